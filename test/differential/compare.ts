@@ -1,4 +1,4 @@
-// Where two outcomes differ.
+// Differences of two outcomes.
 import type { Outcome } from './outcome.ts';
 
 export type Aspect = 'ending' | 'stdout' | 'stderr' | 'output' | 'left';
@@ -10,13 +10,13 @@ export function differing(a: Outcome, b: Outcome): Aspect[] {
   return ASPECTS.filter((aspect) => !isSame(a, b, aspect));
 }
 
-/** Whether two outcomes are the same, to the byte, in one aspect; addresses in a stack trace do not count. */
+/** Whether two outcomes have the same bytes in one aspect; addresses in a stack trace do not count. */
 export function isSame(a: Outcome, b: Outcome, aspect: Aspect): boolean {
   const [x, y] = [bytesOf(a, aspect), bytesOf(b, aspect)];
   return x === null || y === null ? x === y : x.equals(y);
 }
 
-/** The first line in which they differ, for a person. */
+/** The first line that differs, for the report. */
 export function describeDifference(stock: Outcome, wrapper: Outcome, aspect: Aspect): string {
   const [a, b] = [bytesOf(stock, aspect), bytesOf(wrapper, aspect)];
   if (a === null || b === null) return `stock ${isThere(a)}, wrapper ${isThere(b)}`;
@@ -45,7 +45,7 @@ function bytesOf(outcome: Outcome, aspect: Aspect): Buffer | null {
   }
 }
 
-/** Where a crashing compiler's code happened to be loaded is in its stack trace. */
+/** The stack trace of a crash has the load address of the compiler's code. */
 const withoutAddresses = (text: Buffer) =>
   Buffer.from(text.toString('latin1').replace(/\b0x[0-9a-f]{16}\b/g, '0x...'), 'latin1');
 

@@ -1,5 +1,5 @@
 // @module-tag slow
-// The harness finds what it is there to find. Compilers are scripts here.
+// The harness finds differences. Compilers are scripts here.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
@@ -44,7 +44,7 @@ async function compared(
 
 const compiles = 'echo note >&2; echo text; echo code >out.vmfb';
 
-describe('a build that is not the same', () => {
+describe('a build that differs', () => {
   test.each([
     [
       'another exit code',
@@ -57,7 +57,7 @@ describe('a build that is not the same', () => {
     ['other code', `${compiles}; echo other >out.vmfb`, 'output: line 1: stock "code", wrapper "other"'],
     ['no code', `${compiles}; rm out.vmfb`, 'output: stock has 5 bytes, wrapper has none'],
     ['a file too many', `${compiles}; : >out.vmfb.tmp`, 'left: line 1: stock "", wrapper "out.vmfb.tmp"'],
-  ])('shows in %s', async (_, wrapper, note) => {
+  ])('differs in %s', async (_, wrapper, note) => {
     expect(await compared(compiles, wrapper)).toMatchObject({ state: 'different', notes: [note] });
   });
   it('is found in binary output', async () => {
@@ -77,17 +77,17 @@ describe('a build that is not the same', () => {
   });
 });
 
-describe('a build that is the same', () => {
-  it('is', async () => {
+describe('an equal build', () => {
+  it('is equal', async () => {
     expect(await compared(compiles, compiles)).toMatchObject({ state: 'same', notes: [] });
   });
-  it('finds the output of an earlier build, its input and its arguments', async () => {
+  it('gets the output of an earlier build, its input and its arguments', async () => {
     const echo = 'cat - out.vmfb; echo "$@"; pwd';
     expect(await compared(echo, echo)).toMatchObject({ state: 'same', ending: 'exit code 0' });
     const checks = 'grep -q "module {}" || exit 5; [ -s out.vmfb ] || exit 6; [ "$1" = - ] || exit 7';
     expect(await compared(checks, checks, null, stdin)).toMatchObject({ ending: 'exit code 0' });
   });
-  it('may crash elsewhere in memory', async () => {
+  it('may crash at another address', async () => {
     const crash = (address: string) =>
       `echo " #0 0x00007f5e50d5${address} main" >&2; ulimit -c 0; kill -SEGV $$`;
     expect(await compared(crash('a0ab'), crash('b0ab'))).toMatchObject({
@@ -97,14 +97,14 @@ describe('a build that is the same', () => {
   });
 });
 
-describe('what stock does not do twice', () => {
+describe('an unstable outcome of stock', () => {
   it('is unstable, not different', async () => {
     expect(await compared('echo $$', 'echo $$')).toMatchObject({ state: 'unstable' });
   });
-  it('excuses nothing else', async () => {
+  it('excuses no other difference', async () => {
     expect(await compared('echo $$', 'echo $$; exit 1')).toMatchObject({ state: 'different' });
   });
-  it('is looked for in the wrapper only when the compiler crashes', async () => {
+  it('is searched for in the wrapper only after a crash', async () => {
     const marker = join(place, 'once');
     const once = (then: string) =>
       `[ -e ${marker}${scripts} ] || { : >${marker}${scripts}; rm out.vmfb; }; ${then}`;
@@ -114,10 +114,10 @@ describe('what stock does not do twice', () => {
   });
 });
 
-describe('other code where the wrapper tunes', () => {
+describe('other code of a wrapper that tunes', () => {
   const verdict = { compared: 1, maxError: 0, reasons: [] };
   const other = compiles.replace('code', 'other');
-  it('is settled by running both programs', async () => {
+  it('is compared by running both programs', async () => {
     expect(await compared(compiles, other, { ...verdict, equal: true })).toMatchObject({
       state: 'other code',
     });
@@ -133,7 +133,7 @@ describe('other code where the wrapper tunes', () => {
   });
 });
 
-test('inputs are all files of both kinds at any depth, and a limit takes some of each folder', () => {
+test('inputs are all files of both kinds at any depth, and a limit takes files of each folder', () => {
   const folder = join(place, 'inputs');
   for (const name of ['a', 'b/c']) {
     mkdirSync(join(folder, name), { recursive: true });

@@ -1,11 +1,11 @@
-// One file in one shape: stock once, the wrapper in every mode, and what is to be made of it where they differ.
+// One file in one shape: stock once, the wrapper in every mode, and the verdict on differences.
 import { describeDifference, differing, isSame, type Aspect } from './compare.ts';
 import type { Mode } from './modes.ts';
 import { compileIn, TOO_LONG, TooLargeError, type Outcome } from './outcome.ts';
 import type { CompareModules, ModuleVerdict } from './programs.ts';
 import type { Shape } from './shapes.ts';
 
-/** `unstable`: stock differs from itself as well, so nobody can tell. */
+/** `unstable`: stock differs from itself as well. */
 export type State = 'same' | 'different' | 'unstable' | 'other code';
 
 export interface Comparison {
@@ -13,20 +13,20 @@ export interface Comparison {
   readonly shape: string;
   readonly mode: string;
   readonly state: State;
-  /** For all but `same`: a line for each aspect. */
+  /** A line for each aspect; none for `same`. */
   readonly notes: readonly string[];
-  /** How stock ended. */
+  /** Exit code or signal of stock. */
   readonly ending: string;
-  /** Of code that differs, what running it has shown. */
+  /** Result of running both programs if their code differs. */
   readonly verdict: ModuleVerdict | null;
 }
 
-/** Nothing could be compared. */
+/** No comparison is possible. */
 export interface NoComparison {
   readonly file: string;
   readonly shape: string;
   readonly reason: string;
-  /** Whether stock itself is why: it takes too long to be waited for, or makes too much to be read. */
+  /** Whether stock is the reason: it takes too long, or its output is too large. */
   readonly excused: boolean;
 }
 
@@ -40,13 +40,13 @@ export interface Compilers {
   readonly compareModules: CompareModules | null;
 }
 
-/** How long stock may take. */
+/** Time limit of stock. */
 const STOCK_SECONDS = 60;
 
-/** How often stock is run again to see whether it differs from itself: what threads do in turns shows up soon. */
+/** Number of runs of stock to see whether it differs from itself. Races of threads show up soon. */
 const RERUNS = 4;
 
-/** Compares one file in one shape in several modes. Files are written below `folder`, which nobody else uses. */
+/** Compares one file in one shape in several modes. `folder` is for its files alone. */
 export async function compareFile(
   file: string,
   shape: Shape,
@@ -98,8 +98,8 @@ export async function compareFile(
 }
 
 /**
- * Whether stock differs from itself in an aspect. Threads that crash race each other, and some endings are rare: there it
- * is enough that the wrapper has ended as stock once.
+ * Whether stock differs from itself in an aspect. Crashing threads race, and some endings are rare. After a crash it is enough that the wrapper
+ * ends as stock once.
  */
 function isUnstable(stock: readonly Outcome[], wrapper: readonly Outcome[], aspect: Aspect): boolean {
   const [first] = stock as [Outcome];
@@ -107,7 +107,7 @@ function isUnstable(stock: readonly Outcome[], wrapper: readonly Outcome[], aspe
   return first.ending.startsWith('signal') && wrapper.some((other) => isSame(first, other, aspect));
 }
 
-/** What both compiled; null when one of them has nothing to run. */
+/** The modules of both; null if one of them has no module. */
 function modulesOf(
   stock: Outcome,
   wrapper: Outcome,

@@ -1,11 +1,11 @@
-// Which files are compiled.
+// The files to compile.
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * Every `.mlir` and `.mlirbc` file under the folders, absolute, in a fixed order; a file stands for itself.
- * @param limit so many of them at most, taken evenly from everywhere
- * @throws the error of the file system for a path that is not there
+ * Every `.mlir` and `.mlirbc` file under the folders, absolute, in a fixed order; or the file itself.
+ * @param limit largest number of files, taken evenly from all folders
+ * @throws the error of the file system for a missing path
  */
 export function listInputs(paths: readonly string[], limit = Infinity): string[] {
   const files = [...new Set(paths.flatMap((path) => filesOf(resolve(path))))].sort();

@@ -1,4 +1,4 @@
-// The wrapper that tunes nothing is the compiler itself, whatever it is given.
+// A wrapper that does not tune behaves as the compiler on every input.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,15 +13,15 @@ import { SHAPES, type Shape } from './shapes.ts';
 
 const folder = join(import.meta.dirname, 'inputs');
 
-/** What compiles, what does not, and what is several modules where it is split. */
+/** Inputs that compile, inputs that do not, and an input with several modules. */
 const FEW = ['matmul.mlir', 'broken.mlir', 'split.mlir'];
 
-/** `npm run test:differential` has all inputs in all of them. */
+/** `npm run test:differential` runs all inputs in all shapes. */
 const shapesOf = (...names: readonly string[]) => SHAPES.filter(({ name }) => names.includes(name));
 
 /**
  * Compares builds of inputs in all of the shapes.
- * @param executable the compiler; the one that remembers gives the same without compiling where it is asked for the same
+ * @param executable the compiler, by default the one that remembers compiles
  */
 async function compareInputs(
   executable: string,
@@ -59,7 +59,7 @@ async function compareInputs(
   for (const mode of modes)
     if (mode.name === 'disabled') expect(existsSync(cacheOf(mode))).toBe(false);
     else {
-      // Without Node or a bundle the launcher would be the compiler, and nothing would have been compared.
+      // Without Node or a bundle the launcher would run the compiler, and the comparison would be worthless.
       const counted = readFileSync(join(cacheOf(mode), 'counters.jsonl'), 'utf8');
       expect(counted.trim().split('\n')).toHaveLength(count);
     }
@@ -71,11 +71,11 @@ test('with an empty database and no budget, every build is the same', async () =
   await compareInputs(rememberingCompiler, readdirSync(folder), shapesOf('file', 'stdin'), [cold!]);
 });
 
-test('as the process of the real compiler, so it is in every shape', async () => {
+test('with the process replaced by the compiler, every build is the same in every shape', async () => {
   await compareInputs(compiler.executable, FEW, SHAPES, [cold!]);
 });
 
 test('disabled, every build is the same', async () => {
-  // Nobody looks at the input then.
+  // A disabled wrapper does not read the input.
   await compareInputs(rememberingCompiler, FEW, shapesOf('file', 'stdin'), [disabled!]);
 });

@@ -1,4 +1,4 @@
-// `npm run test:differential`: is a build with the wrapper the build that it is without?
+// `npm run test:differential`: compares builds with the wrapper and without it.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     throw new UsageError('--jobs: only one build can measure at a time, the others would not be tuned');
   const files = inputs(args.positionals, limit);
 
-  // Before the folder in which they work is removed.
+  // Children end before their folder is removed.
   process.on('exit', killRunning);
   const place = await openWorkplace();
   const environment = ({ name, settings }: Mode) =>
@@ -116,7 +116,7 @@ function progress({ files, comparisons, differences }: Report, of: number): void
   else if (files % 25 === 0 || files === of) say(line);
 }
 
-/** What the wrapper did in all these compiles: that it was at work at all. */
+/** The wrapper's counters over all compiles: they show that it worked at all. */
 async function countsOf(env: NodeJS.ProcessEnv): Promise<string> {
   const result = await execa(join(root, 'bin', 'iree-tuned'), ['stats'], {
     env,

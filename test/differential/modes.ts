@@ -1,16 +1,16 @@
-// What the wrapper is asked to be.
+// Modes of the wrapper.
 
 export interface Mode {
   readonly name: string;
-  /** Names without `IREE_TUNED_`. */
+  /** Variables without `IREE_TUNED_`. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether it may make other code than stock: then programs are compared by running them. */
+  /** Whether the code may differ from stock's. The programs are then compared by running them. */
   readonly tunes: boolean;
-  /** How much longer than stock a compile may take. */
+  /** Time limit of a compile beyond stock's, in seconds. */
   readonly extraSeconds: number;
 }
 
-/** Seconds of tuning per compile: enough for small contractions, and for a try at others. */
+/** Seconds of tuning per compile: enough for small contractions. */
 export const BUDGET_SECONDS = 4;
 
 export const MODES: readonly Mode[] = [
@@ -19,7 +19,7 @@ export const MODES: readonly Mode[] = [
   { name: 'full', settings: { BUDGET: String(BUDGET_SECONDS) }, tunes: true, extraSeconds: 240 },
 ];
 
-/** The same with another time for tuning, where it tunes. */
+/** The mode with another tuning budget, if it tunes. */
 export const withBudget = (mode: Mode, seconds: number): Mode =>
   mode.tunes
     ? {

@@ -1,4 +1,4 @@
-// Everything that one run of a compiler leaves behind.
+// The outcome of one run of a compiler.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Outcome {
   readonly ending: string;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** The output file; null when it is gone. */
+  /** The output file; null if it is missing. */
   readonly output: Buffer | null;
   /** Names of all other files in the working folder. */
   readonly left: readonly string[];
@@ -18,7 +18,7 @@ export interface Outcome {
 export interface Run {
   readonly executable: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The working folder: emptied first, and the same for every run that is compared. */
+  /** The working folder. It is emptied first, and the same for all compared runs. */
   readonly folder: string;
   readonly timeoutSeconds: number;
 }
@@ -27,7 +27,7 @@ export const TOO_LONG = 'too long';
 
 const running = new Set<ChildProcess>();
 
-/** Kills whatever runs, with all that it has started: groups of their own do not get a signal that is meant for ours. */
+/** Kills all runs with their children. They have process groups of their own, which our signals do not reach. */
 export function killRunning(): void {
   for (const { pid } of running)
     try {
@@ -37,15 +37,15 @@ export function killRunning(): void {
     }
 }
 
-/** What a run leaves is more than can be looked at. */
+/** The output of a run is too large to be read. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
 
-/** Largest output that is read. */
+/** Largest output, in bytes. */
 const MOST_BYTES = 2 ** 30;
 
-/** What a build finds in place of its output when it starts: a failing compile has to remove it. */
+/** The old output file. A failing compile has to remove it. */
 const EARLIER = 'the output of an earlier build';
 
 /**
@@ -72,7 +72,7 @@ export async function compileIn(shape: Shape, input: string, run: Run): Promise<
 function readOutput(path: string): Buffer {
   const { size } = statSync(path);
   if (size <= MOST_BYTES) return readFileSync(path);
-  // The next run comes too late to make room.
+  // Large files are removed now, because they would fill the disk.
   rmSync(path);
   throw new TooLargeError(`the output has ${(size / 2 ** 30).toFixed(1)} GiB`);
 }
@@ -83,13 +83,13 @@ function ending(
   stdin: Buffer | null,
 ): Promise<Pick<Outcome, 'ending' | 'stdout' | 'stderr'>> {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that whatever it has started ends with it.
+    // A process group of its own, so that its children end with it.
     const child = spawn(executable, argv, { cwd: folder, env, detached: true, stdio: 'pipe' });
     running.add(child);
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-    // One that rejects its arguments never reads its input.
+    // A compiler that rejects its arguments does not read its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(stdin ?? '');
     let isTooLong = false;

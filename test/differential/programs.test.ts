@@ -34,7 +34,7 @@ async function compared(a: { file: string; module: Buffer }, b: Buffer): Promise
   return compareModules(a.file, HOST_FLAGS, [a.module, b], folder);
 }
 
-test('programs are told apart by what they compute', async () => {
+test('programs with different results are different', async () => {
   const [sum, same, product] = [
     await compile('arith.addf'),
     await compile('arith.addf'),
@@ -46,7 +46,7 @@ test('programs are told apart by what they compute', async () => {
   expect(await compared(sum, Buffer.from('no module'))).toMatchObject({ equal: false });
 });
 
-test('what cannot be run is said, and is no verdict', async () => {
+test('a program that cannot be run gets a reason and no verdict', async () => {
   const dynamic = await compile('arith.addf', 'tensor<?xf32>');
   expect(await compared(dynamic, dynamic.module)).toMatchObject({
     equal: null,

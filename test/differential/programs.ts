@@ -1,4 +1,4 @@
-// Two modules made from one input, run on the same made-up inputs.
+// Runs two modules of one program on the same random inputs.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments } from '../../src/compiler/arguments.ts';
@@ -13,17 +13,17 @@ import { BenchError } from '../../bench/shared/arguments.ts';
 import { root, type Workplace } from '../../bench/shared/workplace.ts';
 
 export interface ModuleVerdict {
-  /** Whether all results that could be compared are equal; null when there were none. */
+  /** Whether all compared results are equal; null without results. */
   readonly equal: boolean | null;
   /** Functions whose results were compared. */
   readonly compared: number;
   /** Largest absolute difference of two elements. */
   readonly maxError: number;
-  /** What is different, or why a function was not run. */
+  /** The differences, or why a function was not run. */
   readonly reasons: readonly string[];
 }
 
-/** Compares what two modules compute: stock's first. `argv` is what both were compiled with. */
+/** Compares the results of two modules, stock's first. `argv` has the flags of both compiles. */
 export type CompareModules = (
   file: string,
   argv: readonly string[],
@@ -31,7 +31,7 @@ export type CompareModules = (
   folder: string,
 ) => Promise<ModuleVerdict>;
 
-/** Longest call of a function. */
+/** Longest call of a function, in seconds. */
 const CALL_SECONDS = 60;
 
 /** Runs on one thread. @throws BenchError when the runtime's tools are not installed */

@@ -1,10 +1,10 @@
-// What has come of all comparisons.
+// The report on all comparisons.
 import type { Comparison, NoComparison, State } from './comparison.ts';
 
 export class Report {
   readonly #states = new Map<string, Map<State, number>>();
   readonly #endings = new Map<string, number>();
-  /** Everything that is not simply the same. */
+  /** Comparisons that are not `same`. */
   readonly findings: Comparison[] = [];
   readonly notCompared: NoComparison[] = [];
   files = 0;
@@ -30,7 +30,7 @@ export class Report {
     return this.findings.filter(({ state }) => state === 'different');
   }
 
-  /** Nothing is different, and nothing could not be found out for a reason that is not stock's own. */
+  /** Whether no comparison differs, and none was impossible, except because of stock. */
   get isGood(): boolean {
     return this.differences.length === 0 && this.notCompared.every(({ excused }) => excused);
   }
@@ -62,7 +62,7 @@ export class Report {
     ].join('\n');
   }
 
-  /** Of tuned programs: how many were run, and why others were not. */
+  /** Number of tuned programs that were run, and why the others were not. */
   #codeLines(): string[] {
     const verdicts = this.findings.flatMap(({ verdict }) => (verdict === null ? [] : [verdict]));
     if (verdicts.length === 0) return [];
@@ -78,7 +78,7 @@ export class Report {
   }
 }
 
-/** A comparison that is not the same, for a person. */
+/** A comparison that is not `same`, as text. */
 export function describe({ file, shape, mode, state, ending, notes, verdict }: Comparison): string {
   const more = (verdict?.reasons ?? []).map((reason) => `program: ${reason}`);
   const lines = [`${state}: ${file} (${shape}, ${mode}; stock: ${ending})`, ...notes, ...more];

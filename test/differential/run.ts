@@ -10,12 +10,12 @@ export interface Plan {
   readonly shapes: readonly Shape[];
   readonly modes: readonly Mode[];
   readonly jobs: number;
-  /** Each job has a folder of its own below it. */
+  /** Parent of the jobs' folders. */
   readonly folder: string;
 }
 
 /**
- * Compares everything. A comparison that cannot be made is in the report and stops no other.
+ * Compares everything. An impossible comparison is in the report, and the others go on.
  * @param onFile called after each file with the report so far
  */
 export async function compareAll(

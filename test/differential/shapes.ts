@@ -1,19 +1,19 @@
-// The forms in which people call the compiler. Each is used with every file.
+// Shapes of command lines. Each shape runs with every file.
 import { quoteArgument } from '../../src/compiler/response.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 
 export interface Shape {
   readonly name: string;
-  /** Where the compiled module goes. */
+  /** Destination of the module. */
   readonly output: 'file' | 'stdout';
   /** Whether the input comes from stdin. */
   readonly stdin: boolean;
   argv(input: string): readonly string[];
-  /** The text of the response file `args.rsp`, when `argv` names it. */
+  /** The text of the response file `args.rsp`, if `argv` names it. */
   response?(input: string): string;
 }
 
-/** In the working folder, there already when the compiler starts. */
+/** Files in the working folder before the compiler starts. */
 export const OUTPUT = 'out.vmfb';
 export const RESPONSE_FILE = 'args.rsp';
 

@@ -1,4 +1,4 @@
-// Unusual command lines: the real compiler gets, says and does the same as without us.
+// Unusual command lines: the real compiler gets the same arguments and gives the same result as without us.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const wrapper = join(root, 'bin', 'iree-compile-tuned');
 place.write('in.mlir', matmulModule(8, 8, 8));
 place.write('broken.mlir', 'func.func @main(');
 
-/** A compiler that says what it got: its arguments, with a NUL behind each, a variable, and its stdin. */
+/** A compiler that prints its arguments, with a NUL after each, a variable, and its stdin. */
 const stub = program(
   join(temporaryDirectory(), 'iree-compile'),
   `printf '%s\\0' "$@"; printf '%s\\0' "$NAME"; cat; exit 3`,
@@ -28,7 +28,7 @@ const shown = ({ code, signal, stdout, stderr }: Result) => ({
   stderr,
 });
 
-/** The real compiler and both ways of the wrapper come to the same. */
+/** The real compiler and both launchers give the same result. */
 async function expectSame(argv: readonly string[]): Promise<Result> {
   const stock = await place.stock(argv);
   for (const disable of ['1', '0'])
@@ -36,7 +36,7 @@ async function expectSame(argv: readonly string[]): Promise<Result> {
   return stock;
 }
 
-/** The same of a shell script in which `"$0"` is the compiler. */
+/** The same with a shell script in which `"$0"` is the compiler. */
 async function expectSameScript(script: string): Promise<Result> {
   const run = (file: string, disable: string) =>
     place.run('/bin/sh', ['-c', script, file], { env: { IREE_TUNED_DISABLE: disable } });
@@ -45,19 +45,19 @@ async function expectSameScript(script: string): Promise<Result> {
   return stock;
 }
 
-/** The compiler gets exactly these arguments and what is on stdin, both ways. */
+/** The compiler gets exactly these arguments and this stdin from both launchers. */
 async function expectPassedOn(argv: readonly string[]): Promise<void> {
   const got = [...argv, '', 'an input'].join('\0');
   for (const disable of ['1', '0']) {
     const env = { IREE_TUNED_COMPILER: stub, IREE_TUNED_DISABLE: disable, NAME: '' };
     const { code, stdout, stderr } = await place.compile(argv, { env, stdin: 'an input' });
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
-    // Not shown where it differs: it may be long.
+    // A difference is not printed, because it may be long.
     expect(stdout.equals(Buffer.from(got))).toBe(true);
   }
 }
 
-/** The same of a script's bytes. */
+/** The same with the bytes of a script. */
 async function expectPassedOnBy(script: string, got: string): Promise<void> {
   for (const disable of ['1', '0']) {
     const env = { IREE_TUNED_COMPILER: stub, IREE_TUNED_DISABLE: disable };
@@ -103,7 +103,7 @@ describe('bytes that are not UTF-8', () => {
 });
 
 describe('long command lines', () => {
-  // Each says the same as one of them; the last one counts.
+  // Duplicate flags are allowed, and the last flag wins.
   const cpu = '--iree-llvmcpu-target-cpu=host';
   const limit = Number(execFileSync('getconf', ['ARG_MAX'], { encoding: 'utf8' }));
   const textOf = (more: readonly string[]) => [...HOST, ...more, 'in.mlir', '--compile-to=input'];
@@ -115,7 +115,7 @@ describe('long command lines', () => {
     ],
     ['200 KiB', textOf(Array<string>(7_000).fill(cpu))],
     [
-      'most of what the system takes',
+      'close to the limit of the system',
       textOf(Array<string>(Math.floor((limit * 0.7) / (cpu.length + 9))).fill(cpu)),
     ],
     ['thousands of inputs after --', ['--', ...Array<string>(150_000).fill('x')]],
@@ -147,7 +147,7 @@ describe('odd arguments', () => {
   test.each([
     ['an empty one', ['', ...HOST, 'in.mlir']],
     ['quotes and what shells expand', quotes],
-  ])('%s, of which the real compiler says the same', async (_, argv) => {
+  ])('%s, with the message of the real compiler', async (_, argv) => {
     expect(await expectSame(argv)).toMatchObject({ code: 1 });
   });
   test.each([`it's "x".mlir`, 'new\nline\n.mlir', ' .mlir', '$(x)`y`*.mlir', '@at.mlir', 'é 💡.mlir'])(
@@ -177,7 +177,7 @@ describe('response files', () => {
     expect(explanation.operations).toMatchObject([{ operation: 'linalg.matmul', outcome: 'default' }]);
     expect(place.read('a b.vmfb').equals(stock)).toBe(true);
   });
-  it('are passed on as they are', async () => {
+  it('are passed on unchanged', async () => {
     await expectPassedOn(['@outer.rsp']);
   });
   it('that name themselves, are missing, or are no files', async () => {

@@ -1,4 +1,4 @@
-// How a build of this package takes the place of the one before.
+// A build of this package replaces the previous build.
 import {
   cpSync,
   mkdirSync,
@@ -39,7 +39,7 @@ test('the first build makes the folder', async () => {
   expect(others()).toHaveLength(1);
 });
 
-test('whoever looks meanwhile finds all of one build', async () => {
+test('readers meanwhile find the complete files of one build', async () => {
   await make('0');
   const seen = new Set<string>();
   let turn = 1;
@@ -59,7 +59,7 @@ test('whoever looks meanwhile finds all of one build', async () => {
   expect(seen.size).toBeGreaterThan(2);
 });
 
-test('a build is left to who uses it, and goes when nobody does any more', async () => {
+test('a replaced build stays while it is used, and is removed later', async () => {
   await make('a');
   const first = current();
   await make('b');
@@ -67,13 +67,13 @@ test('a build is left to who uses it, and goes when nobody does any more', async
   expect(textsIn(first)).toEqual(['a', 'a']);
   age(others(), 48);
   await make('c');
-  // The one that was replaced just now may be in use.
+  // The build that was just replaced may be in use.
   expect(textsIn(second)).toEqual(['b', 'b']);
   expect(others()).toHaveLength(2);
   expect(() => textsIn(first)).toThrow('ENOENT');
 });
 
-test('what a killed build has left goes after a day', async () => {
+test('leftovers of a killed build are removed after a day', async () => {
   await make('a');
   mkdirSync(join(folder, 'build-killed'));
   writeFileSync(join(folder, 'build-killed.link'), '');
@@ -85,7 +85,7 @@ test('what a killed build has left goes after a day', async () => {
   expect(others()).toHaveLength(3);
 });
 
-describe('a build that comes to the same', () => {
+describe('a build with equal files', () => {
   test('changes nothing', async () => {
     await make('a');
     const before = current();
@@ -108,7 +108,7 @@ describe('a build that comes to the same', () => {
         rmSync(join(build, 'two.cjs'));
       },
     ],
-  ])('is written again where a file %s', async (_, damage) => {
+  ])('is written again if a file %s', async (_, damage) => {
     await make('a');
     const before = current();
     damage(before);
@@ -118,7 +118,7 @@ describe('a build that comes to the same', () => {
   });
 });
 
-test('takes the place of a folder that somebody has copied the link to', async () => {
+test('replaces a folder in place of the link', async () => {
   await make('a');
   const copied = current();
   rmSync(join(folder, 'current'));

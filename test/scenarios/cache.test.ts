@@ -1,4 +1,4 @@
-// What builds leave in the cache folder.
+// Files of builds in the cache folder.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { PLACES } from '../../src/system/cache.ts';
 import { argv as build, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, Workplace } from './support.ts';
 
-/** Files below a folder, with the place of each; undefined for one that no place is known for. */
+/** Files below a folder with the place of each; undefined for a file without a place. */
 function placesOf(folder: string): Map<string, string | undefined> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     (entry) => !entry.isDirectory(),
@@ -22,7 +22,7 @@ function placesOf(folder: string): Map<string, string | undefined> {
   );
 }
 
-test('everything that a build leaves there has its place in the list', async () => {
+test('every file of a build has its place in the list', async () => {
   const place = Workplace.simulated();
   place.write('in.mlir', oddMatmul);
   const argv = ['in.mlir', '-o', 'out.vmfb', ...HOST];
@@ -53,13 +53,13 @@ test('everything that a build leaves there has its place in the list', async () 
   );
 });
 
-test('what another version has left there costs time and nothing else', async () => {
+test('files of another version cost only time', async () => {
   const place = await recordedWorkplace();
   const first = await place.explain(build);
   expect(first.explanation).toMatchObject({ route: 'spec', applied: true });
   const output = place.read('out.vmfb');
   for (const change of [
-    // It knows less, says everything in another way, or calls what it is about something else.
+    // The other version has fewer fields, other types, or other identities.
     ({ identity }: Memory) => ({ identity }),
     (memory: Memory) => ({ ...otherwise(memory), identity: memory.identity }),
     (memory: Memory) => ({ ...memory, identity: { of: memory.identity } }),
@@ -70,7 +70,7 @@ test('what another version has left there costs time and nothing else', async ()
       const path = place.path(`cache/${name}`);
       writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, 'utf8')) as Memory)));
     }
-    // What is found to be of no use is remembered anew.
+    // The build replaces invalid entries.
     const again = await place.explain(build);
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
     expect(again.explanation).toMatchObject({ route: 'spec', applied: true });

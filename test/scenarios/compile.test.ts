@@ -25,7 +25,7 @@ const recordsOf = async (place: Workplace) =>
 describe('a miss and then a hit', () => {
   test('the first compile tunes, the second measures nothing and injects the same', async () => {
     const place = Workplace.real({ IREE_TUNED_BUDGET: '300' });
-    // Real in everything, but for the length of the search.
+    // Only the length of the search is reduced.
     const tools = place.watchedTools(cachedCompiler(place.path('real'), { oneBatch: true }));
     const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_INJECT: 'spec' };
     place.write('in.mlir', oddMatmul);
@@ -45,7 +45,7 @@ describe('a miss and then a hit', () => {
     const [record, ...others] = await recordsOf(place);
     expect(others).toEqual([]);
 
-    // Whether anything beats the default depends on the processor. A search that stayed open goes on in the next build.
+    // The result depends on the processor. An unfinished search goes on in the next build.
     const isOpen = !record!.evidence.complete;
     const next = { ...env, IREE_TUNED_OUTPUTS: 'off', ...(isOpen && { IREE_TUNED_ON_MISS: 'default' }) };
     const second = await place.explain([...HOST, 'in.mlir', '-o', 'second.vmfb'], { env: next });
@@ -72,7 +72,7 @@ describe('a miss and then a hit', () => {
   test('two builds of the same miss at the same time tune it once, and both succeed', async () => {
     const place = Workplace.simulated();
     place.write('in.mlir', oddMatmul);
-    // One of them measures, until the other one waits for it.
+    // One build measures until the other build waits for it.
     place.write('hold', '');
     const builds = ['a', 'b'].map((name) =>
       place.start(join(root, 'bin', 'iree-compile-tuned'), [...HOST, 'in.mlir', '-o', `${name}.vmfb`]),
@@ -90,7 +90,7 @@ describe('a miss and then a hit', () => {
     expect(place.read('a.vmfb').equals(place.read('b.vmfb'))).toBe(true);
     const records = await recordsOf(place);
     expect(records).toHaveLength(1);
-    // Every trial is kept, so a second search would have left twice as many. The best eight are measured again.
+    // A second search would double the number of trials. The best eight are measured again.
     const shown = JSON.parse((await place.tuned(['show', 'm=61', '--json'])).stdout.toString()) as {
       trials: unknown[];
     };
@@ -102,7 +102,7 @@ describe('a miss and then a hit', () => {
     async (route) => {
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];
       const build = async () => {
-        // The real compiler: the one that remembers would exchange the names of folders.
+        // The compiler that remembers would replace names of folders.
         const place = await recordedWorkplace({ IREE_TUNED_COMPILER: compiler.executable });
         const result = await place.explain(argv, { env: { TMPDIR: place.folder } });
         expect(result).toMatchObject({
@@ -117,7 +117,7 @@ describe('a miss and then a hit', () => {
     },
   );
 
-  test('substitution compiles to what inline edits do, quietly, and makes its files once', async () => {
+  test('substitution gives the same results as inline edits, without messages, and writes its files once', async () => {
     const place = await recordedWorkplace();
     const tools = place.watchedTools();
     const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_OUTPUTS: 'off' };
@@ -236,7 +236,7 @@ describe('input and output', () => {
   });
 });
 
-describe('operations that are left alone', () => {
+describe('operations that are not tuned', () => {
   const outcomes = async (place: Workplace, text: string, env = {}) => {
     place.write('in.mlir', text);
     const result = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
@@ -250,7 +250,7 @@ describe('operations that are left alone', () => {
     ]);
   });
 
-  test('dynamic dimensions are tuned at the sizes that are given, and found again with the same ones', async () => {
+  test('dynamic dimensions are tuned at the given sizes, and their records are found at the same sizes', async () => {
     const place = Workplace.simulated();
     place.write('in.mlir', matmulModule('?', 67, 71));
     const build = (...flags: string[]) => place.explain([...HOST, ...flags, 'in.mlir', '-o', 'out.vmfb']);
@@ -258,7 +258,7 @@ describe('operations that are left alone', () => {
     expect(explanation.operations).toMatchObject([
       { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
     ]);
-    // It landed, and the program is the same at any size.
+    // The configuration landed, and the program is the same at any size.
     expect(explanation.applied).toBe(true);
     expect((await build('--iree-tuned-dim=m=61,5')).explanation.operations).toMatchObject([
       { outcome: 'hit' },
@@ -290,7 +290,7 @@ describe('operations that are left alone', () => {
     ]);
   });
 
-  test('a miss that is only to be recorded is noted', async () => {
+  test('a miss with on-miss=record is noted', async () => {
     const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
     expect(await outcomes(place, oddMatmul)).toEqual([
       'default: no record, and tuning is off (on-miss=record)',
@@ -309,7 +309,7 @@ describe('operations that are left alone', () => {
     expect(result.explanation.operations[0]!.reason).toMatch(/cannot run/);
   });
 
-  test('a tuning spec of the user is left alone', async () => {
+  test('a tuning spec of the user stays in force', async () => {
     const place = new Workplace();
     place.write('in.mlir', oddMatmul);
     place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');

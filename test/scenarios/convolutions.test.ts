@@ -1,4 +1,4 @@
-// Pointwise convolutions are contractions by the time that code is generated: they are tuned as such, and the tiles land.
+// Pointwise convolutions become contractions before code generation. They are tuned as contractions, and their tiles land.
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -6,7 +6,7 @@ import { runtimeTool } from '../support/real-tools.ts';
 import { record } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
-/** No default is like it. */
+/** A configuration that differs from every default. */
 const ODD: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -95,7 +95,7 @@ describe('a pointwise convolution', { timeout: 120_000 }, () => {
   let place: Workplace;
   beforeEach(() => {
     place = new Workplace();
-    // Small whole numbers: their sums are exact in any order.
+    // Sums of small integers are exact in any order.
     const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
     writeFileSync(place.path('image.bin'), numbers(8 * 9 * 16));
     writeFileSync(place.path('filter.bin'), numbers(16 * 40));

@@ -1,4 +1,4 @@
-// One matmul in every dialect that the compiler takes.
+// One matmul in every dialect of the compiler.
 import { oddMatmul } from './support.ts';
 
 const [lhs, rhs, out] = ['tensor<61x71xf32>', 'tensor<71x67xf32>', 'tensor<61x67xf32>'];
@@ -8,7 +8,7 @@ const [lhsTorch, rhsTorch, outTorch] = [lhs, rhs, out].map(
 const fn = (a: string, b: string, c: string, body: string, attributes = '') =>
   `func.func @main(%a: ${a}, %b: ${b}) -> ${c} ${attributes} {\n${body}\n  return %r : ${c}\n}\n`;
 
-/** Name of the dialect, and text. */
+/** Names of dialects, with the texts. */
 export const dialects: readonly (readonly [string, string])[] = [
   ['linalg', oddMatmul],
   [

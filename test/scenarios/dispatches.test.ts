@@ -1,4 +1,4 @@
-// What the compiler reads with strides in a program is tuned in its dispatch, and only that very dispatch gets the tiles.
+// An operation with strided operands is tuned in its dispatch, and only this dispatch gets the tiles.
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -11,7 +11,7 @@ import { recordMisses } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 import { operationWork } from '../support/operation-work.ts';
 
-/** Two pointwise convolutions of one intermediate result, of which the second one reads each other row and column. */
+/** Two pointwise convolutions of one intermediate result. The second convolution reads every other row and column. */
 const PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>, %w2: tensor<1x1x32x16xf32>) -> (tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
   %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
@@ -40,7 +40,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   beforeEach(async () => {
     place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
     place.write(file, PROGRAM);
-    // Small whole numbers: their sums are exact in any order.
+    // Sums of small integers are exact in any order.
     const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
     for (const [i, shape] of SHAPES.entries())
       writeFileSync(
@@ -62,7 +62,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
 
   const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
-  test('is a workload of its own, of which a database does not hold the text', () => {
+  test('is a workload of its own, whose text is not in the database', () => {
     const workloads = recordMisses(place, () => null).sort();
     expect(workloads).toEqual([
       expect.stringMatching(/^contraction m0=4 m1=4 n=48 k=32 f32,f32->f32 m0m1k,kn->m0m1n in=[0-9a-f]{16}$/),
@@ -78,7 +78,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   test.each<[string, string, (workload: string) => TileConfiguration | null]>([
     ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
     ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
-  ])('gets its tiles %s, and computes the same', async (_, route, choose) => {
+  ])('gets its tiles %s, with the same results', async (_, route, choose) => {
     recordMisses(place, choose);
     const { code, stderr, explanation } = await place.explain(argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -86,13 +86,13 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     for (const { workload, configuration, reason } of explanation.operations) {
       const expected = choose(workload!);
       expect(configuration).toEqual(expected);
-      // It would say so if it had been lost.
+      // A loss would be in the reason.
       if (expected !== null) expect(reason).toBe('1.83x faster than the default');
     }
     expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
     expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
     expect(await outputsOf('tuned.vmfb')).toEqual(await outputsOf('stock.vmfb'));
-    // The same again, and again as a hit.
+    // The next two builds are hits.
     const first = place.read('tuned.vmfb');
     for (let i = 0; i < 2; i++) {
       expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
@@ -100,8 +100,8 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     }
   });
 
-  // A few microseconds are measured: who else is on the machine can hide what is gained, and then nothing is shown.
-  test('gains what its program shows, which is what its record says from then on', { retry: 2 }, async () => {
+  // Times of a few microseconds: other processes can hide the gain.
+  test('has the gain of its program in its record', { retry: 2 }, async () => {
     recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, {
       env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },
@@ -119,7 +119,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     expect(evidenceOf(false)).toMatchObject([1, 2].map(() => ({ ratio, processes })));
   });
 
-  test('is skipped where executables cannot be substituted', async () => {
+  test('is skipped if executables cannot be substituted', async () => {
     recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });
     expect(explanation.operations.map(({ reason }) => reason)).toContain(
@@ -128,7 +128,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 });
 
-/** A filter of 3x3 over a padded image, and one for each channel by itself. */
+/** A 3x3 convolution of a padded image, and a depthwise convolution. */
 const WINDOWS = `func.func @main(%x: tensor<1x14x14x16xf32>, %w0: tensor<3x3x16x32xf32>, %w1: tensor<3x3x1x32xf32>) -> tensor<1x6x6x32xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<1x14x14x32xf32>
   %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x14x14x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x14x14x32xf32>

@@ -1,4 +1,4 @@
-// A configuration reaches the operations that it was measured for, whatever the compiler makes of them, and no other.
+// A configuration reaches the operations that it was measured for, and no others, whatever form the compiler gives them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { HOST, Workplace } from './support.ts';
 
-/** Fits all shapes below, and no default is like it. */
+/** A configuration for all shapes below that differs from every default. */
 const ODD: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -16,10 +16,10 @@ const ODD: TileConfiguration = {
   peeling: true,
 };
 
-/** The dumps say what each dispatch was configured with. */
+/** Dumps of the configuration of each dispatch. */
 const FLAGS = [...HOST, '--iree-hal-dump-executable-configurations-to=dump'];
 
-/** A workplace in which all operations of `in.mlir` were surveyed and have a record that says `ODD`. */
+/** A workplace in which all operations of `in.mlir` were surveyed and have a record with `ODD`. */
 async function recorded(text: string, flags: readonly string[] = []): Promise<Workplace> {
   const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0' }, { programs: 'failing' });
   place.write('in.mlir', text);
@@ -34,7 +34,7 @@ async function recorded(text: string, flags: readonly string[] = []): Promise<Wo
   return place;
 }
 
-/** Builds by a route, and says what became of each operation, with the tiles of all dispatches. */
+/** Builds by a route. @returns the outcome of each operation, and the tiles of all dispatches */
 async function build(place: Workplace, route: string, flags: readonly string[] = []) {
   const argv = [...FLAGS, ...flags, 'in.mlir', '-o', 'out.vmfb'];
   const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: route } });
@@ -62,7 +62,7 @@ const matmulFunction = (name: string, m: number, n: number, k: number, attribute
 }
 `;
 
-/** The compiler folds the transpose into the product, and runs over n before m then. */
+/** The compiler folds the transpose into the product, and loops over n before m. */
 const turned = (
   operation: string,
 ) => `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
@@ -80,7 +80,7 @@ const generic = `%m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (
     linalg.yield %s : f32
   } -> tensor<96x128xf32>`;
 
-/** An operation that somebody has configured: no spec of ours may be matched in this module. */
+/** An operation with a configuration of the user. No spec of ours may match in this module. */
 const own = matmulFunction(
   'own',
   64,
@@ -90,7 +90,7 @@ const own = matmulFunction(
 );
 
 describe('a product that is transposed', { timeout: 120_000 }, () => {
-  test('gets its tiles in the order in which code runs over it, by every route', async () => {
+  test('gets its tiles in the order of its loops, by every route', async () => {
     const place = await recorded(turned(generic));
     const tiles = [];
     for (const route of ['spec', 'preprocess', 'inline']) {
@@ -101,13 +101,13 @@ describe('a product that is transposed', { timeout: 120_000 }, () => {
       });
       tiles.push(found);
     }
-    // By a spec it is matched as code is generated for it: that is what was measured.
+    // A spec matches the generated operation, which was measured.
     expect(tiles[0]!.filter((of) => /48|32/.test(of ?? ''))).toHaveLength(1);
     expect(tiles[1]).toEqual(tiles[0]);
     expect(tiles[2]).toEqual(tiles[0]);
   });
 
-  test('is not mixed up with one of the same form that is not', async () => {
+  test('is distinguished from a plain product of the same form', async () => {
     const flags = ['--iree-opt-level=O2'];
     const place = await recorded(
       own + matmulFunction('plain', 96, 128, 64) + turned(matmul(96, 128, 64)),
@@ -168,7 +168,7 @@ test.each<[string, readonly [string, string], string, RegExp]>([
     /^not a plain multiply-add$/,
   ],
 ])(
-  'what is skipped (%s) is not reached by what is meant for one that looks the same',
+  'a skipped operation (%s) does not get the configuration of a similar operation',
   { timeout: 120_000 },
   async (_, [input, output], operation, reason) => {
     const inFunction = (name: string, body: string) =>
@@ -181,7 +181,7 @@ test.each<[string, readonly [string, string], string, RegExp]>([
     const place = await recorded(inFunction('plain', plain) + inFunction('other', operation));
     const { code, explanation, tiles } = await build(place, 'auto');
     expect(code).toBe(0);
-    // What it becomes may be tuned as a whole.
+    // Its dispatch may be tuned as a whole.
     expect(explanation.operations.slice(0, 2)).toMatchObject([
       { outcome: 'hit' },
       { outcome: 'skipped', reason: expect.stringMatching(reason) as string },
@@ -198,7 +198,7 @@ test.each([
     'attributes {hal.device.targets = [#hal.device.target<"local", [#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "generic", cpu_features = "", native_vector_size = 16 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>]> : !hal.device]}',
     undefined,
   ],
-])('a module that is compiled for what is named %s', { timeout: 120_000 }, async (_, attributes, outcome) => {
+])('a module that is compiled for the name %s', { timeout: 120_000 }, async (_, attributes, outcome) => {
   const place = await recorded(matmulFunction('two', 192, 96, 64));
   place.write('in.mlir', `module ${attributes} {\n${matmulFunction('two', 192, 96, 64)}}\n`);
   const { code, explanation } = await build(place, 'auto');

@@ -27,7 +27,7 @@ function runs(place: Workplace): number {
 const outputs = (place: Workplace) =>
   readdirSync(place.path('cache/outputs')).filter((name) => name.endsWith('.bin'));
 
-test('a repeated build copies the same bytes, to other paths, too', async () => {
+test('a repeated build copies the same bytes, also to other paths', async () => {
   const { place, env } = await noted();
   expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
   expect(runs(place)).toBe(1);
@@ -94,7 +94,7 @@ test('a warning of the compile appears each time', async () => {
   }
 });
 
-test('an input without anything to tune is copied, too', async () => {
+test('the output of an input without tunable operations is copied', async () => {
   const { place, env } = await noted();
   place.write(
     'again.mlir',

@@ -1,10 +1,10 @@
-// One cache folder, several machines: processors of one model that do not offer the same features.
+// One cache folder, several machines: processors of one model with different features.
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { recordedWorkplace } from './faults/support.ts';
 import { HOST, type Workplace } from './support.ts';
 
-/** An environment in which the system describes its processors by a file of the workplace. */
+/** An environment in which a file of the workplace describes the processors. */
 function withProcessors(place: Workplace, name: string, text: string): Record<string, string> {
   place.write(name, text);
   place.write(
@@ -17,7 +17,7 @@ fs.openSync = (path, ...rest) => openSync(path === '/proc/cpuinfo' ? process.env
   return { NODE_OPTIONS: `--require=${place.path('processors.cjs')}`, PROCESSORS: place.path(name) };
 }
 
-describe.runIf(process.platform === 'linux')('a processor that lacks a feature of another one', () => {
+describe.runIf(process.platform === 'linux')('a processor without a feature of another processor', () => {
   const described = readFileSync('/proc/cpuinfo', 'latin1');
   const known = 'a'.repeat(4096);
   test.each([
@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('a processor that lacks a feature o
     expect(await build(masked, 'out.vmfb')).toEqual(first);
     expect(await build(masked, 'out.vmfb')).toEqual({ probes: 0 });
     expect(await build(masked, 'other.vmfb')).toEqual({ probes: 0 });
-    // What was proven on one of them is not proven on the other.
+    // A proof on one processor does not hold for the other.
     expect(readdirSync(place.path('cache/plans'))).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-// What nobody could tune one by one is tried on all operations of a program at once, by running it.
+// A configuration that cannot be measured alone is tried on all operations of a program at once.
 import { expect, test } from 'vitest';
 import { HOST, matmulModule, runMatmul, Workplace } from './support.ts';
 
@@ -11,11 +11,11 @@ const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
     kind: configuration?.kind ?? null,
   }));
 
-test('data tiling that makes a program faster is chosen, by one build for all', async () => {
+test('data tiling that makes a program faster is chosen by one build for all builds', async () => {
   const [m, n, k] = [127, 131, 137] as const;
   const place = Workplace.simulated({}, { isRefusing: true });
   place.write('in.mlir', matmulModule(m, n, k));
-  // The dispatches that pack and unpack take no time: with all of them it would be slower.
+  // The dispatches that pack and unpack take no time here.
   const shorten = 'head -1 "$module.lines" >"$module.first"; mv "$module.first" "$module.lines"';
   place.write('deeds', `case $module in *tuned.vmfb) ${shorten} ;; esac`);
   const first = await place.explain(argv);
@@ -47,12 +47,12 @@ test('data tiling that makes a program faster is chosen, by one build for all', 
   const { stdout } = await place.tuned(['explain', 'in.mlir']);
   expect(stdout.toString()).toContain('data tiling of all that can have it');
 
-  // Another route cannot bring it.
+  // No other route can inject it.
   const bySpec = await place.explain([...argv, '--iree-tuned-inject=spec']);
   expect(outcomes(bySpec)).toEqual([{ what: expect.stringMatching(UNTUNED) as string, kind: null }]);
 });
 
-test('data tiling that makes none faster is tried once', async () => {
+test('data tiling that makes no program faster is tried once', async () => {
   const place = Workplace.simulated({}, { isRefusing: true, isShort: true });
   place.write('in.mlir', matmulModule(61, 67, 71));
   place.write('slower', '.');

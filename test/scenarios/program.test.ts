@@ -1,4 +1,4 @@
-// Whole programs: what is better alone and worse in the program is left out of it.
+// Whole programs leave out configurations that are faster alone and slower in the program.
 import { expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { ProgramVerdict } from '../../src/program/verdict.ts';
@@ -8,7 +8,7 @@ import { TILE } from '../store/samples.ts';
 import { misbehavingCompiler, record } from './faults/support.ts';
 import { HOST, matmulModule, Workplace, oddMatmul } from './support.ts';
 
-/** One element at a time: slower than anything the compiler would choose. */
+/** One element at a time: slower than every choice of the compiler. */
 const slow: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -18,7 +18,7 @@ const slow: TileConfiguration = {
   peeling: false,
 };
 
-/** For one row: several times as fast as what the compiler chooses. */
+/** For one row: several times as fast as the compiler's choice. */
 const fast: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -40,7 +40,7 @@ async function recordedPlace(
   return place;
 }
 
-/** With a record that was good once, say on another version of the machine's firmware. */
+/** With an outdated record, for example from another version of the firmware. */
 const slowedPlace = (programs: 'real' | 'simulated') =>
   recordedPlace(matmulModule(64, 64, 64), slow, programs);
 
@@ -52,7 +52,7 @@ const LEFT_OUT = {
   ) as string,
 };
 
-test('a build finds out that a configuration makes the program slower, and leaves it out from then on', async () => {
+test('a configuration that makes the program slower is left out by this build and all later builds', async () => {
   const place = await slowedPlace('real');
   const { compiler, ran } = place.watchedTools();
   const build = async () =>
@@ -77,14 +77,14 @@ test('a build finds out that a configuration makes the program slower, and leave
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
-test('what was run is the output, the same as where it need not be run', async () => {
+test('the module that was run is the output, with the bytes of a plain compile', async () => {
   const place = await recordedPlace(matmulModule(1, 1024, 1024), fast);
   const { compiler, ran } = place.watchedTools();
   const build = async () =>
     place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
       env: { IREE_TUNED_COMPILER: compiler, IREE_TUNED_OUTPUTS: 'off' },
     });
-  /** How often the compiler was run as the user would have run it. */
+  /** Number of runs of the user's own command. */
   const own = () => ran().filter((line) => line.endsWith(' in.mlir -o out.vmfb')).length;
   const { explanation } = await build();
   expect(explanation.program).toMatchObject({ functions: [{ equal: true }], injected: true });
@@ -96,7 +96,7 @@ test('what was run is the output, the same as where it need not be run', async (
   expect(place.read('out.vmfb').equals(output)).toBe(true);
 });
 
-test('so does who asks for it', async () => {
+test('iree-tuned tune --verify-program finds it, too', async () => {
   const place = await slowedPlace('simulated');
   place.write('slower', '.');
   const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
@@ -111,15 +111,15 @@ test('so does who asks for it', async () => {
   expect(explained.stdout.toString()).toContain(program.leftOut[0]!.reason);
 });
 
-test('a program that is right and no slower is said to be so', async () => {
-  // On a busy machine nobody can tell whether some microseconds have become fewer.
+test('a program with correct results and no loss of speed gets this verdict', async () => {
+  // On a busy machine a gain of microseconds is not certain.
   const place = await recordedPlace(oddMatmul, TILE, 'simulated');
   const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect(code).toBe(0);
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
 });
 
-test('a configuration that the program does not compile with is left out of it, at once', async () => {
+test('a configuration that breaks the compile of the program is left out at once', async () => {
   const place = await recordedPlace(oddMatmul);
   const deed = `echo '${place.path('cache')}/specs/a.mlir:8:6: error: too much' >&2; exit 1`;
   const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
@@ -135,7 +135,7 @@ test('a configuration that the program does not compile with is left out of it, 
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
-test('a program with weights in a file of parameters is run on made-up ones', async () => {
+test('a program with weights in a parameter file is run on random weights', async () => {
   const weights = 'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<71x67xf32>\n';
   const load = '  %rhs = util.global.load @w : tensor<71x67xf32>\n';
   const text = matmulModule(61, 67, 71).replace('%rhs: tensor<71x67xf32>, ', '').replace('{\n', `{\n${load}`);
@@ -145,7 +145,7 @@ test('a program with weights in a file of parameters is run on made-up ones', as
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
 });
 
-/** Whatever the runtime's tools cannot make up for a call. */
+/** Programs that cannot be called with random inputs. */
 const uncallable = matmulModule(61, 67, 71).replace('%init:', '%other: tensor<?xf32>, %init:');
 
 test.each([
@@ -162,7 +162,7 @@ test.each([
     'The program has its configurations, and was not verified: none of its functions can be run.\n' +
       '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
   ],
-])('where %s, that is what is said', async (_, text, configuration, said) => {
+])('a program in which %s gets this reason', async (_, text, configuration, said) => {
   const place = await recordedPlace(text, configuration);
   const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -1,4 +1,4 @@
-// The package is built again while builds of its users run; see also builds-folder.test.ts.
+// The package is rebuilt while builds of its users run; see also builds-folder.test.ts.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ function run(file: string, argv: readonly string[], cwd: string, env = process.e
   return new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
 }
 
-test('every compile meanwhile finds all of one build', async () => {
+test('every compile meanwhile finds the complete files of one build', async () => {
   const installation = new Installation();
   for (const path of ['src', 'scripts', 'grammar/src', 'grammar/operations.json'])
     cpSync(join(root, path), installation.path(path), { recursive: true });
@@ -40,7 +40,7 @@ test('every compile meanwhile finds all of one build', async () => {
       IREE_TUNED_CACHE: join(folder, 'cache'),
       IREE_TUNED_EXPLAIN: explanation,
     });
-    // Without it the launcher has run the compiler.
+    // Without a counter the launcher has run the compiler directly.
     expect({ n, code, isOurs: existsSync(explanation) }).toEqual({ n, code: 3, isOurs: true });
   };
 
@@ -48,7 +48,7 @@ test('every compile meanwhile finds all of one build', async () => {
   let isBuilding = true;
   const builds = async () => {
     expect(await run(process.execPath, ['scripts/build.mjs'], installation.folder)).toBe(0);
-    // The same files under another name, which takes no time to build, so that compiles meet many changes.
+    // A copy of the build under another name is quick, so that compiles meet many changes.
     const files = readdirSync(installation.path('dist/current')).map((name) => ({
       name,
       contents: readFileSync(installation.path(`dist/current/${name}`)),

@@ -1,4 +1,4 @@
-// A compile that came to a clear end is done again without looking at anything twice, until something changes.
+// Replays: a final compile is repeated without new decisions until something changes.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { root } from '../support/real-tools.ts';
 import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
-/** A workplace in which `in.mlir` has a record, and was compiled twice, the second time at no budget. */
+/** A workplace in which `in.mlir` has a record and was compiled twice, the second time with budget 0. */
 async function tunedPlace(): Promise<Workplace> {
   const place = await recordedWorkplace();
   const argv = [...HOST, 'in.mlir', '-o', 'tuned.vmfb'];
@@ -34,7 +34,7 @@ async function build(place: Workplace, name: string): Promise<Buffer> {
   return place.read(`${name}.vmfb`);
 }
 
-/** Other content that looks the same to who does not read it. */
+/** Other content of the same size and time. */
 function disguise(path: string, size: number): void {
   writeFileSync(`${path}.new`, Buffer.alloc(size, 'x'));
   execFileSync('touch', ['-r', path, `${path}.new`]);
@@ -55,7 +55,7 @@ describe('a tuned compile', () => {
     expect((await build(place, 'looked-up')).equals(place.read('tuned.vmfb'))).toBe(true);
   });
 
-  test('is looked at again with another input', async () => {
+  test('is decided again with another input', async () => {
     place.write('in.mlir', withoutMatmul);
     await place.stock([...HOST, 'in.mlir', '-o', 'other.vmfb']);
     expect((await build(place, 'changed')).equals(place.read('other.vmfb'))).toBe(true);
@@ -63,14 +63,14 @@ describe('a tuned compile', () => {
     expect((await build(place, 'back')).equals(place.read('tuned.vmfb'))).toBe(true);
   });
 
-  test('is looked at again when what we had written for it is gone', async () => {
+  test('is decided again after its files are removed', async () => {
     for (const name of ['specs', 'plans']) {
       rmSync(place.path(`cache/${name}`), { recursive: true });
       expect((await build(place, name)).equals(place.read('tuned.vmfb'))).toBe(true);
     }
   });
 
-  test('survives a damaged memory', async () => {
+  test('survives a damaged cache entry', async () => {
     const names = readdirSync(place.path('cache/replays'));
     expect(names).not.toEqual([]);
     for (const name of names) place.write(`cache/replays/${name}`, '{"identity":');
@@ -84,13 +84,13 @@ describe('a tuned compile', () => {
     expect(await hits(place)).toBe(before + 2);
   });
 
-  test('still says why when it is asked', async () => {
+  test('still writes an explanation on request', async () => {
     const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
     const { explanation } = await place.explain(argv, { env });
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
-  test('is done again at once also where it says why, as the log of builds says', async () => {
+  test('is replayed with an explanation, too, as the log of builds shows', async () => {
     const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
     const { compiler, ran } = place.watchedTools();
     const watched = { ...env, IREE_TUNED_COMPILER: compiler, IREE_TUNED_LOG: 'log' };
@@ -111,7 +111,7 @@ describe('a tuned compile', () => {
     );
   });
 
-  test('has nothing to say any more without its database', async () => {
+  test('is not replayed without its database', async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
     expect((await build(place, 'forgotten')).equals(place.read('stock.vmfb'))).toBe(true);
   });
@@ -124,19 +124,19 @@ async function hits(place: Workplace): Promise<number> {
   return operations.hit;
 }
 
-test('what was decided before the database changed is not remembered', async () => {
+test('decisions from before a change of the database are not replayed', async () => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
   const inCompile = '*--iree-codegen-tuning-spec-path=*';
   const env = misbehavingCompiler(place, inCompile, `touch '${place.database}'`);
   expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
   expect(place.has('cache/replays')).toBe(false);
-  // The plan is known by now, and nothing happens between deciding and compiling.
+  // The ledger has the plan by now, so nothing happens between decision and compile.
   expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
   expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
 });
 
 describe('a database behind a link', () => {
-  /** A workplace whose record has another name too, and a build that uses that. */
+  /** A workplace whose database has a second name, and a build that uses the second name. */
   async function linkedPlace(
     target: string,
     link: string,
@@ -170,16 +170,16 @@ describe('a database behind a link', () => {
   test.each([
     ['to the file', 'data/tuning.db', 'link.db', 'link.db'],
     ['to its folder', 'data', 'link', 'link/tuning.db'],
-  ])('%s is looked at again when another process has written to it', async (_, ...names) => {
+  ])('%s is read again after another process has written to it', async (_, ...names) => {
     const { place, isAsBefore } = await linkedPlace(...names);
     expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
-    // As long as it is open, what was written is in a file beside the real database only.
+    // While the database is open, the new rows are only in the log beside the real file.
     const open = withoutRecords(place.database);
     expect(await isAsBefore()).toBe(false);
     open.close();
   });
 
-  test('is looked at again when the link leads elsewhere', async () => {
+  test('is read again after the link changes', async () => {
     const { place, isAsBefore } = await linkedPlace('data/tuning.db', 'link.db');
     copyDatabase(place.database, place.path('other.db'));
     withoutRecords(place.path('other.db')).close();
@@ -188,7 +188,7 @@ describe('a database behind a link', () => {
     expect(await isAsBefore()).toBe(false);
   });
 
-  test('is looked at again when there is one where the link leads', async () => {
+  test('is read after the target of the link appears', async () => {
     const readonly = { IREE_TUNED_READONLY: '1' };
     const { place, isAsBefore } = await linkedPlace('later.db', 'link.db', 'link.db', readonly);
     copyDatabase(place.database, place.path('later.db'));
@@ -196,7 +196,7 @@ describe('a database behind a link', () => {
   });
 });
 
-test('a miss is not done again as a miss when it may be tuned', async () => {
+test('a miss is not replayed by a build that may tune it', async () => {
   const place = Workplace.simulated({ IREE_TUNED_ON_MISS: 'default' }, { programs: 'failing' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
@@ -206,12 +206,12 @@ test('a miss is not done again as a miss when it may be tuned', async () => {
   expect((await place.compile(argv, { env })).code).toBe(0);
   const tuned = place.read('out.vmfb');
   expect(tuned.equals(stock)).toBe(false);
-  // The same command as in the beginning, and now there is a record.
+  // The same command as at the beginning, now with a record.
   expect((await place.compile(argv)).code).toBe(0);
   expect(place.read('out.vmfb').equals(tuned)).toBe(true);
 }, 120_000);
 
-test('what a response file says is read every time', async () => {
+test('a response file is read every time', async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('with.mlir', oddMatmul);
   place.write('without.mlir', withoutMatmul);
@@ -223,7 +223,7 @@ test('what a response file says is read every time', async () => {
   }
 });
 
-test('a working directory that is gone is no reason to fail', async () => {
+test('a missing working directory fails no build', async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('in.mlir', oddMatmul);
   const input = place.path('in.mlir');
@@ -232,7 +232,7 @@ test('a working directory that is gone is no reason to fail', async () => {
       '-c',
       `mkdir gone; cd gone; rmdir ../gone; exec '${tool}' ${HOST.join(' ')} '${input}' -o '${place.path('out.vmfb')}'`,
     ]);
-  // The shell that launches us may say what it thinks of it.
+  // The shell of the launcher may print a message about it.
   for (let i = 0; i < 3; i++) {
     expect(await gone(join(root, 'bin', 'iree-compile-tuned'))).toMatchObject({ code: 0 });
     expect(place.has('out.vmfb')).toBe(true);

@@ -10,7 +10,7 @@ const SIZES = [
   [33, 80, 64],
 ] as const;
 
-/** A function with a matmul of each size, of arguments. */
+/** A function with a matmul of each size on its arguments. */
 function program(): string {
   const types = SIZES.map(([m, n, k]) => ({
     lhs: `tensor<${m}x${k}xf32>`,
@@ -47,9 +47,9 @@ test(
     database.close();
     expect(tried).toHaveLength(SIZES.length);
     for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
-    // Whatever ships was compared with the default.
+    // Every shipped configuration was compared with the default.
     for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
-    // The time of its dispatches is accounted for, in the build that timed them and in the next one.
+    // The build that timed the dispatches and the next build explain their times.
     const second = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
     for (const { time } of [first.explanation, second.explanation]) {
       expect(time!.decided + time!.undecided + time!.untuned).toBeCloseTo(1);

@@ -1,4 +1,4 @@
-// The demonstration of `npm start`, which is not to be seen in what belongs to the user.
+// The demonstration of `npm start` changes none of the user's files.
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -8,17 +8,17 @@ import { Workplace } from './support.ts';
 
 describe('the demonstration counts its compiles', () => {
   let place: Workplace;
-  /** Nobody has named a database or a cache folder. */
+  /** An environment without a database or a cache folder. */
   let unset: Record<string, string | undefined>;
   beforeEach(() => {
     place = new Workplace({ IREE_TUNED_BUDGET: '0' });
-    // A checkout of its own.
+    // A separate checkout.
     mkdirSync(place.path('scripts'));
     copyFileSync(join(root, 'scripts/start.ts'), place.path('scripts/start.ts'));
     for (const name of ['bin', 'dist', 'examples', 'node_modules', 'package.json', 'src'])
       symlinkSync(join(root, name), place.path(name));
     const { compiler } = place.watchedTools();
-    // Nothing can be run: it ends with the first example.
+    // No tool runs, so that the demonstration ends with the first example.
     writeFileSync(place.path('watched/iree/_runtime_libs/iree-run-module'), '#!/bin/sh\nexit 1\n');
     unset = {
       IREE_TUNED_COMPILER: compiler,
@@ -40,7 +40,7 @@ describe('the demonstration counts its compiles', () => {
     return (JSON.parse(stdout.toString()) as Statistics).compiles.all;
   };
 
-  test("where its records are, and not in the user's statistics", async () => {
+  test("beside its records, and not in the user's statistics", async () => {
     const cache = { IREE_TUNED_CACHE: place.path('cache') };
     await start(cache);
     expect(await compiles({})).toBe(0);
@@ -52,7 +52,7 @@ describe('the demonstration counts its compiles', () => {
     expect(await compiles(own)).toBe(1);
   });
 
-  test("in the user's statistics when its records are to be in the user's database", async () => {
+  test("in the user's statistics if its records go to the user's database", async () => {
     const database = { IREE_TUNED_DB: place.database };
     await start(database);
     expect(await compiles(database)).toBe(1);

@@ -9,7 +9,7 @@ async function statistics(place: Workplace, options: readonly string[] = [], env
   return JSON.parse(stdout.toString()) as Statistics;
 }
 
-test('stats tell what became of every compile and operation, and why', async () => {
+test('stats count the outcomes of compiles and operations, with reasons', async () => {
   const place = Workplace.simulated();
   const build = async (text: string, options: readonly string[] = [], env = {}) => {
     place.write('in.mlir', text);
@@ -29,12 +29,12 @@ test('stats tell what became of every compile and operation, and why', async () 
   await build(oddMatmul, ['--iree-tuned-budget=soon']);
   await build(oddMatmul, ['--iree-tuned-inject=spec']);
   await build(oddMatmul, ['--iree-tuned-inject=spec']);
-  // An older compiler in disguise: it fails on every tuning spec.
-  // In so little time nobody looks at the program before it is compiled.
+  // This compiler fails on every tuning spec.
+  // The budget is too small to run the program.
   const refusing = { ...misbehavingCompiler(place, '*tuning-spec*', 'exit 1'), IREE_TUNED_BUDGET: '14' };
   await build(`// A program of its own.\n${oddMatmul}`, ['--iree-tuned-inject=spec'], refusing);
 
-  // Only looked at: the numbers are still there afterwards.
+  // Showing the statistics does not reset them.
   await statistics(place, [], { IREE_TUNED_READONLY: '1' });
   const { compiles, routes, operations, hitRate, reasons, seconds } = await statistics(place, ['--zero']);
   expect(compiles).toEqual({ all: 9, tuned: 2, unchanged: 6, fallback: 1 });
@@ -55,7 +55,7 @@ test('stats tell what became of every compile and operation, and why', async () 
     notVerified: { 'no-run-time': 1 },
   });
   expect(seconds.tuning).toBeGreaterThan(0);
-  // What was saved is what was measured: the record says so too.
+  // The saved time is the measured time of the record.
   const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
     evidence: { defaultSeconds: number; seconds: number };
   }[];

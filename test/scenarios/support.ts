@@ -1,4 +1,4 @@
-// Driving the real launchers as a user would, with a database and caches of their own.
+// Runs the real launchers as a user does, with a separate database and cache.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,9 +29,9 @@ export interface Result {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Whom to run as; takes root. */
+  /** User to run as; needs root. */
   readonly uid?: number | undefined;
-  /** A shell command that is run before, such as `ulimit -f 40`. */
+  /** A shell command to run before, such as `ulimit -f 40`. */
   readonly limits?: string | undefined;
 }
 
@@ -41,18 +41,18 @@ export class Workplace {
   readonly database = join(this.folder, 'data', 'tuning.db');
   readonly #env: Record<string, string | undefined>;
 
-  /** With a cache that knows the compiler, which gives what it has compiled before, and nothing else. */
+  /** A workplace with an empty cache, except for the description of the compiler. The compiler remembers earlier compiles. */
   constructor(env: Readonly<Record<string, string>> = {}) {
     giveAnswers(this.path('cache'), env['IREE_TUNED_COMPILER'] ?? rememberingCompiler);
     this.#env = {
       ...process.env,
-      // No settings file and no database of whoever runs the tests.
+      // The tests use no settings file and no database of the user.
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       XDG_DATA_HOME: join(this.folder, 'data-home'),
       IREE_TUNED_COMPILER: rememberingCompiler,
       IREE_TUNED_DB: this.database,
       IREE_TUNED_CACHE: join(this.folder, 'cache'),
-      // Tests that run at the same time do not wait for each other.
+      // Concurrent tests do not wait for each other.
       IREE_TUNED_MACHINE: this.folder,
       IREE_TUNED_DEVICE: 'local-sync',
       IREE_TUNED_BUDGET: '8',
@@ -60,15 +60,14 @@ export class Workplace {
     };
   }
 
-  /** A place for tests that are about the compiler's own run: nothing is taken over from an earlier one. */
+  /** A workplace with the real compiler, which remembers nothing. */
   static real(env: Readonly<Record<string, string>> = {}): Workplace {
     return new Workplace({ IREE_TUNED_COMPILER: compiler.executable, ...env });
   }
 
   /**
-   * A place where a search takes a second and is sure to find something: see simulated-tools.ts. The file `hold` holds it
-   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run, or end at
-   * once where it does not matter. What is short compiles nothing to its end.
+   * A workplace where a search takes a second and finds a faster configuration, see simulated-tools.ts. The file `hold` holds the search after
+   * its first batch. Runs of whole programs are simulated by simulated-programs.ts, real, or failing.
    */
   static simulated(
     env: Readonly<Record<string, string>> = {},
@@ -80,7 +79,7 @@ export class Workplace {
       'isShort' | 'isRefusing' | 'isForgetful'
     > = {},
   ): Workplace {
-    // The search is over long before: the clock must not decide what comes of a test.
+    // The search needs far less time. No test may depend on the clock.
     const place = new Workplace({ IREE_TUNED_BUDGET: '300', ...env });
     const simulated = simulatedTools(place.path('tools'), {
       hold: place.path('hold'),
@@ -93,7 +92,7 @@ export class Workplace {
     return place;
   }
 
-  /** What its programs are started with. */
+  /** Environment of its processes. */
   get env(): Readonly<Record<string, string | undefined>> {
     return this.#env;
   }
@@ -129,12 +128,12 @@ export class Workplace {
     return this.run(join(root, 'bin', 'iree-tuned'), argv, options);
   }
 
-  /** Runs the compiler in the folder, as the user would have without us. */
+  /** Runs the compiler in the folder, without the wrapper. */
   stock(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
     return this.run(this.#env['IREE_TUNED_COMPILER']!, argv, options);
   }
 
-  /** Compiles with an explanation and gives both. */
+  /** Runs `iree-compile-tuned` with an explanation. */
   async explain(
     argv: readonly string[],
     options: RunOptions = {},
@@ -151,7 +150,7 @@ export class Workplace {
     return this.start(file, argv, options).ended;
   }
 
-  /** Starts without waiting. */
+  /** Starts a process without waiting. */
   start(file: string, argv: readonly string[], options: RunOptions = {}) {
     const { limits, uid } = options;
     const [program, all] =
@@ -177,9 +176,9 @@ export class Workplace {
   }
 
   /**
-   * Tools that note each of their runs.
-   * @param real the compiler behind it, with the runtime that is laid out beside it
-   * @returns the compiler to set, and what ran since the last call
+   * Tools that log each of their runs.
+   * @param real the compiler to run, with the runtime beside it
+   * @returns the compiler to set, and the runs since the last call
    */
   watchedTools(real = rememberingCompiler): { compiler: string; ran: () => string[] } {
     const log = this.path('ran.log');
@@ -205,7 +204,7 @@ export class Workplace {
   }
 }
 
-/** Whether a process has a file open. Where there is no /proc nobody can tell, and it is taken for granted. */
+/** Whether a process has a file open. True without /proc. */
 export function hasOpen(pid: number, path: string): boolean {
   if (process.platform !== 'linux') return true;
   const folder = `/proc/${pid}/fd`;
@@ -213,20 +212,20 @@ export function hasOpen(pid: number, path: string): boolean {
     try {
       return readlinkSync(join(folder, name)) === path;
     } catch {
-      // It has just been closed.
+      // The file was just closed.
       return false;
     }
   });
 }
 
-/** Rows of a table, also while it is written; none where nobody has made the database yet. */
+/** Number of rows of a table, also while it is written; 0 before the database is created. */
 export function rowsOf({ database }: Workplace, table: string): number {
   if (!existsSync(database)) return 0;
   const connection = new Database(database, { readonly: true });
   try {
     return connection.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
   } catch (error) {
-    // It is being made.
+    // The database is being created.
     if (error instanceof Database.SqliteError && /no such table/.test(error.message)) return 0;
     throw error;
   } finally {
@@ -244,7 +243,7 @@ export function matmulModule(m: number | '?', n: number, k: number, attributes =
 `;
 }
 
-/** Runs a compiled `matmulModule` on operands in which every element counts; its result is the output. */
+/** Runs a compiled `matmulModule` on operands with different elements. Its stdout has the result. */
 export function runMatmul(
   place: Workplace,
   module: string,
@@ -253,7 +252,7 @@ export function runMatmul(
   k: number,
   tool = runtimeTool('iree-run-module'),
 ): Promise<Result> {
-  // Small whole numbers: the sums are exact in any order.
+  // Sums of small integers are exact in any order.
   const values = (count: number, step: number) =>
     Array.from({ length: count }, (_, i) => ((i * step) % 7) - 3).join(' ');
   const inputs = [
@@ -269,7 +268,7 @@ export function runMatmul(
   ]);
 }
 
-/** A matmul for which the default is so slow that tuning is sure to win: no tile divides its dimensions. */
+/** A matmul with a slow default, because no tile divides its dimensions. Tuning always finds a faster configuration. */
 export const oddMatmul = matmulModule(61, 67, 71);
 
 export const withoutMatmul = `func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {

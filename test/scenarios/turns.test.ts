@@ -1,4 +1,4 @@
-// Who asks the compiler for more than a build needs waits until nobody measures, and builds wait for nobody for long.
+// Surveys and runs of programs wait for the measuring lock, but no build waits for long.
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ afterEach(() => {
   lock = null;
 });
 
-/** Somebody else on the workplace's machine measures from now on. */
+/** Another process holds the measuring lock from now on. */
 async function measureElsewhere(place: Workplace): Promise<void> {
   const env = { IREE_TUNED_MACHINE: place.folder };
   lock = await acquireMeasuringLock({ cacheDirectory: temporaryDirectory(), env }, 5);
@@ -34,7 +34,7 @@ describe('a survey of an input in another dialect', () => {
   let place: Workplace;
   let tools: ReturnType<Workplace['watchedTools']>;
   beforeEach(async () => {
-    // Too little to run the program, which would take a turn, too.
+    // The budget is too small to run the program, which would wait for the lock, too.
     place = new Workplace({ IREE_TUNED_BUDGET: '14' });
     tools = place.watchedTools();
     place.write('in.mlir', stablehlo);
@@ -56,7 +56,7 @@ describe('a survey of an input in another dialect', () => {
     );
     return {
       child,
-      /** Until it has asked for its turn: it keeps the lock of its cache folder while it waits for the machine's. */
+      /** Resolves once the build waits for the machine's lock. It holds the lock of its cache folder then. */
       waits: () =>
         expect
           .poll(() => hasOpen(child.pid!, place.path('cache/measuring.lock')), { timeout: 60_000 })
@@ -70,11 +70,11 @@ describe('a survey of an input in another dialect', () => {
   const HIT = { operations: [{ outcome: 'hit' }] };
   const surveys = () => tools.ran().filter((line) => line.includes('--compile-to=input')).length;
 
-  test('waits until nobody measures', async () => {
+  test('waits for the measuring lock', async () => {
     await measureElsewhere(place);
     const build = start();
     await build.waits();
-    // A build that did not wait would be seen to ask by then.
+    // A build that does not wait would have made its survey by then.
     await sleep(300);
     expect(build.child.exitCode).toBeNull();
     expect(surveys()).toBe(0);
@@ -84,13 +84,13 @@ describe('a survey of an input in another dialect', () => {
     expect(surveys()).toBe(1);
   });
 
-  test('is made once for builds that start at the same time', async () => {
+  test('is made once for concurrent builds', async () => {
     const builds = ['a', 'b', 'c', 'd'].map((name) => start({}, name));
     for (const build of builds) expect(await build.explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);
   });
 
-  test('is what another build was told that asked first', async () => {
+  test('is taken from another build that made it first', async () => {
     await measureElsewhere(place);
     const build = start();
     await build.waits();
@@ -103,13 +103,13 @@ describe('a survey of an input in another dialect', () => {
     ['the budget is spent', { IREE_TUNED_BUDGET: '1' }],
     ['nothing would be tuned', { IREE_TUNED_BUDGET: '0' }],
     ['misses are left alone', { IREE_TUNED_ON_MISS: 'default' }],
-  ])('does not wait when %s: records are used', async (_, settings) => {
+  ])('does not wait if %s: the build uses records', async (_, settings) => {
     await measureElsewhere(place);
     expect(await start(settings).explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);
   });
 
-  test('counts the wait towards the budget', async () => {
+  test('counts the wait against the budget', async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
     await measureElsewhere(place);
     const { operations, seconds } = await start({ IREE_TUNED_BUDGET: '4' }).explained();
@@ -117,14 +117,14 @@ describe('a survey of an input in another dialect', () => {
       { outcome: 'default', reason: expect.stringMatching(/another process measured/) as string },
     ]);
     expect(seconds.tuning).toBeGreaterThanOrEqual(4);
-    // Twice the budget otherwise.
+    // Without this the build would wait for twice the budget.
     expect(seconds.tuning).toBeLessThan(8);
-    // The next build may have its turn.
+    // The next build gets the lock.
     expect(place.has('cache/replays')).toBe(false);
   });
 });
 
-test('a program is not timed while somebody else measures', async () => {
+test('a program is not timed while another process measures', async () => {
   const place = await recordedWorkplace();
   await measureElsewhere(place);
   const { compiler, ran } = place.watchedTools();
@@ -134,18 +134,18 @@ test('a program is not timed while somebody else measures', async () => {
     code: 1,
     stderr: expect.stringMatching(/not verified: another process measured/) as string,
   });
-  // Whatever it took to get there was seen.
+  // The log has every step before.
   const tools = new Set(ran().map((line) => line.split(' ')[0]));
   expect([...tools]).toEqual(['iree-compile']);
 });
 
-test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
+test('a build does not wait long to run its program, and the next build runs it', async () => {
   const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { isShort: true }));
   await measureElsewhere(place);
   const { explanation } = await place.explain(argv);
   const reason = 'another process measured on this machine';
   expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
-  // Nowhere near the budget.
+  // Far less than the budget.
   expect(explanation.seconds.tuning).toBeLessThan(100);
   lock!.release();
   lock = null;

@@ -1,4 +1,4 @@
-// What tuning cannot decide about is paid for once, and tried again when there is more to try it with.
+// Undecided workloads are tuned once, and again with more time or a new runtime.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -13,7 +13,7 @@ import { readExplanation } from '../support/explain-schema.ts';
 
 const PATIENT = { timeout: 50_000 };
 
-/** Tools that compile everything but candidates: those are refused, or else measured in no time. */
+/** Tools that compile everything except candidates: candidates fail, or are measured at once. */
 function quickTools(place: Workplace) {
   place.write('tried', '');
   const real = `case "$*" in */work/tuning-*) echo x >>tried ;; *) exec '${rememberingCompiler}' "$@" ;; esac`;
@@ -25,7 +25,7 @@ function quickTools(place: Workplace) {
   return {
     refusing: setting('refusing', `${real}\nexit 1`),
     measuring: setting('measuring', real),
-    /** Whether it was asked for candidates since the last time. */
+    /** Whether the compiler got candidates since the last call. */
     wasTried: () => {
       const now = place.read('tried').length;
       const isMore = now > before;
@@ -35,14 +35,14 @@ function quickTools(place: Workplace) {
   };
 }
 
-/** How many commands are known to end in the same way again. */
+/** Number of commands to replay. */
 const replays = (place: Workplace) => readdirSync(place.path('cache/replays')).length;
 
 const outcomes = ({ operations }: Explanation) =>
   operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
 
 test(
-  'what cannot be decided is tried once for a budget, and again on request',
+  'an undecided workload is tried once per budget, and again on request',
   { timeout: 240_000 },
   async () => {
     const place = workplace({ IREE_TUNED_BUDGET: '8' });
@@ -64,7 +64,7 @@ test(
     }
     expect(wasTried()).toBe(false);
 
-    // Nothing is open, so the same command is done again without another look.
+    // Nothing is open, so the same command is a replay.
     const before = replays(place);
     for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
     expect(replays(place)).toBe(before + 1);
@@ -81,11 +81,11 @@ test(
     expect({ code: tuned.code, stderr: tuned.stderr }).toEqual({ code: 1, stderr: '' });
     expect(tuned.stdout.toString()).toMatch(/cannot be decided/);
     expect(wasTried()).toBe(true);
-    // In less time than before: that says nothing new.
+    // Less time than before gives no new result.
     await build('20');
     expect(wasTried()).toBe(false);
 
-    // The same compiler, well again.
+    // The same compiler without the fault.
     const again = ['tune', 'in.mlir', '--budget', '60', '--trials', '1'];
     expect((await place.tuned(again, { env: measuring })).code).toBe(0);
     const { explanation } = await place.explain(argv, { env });
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a search that found nothing so far is gone on with by later builds, until it had the time that they give',
+  'an unfinished search is continued by later builds, until it has had their whole budget',
   { timeout: 240_000 },
   async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
@@ -117,7 +117,7 @@ test(
     expect(await build('20')).toEqual([nothing]);
     expect(await build('0')).toEqual([nothing]);
     expect(await build('60', { IREE_TUNED_ON_MISS: 'default' })).toEqual([nothing]);
-    // What has no more to expect is done again without another look.
+    // A workload without another try makes a replay possible.
     const before = replays(place);
     for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
     expect(replays(place)).toBe(before + 1);
@@ -130,8 +130,8 @@ test(
   },
 );
 
-test('builds at the same time try it once', { timeout: 240_000 }, async () => {
-  // A build with a quarter more time left than another one had tries again, so a slow start must be little of the budget.
+test('concurrent builds try it once', { timeout: 240_000 }, async () => {
+  // A build with a quarter more time tries again, so a slow start must be a small part of the budget.
   const place = workplace({ IREE_TUNED_BUDGET: '3000' });
   const tools = fakeTools(place.folder, {
     compiler: `case "$*" in */work/tuning-*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
@@ -143,7 +143,7 @@ exit 1`,
     place.start(join(root, 'bin', 'iree-compile-tuned'), [...argv, '-o', `${name}.vmfb`], {
       env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: `${name}.json` },
     });
-  // The survey is known by now: both begin with waiting for their turn to measure.
+  // The survey is cached by now: both builds begin with the wait for the measuring lock.
   await place.compile(argv, { env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_BUDGET: '1' } });
   const attempts = () => {
     const database = new Database(place.database);
@@ -153,12 +153,12 @@ exit 1`,
       database.close();
     }
   };
-  // None, where the machine was so busy that there was no time left.
+  // Zero if the machine left the first build no time.
   const before = attempts();
   place.write('tried', '');
   place.write('hold', '');
   const builds = ['a', 'b', 'c'].map(build);
-  // One of them tries, and the others wait for it.
+  // One build tries, and the others wait for it.
   await expect
     .poll(() => builds.map(({ child }) => hasOpen(child.pid!, place.database)), PATIENT)
     .toEqual([true, true, true]);
@@ -173,44 +173,39 @@ exit 1`,
   expect(attempts()).toBe(before + 1);
 });
 
-test(
-  'a record whose search left something out is completed by one build that may tune',
-  { timeout: 240_000 },
-  async () => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
-    const narrow = () => {
-      const database = new Database(place.database);
-      database.exec(`UPDATE claim SET families = '["tile"]'`);
-      database.close();
-    };
-    narrow();
-    const { refusing: env, measuring, wasTried } = quickTools(place);
-    const outcome = async (more: Record<string, string> = {}) =>
-      (await place.explain(argv, { env: { ...env, ...more } })).explanation.operations[0]!.outcome;
-    // What was found is used where nothing is to be tuned, and where nothing was left out that could be used.
-    expect(await outcome({ IREE_TUNED_BUDGET: '0' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_ON_MISS: 'default' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_READONLY: '1' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_INJECT: 'spec' })).toBe('hit');
-    expect(wasTried()).toBe(false);
-
-    // It is used as well where more cannot be found out, and that is tried once.
-    expect(await outcome()).toBe('hit');
-    expect(wasTried()).toBe(true);
-    expect(await outcome()).toBe('hit');
-    expect(wasTried()).toBe(false);
-
+test('a record of fewer families is completed by one build that may tune', { timeout: 240_000 }, async () => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
+  const narrow = () => {
     const database = new Database(place.database);
-    database.exec('DELETE FROM undecided');
+    database.exec(`UPDATE claim SET families = '["tile"]'`);
     database.close();
-    const build = (options: readonly string[] = []) =>
-      place.explain([...argv, ...options], { env: measuring });
-    expect((await build()).explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
-    expect(wasTried()).toBe(true);
-    for (const options of [[], ['--iree-tuned-inject=spec'], ['--iree-tuned-budget=30']]) {
-      const { explanation } = await build(options);
-      expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    }
-    expect(wasTried()).toBe(false);
-  },
-);
+  };
+  narrow();
+  const { refusing: env, measuring, wasTried } = quickTools(place);
+  const outcome = async (more: Record<string, string> = {}) =>
+    (await place.explain(argv, { env: { ...env, ...more } })).explanation.operations[0]!.outcome;
+  // A build without tuning uses the record, and so does a build whose settings allow no more families.
+  expect(await outcome({ IREE_TUNED_BUDGET: '0' })).toBe('hit');
+  expect(await outcome({ IREE_TUNED_ON_MISS: 'default' })).toBe('hit');
+  expect(await outcome({ IREE_TUNED_READONLY: '1' })).toBe('hit');
+  expect(await outcome({ IREE_TUNED_INJECT: 'spec' })).toBe('hit');
+  expect(wasTried()).toBe(false);
+
+  // A build that cannot measure the other families tries once, and uses the record.
+  expect(await outcome()).toBe('hit');
+  expect(wasTried()).toBe(true);
+  expect(await outcome()).toBe('hit');
+  expect(wasTried()).toBe(false);
+
+  const database = new Database(place.database);
+  database.exec('DELETE FROM undecided');
+  database.close();
+  const build = (options: readonly string[] = []) => place.explain([...argv, ...options], { env: measuring });
+  expect((await build()).explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
+  expect(wasTried()).toBe(true);
+  for (const options of [[], ['--iree-tuned-inject=spec'], ['--iree-tuned-budget=30']]) {
+    const { explanation } = await build(options);
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  }
+  expect(wasTried()).toBe(false);
+});

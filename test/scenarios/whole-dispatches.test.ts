@@ -1,4 +1,4 @@
-// Dispatches that hold no contraction are tuned as a whole.
+// Dispatches without contractions are tuned as a whole.
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { DispatchTileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -46,7 +46,7 @@ async function outputOf(place: Workplace, module: string, shape = '4x100x150'): 
 }
 
 describe('a softmax', { timeout: 300_000 }, () => {
-  test('gets its tiles, computes the same, and is locked with them', async () => {
+  test('gets its tiles, gives the same results, and is locked with the tiles', async () => {
     const place = workplace();
     expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
     const [workload] = recordMisses(place, () => TILES);
@@ -56,11 +56,11 @@ describe('a softmax', { timeout: 300_000 }, () => {
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
-    // It would say so if the compiler had lost it.
+    // A loss would be in the reason.
     expect(explanation.operations).toMatchObject([
       { outcome: 'hit', configuration: TILES, reason: '1.83x faster than the default' },
     ]);
-    // The same bytes come of it with another cache folder: nothing in them says where anything was.
+    // Another cache folder gives the same bytes, because the output contains no paths of ours.
     const elsewhere = { IREE_TUNED_CACHE: place.path('another-cache') };
     expect(
       await place.compile([...HOST, 'softmax.mlir', '-o', 'again.vmfb'], { env: elsewhere }),
@@ -78,7 +78,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(place.read('tuned.vmfb').equals(tuned)).toBe(true);
   });
 
-  test('of dynamic size is tuned at the sizes that the user gives, and right at others', async () => {
+  test('of dynamic size is tuned at the sizes of the user, and correct at others', async () => {
     const place = new Workplace();
     place.write('softmax.mlir', DYNAMIC_SOFTMAX);
     const skipped = await place.explain([...argv, '--iree-tuned-budget=0']);
@@ -104,10 +104,10 @@ describe('a softmax', { timeout: 300_000 }, () => {
       const others = await outputOf(place, 'stock.vmfb', shape);
       expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
     }
-    // Other sizes are another question.
+    // Other sizes make another workload.
     const other = [...argv, '--iree-tuned-dim=m=150', '--iree-tuned-budget=0'];
     expect((await place.explain(other)).explanation.operations).toMatchObject([{ outcome: 'default' }]);
-    // The program has the last word at these sizes, and at one that no tile divides.
+    // The program is run at these sizes, and at a size that no tile divides.
     const judged = await place.explain([...sized, '--iree-tuned-budget=30']);
     const { functions, leftOut } = judged.explanation.program!;
     const called = functions.map(({ name, equal }) => [name, equal]);
@@ -119,7 +119,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
       ]);
   });
 
-  test('and a maximum beside it land, whatever operands their operations have', async () => {
+  test('and a maximum of the same input both land', async () => {
     const place = new Workplace();
     place.write(
       'softmax.mlir',
@@ -142,7 +142,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(explanation.operations.map(({ outcome }) => outcome)).toContain('hit');
   });
 
-  test('stays with the default where no executable may be substituted', async () => {
+  test('gets the default if no executable may be substituted', async () => {
     const place = workplace();
     const { explanation } = await place.explain([...argv, '--iree-tuned-inject=spec']);
     expect(explanation.operations).toMatchObject([
@@ -150,7 +150,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     ]);
   });
 
-  test('is tuned ahead of the build', async () => {
+  test('is tuned by iree-tuned tune', async () => {
     const place = workplace();
     const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '60', '--', ...HOST]);
     expect(stdout.toString()).toMatch(/dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}/);
@@ -158,7 +158,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
-  test('has its tiles in a spec, for compiles that no wrapper sees', async () => {
+  test('has its tiles in a spec, for compiles without the wrapper', async () => {
     const place = workplace();
     await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
     recordMisses(place, () => TILES);

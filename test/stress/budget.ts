@@ -1,5 +1,5 @@
-// Builds whose candidates take long to compile, hang the compiler or crash it: `npm run test:budget -- [COUNT] [SEED]`. None of them takes
-// much longer than its budget.
+// Builds whose candidates are slow to compile, hang the compiler or crash it: `npm run test:budget -- [COUNT] [SEED]`. No build exceeds its
+// budget by more than a fifth.
 import { seededRandom } from '../../src/search/strategy.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from '../support/scripts.ts';
@@ -9,25 +9,25 @@ import { HOST, matmulModule, rowsOf, runMatmul, Workplace } from '../scenarios/s
 const BUDGET_SECONDS = 15;
 const MOST = 1.2;
 
-/** Of a thousand configurations, so many have the compiler hang, crash, or wait for some seconds. */
+/** Of 1000 configurations, the numbers that hang the compiler, crash it, or slow it down. */
 const HANGING = 20;
 const CRASHING = 30;
 const SLOW = 50;
 const SLOW_SECONDS = 2;
 
-/** What one build came to. */
+/** The result of one build. */
 interface BuiltOnce {
   readonly shape: string;
-  /** Of tuning, as the build says itself, and of all of it. */
+  /** Seconds of tuning by the build's explanation, and of the whole build. */
   readonly tuning: number;
   readonly wall: number;
   readonly trials: number;
   readonly outcome: string;
-  /** Configurations by which its compiler hung, crashed and waited. */
+  /** Faults of the compiler during the build. */
   readonly faults: readonly string[];
 }
 
-/** A compiler that a configuration is bad for or not, whichever module it stands in. @returns its path */
+/** A compiler whose faults depend on the configuration alone. @returns its path */
 function faultyCompiler(folder: string, seed: number, log: string): string {
   return installScripts(folder, {
     benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
@@ -52,7 +52,7 @@ exec '${compiler.executable}' "$@"`,
   });
 }
 
-/** Builds a matmul of its own each time, by a compiler of its own. */
+/** Builds another matmul with another compiler each time. */
 export async function builds(
   count: number,
   seed: number,
@@ -93,7 +93,7 @@ export async function builds(
     ];
     if (mine.code !== 0 || !mine.stdout.equals(stock.stdout)) problem('its output is wrong');
     if (one.tuning > MOST * BUDGET_SECONDS) problem(`tuning took ${one.tuning.toFixed(1)} s`);
-    // On a busy machine there is no time to find out which one it is.
+    // On a busy machine a hang can use up the budget before the first trial.
     if (one.trials === 0 && !one.faults.includes('hangs')) problem('no trial was written');
   }
   return { built, problems };

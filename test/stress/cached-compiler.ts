@@ -1,12 +1,11 @@
-// A compiler that compiles the same candidates only once, so that a search which is killed and begun again gets as far as
-// its finals in seconds. Everything else goes to the real one.
+// A compiler that remembers candidates, so that a restarted search reaches its finals in seconds. The real compiler compiles the rest.
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from '../support/scripts.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 /**
- * Writes it below `folder`, laid out as pip does, with the runtime's tools where they are looked for.
- * @param options.oneBatch refuses all later batches of a search, which ends soon then, however large its budget is
+ * Writes the compiler below `folder`, in pip's layout, with the runtime's tools.
+ * @param options.oneBatch refuses all later batches, so that a search ends soon
  * @returns its path
  */
 export function cachedCompiler(folder: string, { oneBatch = false } = {}): string {

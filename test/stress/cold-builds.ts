@@ -1,4 +1,4 @@
-// Many builds of one input at once, none of which finds a record: `npm run test:cold -- [COUNT]`.
+// Many builds of one input at once, without a record: `npm run test:cold -- [COUNT]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,20 +7,20 @@ import { HOST, oddMatmul, rowsOf, runMatmul, Workplace } from '../scenarios/supp
 import { root } from '../support/real-tools.ts';
 
 export interface ColdBuilds {
-  /** Searches that were begun and recorded something; each begins with a trial of the default. */
+  /** Searches with trials. Each search begins with a trial of the default. */
   readonly searches: number;
   readonly records: number;
-  /** Builds that ended as they should, with the right output. */
+  /** Builds that succeeded with the right output. */
   readonly good: number;
-  /** What each build's one operation got, with how often. */
+  /** Number of builds for each outcome of the operation. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly problems: readonly string[];
 }
 
 /**
  * Starts `count` builds at once.
- * @param killFirst kills the one that tunes as soon as it has measured something; another has to take over
- * @param place where searches are real, or are held by the file `hold`
+ * @param killFirst kills the tuning build after its first trial; another build has to take over
+ * @param place a workplace with real searches, or with searches that the file `hold` holds
  */
 export async function coldBuilds(
   count: number,
@@ -38,7 +38,7 @@ export async function coldBuilds(
   );
   if (killFirst) {
     while (rowsOf(place, 'trial') === 0) await sleep(100);
-    // Its scratch folder is named after it.
+    // Its scratch folder has its process id in the name.
     const pids = builds.map(({ child }) => child.pid);
     const tuner = readdirSync(place.path('cache/work')).find((name) => name.startsWith('tuning-'));
     const pid = Number(tuner?.split('-')[2]);

@@ -1,4 +1,4 @@
-// Kills tuning builds at random moments and looks at what is left: `npm run test:kills -- [COUNT] [SEED]`.
+// Kills tuning builds at random moments, and checks database, outputs, files and processes: `npm run test:kills -- [COUNT] [SEED]`.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,15 +14,15 @@ import { commandLinesWith, leftovers } from './leftovers.ts';
 export interface Storm {
   /** Builds that were killed before they ended. */
   readonly killed: number;
-  /** Builds that ended before their moment had come. */
+  /** Builds that ended before the kill. */
   readonly ended: number;
-  /** Records that were committed by builds which were killed later, or which ended. */
+  /** Records of all builds. */
   readonly records: number;
-  /** Kills after which something had to be tidied up by the next build: the storm was worth it. */
+  /** Kills that left scratch files for the next build to remove. */
   readonly untidy: number;
-  /** The longest time in which all processes of a killed build had ended, in milliseconds. */
+  /** Longest time until all processes of a killed build had ended, in milliseconds. */
   readonly longestEnd: number;
-  /** What did not hold; empty when all is well. */
+  /** Failed checks. */
   readonly problems: readonly string[];
 }
 
@@ -34,8 +34,8 @@ const SHAPES: readonly (readonly [m: number, n: number, k: number])[] = [
 ];
 
 /**
- * Starts a tuning build, kills it after a random time, checks the database, builds again without tuning, checks that
- * output and that nothing is left; until `count` were killed.
+ * Starts a tuning build, kills it after a random time, and checks the database. Then builds without tuning, and checks the output, the files
+ * and the processes. Repeats this until `count` builds were killed.
  */
 export async function killStorm(
   count: number,
@@ -50,10 +50,10 @@ export async function killStorm(
   const whole = await preparePlace(compiler);
   const started = performance.now();
   const { code } = await whole.compile(argvOf(shapeName(SHAPES[0]!)), { env: TUNING });
-  if (code !== 0) problems.push(`a build that nobody kills ended with ${code}`);
+  if (code !== 0) problems.push(`a build without a kill ended with ${code}`);
   let longest = ((performance.now() - started) / 1000) * 1.1;
   for (let i = 0; killed < count; i++) {
-    // A new place when everything is tuned in the old one.
+    // Once all shapes are tuned, the storm goes on in a new place.
     if (place === null || untuned(place).length === 0) place = await preparePlace(compiler);
     const left = untuned(place);
     const shape = left[Math.floor(random() * left.length)]!;
@@ -63,7 +63,7 @@ export async function killStorm(
     const build = place.start(join(root, 'bin', 'iree-compile-tuned'), argv, {
       env: TUNING,
     });
-    // More often early, where processes start; also at the very end, where the record is written and the program compiled.
+    // Most kills are early, while processes start. Some are at the end, while the record is written and the program compiles.
     const seconds = random() ** 2 * longest;
     await Promise.race([build.ended, sleep(seconds * 1000)]);
     build.child.kill('SIGKILL');
@@ -73,7 +73,7 @@ export async function killStorm(
     if (signal === 'SIGKILL') killed++;
     else {
       ended++;
-      // The machine is less busy than it was.
+      // The machine is less busy now.
       longest = Math.min(longest, ((performance.now() - begun) / 1000) * 1.1);
     }
 
@@ -92,7 +92,7 @@ export async function killStorm(
     if (next.code !== 0 || next.stderr !== '' || next.stdout.length > 0)
       problem(`the next build ended with ${next.code}: ${next.stderr}`);
     else if (!(await isRight(place, shape))) problem('the output of the next build is wrong');
-    // A repeated build makes no scratch folder, and the next build that makes one removes those of killed processes.
+    // A repeated build makes no scratch folder. The next build that makes one removes the folders of killed processes.
     removeAbandoned(join(place.folder, 'cache'));
     const files = leftovers(place.folder);
     if (files.length > 0) problem(`left behind: ${files.join(', ')}`);
@@ -106,10 +106,10 @@ export async function killStorm(
   return { killed, ended, records, untidy, longestEnd, problems };
 }
 
-/** What a killed build has started is killed by its watchers, which a busy machine lets wait for their turn. */
+/** Limit until the watchers of a killed build have killed its children. A busy machine delays the watchers. */
 const MOST_END_MS = 1000;
 
-/** Milliseconds until no process mentions the text; no more than a moment above the most that is allowed. */
+/** Milliseconds until no process has the text in its command line. Gives up after `MOST_END_MS`. */
 async function untilGone(text: string): Promise<number> {
   const begun = performance.now();
   for (;;) {
@@ -147,7 +147,7 @@ function untuned(place: Workplace): string[] {
 
 interface Content {
   readonly integrity: string;
-  /** Workload and configuration of each: better evidence takes the place of what there was. */
+  /** Workload and configuration of each record. Evidence is left out, because better evidence replaces it. */
   readonly records: readonly string[];
   readonly trials: number;
 }
@@ -176,7 +176,7 @@ function contentOf(path: string): Content {
   }
 }
 
-/** The stock compiler's bytes, or with a configuration injected, the stock program's results. */
+/** Whether the output has the stock compiler's bytes, or the stock program's results. */
 async function isRight(place: Workplace, shape: string): Promise<boolean> {
   if (place.read('out.vmfb').equals(place.read(`${shape}.vmfb`))) return true;
   const [m, n, k] = shape.split('x').map(Number) as [number, number, number];

@@ -1,9 +1,9 @@
-// What killed processes leave behind.
+// Files and processes of killed builds.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Scratch folders, and files that were to be renamed, in the cache of a workplace; relative paths. */
+/** Scratch folders and temporary files in the cache of a workplace; relative paths. */
 export function leftovers(folder: string): string[] {
   const cache = join(folder, 'cache');
   if (!existsSync(cache)) return [];
@@ -11,7 +11,7 @@ export function leftovers(folder: string): string[] {
   return names.filter((name) => name.startsWith('work/') || name.endsWith('.tmp'));
 }
 
-/** Command lines of all processes that mention the text, but for the one that looks. */
+/** Command lines with the text, of all processes. */
 export function commandLinesWith(text: string): string[] {
   const { stdout } = spawnSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8', maxBuffer: 2 ** 26 });
   return stdout.split('\n').filter((line) => line.includes(text));

@@ -13,52 +13,48 @@ import { SPACE } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
 import { tuneWith } from '../../tuning/support.ts';
 
-// Wrong numbers are in test/tuner, memory is in test/measure: both end like these.
+// Wrong results are in test/tuner, memory is in test/measure.
 test.each([
   ['hangs', 'exec sleep 600', 'timeout', /^took longer than/],
   ['crashes', 'ulimit -c 0; kill -SEGV $$', 'run-error', /^ended by SIGSEGV$/],
-])(
-  'a candidate that %s is told apart from the others, and decides nothing',
-  { timeout: 300_000 },
-  async (_, deed, outcome, message) => {
-    const folder = temporaryDirectory();
-    const workDirectory = join(folder, 'work', 'tuning-test');
-    mkdirSync(workDirectory, { recursive: true });
-    // What candidates make of the time that they are given is made up, but for the one that fails.
-    const compiler = simulatedTools(join(folder, 'tools'));
-    const tool = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
-    const tools = {
-      ...(await toolchain(workDirectory)),
-      ...{ compiler, benchmarkModule: tool('iree-benchmark-module'), runModule: tool('iree-run-module') },
-    };
-    // Whatever runs the second candidate: a process for all of them, or one for it alone.
-    const benchmarkModule = join(folder, 'benchmark');
-    writeFileSync(
-      benchmarkModule,
-      `#!/bin/sh
+])('a candidate that %s fails alone', { timeout: 300_000 }, async (_, deed, outcome, message) => {
+  const folder = temporaryDirectory();
+  const workDirectory = join(folder, 'work', 'tuning-test');
+  mkdirSync(workDirectory, { recursive: true });
+  // The times of candidates are simulated. One candidate fails.
+  const compiler = simulatedTools(join(folder, 'tools'));
+  const tool = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
+  const tools = {
+    ...(await toolchain(workDirectory)),
+    ...{ compiler, benchmarkModule: tool('iree-benchmark-module'), runModule: tool('iree-run-module') },
+  };
+  // Every process that runs the second candidate fails.
+  const benchmarkModule = join(folder, 'benchmark');
+  writeFileSync(
+    benchmarkModule,
+    `#!/bin/sh
 case "$*" in *--benchmark_filter=*c1*) ${deed} ;; esac
 exec '${tools.benchmarkModule}' "$@"
 `,
-      { mode: 0o755 },
-    );
-    const form = matmul(61, 67, 71);
-    const subject = subjectOf(61, { workloadForm: form });
-    const store = openSqliteStore(join(folder, 'tuning.db'));
-    const result = await tuneWith({ ...tools, benchmarkModule }, store, {
-      subject,
-      backend: llvmCpu,
-      options: SPACE,
-      strategy: coordinateDescent,
-      effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 },
-      budgetSeconds: 280,
-      clock: () => performance.now() / 1000,
-      createdBy: 'test',
-    });
-    const [stock, first, second, ...others] = store.trials(subject);
-    expect(second).toMatchObject({ outcome, message: expect.stringMatching(message) as string });
-    expect([first, ...others].map((trial) => trial?.outcome)).toContain('measured');
-    expect(stock).toMatchObject({ configuration: { kind: 'default' }, outcome: 'measured' });
-    expect(result!.configuration).not.toEqual(second!.configuration);
-    store.close();
-  },
-);
+    { mode: 0o755 },
+  );
+  const form = matmul(61, 67, 71);
+  const subject = subjectOf(61, { workloadForm: form });
+  const store = openSqliteStore(join(folder, 'tuning.db'));
+  const result = await tuneWith({ ...tools, benchmarkModule }, store, {
+    subject,
+    backend: llvmCpu,
+    options: SPACE,
+    strategy: coordinateDescent,
+    effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 },
+    budgetSeconds: 280,
+    clock: () => performance.now() / 1000,
+    createdBy: 'test',
+  });
+  const [stock, first, second, ...others] = store.trials(subject);
+  expect(second).toMatchObject({ outcome, message: expect.stringMatching(message) as string });
+  expect([first, ...others].map((trial) => trial?.outcome)).toContain('measured');
+  expect(stock).toMatchObject({ configuration: { kind: 'default' }, outcome: 'measured' });
+  expect(result!.configuration).not.toEqual(second!.configuration);
+  store.close();
+});

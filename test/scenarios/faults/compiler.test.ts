@@ -14,7 +14,7 @@ import {
 import { because } from '../../../src/system/reason.ts';
 
 describe('the compiler', () => {
-  test('that cannot be found is a clear error', async () => {
+  test('that cannot be found gives a clear error', async () => {
     const place = workplace();
     const result = await place.compile(argv, {
       env: { IREE_TUNED_COMPILER: join(place.folder, 'nowhere'), IREE_TOOL_PATH: undefined },
@@ -25,7 +25,7 @@ describe('the compiler', () => {
   });
 });
 
-/** The program in a hurry: what it does from time to time it does so many times as often. */
+/** The wrapper with faster timers. */
 function hurried(place: Workplace, times: number) {
   place.write(
     'hurry.mjs',
@@ -38,7 +38,7 @@ globalThis.setInterval = (callback, delay, ...given) => real(callback, delay / $
 
 const isInjected = '*--iree-codegen-tuning-spec-path=*';
 
-describe('a compiler that misbehaves with what we inject', () => {
+describe('a compiler that fails with the injection', () => {
   test.each([
     ['crashes', 'kill -SEGV $$'],
     ['fails', "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1"],
@@ -47,14 +47,14 @@ describe('a compiler that misbehaves with what we inject', () => {
     ['hangs', 'exec sleep 600'],
     ['hangs in a process that it has started', 'sleep 600; exit 0'],
   ])(
-    'and %s is run again without it, and not tempted a second time',
+    'and %s is run again without it, and the plan is not tried again',
     { timeout: 180_000 },
     async (what, deed) => {
       const why = because(what.startsWith('hangs') ? 'tuned-compile-hung' : 'tuned-compile-failed');
       const place = await recordedWorkplace();
       const env = {
         ...misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`),
-        // What uses no processor time for half a minute hangs; here it is known within seconds.
+        // A compile without processor time for half a minute hangs. Faster timers detect it within seconds.
         ...(what.startsWith('hangs') && hurried(place, 10)),
       };
       const explanation = await expectStockBuild(place, env);
@@ -66,12 +66,12 @@ describe('a compiler that misbehaves with what we inject', () => {
       const store = openSqliteStore(place.database);
       const [record] = store.allRecords();
       store.close();
-      // Only what the compiler says of the operation is held against its record, which others may share.
+      // Only messages about the operation mark its record, which other programs may share.
       if (what === 'fails') expect(record!.failure).toMatch(/no such thing/);
       else expect(record!.failure).toBeNull();
       expect((await statistics(place)).reasons.fallback).toEqual({ [why.code]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
-      // Once more to be sure that it fails for what it is told, but for what has hung.
+      // A second compile proves that the injection is to blame. There is none after a hang.
       expect(place.read('tempted').toString()).toBe(what.startsWith('hangs') ? 'x\n' : 'x\nx\n');
     },
   );
@@ -80,7 +80,7 @@ describe('a compiler that misbehaves with what we inject', () => {
     ['once', '[ -e failed ] || { echo x >failed; echo "in.mlir:2:3: error: odd" >&2; exit 1; }'],
     ['for want of room', 'echo "in.mlir:2:3: error: failed to write: No space left on device" >&2; exit 1'],
     ['in its linker', 'echo "in.mlir:2:3: error: linker iree-lld ended with 9" >&2; exit 1'],
-  ])('and fails %s is run again without it, and blames nothing', async (_, deed) => {
+  ])('%s is run again without it, and no configuration is blamed', async (_, deed) => {
     const place = await recordedWorkplace();
     const env = misbehavingCompiler(place, isInjected, deed);
     const { code, explanation } = await place.explain(argv, { env });
@@ -88,7 +88,7 @@ describe('a compiler that misbehaves with what we inject', () => {
     const store = openSqliteStore(place.database);
     expect(store.allRecords()).toMatchObject([{ failure: null }]);
     store.close();
-    // The next build has a working compiler.
+    // The compiler works in the next build.
     const next = await place.explain(argv, {});
     expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', applied: true } });
   });
@@ -96,7 +96,7 @@ describe('a compiler that misbehaves with what we inject', () => {
 
 test('a record of another device that breaks a compile is marked on that device', async () => {
   const place = workplace({ IREE_TUNED_BUDGET: '0' });
-  // Nothing can be measured for this target here, so what was measured elsewhere is used.
+  // This target cannot be measured here, so the build uses a record of another device.
   const triple =
     process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
   const foreign = [
@@ -117,12 +117,12 @@ test('a record of another device that breaks a compile is marked on that device'
     { device: 'elsewhere', failure: 'compile-error: in.mlir:2:3: error: no such thing' },
   ]);
   store.close();
-  // Also where the same record would be used in another plan.
+  // Another plan does not use the record either.
   const next = await place.explain([...foreign, '--iree-tuned-inject=preprocess'], { env });
   expect(next.explanation.operations).toMatchObject([{ outcome: 'default' }]);
 });
 
-test('a tuned compile that somebody kills is done without tuning, and as ever the next time', async () => {
+test('a killed tuned compile is repeated without tuning, and the next build tunes again', async () => {
   const place = await recordedWorkplace();
   const killedOnce = '[ -e killed ] || { echo x >killed; kill -KILL $$; }';
   const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', killedOnce);
@@ -135,12 +135,12 @@ test('a tuned compile that somebody kills is done without tuning, and as ever th
   expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', reason: null } });
 });
 
-describe('a compiler that misbehaves by itself', () => {
+describe('a compiler that fails without an injection', () => {
   test.each([
     ['crashes', 'kill -SEGV $$'],
     ['fails', "echo 'error: no such thing' >&2; exit 3"],
     ['ends well without an output', 'exit 0'],
-  ])('and %s does so with us as without us', async (_, deed) => {
+  ])('and %s gives the same result with the wrapper', async (_, deed) => {
     const place = workplace();
     const env = misbehavingCompiler(place, '*', `ulimit -c 0; ${deed}`);
     const ours = await place.compile(argv, { env });

@@ -16,17 +16,17 @@ import { compiler, root } from '../../support/real-tools.ts';
 import type { Workplace } from '../support.ts';
 import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
 
-/** Nobody on Unix; root may write everywhere. */
+/** User id of `nobody` on Unix, because root may write everywhere. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? 65534 : undefined;
 
-/** Whether what we run can be read by whom we run it as. */
+/** Whether this user can read our programs. */
 function isUsable(): boolean {
   if (UNPRIVILEGED === undefined) return process.getuid !== undefined;
   const launcher = join(root, 'bin', 'iree-compile-tuned');
   return spawnSync(launcher, ['--version'], { uid: UNPRIVILEGED, cwd: '/' }).status === 0;
 }
 
-describe('a database that cannot be used is a build without tuning', () => {
+describe('a build with an unusable database goes on without tuning', () => {
   test.each<[string, (place: Workplace) => void, RegExp]>([
     [
       'garbage',
@@ -69,7 +69,7 @@ describe('a database that cannot be used is a build without tuning', () => {
     expect(explanation.operations[0]!.reason).toMatch(reason);
   });
 
-  test('one whose folder cannot be made', async () => {
+  test('a folder that cannot be created', async () => {
     const place = workplace();
     place.write('file', '');
     const explanation = await expectStockBuild(place, {
@@ -80,7 +80,7 @@ describe('a database that cannot be used is a build without tuning', () => {
 });
 
 describe('a database with a record', () => {
-  test('that was cut off is a build without tuning, and stays as it is', async () => {
+  test('that was truncated gives a build without tuning, and stays unchanged', async () => {
     const place = await recordedWorkplace();
     truncateSync(place.database, 20_000);
     const before = readFileSync(place.database);
@@ -89,7 +89,7 @@ describe('a database with a record', () => {
     expect(readFileSync(place.database).equals(before)).toBe(true);
   });
 
-  test('that another process keeps locked is a build without tuning', async () => {
+  test('that another process keeps locked gives a build without tuning', async () => {
     const place = await recordedWorkplace();
     const holder = new Database(place.database);
     onTestFinished(() => {
@@ -101,7 +101,7 @@ describe('a database with a record', () => {
     expect(explanation.operations[0]!.reason).toMatch(/locked by another process/);
   });
 
-  test.runIf(isUsable())('in a folder that may only be read is read', async () => {
+  test.runIf(isUsable())('in a read-only folder is read', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_COMPILER: compiler.executable });
     chmodSync(place.folder, 0o777);
     chmodSync(join(place.folder, 'data'), 0o555);
@@ -113,13 +113,13 @@ describe('a database with a record', () => {
     const told = await place.explain(argv, { uid: UNPRIVILEGED, env: { ...env, IREE_TUNED_LOG: log } });
     expect(told.explanation.operations[0]!.outcome).toBe('hit');
     expect(readFileSync(log, 'utf8')).toMatch(/cannot be written \(.*; it is read-only now\n/);
-    // What it misses is compiled without tuning.
+    // Misses are compiled without tuning.
     place.write('in.mlir', place.read('in.mlir').toString().replaceAll('71', '73'));
     const explanation = await expectStockBuild(place, env, { uid: UNPRIVILEGED });
     expect(explanation.operations[0]!.reason).toBe('no record, and the database is read-only');
   });
 
-  test('of a later version is read, and stays as it is', async () => {
+  test('of a later version is read, and stays unchanged', async () => {
     const place = await recordedWorkplace();
     const database = new Database(place.database);
     database.exec('ALTER TABLE claim ADD COLUMN joules REAL');
@@ -133,9 +133,9 @@ describe('a database with a record', () => {
     expect(readFileSync(place.database).equals(before)).toBe(true);
   });
 
-  test('of an earlier version is migrated once, and the log says where the copy of before is', async () => {
+  test('of an earlier version is migrated once, and the log has the path of the old copy', async () => {
     const place = await recordedWorkplace();
-    // The last migration makes a table of shapes, and an index anew.
+    // The last migration creates a table of shapes, and an index again.
     const database = new Database(place.database);
     database.exec('DROP TABLE shape');
     database.pragma('user_version = 8');
@@ -149,7 +149,7 @@ describe('a database with a record', () => {
     expect(existsSync(`${place.database}.schema-8`)).toBe(true);
   });
 
-  test('that is missing or empty is made', async () => {
+  test('that is missing or empty is created', async () => {
     const place = workplace({ IREE_TUNED_BUDGET: '0' });
     await expectStockBuild(place);
     expect(existsSync(place.database)).toBe(true);
@@ -161,7 +161,7 @@ describe('a database with a record', () => {
   });
 });
 
-/** A disk of 300 KiB, gone after the test. */
+/** A disk of 300 KiB, removed after the test. */
 function mountSmallDisk(place: Workplace, skip: (why: string) => void): string {
   const folder = place.path('full');
   mkdirSync(folder);
@@ -177,8 +177,8 @@ function fill(folder: string): void {
   while (spawnSync('sh', ['-c', `head -c 4096 /dev/zero >>'${folder}/rest'`]).status === 0);
 }
 
-describe('a disk that is full', () => {
-  test('for a new database is a stock build', async ({ skip }) => {
+describe('a full disk', () => {
+  test('for a new database gives a stock build', async ({ skip }) => {
     const place = workplace();
     const full = mountSmallDisk(place, skip);
     fill(full);
@@ -187,7 +187,7 @@ describe('a disk that is full', () => {
   });
 
   test(
-    'while tuning is a stock build, and what was committed is still there',
+    'while tuning gives a stock build, and the committed rows stay',
     { timeout: 180_000 },
     async ({ skip }) => {
       const place = await recordedWorkplace();

@@ -1,4 +1,4 @@
-// Whatever is wrong with what is installed, the build is the one that was asked for.
+// With any fault of the installation, the user's own build runs.
 import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -13,12 +13,12 @@ import { misbehavingCompiler, recordedWorkplace } from './support.ts';
 const first = 'dist/current/iree-compile-tuned.cjs';
 const second = 'dist/current/compile-tuned.cjs';
 const third = 'dist/current/run.cjs';
-/** What no hit needs. */
+/** Bundles that no hit needs. */
 const onDemand = 'dist/current/on-demand.cjs';
-/** Of settings files. */
+/** The bundle of settings files. */
 const reader = 'dist/current/config-text.cjs';
 
-/** What a build comes to: with a matmul to tune, with an input that nobody understands, and with a flag that nobody has. */
+/** Builds: with a matmul to tune, with an invalid input, and with an unknown flag. */
 const commands: readonly { argv: readonly string[]; stdin: string }[] = [
   { argv: [...HOST, '-'], stdin: matmulModule(8, 8, 8) },
   { argv: [...HOST, '-'], stdin: 'func.func @main(' },
@@ -28,8 +28,7 @@ const commands: readonly { argv: readonly string[]; stdin: string }[] = [
 const place = new Workplace();
 
 /**
- * A compiler that answers as the real one does, and builds in no time: what counts is that it is run as it would have been
- * without us, and that all it says arrives.
+ * A compiler that answers as the real one, and builds at once. The tests check its command lines and its messages.
  */
 const quick = program(
   join(temporaryDirectory(), 'iree-compile'),
@@ -39,7 +38,7 @@ echo "$@"; cat; echo said >&2; exit 3`,
 const settings = { IREE_TUNED_COMPILER: quick };
 giveAnswers(place.path('cache'), quick);
 
-// The real one once, in an installation that is whole and in one that is not.
+// The real compiler once, in a complete installation and in a broken one.
 let stock: Result[];
 beforeAll(async () => {
   const damaged = new Installation();
@@ -57,7 +56,7 @@ beforeAll(async () => {
   );
 });
 
-/** The first commands, or all, must come to what they come to without us. */
+/** The first commands, or all commands, must give the same results as without us. */
 async function expectStock({ launcher }: Installation, count = commands.length): Promise<void> {
   const ours = ['--iree-tuned-budget', '0', '--iree-tuned-readonly'];
   for (const [i, { argv, stdin }] of commands.slice(0, count).entries())
@@ -98,7 +97,7 @@ describe('a bundle', () => {
   )('$file that $name leaves the build to the compiler', async ({ file, fault }) => {
     const installation = new Installation();
     fault(installation.path(file));
-    // What does not load has read nothing of the command.
+    // A bundle that does not load has read nothing of the command.
     await expectStock(installation, 1);
   });
 
@@ -130,7 +129,7 @@ describe('a bundle', () => {
     },
   );
 
-  test('of settings files is loaded where there is one, and without it the build is left to the compiler', async () => {
+  test('of settings files is loaded if there is a file, and without the bundle the compiler runs', async () => {
     const installation = new Installation();
     rmSync(installation.path(reader));
     const at = new Workplace({ IREE_TUNED_LOG: 'log', ...settings });
@@ -142,7 +141,7 @@ describe('a bundle', () => {
     expect(at.read('log').toString()).toMatch(/Cannot find module .*: compiling without tuning\n$/);
   });
 
-  test('whose driver of databases has no binary leaves it to the compiler', async () => {
+  test('without the binary of the database driver runs the compiler', async () => {
     const installation = new Installation();
     const driver = installation.path('node_modules/better-sqlite3');
     rmSync(driver);
@@ -155,9 +154,9 @@ describe('a bundle', () => {
 
   test.each([
     [first, [], /^\S+Z .*iree-compile-tuned\.cjs fails \(.+\): compiling without tuning\n$/],
-    // The settings are known by then.
+    // The settings are read before.
     [second, ['--iree-tuned-log=log'], /^\S+Z .+; this build goes on without tuning\n$/],
-  ])('%s that is broken is said in the log', async (file, flags, line) => {
+  ])('%s that is broken is in the log', async (file, flags, line) => {
     const installation = new Installation();
     truncateSync(installation.path(file), 100);
     rmSync(place.path('log'), { force: true });
@@ -182,22 +181,19 @@ describe('a fault of ours', () => {
     [second, 'openDatabase'],
     [second, 'planCompile'],
     [second, 'reportPass'],
-  ])('in %s, %s, leaves the build to the compiler', async (file, name) => {
+  ])('in %s, %s, runs the compiler', async (file, name) => {
     await expectStock(new Installation().damage(file, name));
   });
 
   test.concurrent.each([
-    [
-      'where nobody waits for it',
-      'setImmediate(() => { throw new Error("fault"); }); return new Promise(() => {});',
-    ],
-    ['that never comes to an end', 'return new Promise(() => {});'],
-  ])('%s leaves the build to the compiler', async (_, deed) => {
+    ['in a callback', 'setImmediate(() => { throw new Error("fault"); }); return new Promise(() => {});'],
+    ['that never ends', 'return new Promise(() => {});'],
+  ])('%s runs the compiler', async (_, deed) => {
     for (const name of ['inspect', 'operationsOf', 'compileTuned'])
       await expectStock(new Installation().damage(second, name, deed));
   });
 
-  test('after a tuned compile has it done once', async () => {
+  test('after a tuned compile starts no second compile', async () => {
     const at = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const argv = [...HOST, 'in.mlir'];
     const expected = await at.compile(argv);
@@ -208,7 +204,7 @@ describe('a fault of ours', () => {
     }
   });
 
-  test('after a compile that was done again without tuning has it not done once more', async () => {
+  test('after a fallback starts no further compile', async () => {
     const at = await recordedWorkplace();
     const deed = "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1";
     const env = misbehavingCompiler(at, '*--iree-codegen-tuning-spec-path=*', deed);

@@ -12,18 +12,18 @@ import { oddMatmul, rowsOf, Workplace } from '../support.ts';
 import { argv } from './support.ts';
 
 describe('a wrapper that is killed while it tunes', () => {
-  // What is caught is caught in one way.
+  // All caught signals have one handler.
   const signals = ['SIGKILL', 'SIGTERM', ...(isFull ? (['SIGINT', 'SIGHUP'] as const) : [])] as const;
   test.each(signals)('by %s loses no trial, and the next build works', async (signal) => {
     const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
     place.write('in.mlir', oddMatmul);
-    // A search that has measured something, and measures without an end.
+    // The search has measured a batch, and hangs in the next one.
     place.write('hold', '');
     const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
     await expect.poll(() => rowsOf(place, 'trial'), { timeout: 250_000 }).toBeGreaterThan(0);
     child.kill(signal);
     expect((await ended).signal).toBe(signal);
-    // What it was waiting for would go on as long as it is held.
+    // A child that stayed alive would wait for the file `hold`.
     await expect.poll(() => commandLinesWith(place.folder), { timeout: 60_000 }).toEqual([]);
     const before = rowsOf(place, 'trial');
     expect(before).toBeGreaterThan(0);
@@ -36,12 +36,12 @@ describe('a wrapper that is killed while it tunes', () => {
     expect({ code: next.code, stderr: next.stderr }).toEqual({ code: 0, stderr: '' });
     expect(next.explanation.operations[0]!.outcome).toBe('tuned');
     expect(rowsOf(place, 'trial')).toBeGreaterThan(before);
-    // What the killed run left behind is gone.
+    // The leftovers of the killed build are removed.
     expect(leftovers(place.folder)).toEqual([]);
   });
 });
 
-// With real candidates, and many more of them: `npm run test:kills`.
+// `npm run test:kills` has real candidates and more kills.
 if (isFull)
   test('a few kills at random moments leave nothing behind', async () => {
     const compiler = simulatedTools(temporaryDirectory());
@@ -51,7 +51,7 @@ if (isFull)
   });
 
 test(
-  'eight cold builds at once tune once, also when the first that tunes is killed',
+  'eight cold builds at once tune once, also after the first tuning build is killed',
   { timeout: 600_000 },
   async () => {
     const { good, records, searches, outcomes, problems } = await coldBuilds(8, {
@@ -59,7 +59,7 @@ test(
       place: Workplace.simulated({ IREE_TUNED_BUDGET: '600' }),
     });
     expect({ good, records, problems }).toEqual({ good: 7, records: 1, problems: [] });
-    // The one that was killed, and the one that took over.
+    // The killed build, and the build that took over.
     expect(searches).toBe(2);
     expect(outcomes).toEqual({ tuned: 1, hit: 6 });
   },

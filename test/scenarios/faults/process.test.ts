@@ -8,10 +8,10 @@ import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace }
 const launcher = join(root, 'bin', 'iree-compile-tuned');
 const toStdout = [...HOST, 'in.mlir'];
 
-/** What is seen of a process is that of the compiler itself. */
+/** The process as others see it is that of the compiler. */
 const REAL = { IREE_TUNED_COMPILER: compiler.executable, IREE_TUNED_BUDGET: '0' };
 
-describe('a new plan, whose output is held back until it has worked', () => {
+describe('a new plan, whose output is held back until it is complete', () => {
   test.runIf(process.platform === 'linux')(
     'ends as stock does when its output cannot be written',
     async () => {
@@ -25,7 +25,7 @@ describe('a new plan, whose output is held back until it has worked', () => {
     },
   );
 
-  test('ends as stock does when nobody reads its output', async () => {
+  test('ends as stock does if its output is not read', async () => {
     const place = await recordedWorkplace(REAL);
     const code = async (file: string) => {
       const script = '("$0" "$@"; echo $? >code) | :';
@@ -43,9 +43,9 @@ describe('a new plan, whose output is held back until it has worked', () => {
   });
 
   const hasScript = spawnSync('script', ['--version']).status === 0;
-  test.runIf(hasScript && process.platform === 'linux')('has the colours that a terminal gets', async () => {
+  test.runIf(hasScript && process.platform === 'linux')('has the colours of a terminal', async () => {
     const place = await recordedWorkplace(REAL);
-    // Without a CPU the compiler warns, and compiles.
+    // Without a CPU name the compiler compiles with a warning.
     const flags = ['--iree-hal-target-backends=llvm-cpu', 'in.mlir', '-o', 'out.vmfb'];
     await place.compile(flags, { env: { IREE_TUNED_ON_MISS: 'record' } });
     recordMisses(place);
@@ -61,7 +61,7 @@ describe('a new plan, whose output is held back until it has worked', () => {
       const stock = await onTerminal(compiler.executable, term);
       expect(stock).toContain('Defaulting to targeting a generic CPU');
       expect(stock.includes('\u001b[')).toBe(term !== 'dumb');
-      // A new plan, and one that is known.
+      // A new plan, and a known plan.
       expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
       expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
     }
@@ -73,7 +73,7 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
     ['for the input', 'exec 5<in.mlir', [...HOST, '/dev/fd/5', '-o', 'out.vmfb'], 'out.vmfb'],
     ['for the output', 'exec 5>out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/fd/5'], 'out.vmfb'],
     ['by the name of stdout', 'exec >out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/stdout'], 'out.vmfb'],
-  ])('%s are theirs', async (_, limits, flags, output) => {
+  ])('%s are the same for the compiler', async (_, limits, flags, output) => {
     const place = await recordedWorkplace(REAL);
     const bytes = async (run: Promise<unknown>) => {
       const result = await run;
@@ -87,16 +87,16 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
 
 test("the caller's pipes are closed when the compile has ended", async () => {
   const place = workplace(REAL);
-  // What we start for ourselves would keep `cat` waiting if it had the pipe.
+  // A child of ours with this pipe would keep `cat` waiting.
   const run = await place.run('/bin/sh', ['-c', '"$0" "$@" 2>&1 | cat; echo ended', launcher, ...argv]);
   expect(run).toMatchObject({ code: 0, stdout: Buffer.from('ended\n') });
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'a new plan that is ended by %s ends by it, and so does its compiler',
+  'a new plan and its compiler end by %s',
   async (signal) => {
     const place = await recordedWorkplace(REAL);
-    // As LLVM does: it cleans up and dies of the signal.
+    // Like LLVM, it cleans up and ends by the signal.
     const deed = `trap 'echo cleaned >cleaned; trap - ${signal.slice(3)}; kill -${signal.slice(3)} $$' ${signal.slice(3)}; echo x >compiling; while :; do sleep 0.05; done`;
     const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
     const { child, ended } = place.start(launcher, argv, { env });

@@ -1,4 +1,4 @@
-// Builds in which something is broken, and what they have to come to all the same.
+// Builds with a fault, and the checks of their results.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
@@ -19,12 +19,12 @@ export function workplace(env: Record<string, string> = {}): Workplace {
   return place;
 }
 
-/** Made once in each worker: a record does not depend on the place, nor on where its compiler lies. */
+/** Made once per worker: a record depends neither on the place nor on the path of the compiler. */
 let recorded: Promise<Buffer> | undefined;
 
 /**
- * A workplace whose database has a record for the input's matmul, as a search would leave it, without a search.
- * @param make another kind of place, such as `Workplace.simulated`
+ * A workplace whose database has a record for the input's matmul, without a search.
+ * @param make another kind of workplace, such as `Workplace.simulated`
  */
 export async function recordedWorkplace(
   env: Record<string, string> = {},
@@ -42,7 +42,7 @@ export async function recordedWorkplace(
   return place;
 }
 
-/** Builds once without tuning, and gives every workload that was missed a record; see `recordMisses`. */
+/** Builds once without tuning, and gives every missed workload a record; see `recordMisses`. */
 export async function record(
   place: Workplace,
   choose?: (workload: string) => Configuration | null,
@@ -54,9 +54,9 @@ export async function record(
 }
 
 /**
- * Gives every workload that was missed a record.
- * @param choose its configuration; null for one that gets none
- * @returns the workloads that were missed
+ * Gives every missed workload a record.
+ * @param choose configuration of a workload; null for no record
+ * @returns the missed workloads
  */
 export function recordMisses(
   place: Workplace,
@@ -75,7 +75,7 @@ export function recordMisses(
   return misses.map(({ workload }) => workload);
 }
 
-/** The build must be the stock one, to the byte. */
+/** The build must give the bytes of stock. */
 export async function expectStockBuild(
   place: Workplace,
   env: Record<string, string | undefined> = {},
@@ -97,7 +97,7 @@ export async function expectStock(
 
 const stocks = new Map<string, Promise<Buffer>>();
 
-/** What the real compiler makes of a place's input, which does not depend on the place. */
+/** The real compiler's output for a workplace's input. It does not depend on the place. */
 function stockOf(place: Workplace): Promise<Buffer> {
   const input = place.read('in.mlir').toString();
   const known = stocks.get(input);
@@ -111,7 +111,7 @@ function stockOf(place: Workplace): Promise<Buffer> {
 }
 
 /**
- * A compiler that does as the real one, except where its command line has the pattern of a shell's `case`.
+ * A compiler that behaves as the real one, unless its command line matches a pattern of the shell.
  * @returns the setting for it
  */
 export function misbehavingCompiler(place: Workplace, pattern: string, deed: string) {
@@ -123,7 +123,7 @@ export function misbehavingCompiler(place: Workplace, pattern: string, deed: str
   return { IREE_TUNED_COMPILER: place.path('iree-compile') };
 }
 
-/** What `iree-tuned stats` tells. */
+/** The counters of `iree-tuned stats`. */
 export async function statistics(place: Workplace): Promise<Statistics> {
   const { stdout } = await place.tuned(['stats', '--json']);
   return JSON.parse(stdout.toString()) as Statistics;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { argv, expectStock, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
 
 describe('a cache', () => {
-  test('that cannot be written is a build without tuning', async () => {
+  test('that cannot be written gives a build without tuning', async () => {
     const place = workplace();
     place.write('file', '');
     const env = { IREE_TUNED_CACHE: join(place.folder, 'file', 'cache') };
@@ -12,7 +12,7 @@ describe('a cache', () => {
     expect(explanation.operations[0]!.reason).toMatch(/tuning failed/);
   });
 
-  test('that cannot be written any more after tuning is a stock build', async () => {
+  test('that cannot be written after tuning gives a stock build', async () => {
     const place = await recordedWorkplace();
     await place.compile(argv);
     place.write('file', '');
@@ -21,7 +21,7 @@ describe('a cache', () => {
     expect(explanation.reason).toMatch(/tuning failed/);
   });
 
-  test('of garbage is made again', async () => {
+  test('with damaged files is written again', async () => {
     const place = await recordedWorkplace();
     const first = await place.explain(argv);
     for (const folder of ['cache', 'cache/plans']) {
@@ -38,7 +38,7 @@ describe('a cache', () => {
 });
 
 describe('settings', () => {
-  test('with a bad value are a build without tuning', async () => {
+  test('with an invalid value give a build without tuning', async () => {
     const place = workplace();
     await expectStock(place, await place.compile(argv, { env: { IREE_TUNED_BUDGET: 'soon' } }));
   });
@@ -57,7 +57,7 @@ describe('a home folder', () => {
     XDG_CACHE_HOME: undefined,
     XDG_DATA_HOME: undefined,
   };
-  test('that is not there and cannot be made is a build without tuning', async () => {
+  test('that cannot be created gives a build without tuning', async () => {
     const place = workplace();
     place.write('file', '');
     const explanation = await expectStockBuild(place, {
@@ -66,7 +66,7 @@ describe('a home folder', () => {
     });
     expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
   });
-  test('that is not there yet is made', async () => {
+  test('that is missing is created', async () => {
     const place = workplace({ IREE_TUNED_BUDGET: '0' });
     await expectStockBuild(place, { ...homeless, HOME: place.path('home') });
     expect(readdirSync(place.path('home')).length).toBeGreaterThan(0);
@@ -74,9 +74,9 @@ describe('a home folder', () => {
 });
 
 describe('a clock', () => {
-  test('that jumps to and fro changes nothing', async () => {
+  test('that jumps back and forth changes nothing', async () => {
     const place = await recordedWorkplace();
-    // A day back, a day on, and a year before computers.
+    // A day back, a day ahead, and a time before 1970.
     place.write(
       'jumping.mjs',
       `const Real = Date;
