@@ -1,5 +1,6 @@
-// `iree-tuned completions`: what a shell needs to complete the two command lines, made from the commands themselves.
-import type { Command as Program } from 'commander';
+// `iree-tuned completions`
+import { Argument, type Command } from 'commander';
+import { CliCommand } from './command.ts';
 import { bashScript } from './completions/bash.ts';
 import { fishScript } from './completions/fish.ts';
 import { commandsOf, ownFlags } from './completions/model.ts';
@@ -11,10 +12,19 @@ export type Shell = keyof typeof SCRIPTS;
 
 export const SHELLS = Object.keys(SCRIPTS) as readonly Shell[];
 
-export const completionsFor = (shell: Shell, program: Program): string =>
+export const completionsFor = (shell: Shell, program: Command): string =>
   SCRIPTS[shell](commandsOf(program), ownFlags());
 
-/** @param command that was called, below the program that everything is about */
-export function printCompletions(shell: Shell, _: object, command: Program): void {
-  process.stdout.write(completionsFor(shell, command.parent!));
-}
+export const completions = new CliCommand(
+  'completions',
+  'print a script that completes iree-tuned and iree-compile-tuned in a shell',
+)
+  .addArgument(new Argument('<shell>', 'name of the shell').choices(SHELLS))
+  .examples(
+    ['source <(iree-tuned completions bash)', 'in ~/.bashrc'],
+    ['source <(iree-tuned completions zsh)', 'in ~/.zshrc, after compinit'],
+    ['iree-tuned completions fish | source', 'in ~/.config/fish/config.fish'],
+  )
+  .action((shell: Shell, _, command: CliCommand) => {
+    process.stdout.write(completionsFor(shell, command.parent!));
+  });

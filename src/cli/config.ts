@@ -1,17 +1,25 @@
-// `iree-tuned config`: every setting, where it comes from, and what was not understood or not allowed.
-import type { Command as Program } from 'commander';
+// `iree-tuned config`
 import { didYouMean } from '../report/nearest.ts';
 import { table } from '../report/table.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { NAMES, shownText, variableOf, type Name } from '../settings/settings.ts';
+import { CliCommand } from './command.ts';
 import { settingsOf } from './context.ts';
 import { page } from './output.ts';
 
-/** Variables that are no settings of a compile: the launcher's choice of Node, messages to ourselves, and the tests' machine. */
+/** Variables that are no settings: of the launcher, of a child process and of tests. */
 const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM_FOR', 'IREE_TUNED_MACHINE'];
 
-export function showConfig(options: { json?: boolean }, program: Program): void {
-  const { origins, files, problems, refused } = settingsOf(program);
+export const config = new CliCommand('config', 'show each setting, its origin, and the settings files')
+  .json()
+  .examples(['iree-tuned config', 'all settings and their origins'])
+  .action((_, command: CliCommand) => {
+    showConfig(command);
+  });
+
+/** Ends with 1 where a setting is invalid. */
+function showConfig(command: CliCommand): void {
+  const { origins, files, problems, refused } = settingsOf(command);
   const node = process.env['IREE_TUNED_NODE'] ? 'IREE_TUNED_NODE' : 'default';
   const settings = [
     ...origins.map(({ name, value, origin }) => ({ name, value: shown(name, value), origin })),
@@ -25,42 +33,43 @@ export function showConfig(options: { json?: boolean }, program: Program): void 
   }));
   const ignored = [...refused, ...unknownVariables()];
   if (problems.length > 0) process.exitCode = 1;
-  if (options.json === true) {
-    console.log(JSON.stringify({ settings, files: places, ignored, problems }, null, 2));
-    return;
-  }
-  console.log(
-    table(
-      ['setting', 'value', 'from'],
-      settings.map(({ name, value, origin }) => [name, value === null ? '-' : String(value), origin]),
-      page,
-    ),
-  );
-  const rows = places.map(({ layer, path, found, problem }) => [
-    layer,
-    path,
-    problem === null
-      ? found
+  const stateOf = ({ layer, found, problem }: (typeof places)[number]) =>
+    problem !== null
+      ? `cannot be read: ${problem}`
+      : found
         ? 'read'
         : layer === 'project'
-          ? 'none there or above'
-          : 'none'
-      : `cannot be read: ${problem}`,
-  ]);
-  console.log(`\n${table(['file', 'path', 'state'], rows, page)}`);
-  if (ignored.length > 0) console.log(`\nignored:\n${listed(ignored)}`);
-  if (problems.length > 0)
-    console.log(`\nnot understood; builds go on without tuning until it is mended:\n${listed(problems)}`);
+          ? 'none here or above'
+          : 'none';
+  command.print({ settings, files: places, ignored, problems }, () =>
+    [
+      table(
+        ['setting', 'value', 'from'],
+        settings.map(({ name, value, origin }) => [name, value === null ? '-' : String(value), origin]),
+        page,
+      ),
+      '',
+      table(
+        ['file', 'path', 'state'],
+        places.map((one) => [one.layer, one.path, stateOf(one)]),
+        page,
+      ),
+      ...(ignored.length > 0 ? [`\nignored:\n${listed(ignored)}`] : []),
+      ...(problems.length > 0
+        ? [`\ninvalid; builds do not tune until they are fixed:\n${listed(problems)}`]
+        : []),
+    ].join('\n'),
+  );
 }
 
 const listed = (lines: readonly string[]) =>
   lines.map((line) => wrapped(`  ${printable(line)}`, page.columns, '    ')).join('\n');
 
-/** Null for what is not set. The password of a server is nobody's business. */
+/** The value of a setting without passwords; null if it is not set. */
 const shown = (name: Name, value: string | number | boolean | undefined) =>
   typeof value === 'string' ? shownText(name, value) : (value ?? null);
 
-/** Most likely misspelt. */
+/** Variables that are probably misspelt. */
 function unknownVariables(): string[] {
   const known = new Set([...NAMES.map(variableOf), ...OTHER_VARIABLES]);
   return Object.keys(process.env)

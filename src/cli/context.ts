@@ -1,10 +1,14 @@
-// What all commands of iree-tuned begin with: settings, folders, compiler, database.
+// The settings, the compiler, the input and the database of a command.
 import { accessSync, constants, statSync } from 'node:fs';
-import type { Command as Program } from 'commander';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { unknownDevice, type Device } from '../backend/device.ts';
 import { loadBackendOfDriver } from '../backend/index.ts';
-import { findCompiler, type FoundCompiler } from '../compiler/find.ts';
+import {
+  findCompiler,
+  findMeasuringTools,
+  type FoundCompiler,
+  type MeasuringTools,
+} from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';
@@ -16,20 +20,21 @@ import { describeSite, questionAbout, type Site } from '../site/site.ts';
 import { isServer } from '../settings/address.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
-import { openAsFarAsPossible, openStore } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
+import type { CliCommand } from './command.ts';
 import { warn } from './output.ts';
-import { inWords } from './refusal.ts';
 import type { Reason } from '../system/reason.ts';
+import { refusalOf } from './refusal.ts';
 
-/** The command line is not understood, whatever there is to work on; the message says what it takes. */
+/** The command line is invalid; the message says how to write it. */
 export class UsageError extends UserError {
   override readonly name = 'UsageError';
 }
 
-/** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
+/** The wrapper would pass an input through. */
 export class PassedThroughError extends UserError {
   override readonly name = 'PassedThroughError';
   readonly why: Reason;
@@ -40,73 +45,61 @@ export class PassedThroughError extends UserError {
   }
 }
 
-/** What all commands take before their name. */
-interface GlobalOptions {
-  readonly db?: string;
-  readonly compiler?: string;
-  readonly device?: string;
-  readonly team?: string;
-}
+type Given = Readonly<Partial<Record<Name, string>>>;
 
-/** Settings with the options before the command's name in front. */
-export function settingsOf(program: Program, extra: Readonly<Partial<Record<Name, string>>> = {}) {
-  const { db, compiler, device, team } = program.optsWithGlobals<GlobalOptions>();
-  // A command that has such an option itself means something else by it.
-  const own = new Set(program.options.map((option) => option.attributeName()));
-  const options = Object.entries({ db, compiler, device, team }).filter(([name]) => !own.has(name));
-  options.push(...Object.entries(extra));
-  const given = options.filter((entry): entry is [Name, string] => entry[1] !== undefined);
-  return readSettings(process.env, new Map(given), '--');
+/**
+ * The settings of a command. Its options come first.
+ * @param extra settings before all others
+ */
+export function settingsOf(command: CliCommand, extra: Given = {}) {
+  const { db, compiler, device, team, budget } = command.optsWithGlobals<Given>();
+  const given = Object.entries({ db, compiler, device, team, budget, ...extra });
+  const flags = given.filter((entry): entry is [Name, string] => entry[1] !== undefined);
+  return readSettings(process.env, new Map(flags), '--');
 }
 
 /**
- * @param extra options of the command that are settings too
- * @throws SettingsError when a setting is not understood
+ * @param extra settings before all others
+ * @throws SettingsError for an invalid setting
  */
-export function surroundingsOf(
-  program: Program,
-  extra: Readonly<Partial<Record<Name, string>>> = {},
-): Surroundings {
-  const { settings, problems, refused } = settingsOf(program, extra);
+export function surroundingsOf(command: CliCommand, extra: Given = {}): Surroundings {
+  const { settings, problems, refused } = settingsOf(command, extra);
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   for (const message of refused) warn(message);
   return { env: process.env, settings, root: packageRoot, cacheDirectory: settings.cache };
 }
 
-/** The database of these surroundings, to be written. */
+/** Opens the database to write. */
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
   return openStore(settings.database, { readonly: settings.readonly, onMigrated: warn });
 }
 
 /**
- * The same for commands that need not write it: where it cannot be written it is only read, which is told.
- * @throws UserError when there is none
+ * Opens the database to read: nothing is written, a migration included.
+ * @throws UserError where there is none
  */
-export async function openToLook(surroundings: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
+export function openToRead(surroundings: Surroundings): Promise<Store> {
   requireDatabase(surroundings);
-  const { database, readonly } = surroundings.settings;
-  const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
-  if (whyReadonly !== null) warn(whyReadonly);
-  return { store, isReadonly: readonly || whyReadonly !== null };
+  return openStore(surroundings.settings.database, { readonly: true });
 }
 
-/** For commands that have something to say without a database, too; null where there is none. */
+/** Opens the database to read; null where there is none. */
 export const openIfThere = async (surroundings: Surroundings): Promise<Store | null> =>
-  isThere(surroundings) ? (await openToLook(surroundings)).store : null;
+  isThere(surroundings) ? openToRead(surroundings) : null;
 
 /**
- * A name that is mistyped must not become an empty database.
- * @throws UserError when there is no database
+ * Refuses a missing database: a mistyped name must not create one.
+ * @throws UserError
  */
 export function requireDatabase(surroundings: Surroundings): void {
   if (!isThere(surroundings))
     throw new UserError(
-      `there is no tuning database ${surroundings.settings.database}: builds make it, and so does iree-tuned tune; ` +
+      `there is no tuning database ${surroundings.settings.database}: builds and iree-tuned tune create it; ` +
         `--db or IREE_TUNED_DB names another one`,
     );
 }
 
-/** Whether there is something to open; what cannot be looked at is for the opening to say. */
+/** Whether the database exists. True for a path that cannot be examined: opening it gives the reason. */
 export function isThere({ settings: { database } }: Surroundings): boolean {
   try {
     return isServer(database) || statSync(database, { throwIfNoEntry: false }) !== undefined;
@@ -116,7 +109,7 @@ export function isThere({ settings: { database } }: Surroundings): boolean {
 }
 
 /**
- * What a build of this input is for: this machine, or the device that is set.
+ * The input of a build for the device of the setting `for-device`, else for this machine.
  * @throws UnknownDeviceError
  */
 export function atDevice(inspected: Inspected, store: Store | null, { settings }: Surroundings): Inspected {
@@ -128,59 +121,78 @@ export function atDevice(inspected: Inspected, store: Store | null, { settings }
 
 const NO_DEVICES = { devices: () => [] };
 
-/** The device of the setting, or else this machine's CPU; unknown where it cannot be found. */
+/** The device of the setting, else this machine's CPU; unknown if it is not found. */
 export async function describeDeviceHere(surroundings: Surroundings): Promise<Device> {
   const { device: driver = 'local-task' } = surroundings.settings;
   const backend = await loadBackendOfDriver(driver);
-  const question = questionAbout(findCompilerOrNull(surroundings), surroundings);
+  const question = questionAbout(compilerOrNull(surroundings), surroundings);
   const found = await backend?.describeDevice(driver, question);
   return typeof found === 'object' ? found : unknownDevice(driver);
 }
 
-function findCompilerOrNull({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler | null {
+/** @throws CompilerNotFoundError */
+export const compilerOf = ({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler =>
+  findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+
+function compilerOrNull(surroundings: Surroundings): FoundCompiler | null {
   try {
-    return findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+    return compilerOf(surroundings);
   } catch {
     return null;
   }
 }
 
-/** All of it, for moving it. */
+/**
+ * Tools that measure at a site.
+ * @throws UserError where they are missing, or the site is not this machine's
+ */
+export function measuringToolsAt(
+  { command: { compiler }, site }: { command: Pick<Command, 'compiler'>; site: Site },
+  { env, root, cacheDirectory }: Surroundings,
+): MeasuringTools {
+  if (site.whyNotHere !== null)
+    throw new UserError(`nothing can be measured here: ${site.whyNotHere.reason}`);
+  const tools = findMeasuringTools(compiler, env, { root, cacheDirectory });
+  if (tools !== null) return tools;
+  throw new UserError(
+    `iree-benchmark-module and iree-run-module of ${compiler.executable} are not found: pip install iree-base-runtime`,
+  );
+}
+
+/** All lines of the database, to read and write. */
 export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
   openExchange(settings.database, { readonly: settings.readonly, onMigrated: warn });
 
-/** Flags for this machine's CPU, for who gives none. */
+/** Flags of a compile for this machine's CPU. */
 export const HOST_DEFAULTS = [
   '--iree-hal-target-device=local',
   '--iree-hal-local-target-device-backends=llvm-cpu',
   '--iree-llvmcpu-target-cpu=host',
 ];
 
-/** Flags with a target: this machine where they name none. */
+/** The flags, with this machine as the target where they name none. */
 export const withTarget = (flags: readonly string[]): readonly string[] =>
   flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
     ? flags
     : [...HOST_DEFAULTS, ...flags];
 
 /**
- * What a build with these flags is for, and would measure on.
- * @throws UsageError when the compiler does not say
+ * The site of a build with these flags.
+ * @throws UserError when the compiler reports no target
  */
 export async function siteOf(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; site: Site }> {
-  const { env, settings, root, cacheDirectory } = surroundings;
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
+  const command = await readCommand(['-', ...flags], compilerOf(surroundings), surroundings.cacheDirectory);
   const site = await describeSite(command, surroundings);
   if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite.reason}`);
   return { command, site };
 }
 
 /**
- * An input with the compiler's flags, looked at as the wrapper would before it tunes; of an ONNX model what its importer makes.
- * @throws UserError when it cannot be read; PassedThroughError when the wrapper would pass it through
+ * Inspects an input as the wrapper does before it tunes. An ONNX model is imported first.
+ * @throws UserError for an unreadable input; PassedThroughError when the wrapper would pass the input through
  */
 export async function inspectInput(
   input: string,
@@ -189,8 +201,8 @@ export async function inspectInput(
 ): Promise<{ command: Command; inspected: Inspected }> {
   refuseUnreadable(input);
   const own = withTarget(flags);
-  const { env, settings, root, cacheDirectory } = surroundings;
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const { env, root, cacheDirectory } = surroundings;
+  const compiler = compilerOf(surroundings);
   const path = isOnnx(input) ? await importOnnx(input, compiler, { env, root, cacheDirectory }) : input;
   const command = await readCommand([path, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
@@ -198,13 +210,13 @@ export async function inspectInput(
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
-/** A compiler that is asked about a file that nobody can read says no more than that. */
+/** The compiler's message for an unreadable file has no reason. */
 function refuseUnreadable(input: string): void {
   if (input === '-') return;
   try {
     accessSync(input, constants.R_OK);
   } catch (error) {
-    throw new UserError(`${input}: the input cannot be read: ${inWords(error)}`, { cause: error });
+    throw new UserError(`${input}: the input cannot be read: ${refusalOf(error)}`, { cause: error });
   }
   if (statSync(input).isDirectory()) throw new UserError(`${input} is a folder: name a file with MLIR in it`);
 }

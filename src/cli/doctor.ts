@@ -1,8 +1,7 @@
-// `iree-tuned doctor`: what is there, what is wrong, how to mend it.
+// `iree-tuned doctor`
 import { accessSync, constants } from 'node:fs';
-import type { Command as Program } from 'commander';
 import { describeCompiler } from '../compiler/describe.ts';
-import { findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
+import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -19,45 +18,55 @@ import type { Store } from '../store/store.ts';
 import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
-import { describeDeviceHere, surroundingsOf } from './context.ts';
+import { counted } from '../system/format.ts';
+import { CliCommand } from './command.ts';
+import { compilerOf, describeDeviceHere, surroundingsOf } from './context.ts';
 import { page, warn } from './output.ts';
-import { withTeam } from './team.ts';
+import { withTeam } from './team/server.ts';
 
-/** Long enough for a server that is far away. */
+/** Limit of the question to the team's server. */
 const TEAM_LIMIT_MS = 5000;
 
 interface Finding {
   readonly what: string;
   readonly ok: boolean;
   readonly found: string;
-  /** How to mend it; null when there is nothing to mend. */
+  /** How to fix it; null without a problem. */
   readonly remedy: string | null;
 }
 
 const good = (what: string, found: string): Finding => ({ what, ok: true, found, remedy: null });
 const bad = (what: string, found: string, remedy: string): Finding => ({ what, ok: false, found, remedy });
 
-export async function doctor(options: { json?: boolean }, program: Program): Promise<void> {
-  const surroundings = surroundingsOf(program);
-  const findings = [
-    checkNode(),
-    ...(await checkCompiler(surroundings)),
-    ...(await checkDatabase(surroundings)),
-    checkCache(surroundings),
-    ...(await checkTeam(surroundings)),
+export const doctor = new CliCommand(
+  'doctor',
+  'check the compiler, the runtime, the database and the team, and print a fix for each problem',
+)
+  .json()
+  .examples(['iree-tuned doctor', 'all requirements of tuning'])
+  .action(async (_, command: CliCommand) => {
+    const surroundings = surroundingsOf(command);
+    const findings = [
+      checkNode(),
+      ...(await checkCompiler(surroundings)),
+      ...(await checkDatabase(surroundings)),
+      checkCache(surroundings),
+      ...(await checkTeam(surroundings)),
+    ];
+    command.print(findings, () => findings.flatMap(linesOf).join('\n'));
+    if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+  });
+
+const INDENT = ' '.repeat(16);
+
+function linesOf({ what, ok, found, remedy }: Finding): string[] {
+  const mark = page.paint(ok ? 'green' : ['red', 'bold'], ok ? 'ok  ' : 'BAD ');
+  const [first = '', ...more] = found.split('\n').map(printable);
+  return [
+    wrapped(`${mark} ${what.padEnd(10)} ${first}`, page.columns, INDENT),
+    ...more.map((line) => wrapped(INDENT + line, page.columns, INDENT)),
+    ...(remedy === null ? [] : [wrapped(`${INDENT}-> ${printable(remedy)}`, page.columns, `${INDENT}   `)]),
   ];
-  if (options.json === true) console.log(JSON.stringify(findings, null, 2));
-  else
-    for (const { what, ok, found, remedy } of findings) {
-      const space = ' '.repeat(16);
-      const mark = page.paint(ok ? 'green' : ['red', 'bold'], ok ? 'ok  ' : 'BAD ');
-      const [first = '', ...more] = found.split('\n').map(printable);
-      console.log(wrapped(`${mark} ${what.padEnd(10)} ${first}`, page.columns, space));
-      for (const line of more) console.log(wrapped(space + line, page.columns, space));
-      if (remedy !== null)
-        console.log(wrapped(`${space}-> ${printable(remedy)}`, page.columns, `${space}   `));
-    }
-  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
 function checkNode(): Finding {
@@ -68,12 +77,12 @@ function checkNode(): Finding {
 }
 
 async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
-  const { env, settings, root, cacheDirectory } = surroundings;
+  const { env, root, cacheDirectory } = surroundings;
   let compiler: FoundCompiler;
   try {
-    compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+    compiler = compilerOf(surroundings);
   } catch (error) {
-    // Its last line says how to mend it.
+    // The last line of the message is the remedy.
     const lines = messageOf(error)
       .replace(/^iree-compile-tuned: /, '')
       .split('\n');
@@ -83,7 +92,13 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   const name = `${description.version}, ${compiler.executable} (by ${compiler.origin})`;
   const findings: Finding[] = [];
   if (description.version === 'unknown')
-    findings.push(bad('compiler', name, 'it does not answer --version as iree-compile does'));
+    findings.push(
+      bad(
+        'compiler',
+        name,
+        'it does not answer --version as iree-compile does: set IREE_TUNED_COMPILER to an iree-compile',
+      ),
+    );
   else findings.push(good('compiler', name));
 
   const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], hostCpu(), cacheDirectory);
@@ -118,9 +133,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   return findings;
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-
-/** What is in the database, and whether it is sound. */
+/** The content of the database, and its invalid rows. */
 function checkContent(database: string, readonly: boolean, whyReadonly: string | null): Finding {
   const exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
   const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
@@ -138,18 +151,18 @@ function checkContent(database: string, readonly: boolean, whyReadonly: string |
   if (broken.length > 0)
     return bad(
       'database',
-      `${found}; not sound, and passed over: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
-      'something else has written into it: iree-tuned export FILE writes what is sound, for a new database to import',
+      `${found}; invalid, and ignored: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
+      'another program has written into it: iree-tuned db export FILE writes the valid rows, and iree-tuned db import reads them into a new database',
     );
   return whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly);
 }
 
-/** The database, and the device as it knows it. */
+/** The database, and this machine's device in it. */
 async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const { database, forDevice, readonly } = surroundings.settings;
   const device = await describeDeviceHere(surroundings);
   const key = deviceKey(device);
-  const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
+  const inClass = `class ${deviceClass(device) ?? 'unknown: the system does not describe its processor'}`;
   try {
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
     const devices = store.devices();
@@ -157,7 +170,7 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
     store.close();
     const name = devices.find((one) => one.key === key)?.name;
     return [
-      good('device', `${key}\n${inClass}${name ? `\ncalled ${name}` : ''}`),
+      good('device', `${key}\n${inClass}${name ? `\nname ${name}` : ''}`),
       ...(whyUnknown === null ? [] : [bad('for-device', forDevice!, whyUnknown)]),
       checkContent(database, readonly, whyReadonly),
     ];
@@ -166,7 +179,7 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   }
 }
 
-/** Why builds cannot be for a device; null when they can. */
+/** Why builds cannot be for a device; null if they can. */
 function whyNoDevice(asked: string, device: Device, key: string, store: Store): string | null {
   try {
     deviceFor({ device, deviceKey: key }, asked, store);
@@ -188,12 +201,12 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
     ? good('cache', cacheDirectory)
     : bad(
         'cache',
-        `${cacheDirectory}, on a network disk (${network}): every build waits for it`,
+        `${cacheDirectory}, on a network disk (${network}), which slows every build`,
         "set IREE_TUNED_CACHE to a folder on this machine's own disk",
       );
 }
 
-/** Nothing where no team is set. */
+/** Empty without a team. */
 async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
   const url = surroundings.settings.team;
   if (url === undefined) return [];
@@ -202,10 +215,14 @@ async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
     const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));
     if (!answer.ok)
       return [
-        bad('team', answer.failure.reason, 'builds go on without it; iree-tuned team status says more'),
+        bad(
+          'team',
+          answer.failure.reason,
+          'builds continue without the team; iree-tuned team status shows details',
+        ),
       ];
   } catch (error) {
-    return [bad('team', messageOf(error), 'mend the setting "team"')];
+    return [bad('team', messageOf(error), 'fix the setting "team"')];
   }
   const isLeftAlone =
     breakerState(teamState(surroundings.cacheDirectory, url).breaker(), Date.now()) !== 'closed';
@@ -213,8 +230,8 @@ async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
     isLeftAlone
       ? bad(
           'team',
-          `${shown} answers, and did not a while ago`,
-          'iree-tuned sync has builds ask it again at once',
+          `${shown} answers, but failed a while ago`,
+          'iree-tuned team sync lets builds ask it again at once',
         )
       : good('team', shown),
   ];

@@ -1,5 +1,4 @@
-// `iree-tuned explain`: the decisions of a build, operation by operation, and whether they land.
-import type { Command as Program } from 'commander';
+// `iree-tuned explain`
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
@@ -25,21 +24,33 @@ import { largestCache } from '../backend/device.ts';
 import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
+import { formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { CliCommand } from './command.ts';
 import { atDevice, inspectInput, openIfThere, surroundingsOf } from './context.ts';
-import { page, say, warn } from './output.ts';
-import { NO_REASON, because } from '../system/reason.ts';
+import { because, NO_REASON } from '../system/reason.ts';
+import { page, sentences, warn } from './output.ts';
 
-export async function explainInput(
-  input: string,
-  flags: readonly string[],
-  options: { json?: boolean },
-  program: Program,
-): Promise<void> {
-  const surroundings = surroundingsOf(program);
+export const explain = new CliCommand(
+  'explain',
+  'show the decision of a build for each operation, its reason, and whether the executable has it',
+)
+  .argument('<input>', 'MLIR file')
+  .withFlags('<input>')
+  .json()
+  .examples(
+    ['iree-tuned explain model.mlir', 'for this CPU'],
+    ['iree-tuned explain model.mlir --json -- --iree-llvmcpu-target-cpu=znver4', 'with the flags of a build'],
+  )
+  .action(async (input: string, _, command: CliCommand) => {
+    await explainInput(input, command);
+  });
+
+async function explainInput(input: string, cli: CliCommand): Promise<void> {
+  const surroundings = surroundingsOf(cli);
   const { cacheDirectory, env } = surroundings;
-  const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
   const { settings } = surroundings;
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
@@ -58,20 +69,19 @@ export async function explainInput(
   }
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
-  if (options.json === true) {
-    const why = whyNothing(injection, forms) ?? NO_REASON;
-    const { route } = injection;
-    const told = { version: EXPLAIN_VERSION, route, ...why, forms, time, operations };
-    console.log(JSON.stringify(told, null, 2));
-    return;
-  }
-  const sourceAt = sourcesOf(input, inspected.input.bytes);
-  for (const operation of operations) console.log(`${describe(operation, sourceAt)}\n`);
-  if (forms !== null) say(describeForms(forms));
-  const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
-  if (sentence !== undefined) say(sentence);
-  for (const line of dispatches) say(indented(line));
-  say(describeRoute(injection));
+  const why = whyNothing(injection, forms) ?? NO_REASON;
+  const { route } = injection;
+  cli.print({ version: EXPLAIN_VERSION, route, ...why, forms, time, operations }, () => {
+    const sourceAt = sourcesOf(input, inspected.input.bytes);
+    const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
+    return [
+      ...operations.map((operation) => `${describe(operation, sourceAt)}\n`),
+      ...(forms === null ? [] : [sentences(describeForms(forms))]),
+      ...(sentence === undefined ? [] : [sentences(sentence)]),
+      ...dispatches.map(indented),
+      sentences(describeRoute(injection)),
+    ].join('\n');
+  });
 }
 
 /** Decisions by the database. */
@@ -94,8 +104,7 @@ async function decideByDatabase(
   const { program, forms } = await inKnownForms(written, store, surroundings);
   const { command, inspected } = program;
   const why =
-    inspected.site.whyNotHere ??
-    because('no-record', 'no record: a build tunes it, or iree-tuned tune ahead of one');
+    inspected.site.whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one');
   const lookup = lookUp(store, inspected.input, inspected.site, settings, override);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
@@ -115,7 +124,7 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
   const gain =
     speedup === null || speedup.ratio === 1
       ? reason
-      : `${reason} (99% interval ${speedup.low.toFixed(2)}x to ${speedup.high.toFixed(2)}x)`;
+      : `${reason} (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   return [
     page.paint('bold', wrapped(`${printable(location)}  ${operation.operation}`, page.columns, '  ')),
     ...(source === null ? [] : [source]),
@@ -131,7 +140,7 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
 function describeForms({ used, reason, operations }: ExplainedForms): string {
   const counts = Map.groupBy(operations, ({ form }) => form);
   const forms = [...counts].map(([form, own]) => `${own.length} as ${form}`).join(', ');
-  return `${used ? 'Compiled' : 'Not compiled'} with operations in other forms (${forms}): ${reason}.`;
+  return `Other forms are ${used ? 'used' : 'not used'} (${forms}): ${reason}.`;
 }
 
 function describeRoute(injection: Injection): string {
@@ -139,17 +148,17 @@ function describeRoute(injection: Injection): string {
     case 'none':
       return `Nothing is injected: ${injection.reason}.`;
     case 'spec':
-      return 'Injected by a tuning spec; the input is not touched.';
+      return 'Injected by a tuning spec; the input is unchanged.';
     case 'preprocess':
-      return `Injected by a preprocessing spec${injection.needs === null ? '' : `, with ${injection.needs} where it says so`}; the input is not touched.`;
+      return `Injected by a preprocessing spec${injection.needs === null ? '' : `, with ${injection.needs} for its operations`}; the input is unchanged.`;
     case 'inline':
       return 'Injected by attributes in a copy of the input.';
     case 'substitute':
-      return 'Injected by attributes in copies of the executables; the input is not touched.';
+      return 'Injected by attributes in copies of the executables; the input is unchanged.';
   }
 }
 
-/** The source at places in the input's text, each underlined; null for places elsewhere and for bytecode. */
+/** The underlined source of a location in the input's text; null for other files and for bytecode. */
 function sourcesOf(input: string, bytes: Uint8Array): (location: string) => string | null {
   if (isBytecode(bytes)) return () => null;
   const lineAt = linesOf(bytes);

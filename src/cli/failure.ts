@@ -1,28 +1,28 @@
-// What iree-tuned says when something has gone wrong, and how it ends.
+// Messages and exit codes of errors.
 import { SettingsError } from '../settings/index.ts';
 import { UserError } from '../system/user-error.ts';
 import { UsageError } from './context.ts';
-import { inWords } from './refusal.ts';
+import { refusalOf } from './refusal.ts';
 
-/** Of a command line or a setting that is not understood: nothing was done. Everything else that goes wrong ends with 1. */
+/** For an invalid command line or setting: the command has not started. Other errors end with 1. */
 export const USAGE_EXIT_CODE = 2;
 
 export const exitCodeOf = (error: unknown): number =>
   error instanceof UsageError || error instanceof SettingsError ? USAGE_EXIT_CODE : 1;
 
-/** The message for a person; null for a bug, whose stack is worth more. */
+/** The message for the user; null for a bug, which needs its stack. */
 export function messageForUser(error: unknown): string | null {
   if (error instanceof UserError)
-    // It is this program that ends.
+    // The message may come from code of the wrapper.
     return error.message.replace(/^iree-compile-tuned: /, '');
   return isRefusal(error) ? named(error) : null;
 }
 
-/** Whether the system, or SQLite for it, refused something: a missing folder, a full disk. */
+/** Whether the system or SQLite has refused an operation, such as a write to a full disk. */
 const isRefusal = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error &&
   ('syscall' in error || ('code' in error && String(error.code).startsWith('SQLITE_')));
 
-/** With the path that it is about, where the system says it. */
+/** The message, with the path if the error has one. */
 const named = (error: NodeJS.ErrnoException): string =>
-  error.path === undefined ? error.message : `${error.path}: ${inWords(error)}`;
+  error.path === undefined ? error.message : `${error.path}: ${refusalOf(error)}`;

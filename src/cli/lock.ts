@@ -1,7 +1,6 @@
-// `iree-tuned lock`: writes down what builds get, so that all of them get the same; or says whether that is still so.
+// `iree-tuned lock`
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Command as Program } from 'commander';
 import { isOnnx } from '../compiler/import-onnx.ts';
 import { differences } from '../lock/compare.ts';
 import { readLock, updateLock } from '../lock/file.ts';
@@ -10,43 +9,55 @@ import { lockText } from '../lock/text.ts';
 import { LOCK_FILE, projectFolder } from '../settings/files.ts';
 import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Store } from '../store/store.ts';
 import { UserError } from '../system/user-error.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
-import { inspectInput, openDatabase, settingsOf, surroundingsOf, UsageError } from './context.ts';
-import { say } from './output.ts';
+import { CliCommand } from './command.ts';
+import { inspectInput, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { sentences } from './output.ts';
 
-/** A compile that is to be locked. */
+/** A compile to lock. */
 interface Wanted {
-  /** Path from the working directory. */
+  /** Relative to the working directory. */
   readonly input: string;
   readonly flags: readonly string[];
   readonly surroundings: Surroundings;
 }
 
-export async function lockInputs(
-  given: readonly string[],
-  options: { check?: boolean; json?: boolean },
-  program: Program,
+export const lock = new CliCommand(
+  'lock',
+  'write the decisions for inputs into a lock file, which later builds follow without a database; without inputs, update the lock file',
+)
+  .argument('[inputs...]', 'MLIR files')
+  .withFlags('[inputs...]')
+  .option('--check', 'write nothing, and end with 1 if the lock file is out of date')
+  .json()
+  .examples(
+    ['iree-tuned lock model.mlir -- --iree-llvmcpu-target-cpu=znver4', 'write the lock file'],
+    ['iree-tuned lock', 'update the lock file'],
+    ['iree-tuned lock --check', 'for CI: ends with 1 if the lock file is out of date'],
+  )
+  .action(lockInputs);
+
+async function lockInputs(
+  inputs: readonly string[],
+  options: { check?: boolean },
+  command: CliCommand,
 ): Promise<void> {
-  // What follows `--` are flags; the parser makes one list of both.
-  const behind = process.argv.indexOf('--');
-  const flags = behind < 0 ? [] : process.argv.slice(behind + 1);
-  const inputs = given.slice(0, given.length - flags.length);
+  const { flags } = command;
   if (inputs.length === 0 && flags.length > 0)
-    throw new UsageError('flags are for an input: iree-tuned lock INPUT -- FLAGS');
+    throw new UsageError('compiler flags need an input: iree-tuned lock INPUT -- FLAGS');
   const model = inputs.find(isOnnx);
   if (model !== undefined)
-    throw new UserError(`${model}: a lock file is about what builds compile: name the MLIR of the model`);
-  const surroundings = surroundingsOf(program, { budget: '0' });
+    throw new UserError(`${model}: a lock file needs the MLIR that builds compile: name the imported MLIR`);
+  const surroundings = surroundingsOf(command, { budget: '0' });
   const path = resolve(
-    surroundings.settings.lock ?? join(projectFolder(settingsOf(program).files) ?? '.', LOCK_FILE),
+    surroundings.settings.lock ?? join(projectFolder(settingsOf(command).files) ?? '.', LOCK_FILE),
   );
   const shown = relative('.', path) || path;
   const before = readLock(path);
   if (before === null && inputs.length === 0)
-    throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS makes one`);
+    throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS writes one`);
   const old = before?.lock ?? EMPTY_LOCK;
   const isGone = ({ program: name }: LockedProgram) =>
     inputs.length === 0 && !existsSync(join(dirname(path), name));
@@ -56,7 +67,7 @@ export async function lockInputs(
       : lockedCommands(old, path, surroundings).filter(({ input }) => existsSync(input));
 
   const entries = await lockAll(wanted, old, path, surroundings);
-  /** Whatever somebody else has locked meanwhile stays. */
+  /** Keeps entries that other processes have written. */
   const after = (lock: Lock) =>
     withEntries({ programs: lock.programs.filter((entry) => !isGone(entry)) }, entries);
   const now = after(old);
@@ -68,31 +79,31 @@ export async function lockInputs(
     );
     return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
   });
-  if (options.check !== true && changed) updateLock(path, surroundings.cacheDirectory, after);
-  if (options.check === true && changed) process.exitCode = 1;
-  if (options.json === true) {
-    console.log(JSON.stringify({ path, changed, differences: found, untuned }, null, 2));
-    return;
-  }
-  // Lines of a file, as they are there.
-  for (const line of found) console.log(printable(line));
-  say(changed ? verdict(shown, found, options.check === true) : `${shown} is up to date.`);
-  for (const { program: name, count, of } of untuned)
-    say(
-      `${name}: ${count} of ${of} workloads have no record and are locked to the default; iree-tuned tune ${name} finds one.`,
-    );
+  const isCheck = options.check === true;
+  if (changed && !isCheck) updateLock(path, surroundings.cacheDirectory, after);
+  if (changed && isCheck) process.exitCode = 1;
+  command.print({ path, changed, differences: found, untuned }, () =>
+    [
+      // Lines of the file, unwrapped.
+      ...found.map(printable),
+      sentences(
+        changed ? verdict(shown, found, isCheck) : `${shown} is up to date.`,
+        ...untuned.map(
+          ({ program, count, of }) =>
+            `${program}: ${count} of ${of} workloads have no record and are locked to the default; iree-tuned tune ${program} tunes them.`,
+        ),
+      ),
+    ].join('\n'),
+  );
 }
 
 function verdict(path: string, found: readonly string[], isCheck: boolean): string {
   if (!isCheck) return `Wrote ${path}.`;
-  const why =
-    found.length > 0
-      ? 'is not up to date'
-      : 'says what it has to, but is not written as iree-tuned writes it';
+  const why = found.length > 0 ? 'is not up to date' : 'has the right content in another format';
   return `${path} ${why}: run iree-tuned lock.`;
 }
 
-/** The compiles that a lock file knows, each once, whatever machines they were locked on. */
+/** The compiles of a lock file, each once for all machines. */
 function lockedCommands({ programs }: Lock, path: string, surroundings: Surroundings): Wanted[] {
   const each = new Map(programs.map((entry) => [entryKey({ ...entry, target: '' }), entry]));
   return [...each.values()].map(({ program, flags, inject, dim }) => ({
@@ -107,16 +118,18 @@ function lockedCommands({ programs }: Lock, path: string, surroundings: Surround
 
 async function lockAll(
   wanted: readonly Wanted[],
-  lock: Lock,
+  old: Lock,
   path: string,
   surroundings: Surroundings,
 ): Promise<LockedProgram[]> {
-  const store = await openExisting(surroundings);
+  const store = await openIfThere(surroundings);
   try {
     const entries: LockedProgram[] = [];
     for (const { input, flags, surroundings: own } of wanted) {
       const { command, inspected } = await inspectInput(input, flags, own);
-      entries.push(await lockedProgram({ inspected, command, store, lock, path }, own).catch(named(input)));
+      entries.push(
+        await lockedProgram({ inspected, command, store, lock: old, path }, own).catch(named(input)),
+      );
     }
     return entries;
   } finally {
@@ -124,11 +137,7 @@ async function lockAll(
   }
 }
 
-/** A database that is not there is not made: what is locked may be all that there is. */
-const openExisting = (surroundings: Surroundings): Promise<Store | null> =>
-  existsSync(surroundings.settings.database) ? openDatabase(surroundings) : Promise.resolve(null);
-
-/** Says which input an error is about. */
+/** Adds the input to an error. */
 const named =
   (input: string) =>
   (error: unknown): never => {

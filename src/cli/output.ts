@@ -1,18 +1,22 @@
-// Where the commands print: with the width and the colours of whoever reads, if that is a person.
+// Output of the commands, with the width and the colours of the terminal.
 import { pageOn } from '../report/page.ts';
 import { printableLines, wrapped } from '../report/text.ts';
 
-/** Of stdout. */
+/** The page of stdout. */
 export const page = pageOn(process.stdout, process.env);
 
 const NAME = 'iree-tuned:';
 
-/** Sentences, broken between words where a terminal is narrow. */
+/** Sentences, wrapped at the width of the terminal. */
+export const sentences = (...texts: readonly string[]): string =>
+  wrapped(printableLines(texts.join('\n')), page.columns);
+
+/** Prints sentences on stdout. */
 export function say(text: string): void {
-  console.log(wrapped(printableLines(text), page.columns));
+  console.log(sentences(text));
 }
 
-/** Something to be known beside the output, on stderr. */
+/** Prints a message on stderr. */
 export function warn(message: string): void {
   const stderr = pageOn(process.stderr, process.env);
   const text = wrapped(printableLines(`${NAME} ${message}`), stderr.columns);

@@ -1,7 +1,6 @@
-// `iree-tuned profile`: how fast operations are, by default and at best, as the dispatch profiler reports it.
+// `iree-tuned profile`
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command as Program } from 'commander';
 import { isTunable } from '../input/operation.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { shapeModule } from '../populate/shape-module.ts';
@@ -11,13 +10,13 @@ import { allOf, dispatchName, gflopsOf, type Measurement } from '../profile/meas
 import { operationsOf, splitKSlices } from '../profile/operation.ts';
 import { patternsOf } from '../profile/patterns.ts';
 import { consoleBlock } from '../profile/report.ts';
-import { STRATEGIES } from '../search/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { alone } from '../populate/executor.ts';
 import { UserError } from '../system/user-error.ts';
+import { CliCommand, type SearchOptions } from './command.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 import {
   keepCandidates,
@@ -29,49 +28,57 @@ import {
   writeRunLog,
 } from './profiling.ts';
 import { warn } from './output.ts';
-import { search, trialCount, type Measured } from './search.ts';
+import { search, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
+import { isSwept, sweepFlag } from './sweep.ts';
 
-interface Options extends SweepText {
-  readonly budget?: string;
-  readonly strategy: string;
-  readonly trials: string;
-  readonly searchSpace?: string;
-  readonly again?: boolean;
+interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
   readonly all?: boolean;
   readonly output?: string;
   readonly tags?: string;
   readonly append?: boolean;
   readonly keep?: string;
-  readonly json?: boolean;
 }
 
-export async function profileInput(
-  given: readonly string[],
-  options: Options,
-  program: Program,
-): Promise<void> {
+export const profile = new CliCommand(
+  'profile',
+  'report the default and the best time of each operation of an input or a sweep, as dispatch profilers do',
+)
+  .argument('[input]', 'MLIR or ONNX file')
+  .withFlags('[input]')
+  .sweep('matmul, batch_matmul, both also with _transpose_a or _transpose_b', 'no')
+  .option('--dispatches <patterns>', 'only dispatches whose names match: matmul_512*dist_64x, ...')
+  .option('--all', 'all candidates (default: the default and the best)')
+  .output('path of a CSV; run.log is written beside it')
+  .option('--append', 'append to the CSV')
+  .option('--tags <tags>', 'first columns of the CSV: NAME:VALUE, ...')
+  .option('--keep <dir>', 'write each candidate as MLIR, and a CSV of the results')
+  .budget('time for all workloads')
+  .search()
+  .json()
+  .examples(
+    ['iree-tuned profile model.mlir -o profile.csv', 'the default and the best of each operation'],
+    ['iree-tuned profile --m 64:1024:128 --n 512 --k 512 --all', 'all candidates of a sweep'],
+    ['iree-tuned profile model.mlir --keep candidates', 'each candidate as a file'],
+  )
+  .action(profileInput);
+
+/** Ends with 1 where an operation is not decided. */
+async function profileInput(input: string | undefined, options: Options, command: CliCommand): Promise<void> {
   const begun = new Date();
   const clock = () => performance.now() / 1000;
   const start = clock();
-  // What follows `--` are flags; the parser makes one list of both.
-  const behind = process.argv.indexOf('--');
-  const flags = behind < 0 ? [] : process.argv.slice(behind + 1);
-  const inputs = given.slice(0, given.length - flags.length);
-  const strategy = STRATEGIES[options.strategy]!;
-  const trials = trialCount(options.trials);
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
-  const { budget } = options;
-  const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
+  const surroundings = surroundingsOf(command);
   const store = await openDatabase(surroundings);
   const {
     measured,
     works: all,
     open,
-  } = await withInputs(inputs, options, surroundings, (sources) =>
-    readInputs(sources, flags, store, surroundings),
+  } = await withInputs(input, options, surroundings, (sources) =>
+    readInputs(sources, command.flags, store, surroundings),
   );
   const { site } = measured;
   const slices = splitKSlices(measured.command.expanded);
@@ -82,7 +89,7 @@ export async function profileInput(
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));
 
   const again = new Set(options.again === true ? works.map(({ key }) => key) : []);
-  // Where only some values are allowed, what was found among others is no reason to search.
+  // A restricted search tunes only the workloads without a record.
   const isOpen = options.searchSpace === undefined ? open.all : open.missing;
   const wanted = restricted(
     works.filter(({ key }) => isOpen.has(key) || again.has(key)),
@@ -90,11 +97,7 @@ export async function profileInput(
     options.searchSpace,
   );
   const preparingSeconds = clock() - start;
-  const { whyNot } = await search(wanted, store, measured, surroundings, {
-    strategy,
-    effort: { maxTrials: trials },
-    again,
-  });
+  const { whyNot } = await search(wanted, store, measured, surroundings, options, again);
   const searchSeconds = clock() - start - preparingSeconds;
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
   store.close();
@@ -102,11 +105,10 @@ export async function profileInput(
   const every = found
     .flatMap(({ measurements }) => allOf(measurements))
     .filter((one) => patterns.isWanted(dispatchName(one)));
-  // A name may be any candidate's; whoever names none is told of the default and the best.
+  // A pattern may match any candidate.
   const isBrief = options.all !== true && options.dispatches === undefined;
   const shown = isBrief ? found.flatMap(({ measurements }) => allOf({ ...measurements, others: [] })) : every;
-  if (options.json === true) console.log(JSON.stringify(shown.map(plain), null, 2));
-  else for (const one of shown) console.log(consoleBlock(one));
+  command.print(shown.map(plain), () => shown.map(consoleBlock).join('\n'));
   if (options.output !== undefined) {
     writeCsv(options.output, shown, tags, options.append === true);
     const summary = { begun, preparingSeconds, searchSeconds, spaceSizes: spaceSizes(wanted, site) };
@@ -120,37 +122,33 @@ export async function profileInput(
   }
 }
 
-/** What there is to do with inputs of one target. */
+/** The work of all inputs at one target. */
 interface Asked {
   readonly measured: Measured;
-  /** Of all inputs, each once. */
   readonly works: readonly Work[];
-  /** Keys of those without a record, and beside them of those whose search could not choose from everything. */
+  /** Keys of workloads without a record; `all` adds those whose search had a smaller space. */
   readonly open: { readonly missing: ReadonlySet<string>; readonly all: ReadonlySet<string> };
 }
 
-/** A program, and the shape that it was written for. */
+/** A program; `shape` is null for a program of the user. */
 interface Source {
   readonly path: string;
   readonly shape: Shape | null;
 }
 
-/** Reads the one input, or writes a program for each shape of a sweep, for as long as they are read. */
+/** Reads the input, or temporary programs of a sweep. */
 async function withInputs(
-  inputs: readonly string[],
+  input: string | undefined,
   options: Options,
   { cacheDirectory }: Surroundings,
   read: (sources: readonly Source[]) => Promise<Asked>,
 ): Promise<Asked> {
-  const isSweep = ['op', 'm', 'n', 'k', 'batch', 'dtype', 'rhsConstant'].some((name) => name in options);
-  if (inputs.length > 1 || (inputs.length === 1) === isSweep)
-    throw new UsageError('give one input, or a sweep: --m 64:1024:64 --n 512 --k 512');
-  if (!isSweep) return read(inputs.map((path) => ({ path, shape: null })));
-  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, (option) =>
-    option === 'rhsConstant' ? '--rhs-constant' : `--${option}`,
-  );
+  if ((input !== undefined) === isSwept(options))
+    throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
+  if (input !== undefined) return read([{ path: input, shape: null }]);
+  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, sweepFlag);
   const folder = makeScratchFolder(cacheDirectory, 'profile');
-  if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  if (folder === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
   try {
     const sources = shapes.map((shape, i): Source => {
       const path = join(folder, `shape-${i}.mlir`);
@@ -177,7 +175,7 @@ async function readInputs(
     const inspected = atDevice(read.inspected, store, surroundings);
     const { site } = inspected;
     if (site.whyNotHere !== null) throw new UserError(`${path}: ${site.whyNotHere.reason}`);
-    // A shape is measured as populate measures it, whatever is beside it.
+    // A shape is measured alone, as `iree-tuned tune` measures it.
     const input =
       shape === null
         ? inspected.input
@@ -196,7 +194,7 @@ async function readInputs(
   return { measured: measured!, works: [...works.values()], open: { missing, all } };
 }
 
-/** What a block says, and more, as JSON. */
+/** A measurement as JSON. */
 function plain(one: Measurement) {
   const { operation, configuration, verification, seconds, ratio, low, high, place, message } = one;
   const names = { dispatch: dispatchName(one), operation: operation.name, kind: operation.kind };

@@ -1,4 +1,4 @@
-// What the commands that profile have in common: what is searched, what came of it, and the files that are written.
+// Measurements of a profile, and their files.
 import {
   appendFileSync,
   closeSync,
@@ -33,21 +33,21 @@ import type { Work } from '../tuning/tune-workloads.ts';
 import { UserError } from '../system/user-error.ts';
 import { UsageError } from './context.ts';
 
-/** One workload of a profile, and what the database knows of it. */
+/** One workload of a profile, with its decision and its trials in the database. */
 export interface Profiled {
   readonly key: string;
   readonly operation: ProfiledOperation;
-  /** What builds get; null where nothing is known. */
+  /** The decision of builds; null without a record. */
   readonly decided: Decided | null;
-  /** In the order in which they were made. */
+  /** Oldest first. */
   readonly trials: readonly Trial[];
   readonly measurements: Measurements;
 }
 
 /**
- * What the database knows by now.
- * @param slices into which the compiler was told to split sums; null for none
- * @param earlier trials that were there before what is told of, of each workload by its key; none when left out
+ * The workloads of a profile, from the database.
+ * @param slices of split reductions, a flag of the compiler; null for none
+ * @param earlier number of trials to leave out, by the key of the workload
  */
 export function profiled(
   works: readonly Work[],
@@ -65,7 +65,7 @@ export function profiled(
     const { key, workload } = work;
     const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
     const known = chooseRecord(store.findRecords([key], place.target, place.compiler), place.device, true);
-    // Of a search within bounds only what it has tried is told.
+    // The decision is left out if this run has not tried its configuration.
     const isOf = ({ configuration }: Trial) =>
       known !== null && configurationKey(configuration) === configurationKey(known.configuration);
     const decided = earlier.has(key) && !trials.some(isOf) ? null : known;
@@ -82,12 +82,12 @@ export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
     return space === undefined ? 0 : spaceSize(space);
   });
 
-/** How many candidates beside the default could be timed. */
+/** Number of timed candidates, without the default. */
 export const timedCandidates = (all: readonly Measurement[]): number =>
   all.filter(({ configuration, seconds }) => seconds !== null && !isDefault(configuration)).length;
 
 /**
- * Tags as `name:value` with commas between them.
+ * Reads tags such as `name:value,name:value`.
  * @throws UsageError
  */
 export const tagsOf = (text: string | undefined): Tags =>
@@ -97,13 +97,13 @@ export const tagsOf = (text: string | undefined): Tags =>
     .map((tag) => {
       const [, name, value] = /^([^:]+):(.*)$/s.exec(tag) ?? [];
       if (name === undefined || value === undefined)
-        throw new UsageError(`--tags ${tag}: a tag is written as NAME:VALUE`);
+        throw new UsageError(`--tags ${tag}: it takes NAME:VALUE`);
       return [name, value];
     });
 
 /**
  * Writes the CSV, or appends to it.
- * @throws UsageError where what is there has other columns
+ * @throws UserError where the existing CSV has other columns
  */
 export function writeCsv(path: string, all: readonly Measurement[], tags: Tags, append: boolean): void {
   const header = csvHeader(tags);
@@ -113,7 +113,7 @@ export function writeCsv(path: string, all: readonly Measurement[], tags: Tags, 
     return;
   }
   if (firstBytes(path, Buffer.byteLength(header)) !== header)
-    throw new UserError(`${path} has other columns: nothing can be appended to it`);
+    throw new UserError(`${path} has other columns: append to another file`);
   appendFileSync(path, `${readFileSync(path).at(-1) === 0x0a ? '' : '\r\n'}${rows}`);
 }
 
@@ -127,12 +127,12 @@ function firstBytes(path: string, length: number): string {
   }
 }
 
-/** Appends to the log that lies beside a CSV. */
+/** Appends to `run.log` beside a CSV. */
 export function writeRunLog(csv: string, summary: RunSummary): void {
   appendFileSync(join(dirname(csv), 'run.log'), runLog(summary));
 }
 
-/** Writes every candidate as MLIR below a folder, and a CSV that says what came of each. */
+/** Writes every candidate as MLIR into a folder, and a CSV of the results. */
 export async function keepCandidates(
   folder: string,
   all: readonly Measurement[],
@@ -141,13 +141,12 @@ export async function keepCandidates(
 ): Promise<void> {
   makeFolder(folder);
   const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
-  if (workDirectory === null)
-    throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  if (workDirectory === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
   try {
     const rows: string[] = [];
     for (const one of all) {
       const { workload } = one;
-      // A dispatch is only there in its program.
+      // A dispatch exists in its program only.
       const text = isOperationWork(workload) ? await textOf({ ...one, workload }, site, workDirectory) : null;
       const name = candidatePath(one);
       if (text !== null) {
@@ -162,7 +161,7 @@ export async function keepCandidates(
   }
 }
 
-/** A candidate as MLIR; null where the compiler does not get as far as it is added. */
+/** A candidate as MLIR; null where the compiler fails before the phase of the candidate. */
 async function textOf(
   candidate: Measurement & { readonly workload: OperationWork },
   site: Site,
@@ -172,7 +171,7 @@ async function textOf(
   return around === undefined ? null : candidateText(candidate, site, around);
 }
 
-/** Of a candidate in a dispatch, the compiler's own text of what it is added to; undefined where the compiler does not get there. */
+/** The module that a candidate is added to, in the phase of the candidate; undefined where the compiler fails before that phase. */
 async function textAround(
   workload: OperationWork,
   { executable, flags }: Site,

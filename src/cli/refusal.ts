@@ -1,4 +1,4 @@
-// What the system refuses, in words: it has names of four letters for what people know as a missing folder.
+// Error codes of the system in words.
 import { errorCode } from '../store/errors.ts';
 import { messageOf } from '../system/tell.ts';
 
@@ -7,10 +7,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'the system does not permit it',
   EISDIR: 'it is a folder, not a file',
-  ENOTDIR: 'a part of this path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
 };
 
-/** Why, without the path that it was about. */
-export const inWords = (error: unknown): string => REFUSALS[errorCode(error)] ?? messageOf(error);
+/** The reason of an error, without its path. */
+export const refusalOf = (error: unknown): string => REFUSALS[errorCode(error)] ?? messageOf(error);

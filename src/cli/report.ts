@@ -1,8 +1,7 @@
-// `iree-tuned report`: one page about the database, to look at and to show to others.
+// `iree-tuned report`
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command as Program } from 'commander';
-import { collectCounts, pendingCounts, sumOf } from '../report/counting.ts';
+import { pendingCounts, sumOf } from '../report/counting.ts';
 import { readKernels, readModels } from '../report/html/bench-files.ts';
 import { factsOf } from '../report/html/facts.ts';
 import { pageDataOf } from '../report/html/model.ts';
@@ -12,31 +11,49 @@ import type { RecordKey } from '../store/store.ts';
 import { packageRoot, packageVersion } from '../system/package-root.ts';
 import { temporaryName } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
-import { openToLook, surroundingsOf } from './context.ts';
-import { contains, filterOf, inWords } from './filters.ts';
+import { CliCommand } from './command.ts';
+import { openToRead, surroundingsOf } from './context.ts';
+import { contains, filterText } from './db/records.ts';
 
-export async function writeReport(
+interface Options {
+  readonly output: string;
+  readonly bench?: string;
+  readonly models?: string;
+}
+
+export const report = new CliCommand(
+  'report',
+  'write an HTML page about the database: gains, records, rooflines, searches, builds and next steps',
+)
+  .argument('[text]', 'only records whose workload, target or device contains the text')
+  .filters()
+  .output('path of the page', 'report.html')
+  .option('--bench <file>', 'output of npm run bench:kernels -- --json: libraries and the peak')
+  .option('--models <file>', 'output of npm run bench:models -- --json: whole programs')
+  .json('print the path and the content as JSON')
+  .examples(
+    ['iree-tuned report -o report.html', 'a page about the whole database'],
+    ['iree-tuned report -o report.html --bench kernels.json', 'with libraries for comparison'],
+  )
+  .action(writeReport);
+
+async function writeReport(
   text: string | undefined,
-  options: { output: string; bench?: string; models?: string; json?: boolean },
-  program: Program,
+  { bench, models, output }: Options,
+  command: CliCommand,
 ): Promise<void> {
-  const surroundings = surroundingsOf(program);
-  const filter = filterOf(program);
+  const surroundings = surroundingsOf(command);
+  const { filter } = command;
   const isMeant = (key: RecordKey) => fits(key, filter) && contains(key, text);
-  const { bench, models, output } = options;
-  // What cannot be read is said before anything is.
   const kernelsData = bench === undefined ? null : readKernels(readFileSync(bench, 'utf8'), bench);
   const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);
   const assets = readAssets();
-  const { store, isReadonly } = await openToLook(surroundings);
-  const { cacheDirectory } = surroundings;
-  if (!isReadonly) collectCounts(cacheDirectory, store);
-  const stored = store.counters();
+  const store = await openToRead(surroundings);
   const data = pageDataOf({
     records: store.allRecords().filter(isMeant),
     misses: store.misses().filter(isMeant),
     devices: store.devices(),
-    counts: isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored,
+    counts: sumOf([store.counters(), pendingCounts(surroundings.cacheDirectory)]),
     subjectOf: (key: RecordKey) => store.subject(key),
     trialsOf: (key: RecordKey) => store.trials(key),
     undecidedOf: (key: RecordKey) => store.findUndecided([key.workload], key)[0] ?? null,
@@ -46,7 +63,7 @@ export async function writeReport(
       database: surroundings.settings.database,
       written: new Date().toISOString(),
       tool: packageVersion(),
-      filter: inWords(filter, text),
+      filter: filterText(filter, text),
     },
   });
   store.close();
@@ -54,18 +71,16 @@ export async function writeReport(
   writeWhole(output, page);
   const bytes = Buffer.byteLength(page);
   const facts = factsOf(data);
-  if (options.json === true) {
-    const { kernels, models: programs } = data;
-    const shapes = kernels?.shapes.length ?? 0;
-    const contents = { ...facts, shapes, programs: programs?.models.length ?? 0 };
-    console.log(JSON.stringify({ file: output, bytes, ...contents }, null, 2));
-  } else
-    console.log(
+  const shapes = data.kernels?.shapes.length ?? 0;
+  const programs = data.models?.models.length ?? 0;
+  command.print(
+    { file: output, bytes, ...facts, shapes, programs },
+    () =>
       `${output}: ${facts.records} records, ${facts.searches} searches, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
-    );
+  );
 }
 
-/** What the page is drawn by lies beside the bundles; the sources have it where the latest build is. */
+/** The script and style of the page, from the latest build. */
 function readAssets(): PageAssets {
   const name = 'report-page.json';
   const path = join(packageRoot, 'dist', 'current', name);
@@ -79,7 +94,7 @@ function readAssets(): PageAssets {
   }
 }
 
-/** All of the page or nothing of it. */
+/** Writes the whole page or nothing. */
 function writeWhole(file: string, page: string): void {
   const path = temporaryName(file);
   try {

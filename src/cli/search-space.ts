@@ -1,4 +1,4 @@
-// What a user allows of a search space: read from a file, and kept to.
+// The search space of a user, read from a file.
 import { readFileSync } from 'node:fs';
 import { backendNamed } from '../backend/index.ts';
 import { describeIllegal, readUserSpace, type WrittenKnob } from '../backend/user-space.ts';
@@ -11,7 +11,7 @@ import { warn } from './output.ts';
 
 /**
  * Knobs of a file such as `{"distribution_m": [64, 128], "peeling": [false]}`.
- * @throws UserError with its name and line
+ * @throws UserError with the file and the line
  */
 export function readSpaceFile(path: string): WrittenKnob[] {
   const { entries, problem } = parseConfigText(readText(path));
@@ -32,14 +32,13 @@ function readText(path: string): string {
 }
 
 /**
- * Work that is to try nothing but what a file allows. Values that some workload cannot have are told on stderr; where nothing is
- * left that it can, there is nothing to search.
- * @param path of the file; all of the space when left out
+ * Restricts works to the values of a file. Illegal values of a workload are printed on stderr.
+ * @param path of the file; undefined for the whole space
  */
 export const restricted = (works: readonly Work[], site: Site, path: string | undefined): readonly Work[] =>
   path === undefined ? works : restrictedTo(works, site, readSpaceFile(path));
 
-/** The same with what was written. */
+/** Restricts works to written values. */
 export function restrictedTo(
   works: readonly Work[],
   site: Site,
@@ -51,7 +50,7 @@ export function restrictedTo(
   if (only === undefined) return works;
   const isOurs = ({ workload }: Work) => backend.isRestrictable(workload);
   for (const { key } of works.filter((work) => !isOurs(work)))
-    warn(`${key} is left out: a search space is one of matmuls`);
+    warn(`${key} is left out: a search space restricts matmuls only`);
   return works.filter(isOurs).map((work): Work => {
     const options = { ...work.options, only };
     for (const line of describeIllegal(work.key, backend.illegalValues(work.workload, options))) warn(line);

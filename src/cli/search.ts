@@ -1,55 +1,47 @@
-// A search that a user has asked for: with a line of progress, and Ctrl-C to end it.
+// The search of a command: it shows its progress, and Ctrl-C ends it.
 import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { storyOf } from '../report/story.ts';
-import type { StrategyFactory } from '../search/strategy.ts';
+import { STRATEGIES } from '../search/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT, type Effort } from '../tuning/search-job.ts';
+import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
-import { UsageError } from './context.ts';
 
-/**
- * How many configurations to try.
- * @throws UsageError
- */
-export function trialCount(text: string): number {
-  const trials = Number(text);
-  if (!Number.isSafeInteger(trials) || trials < 1)
-    throw new UsageError(`--trials ${text}: it takes a whole number from 1 up`);
-  return trials;
-}
-
-/** What is searched for: a site, the command whose compiler's tools measure, and what was waited until now. */
+/** A site, the command whose tools measure, and the seconds that were spent before. */
 export interface Measured {
   readonly command: Pick<Command, 'compiler' | 'expanded'>;
   readonly site: Site;
   readonly waitedSeconds: number;
 }
 
+/** A strategy by its name, and limits of `Effort` that differ from the defaults. */
+interface SearchLimits {
+  readonly strategy: string;
+  readonly trials?: number | undefined;
+  readonly patience?: number;
+}
+
 /**
- * Searches within the budget. The first Ctrl-C ends the search and decides with what is known; the second ends everything.
- * Trials are kept.
- * @param again keys that are searched even where there is a record
+ * Searches within the budget, and keeps all trials. The first Ctrl-C ends the search and decides by its trials; the second ends
+ * the process.
+ * @param again keys to search even if they have a record
  */
 export async function search(
   works: readonly Work[],
   store: Store,
   { command, site, waitedSeconds }: Measured,
   surroundings: Surroundings,
-  {
-    strategy,
-    effort,
-    again,
-  }: { strategy: StrategyFactory; effort: Partial<Effort>; again: ReadonlySet<string> },
+  { strategy, trials = DEFAULT_EFFORT.maxTrials, patience = DEFAULT_EFFORT.patience }: SearchLimits,
+  again: ReadonlySet<string>,
 ): Promise<TuneOutcome> {
   const [finishEarly, abort] = [new AbortController(), new AbortController()];
   const interrupt = () => {
     (finishEarly.signal.aborted ? abort : finishEarly).abort();
   };
   process.on('SIGINT', interrupt);
-  // Who types such a command knows what it does.
+  // Without the introduction: the user has asked for the search.
   const story = storyOf(null);
   const { env, root, cacheDirectory, settings } = surroundings;
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
@@ -61,8 +53,8 @@ export async function search(
       budgetSeconds: seconds,
       signal: abort.signal,
       finishEarly: finishEarly.signal,
-      strategy,
-      effort: { ...DEFAULT_EFFORT, ...effort },
+      strategy: STRATEGIES[strategy]!,
+      effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
       again,
       onProgress: (progress) => {
         story.progress(progress);

@@ -1,6 +1,5 @@
-// `iree-tuned spec`: for users of the compiler as a library, whose compiles no wrapper sees.
+// `iree-tuned spec`
 import { writeFileSync } from 'node:fs';
-import type { Command as Program } from 'commander';
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { dispatchRules, type DispatchRules } from '../inject/dispatch-rules.ts';
@@ -26,28 +25,38 @@ import type { Input } from '../input/input.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
+import { CliCommand } from './command.ts';
 import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
 import { warn } from './output.ts';
 import { because, NO_REASON, type ReasonCode } from '../system/reason.ts';
 
-export async function writeSpec(
+export const spec = new CliCommand(
+  'spec',
+  'write a tuning spec for an input from its records, for programs that use the compiler as a library',
+)
+  .argument('<input>', 'MLIR file')
+  .withFlags('<input>')
+  .output('path of the spec (default: stdout)')
+  .json('print decisions and compiler flags as JSON; with -o write all specs, data tiling included')
+  .examples(['iree-tuned spec model.mlir -o spec.mlir', 'its first lines have the compiler flags'])
+  .action(writeSpec);
+
+async function writeSpec(
   input: string,
-  flags: readonly string[],
-  options: { output?: string; json?: boolean },
-  program: Program,
+  { output, json }: { output?: string; json?: boolean },
+  command: CliCommand,
 ): Promise<void> {
-  const { output } = options;
-  if (options.json === true) {
-    console.log(JSON.stringify(await writeForProgram(input, flags, output, program), null, 2));
+  if (json === true) {
+    console.log(JSON.stringify(await writeForProgram(input, output, command), null, 2));
     return;
   }
-  const { decisions, planned, choices, left } = await decide(input, flags, 'spec', program);
+  const { decisions, planned, choices, left } = await decide(input, 'spec', command);
   const injection = planInjection(decisions, planned);
   if (injection.route !== 'spec' && choices.length === 0) {
     const why =
       injection.route === 'none'
         ? injection.reason
-        : 'what was found is for dispatches of this program, and no spec can carry that; lock it, or build with the database';
+        : 'the configurations belong to dispatches of this program, and no spec can carry them; use a lock file, or build with the database';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
     throw new UserError(
       missing > 0
@@ -56,10 +65,8 @@ export async function writeSpec(
     );
   }
   if (output === undefined && choices.length > 0)
-    throw new UserError(
-      'this program is compiled in other forms, which takes a second file: say where with -o FILE',
-    );
-  if (left.length > 0) warn(`no spec can bring the configurations of ${left.join(', ')}`);
+    throw new UserError('this program needs a second spec for its forms: name the first with -o FILE');
+  if (left.length > 0) warn(`no spec can carry the configurations of ${left.join(', ')}`);
   const specs = specsOf(injection, choices, output ?? 'FILE');
   const [first, ...others] = specs.files;
   const text = `${usage(specs.flags)}${first!.text}`;
@@ -67,26 +74,25 @@ export async function writeSpec(
   else for (const file of [{ path: output, text }, ...others]) writeFileSync(file.path, file.text);
 }
 
-/** Facts for a program that compiles by itself. */
+/** The result for a program that calls the compiler. */
 interface ForProgram {
-  /** To be put in front of its own; none where there is nothing to bring, or nowhere to write it. */
+  /** Flags before the program's own; empty without configurations or without `-o`. */
   readonly flags: readonly string[];
-  /** Why there is nothing to bring; null otherwise. */
+  /** Why there are no configurations; null otherwise. */
   readonly reason: string | null;
   readonly code: ReasonCode | null;
   readonly forms: ExplainedForms | null;
   readonly operations: readonly ExplainedOperation[];
 }
 
-/** Writes everything that specs can bring, data tiling too, which takes flags that no person wants to copy. */
+/** Writes all specs. Data tiling needs long flags, so it is for programs only. */
 async function writeForProgram(
   input: string,
-  flags: readonly string[],
   output: string | undefined,
-  program: Program,
+  command: CliCommand,
 ): Promise<ForProgram> {
   try {
-    const { decisions, planned, text, choices, forms } = await decide(input, flags, 'auto', program);
+    const { decisions, planned, text, choices, forms } = await decide(input, 'auto', command);
     const injection = planSpecs(decisions, planned);
     const specs = output === undefined ? { files: [], flags: [] } : specsOf(injection, choices, output);
     for (const { path, text } of specs.files) writeFileSync(path, text);
@@ -105,23 +111,18 @@ async function writeForProgram(
 interface DecidedByRecords {
   readonly decisions: readonly Decision[];
   readonly planned: InjectionOptions;
-  /** Dispatches whose configurations no spec can bring, as the compiler calls them. */
+  /** Dispatches whose configurations no spec can carry, by the names of their executables. */
   readonly left: readonly string[];
   readonly text: Input;
-  /** The forms of its convolutions; none where it is compiled as it is written. */
+  /** Forms of its operations; empty where all are as written. */
   readonly choices: readonly FormChoice[];
   readonly forms: ExplainedForms | null;
 }
 
-/** Decisions about an input, by records alone. */
-async function decide(
-  input: string,
-  flags: readonly string[],
-  inject: InjectRoute,
-  program: Program,
-): Promise<DecidedByRecords> {
-  const surroundings = surroundingsOf(program, { budget: '0' });
-  const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
+/** Decides for an input by its records, without tuning. */
+async function decide(input: string, inject: InjectRoute, cli: CliCommand): Promise<DecidedByRecords> {
+  const surroundings = surroundingsOf(cli, { budget: '0' });
+  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const better = await inKnownForms(written, store, surroundings);
@@ -144,7 +145,7 @@ async function decide(
   };
 }
 
-/** Rules for dispatches that a build would substitute. */
+/** Rules for dispatches that a build substitutes. */
 function rulesFor(
   dispatches: readonly DispatchEntry[],
   command: Command,
@@ -158,20 +159,20 @@ function rulesFor(
   return dispatchRules(command.compiler.executable, argv, dispatches, release, options);
 }
 
-/** The injection for a compile in another process: everything by specs, else the part that a tuning spec can bring. */
+/** The injection by specs for all configurations; if there is none, the part that a tuning spec can carry. */
 function planSpecs(decisions: readonly Decision[], options: InjectionOptions): Injection {
   const all = planInjection(decisions, { ...options, wanted: 'auto', lost: ['inline', 'substitute'] });
   return 'text' in all ? all : planInjection(decisions, options);
 }
 
 interface Specs {
-  /** The first one is at the path that was asked for. */
+  /** The first file is at the given path. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** Those that bring them. */
+  /** Flags that load the specs. */
   readonly flags: readonly string[];
 }
 
-/** The specs of a program; none where there is nothing to bring. */
+/** The specs of a program; none without configurations. */
 function specsOf(injection: Injection, choices: readonly FormChoice[], path: string): Specs {
   const files: { path: string; text: string }[] = [];
   const write = (text: string) => {
@@ -189,7 +190,7 @@ function specsOf(injection: Injection, choices: readonly FormChoice[], path: str
 
 const usage = (flags: readonly string[]) =>
   [
-    'Give the compiler these flags; without the pipeline, programs of many executables can hang it (IREE 3.11 to 3.13):',
+    'Pass these flags to the compiler. Without the pipeline, programs with many executables can hang IREE 3.11 to 3.13:',
     ...flags.map((flag) => `  ${flag}`),
   ]
     .map((line) => `// ${line}\n`)

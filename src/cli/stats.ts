@@ -1,51 +1,115 @@
-// `iree-tuned stats`.
-import type { Command as Program } from 'commander';
+// `iree-tuned stats`
+import { Option } from 'commander';
+import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { formatDuration, formatSeconds } from '../system/format.ts';
-import { wrapped } from '../report/text.ts';
-import { isThere, openToLook, surroundingsOf } from './context.ts';
-import { page, say } from './output.ts';
+import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
+import { printable, wrapped } from '../report/text.ts';
 import { meaningOf } from '../system/reason.ts';
+import { CliCommand, wholeNumber } from './command.ts';
+import { isThere, openDatabase, openToRead, requireDatabase, surroundingsOf } from './context.ts';
+import { page, sentences } from './output.ts';
 
-export async function showStats(
-  options: { json?: boolean; zero?: boolean },
-  program: Program,
-): Promise<void> {
-  const surroundings = surroundingsOf(program);
+interface Options {
+  readonly last?: number;
+  readonly zero?: boolean;
+}
+
+export const stats = new CliCommand(
+  'stats',
+  'count the tuned compiles and the reasons of the others, or list the last builds',
+)
+  .addOption(
+    new Option('--last [n]', 'list the last builds of this cache folder (default: 20)')
+      .argParser(wholeNumber)
+      .preset(20),
+  )
+  .option('--zero', 'reset the totals to zero after printing them')
+  .json()
+  .examples(
+    ['iree-tuned stats', 'totals over all builds'],
+    ['iree-tuned stats --zero', 'print the totals and reset them'],
+    ['iree-tuned stats --last', 'the last 20 builds, with the reason of each untuned operation'],
+    ['iree-tuned stats --last 200 --json', 'for a script'],
+  )
+  .action(async ({ last, zero = false }: Options, command: CliCommand) => {
+    const surroundings = surroundingsOf(command);
+    if (last === undefined) await showTotals(surroundings, zero, command);
+    else {
+      const { cacheDirectory } = surroundings;
+      const builds = loggedBuilds(cacheDirectory, last);
+      command.print(builds, () =>
+        builds.length === 0
+          ? sentences(`${cacheDirectory} has no log of builds yet.`)
+          : builds.map(describeBuild).join('\n'),
+      );
+    }
+  });
+
+async function showTotals(surroundings: Surroundings, isZeroed: boolean, command: CliCommand): Promise<void> {
   const hasDatabase = isThere(surroundings);
-  const counts =
-    hasDatabase || options.zero === true
-      ? await collected(surroundings, options.zero === true)
-      : pendingCounts(surroundings.cacheDirectory);
+  const pending = () => pendingCounts(surroundings.cacheDirectory);
+  const counts = isZeroed
+    ? await zeroed(surroundings)
+    : hasDatabase
+      ? sumOf([await storedCounts(surroundings), pending()])
+      : pending();
   const statistics = statisticsOf(counts);
   const nowhere = hasDatabase ? '' : `, and there is no tuning database ${surroundings.settings.database}`;
-  if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
-  else if (statistics.compiles.all === 0) say(`Nothing has been compiled yet${nowhere}.`);
-  else console.log(describeStatistics(statistics, page.columns));
+  command.print(statistics, () =>
+    statistics.compiles.all === 0
+      ? sentences(`Nothing has been compiled yet${nowhere}.`)
+      : describeStatistics(statistics, page.columns),
+  );
 }
 
-/** All counts there are, in the database from now on where that may be written. */
-async function collected(surroundings: Surroundings, isZeroed: boolean): Promise<Counts> {
-  const { cacheDirectory } = surroundings;
-  const { store, isReadonly } = await openToLook(surroundings);
-  if (!isReadonly) collectCounts(cacheDirectory, store);
-  // Read and zeroed in one step: what another process adds meanwhile is counted before or after, never lost.
-  const stored = isZeroed ? store.zeroCounters() : store.counters();
+async function storedCounts(surroundings: Surroundings): Promise<Counts> {
+  const store = await openToRead(surroundings);
+  const stored = store.counters();
   store.close();
-  return isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored;
+  return stored;
 }
 
-/** A label, a value, and what is to be said about it. */
+/** Resets all counts. Returns the totals of before. */
+async function zeroed(surroundings: Surroundings): Promise<Counts> {
+  requireDatabase(surroundings);
+  const store = await openDatabase(surroundings);
+  collectCounts(surroundings.cacheDirectory, store);
+  // One step reads and resets, so that no count of another process is lost.
+  const counts = store.zeroCounters();
+  store.close();
+  return counts;
+}
+
+/** One line for the build, and one for each reason of an untuned part. */
+function describeBuild({ at, input, again, counts }: LoggedBuild): string {
+  const named = (beginning: string) =>
+    Object.entries(counts).flatMap(([name, count]): [string, number][] =>
+      name.startsWith(beginning) ? [[name.slice(beginning.length), count]] : [],
+    );
+  const [route] = named('route: ').map(([name]) => name);
+  const operations = named('operations: ').map(([outcome, count]) => `${count} ${outcome}`);
+  const parts = [route ?? 'not tuned', ...operations, ...(again ? ['as before'] : [])];
+  const reasons = ['unchanged: ', 'fallback: ', 'default: ', 'skipped: ', 'not verified: '].flatMap(named);
+  const time = at.slice(0, 19).replace('T', ' ');
+  return [
+    page.paint('bold', printable(`${time}  ${input}`)) + `  ${parts.join(', ')}`,
+    ...reasons.map(([reason, count]) =>
+      wrapped(`  ${count} x ${printable(meaningOf(reason))}`, page.columns, '    '),
+    ),
+  ].join('\n');
+}
+
+/** A label, a value and a note about the value. */
 type Row = readonly [label: string, value: string, note?: string];
 
 const GAP = 2;
 
-/** Before what goes on from the line above. */
+/** Indent of a continued line. */
 const CONTINUED = ' '.repeat(4);
 
-/** For people: sections of aligned rows, in so many columns. */
+/** Sections of aligned rows. */
 export function describeStatistics(
   { compiles, routes, operations, hitRate, reasons, team, seconds }: Statistics,
   columns = Infinity,
@@ -112,7 +176,7 @@ export function describeStatistics(
     .join('\n\n');
 }
 
-/** A row with so many columns for its label and its value. A note that does not fit beside them goes below. */
+/** A note that does not fit on the line goes below. */
 function describeRow(
   [label, value, note = '']: Row,
   labels: number,
@@ -127,6 +191,6 @@ function describeRow(
 }
 
 function savedRow({ default: before, tuned, saved }: NonNullable<Statistics['seconds']['perRun']>): Row {
-  const note = `${formatSeconds(before)} -> ${formatSeconds(tuned)} (${(before / tuned).toFixed(2)}x) in the tuned operations of a program, on average`;
+  const note = `${formatSeconds(before)} -> ${formatSeconds(tuned)} (${formatRatio(before / tuned)}) in the tuned operations of a program, on average`;
   return ['  saved per run, as measured', formatSeconds(saved), note];
 }

@@ -59,7 +59,7 @@ function unknown(asked: string, known: readonly KnownDevice[]): string {
   const knows = listed.length === 0 ? 'none' : listed.slice(0, MOST_LISTED).join(', ') + more;
   return (
     `for-device=${asked} is no device of the tuning database; it knows ${knows}: ` +
-    'iree-tuned devices lists them, and iree-tuned devices --name gives one a name'
+    'iree-tuned device ls lists them, and iree-tuned device name names one'
   );
 }
 

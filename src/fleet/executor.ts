@@ -1,4 +1,4 @@
-// Runs a plan of `iree-tuned populate` on the fleet: raises demands, then polls for records until each workload is tuned or failed.
+// Runs a plan of `iree-tuned tune` on the fleet: raises demands, then polls for records until each workload is tuned or failed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordsOfClass } from '../decision/same-class.ts';
 import type { Executor } from '../populate/populate.ts';
@@ -139,7 +139,7 @@ async function failures(
       .filter((one) => isHere(one) && one.device === place.device)
       .map(({ id, workload, reason }): [string, string] => [
         workload,
-        `${reason} (iree-tuned fleet --retry ${id.slice(0, 8)} tries again)`,
+        `${reason} (iree-tuned team queue --retry ${id.slice(0, 8)} tries again)`,
       ]),
   ]);
 }

@@ -107,7 +107,7 @@ export async function retryDead(database: QueueDatabase, id?: string): Promise<s
     if (id !== undefined && chosen.length !== 1)
       throw new UserError(
         chosen.length === 0
-          ? `no dead job has an id that begins with ${id}: iree-tuned fleet lists them`
+          ? `no dead job has an id that begins with ${id}: iree-tuned team queue lists them`
           : `${chosen.length} dead jobs have ids that begin with ${id}: give more digits`,
       );
     for (const { id: own, data, priority, singletonKey, sourceName } of chosen) {

@@ -36,6 +36,8 @@ export interface Knowledge {
   readonly tools: readonly string[];
   /** Only some values of knobs are allowed: that other searches could choose from less than all is no reason to search again. */
   readonly isRestricted?: boolean;
+  /** Tune workloads with a record again. */
+  readonly again?: boolean;
 }
 
 /** A search that found nothing in as many seconds, and did not end, found nothing: it is what a build gives. */
@@ -52,7 +54,7 @@ export interface Known {
 export function knownOf(
   input: Pick<Input, 'reading' | 'operations'>,
   { site }: Pick<PopulationSite, 'site'>,
-  { store, surroundings: { settings }, secondsEach, tools, isRestricted }: Knowledge,
+  { store, surroundings: { settings }, secondsEach, tools, isRestricted, again }: Knowledge,
 ): ReadonlyMap<string, Known> {
   const lookup = lookUp(store, input, site, settings);
   const searchable = isRestricted === true ? lookup.misses : [...lookup.misses, ...lookup.narrow];
@@ -75,7 +77,8 @@ export function knownOf(
       }
       const { configuration, evidence } = decisions.get(one.key)!;
       const result = { configuration: configuration!, evidence: evidence! };
-      const kind = isUnfinished(result, ENOUGH_SECONDS) ? 'unfinished' : 'known';
+      const isAgain = again === true && isOperationWork(one.workload);
+      const kind = isAgain || isUnfinished(result, ENOUGH_SECONDS) ? 'unfinished' : 'known';
       return [one.key, { work, standing: { kind }, result }];
     }),
   );
@@ -156,7 +159,7 @@ export function askedOfMisses(
           ? UNKNOWN_WORK
           : dispatchOf(workload) === null
             ? null
-            : 'it is measured in its program: populate the model';
+            : 'it is measured in its program: run iree-tuned tune on the model';
       if (reason !== null || workload === undefined || !isOperationWork(workload)) {
         skipped.push({ what: miss.workload, site: index, source, reason: reason ?? UNKNOWN_WORK });
         continue;

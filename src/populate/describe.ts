@@ -3,7 +3,7 @@ import { configurationKey } from '../backend/index.ts';
 import { verdictOf } from '../decision/decision.ts';
 import { table } from '../report/table.ts';
 import type { Evidence } from '../store/store.ts';
-import { formatDuration, formatSeconds } from '../system/format.ts';
+import { formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
 import { expectedSeconds, type LeftOut, type Plan, type Planned } from './plan.ts';
 import type { Populated } from './populate.ts';
 import type { ConcludedProgram, PopulatedProgram } from './programs.ts';
@@ -14,8 +14,6 @@ type Names = readonly Pick<PopulationSite, 'name'>[];
 
 /** Rows of a table that are shown of a plan: it may have thousands. */
 const MOST_ROWS = 50;
-
-const short = (key: string) => key.replace(/^contraction /, '');
 
 /** Whether a run has several sites, so that it has to be said which. */
 const siteColumn = (sites: Names): readonly string[] => (sites.length > 1 ? ['flags'] : []);
@@ -41,10 +39,10 @@ export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: num
     .slice(0, MOST_ROWS)
     .map(({ work, site, source, likelyGain }, i) => [
       String(i + 1),
-      short(work.key),
+      shortKey(work.key),
       ...siteCell(sites, site),
       String(work.count),
-      `${likelyGain.toFixed(2)}x`,
+      formatRatio(likelyGain),
       source,
     ]);
   return [
@@ -59,7 +57,7 @@ export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: num
     `known       ${known.length}`,
     `duplicate   ${duplicates}`,
     `skipped     ${skipped.length}`,
-    ...reasonsOf(skipped.map(({ what, reason }) => [short(what), reason] as const)),
+    ...reasonsOf(skipped.map(({ what, reason }) => [shortKey(what), reason] as const)),
     `expected    ${expectation(plan, budgetSeconds)}`,
   ].join('\n');
 }
@@ -100,7 +98,7 @@ export function describeDone(
 ): string {
   const what = result === null ? reason : verdictOf(result.configuration, result.evidence).reason;
   const left = done === total ? '' : `, about ${formatDuration(Math.ceil(secondsLeft))} left`;
-  return `${done} of ${total}${left}: ${short(key)}: ${what}`;
+  return `${done} of ${total}${left}: ${shortKey(key)}: ${what}`;
 }
 
 /** What is to be said of a record beside its configuration. */
@@ -129,7 +127,7 @@ const describeConcluded = ({ verdict: { functions, reason } }: ConcludedProgram)
     ...functions.map(({ name, timing, equal, reason }) =>
       timing === null || equal !== true
         ? `@${name}: ${reason ?? 'not decided'}`
-        : `@${name} ${formatSeconds(timing.seconds[0])} -> ${formatSeconds(timing.seconds[1])}, ${timing.ratio.toFixed(2)}x`,
+        : `@${name} ${formatSeconds(timing.seconds[0])} -> ${formatSeconds(timing.seconds[1])}, ${formatRatio(timing.ratio)}`,
     ),
     ...(reason === null ? [] : [reason]),
   ].join('; ');
@@ -145,10 +143,10 @@ export function describeResults(
     if (result === null) return [];
     const { configuration, evidence } = result;
     const { ratio, defaultSeconds, seconds } = evidence;
-    const gain = `${ratio.toFixed(2)}x`;
+    const gain = formatRatio(ratio);
     return [
       [
-        short(key),
+        shortKey(key),
         ...siteCell(sites, planned.site),
         ...[formatSeconds(defaultSeconds), formatSeconds(seconds), gain],
         [configurationKey(configuration), ...notesOf(evidence, wasKnown)].join(', '),
@@ -168,10 +166,13 @@ export function describeResults(
       : `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,
     ...(open.length === 0
       ? []
-      : ['without a record:', ...reasonsOf(open.map(({ key, reason }) => [short(key), reason] as const))]),
+      : ['without a record:', ...reasonsOf(open.map(({ key, reason }) => [shortKey(key), reason] as const))]),
     ...(plan.skipped.length === 0
       ? []
-      : ['skipped:', ...reasonsOf(plan.skipped.map(({ what, reason }) => [short(what), reason] as const))]),
+      : [
+          'skipped:',
+          ...reasonsOf(plan.skipped.map(({ what, reason }) => [shortKey(what), reason] as const)),
+        ]),
   ].join('\n');
 }
 

@@ -5,7 +5,7 @@ import { parse } from 'mlir-parser-ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
-import { tuneWorkloads } from '../tuning/tune-workloads.ts';
+import { tuneWorkloads, type TuneOptions } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 import { isOperationWork, workloadKey } from '../workload/workload.ts';
 import { knownOf, type Knowledge } from './ask.ts';
@@ -16,7 +16,7 @@ import type { Shape } from './shape.ts';
 import { programAt, type PopulationSite } from './site.ts';
 import { REASONS } from '../system/reason.ts';
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends Pick<TuneOptions, 'strategy' | 'effort'> {
   readonly tools: MeasuringTools | null;
   /** To write modules into. */
   readonly folder: string;
@@ -28,7 +28,7 @@ export interface ExecutorOptions {
 export function executorHere(
   sites: readonly PopulationSite[],
   knowledge: Knowledge,
-  { tools, folder, jobs, onProgress }: ExecutorOptions,
+  { tools, folder, jobs, onProgress, ...search }: ExecutorOptions,
 ): Executor {
   const { store, surroundings } = knowledge;
   return {
@@ -44,7 +44,7 @@ export function executorHere(
     tune: (works, again, index, { budgetSeconds, finishEarly, signal }) =>
       tuneWorkloads(works, store, sites[index]!.site, tools, surroundings, {
         ...{ budgetSeconds, givenSeconds: budgetSeconds, finishEarly, signal, again },
-        ...{ compilesAtOnce: jobs, isEachAlone: true },
+        ...{ compilesAtOnce: jobs, isEachAlone: true, ...search },
         ...(onProgress && { onProgress }),
       }),
   };

@@ -64,14 +64,21 @@ export interface ConcludedProgram extends Pick<ProgramToTune, 'source' | 'site'>
   readonly verdict: ProgramVerdict;
 }
 
-/** Runs each program with all configurations, at each site, unless the database has the verdict. */
-export async function concludePrograms(programs: Programs, secondsEach: number): Promise<ConcludedProgram[]> {
+/**
+ * Runs each program with all configurations, at each site, unless the database has the verdict.
+ * @param isOnDemand run even if the verdict is known, without a time limit
+ */
+export async function concludePrograms(
+  programs: Programs,
+  secondsEach: number,
+  isOnDemand: boolean,
+): Promise<ConcludedProgram[]> {
   const found: ConcludedProgram[] = [];
   for (const [site, at] of programs.sites.entries()) {
     if (at.site.whyNotHere !== null) continue;
     for (const file of programs.files)
       await withProgram(file, site, programs, secondsEach, async (open, means) => {
-        const { verdict } = await concludeProgram(open, because('no-record'), false, means);
+        const { verdict } = await concludeProgram(open, because('no-record'), isOnDemand, means);
         if (verdict !== null) found.push({ source: file.source, site, verdict });
       });
   }

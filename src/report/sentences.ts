@@ -1,18 +1,16 @@
 // The sentences that a terminal shows during tuning. Pure.
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import { formatDuration } from '../system/format.ts';
+import { counted, formatDuration, formatRatio } from '../system/format.ts';
 import type { RoundsProgress } from '../program/tune-in-program.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 
 /** A longer list is summed up. */
 const MOST_NAMED = 3;
 
-const counted = (count: number) => `${count} ${count === 1 ? 'operation' : 'operations'}`;
-
 /** The first line of tuning. */
 export const beginning = (count: number, seconds: number): string =>
-  `tuning ${counted(count)} for ${formatDuration(Math.ceil(seconds))} at most`;
+  `tuning ${counted(count, 'operation')} for ${formatDuration(Math.ceil(seconds))} at most`;
 
 /** Shown by the first build that tunes. */
 export const INTRODUCTION =
@@ -61,7 +59,7 @@ function partsOf({
   const seconds = Math.min(bestSeconds, defaultSeconds);
   const rate = flops / seconds / 1e9;
   const rateText = `${rate.toFixed(rate < 100 ? 1 : 0)} GFLOP/s`;
-  const gain = `${(defaultSeconds / seconds).toFixed(2)}x`;
+  const gain = formatRatio(defaultSeconds / seconds);
   return { sizes, best: `${rateText}, ${gain} the default`, short: `${rateText} ${gain}` };
 }
 
@@ -70,12 +68,12 @@ export function roundsLine(
   { rounds, workloads, ratio, secondsLeft }: RoundsProgress,
   columns = Infinity,
 ): string {
-  const gain = `${Math.max(1, ratio).toFixed(2)}x the default`;
+  const gain = `${formatRatio(Math.max(1, ratio))} the default`;
   const left = timeLeft(secondsLeft);
   return fitting(
     columns,
-    `tuning ${counted(workloads)} together: ${gain} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${left}`,
-    `${counted(workloads)}: ${gain}, ${left}`,
+    `tuning ${counted(workloads, 'operation')} together: ${gain} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${left}`,
+    `${counted(workloads, 'operation')}: ${gain}, ${left}`,
     `${gain}, ${left}`,
   );
 }
@@ -104,13 +102,13 @@ export function ending(results: readonly Result[], left: number, why: string, se
     ...(left > 0 ? [`${left} left to the default: ${why}`] : []),
   ];
   const gain = gains.length === 0 ? '' : ` (${gainsInWords(gains)} the default)`;
-  const tuned = `tuned ${gains.length} of ${counted(results.length + left)}${gain} in ${formatDuration(seconds)}`;
+  const tuned = `tuned ${gains.length} of ${counted(results.length + left, 'operation')}${gain} in ${formatDuration(seconds)}`;
   return `${[tuned, ...others].join('; ')}. iree-tuned explain shows each`;
 }
 
 /** From the least to the largest. */
 function gainsInWords(gains: readonly number[]): string {
-  const texts = gains.map((gain) => `${gain.toFixed(2)}x`);
+  const texts = gains.map(formatRatio);
   return texts.length <= MOST_NAMED ? texts.join(', ') : `${texts[0]!} to ${texts.at(-1)!}`;
 }
 
@@ -132,10 +130,11 @@ function endingOf(subject: string, { functions, leftOut, injected, reason }: Pro
   const all = functions.map(({ name, timing, reason: why }) =>
     timing === null
       ? `@${name} was not timed: ${why ?? 'it has no results to compare'}`
-      : `@${name} ${timing.ratio.toFixed(2)}x as fast`,
+      : `@${name} ${formatRatio(timing.ratio)} as fast`,
   );
   const more = all.length > MOST_NAMED ? [`${all.length - MOST_NAMED} more functions`] : [];
-  const left = leftOut.length > 0 ? [`${counted(leftOut.length)} left to the default in it`] : [];
+  const left =
+    leftOut.length > 0 ? [`${counted(leftOut.length, 'operation')} left to the default in it`] : [];
   const whole = reason === null ? [] : [`${injected ? 'not verified' : 'compiled as it is'}: ${reason}`];
   const said = [...all.slice(0, MOST_NAMED), ...more, ...left, ...whole];
   return said.length === 0 ? null : `${subject}: ${said.join(', ')}`;

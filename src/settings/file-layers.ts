@@ -85,7 +85,8 @@ function problemOf(key: string, value: ConfigValue): string | null {
   if (key === TRUST_KEY) return isPathList(value) ? null : ': it takes a list of folders';
   if (!isName(key)) return ` is unknown: the keys are ${[...NAMES, TRUST_KEY].join(', ')}`;
   const { type, takes, read } = DEFINITIONS[key];
-  const isAccepted = typeof value === type && read(String(value)) !== undefined;
+  const types = type === 'duration' ? ['number', 'string'] : [type];
+  const isAccepted = types.includes(typeof value) && read(String(value)) !== undefined;
   const shown = typeof value === 'string' ? shownText(key, value) : value;
   return isAccepted ? null : `: ${JSON.stringify(shown)}: it takes ${takes}`;
 }

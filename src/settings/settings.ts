@@ -63,8 +63,8 @@ export class SettingsError extends UserError {
 
 /** The syntax of one setting. */
 export interface Definition<T> {
-  /** JSON type in a settings file. */
-  readonly type: 'string' | 'number' | 'boolean';
+  /** JSON type in a settings file; a duration is a number or a string. */
+  readonly type: 'string' | 'number' | 'boolean' | 'duration';
   /** Possible values, for messages: `it takes ...`. */
   readonly takes: string;
   /** Parses a text; undefined if it is invalid. */
@@ -111,7 +111,21 @@ const number = (takes: string, isRight: (number: number) => boolean): Definition
   isPath: false,
 });
 
-const seconds = number('a number of seconds, 0 for no tuning', (number) => number >= 0);
+const UNITS = { s: 1, m: 60, h: 3600 };
+
+/** Seconds of a time such as `90`, `90s`, `15m` or `2h`; undefined for other texts. */
+export const readDuration = (text: string): number | undefined => {
+  const [, count = '', unit = 's'] = /^(.*?)([smh])?$/.exec(text) ?? [];
+  const seconds = Number(count) * UNITS[unit as keyof typeof UNITS];
+  return count.trim() !== '' && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+};
+
+const duration: Definition<number> = {
+  type: 'duration',
+  takes: 'seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
+  read: readDuration,
+  isPath: false,
+};
 
 const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
 
@@ -139,11 +153,11 @@ export const DEFINITIONS = {
   },
   compiler: path('the path of the real iree-compile'),
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
-  budget: seconds,
+  budget: duration,
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
   device: text('a device of the runtime, such as local-task'),
-  'for-device': text('the name, the key or the class of a device that iree-tuned devices lists'),
+  'for-device': text('the name, the key or the class of a device that iree-tuned device ls lists'),
   trust: oneOf<Trust>('device', 'class'),
   require: oneOf<Require>('tuned', 'landed'),
   disable: onOrOff,

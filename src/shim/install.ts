@@ -98,4 +98,4 @@ function isFileWith(path: string, text: string): boolean {
 }
 
 const isShim = (path: string) =>
-  isRealFile(path) && isLauncher(path) && readHead(path, 512).includes('iree-tuned install-shim');
+  isRealFile(path) && isLauncher(path) && /iree-tuned (?:install-)?shim/.test(readHead(path, 512));

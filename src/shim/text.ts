@@ -26,7 +26,7 @@ export const withoutSettings = `  my_next=flag
 /** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
 export function compilerShim(launcher: string, compiler: string, directory: string): string {
   return `#!/bin/sh
-# ${launcherMarker} (shim of iree-compile, written by \`iree-tuned install-shim\`)
+# ${launcherMarker} (shim of iree-compile, written by \`iree-tuned shim\`)
 if [ -x ${quote(launcher)} ]; then
   ${shimVariable}=${quote(compiler)}
   export ${shimVariable}
@@ -46,7 +46,7 @@ exit 127
 /** The shim that becomes another tool of the installation. */
 export function siblingShim(name: string, tool: string, directory: string): string {
   return `#!/bin/sh
-# ${launcherMarker} (shim of ${name}, written by \`iree-tuned install-shim\`)
+# ${launcherMarker} (shim of ${name}, written by \`iree-tuned shim\`)
 if [ -x ${quote(tool)} ]; then exec ${quote(tool)} "$@"; fi
 printf '%s\\n' ${quote(`iree-compile-tuned: ${tool} is gone.`)} ${quote(reinstall(directory))} >&2
 exit 127
@@ -54,7 +54,7 @@ exit 127
 }
 
 const reinstall = (directory: string) =>
-  `Run \`iree-tuned install-shim ${directory}\` again, or take ${directory} out of PATH and IREE_TOOL_PATH.`;
+  `Run \`iree-tuned shim ${directory}\` again, or take ${directory} out of PATH and IREE_TOOL_PATH.`;
 
 /** One word for a shell, whatever is in it. */
 export function quote(text: string): string {

@@ -55,7 +55,7 @@ export const MISSING: Place = { path: 'team/missing-*.json', days: MEMORY_DAYS }
 /** Locked by the process that asks a server. */
 export const ASKING_LOCKS: Place = { path: 'team/asking-*.lock', days: MEMORY_DAYS };
 
-/** Counters until `iree-tuned stats` adds them up. */
+/** Counters until `iree-tuned stats --zero` adds them up. */
 export const COUNTERS: Place = { path: 'counters.jsonl', days: Infinity };
 /** Counters that a process is adding up. After its death the next process takes them. */
 export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: Infinity };

@@ -1,4 +1,4 @@
-// Formats of numbers in messages.
+// Formats of numbers and keys in messages.
 
 /** Seconds with three digits in a suitable unit; `-` for NaN and infinity. */
 export function formatSeconds(seconds: number): string {
@@ -7,6 +7,20 @@ export function formatSeconds(seconds: number): string {
   if (seconds >= 1e-3) return `${(seconds * 1e3).toPrecision(3)} ms`;
   return `${(seconds * 1e6).toPrecision(3)} us`;
 }
+
+/** A ratio of two times, such as `1.42x`; `-` for none. */
+export const formatRatio = (ratio: number | null | undefined): string =>
+  ratio === null || ratio === undefined ? '-' : `${ratio.toFixed(2)}x`;
+
+/** `12`, `10,000`. */
+export const countText = (count: number): string => count.toLocaleString('en-US');
+
+/** `1 record`, `10,000 records`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 ? one : many}`;
+
+/** The key of a workload without the name of its kind, if it is a contraction. */
+export const shortKey = (workload: string): string => workload.replace(/^contraction /, '');
 
 /** A duration: `0 s`, `12.3 s`, `5 min 3 s`, `2 h 5 min`. */
 export function formatDuration(seconds: number): string {

@@ -52,7 +52,7 @@ export function failureOf(error: unknown, { shown }: Address, password: string):
 function sentence(kind: FailureKind, said: string): string {
   switch (kind) {
     case 'denied':
-      return `denies access (${said}): correct the setting "team", then run iree-tuned sync`;
+      return `denies access (${said}): correct the setting "team", then run iree-tuned team sync`;
     case 'incompatible':
       return `lacks the tables of iree-compile-tuned (${said}): its administrator must run iree-tuned team migrate`;
     case 'rejected':

@@ -6,7 +6,7 @@ import type { Question } from './team.ts';
 /** Time of the miss for each key, in milliseconds of the system's clock. */
 export type Missing = Readonly<Record<string, number>>;
 
-/** Short, because another machine may tune the workload. `iree-tuned sync` forgets all misses. */
+/** Short, because another machine may tune the workload. `iree-tuned team sync` forgets all misses. */
 export const MISSING_MS = 600_000;
 
 const isExpired = (since: number, now: number) => now >= since + MISSING_MS || now < since;

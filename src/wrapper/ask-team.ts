@@ -135,7 +135,7 @@ function report(asked: Asked, found: number, surroundings: Surroundings): void {
   });
 }
 
-/** Pushes new records for at most a second. Never throws: the next push, or `iree-tuned sync`, sends the rest. */
+/** Pushes new records for at most a second. Never throws: the next push, or `iree-tuned team sync`, sends the rest. */
 export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Promise<void> {
   const { cacheDirectory, env, settings } = surroundings;
   const end = performance.now() + PUSH_LIMIT_MS;

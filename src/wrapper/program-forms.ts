@@ -1,5 +1,6 @@
 // Forms of a program: convolutions are rewritten before the compiler optimises them. A program in other forms ships only if a run has shown
 // that its results are right and that it is faster than stock.
+import { formatRatio } from '../system/format.ts';
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import type { Input } from '../input/input.ts';
@@ -189,6 +190,6 @@ function verdictOn(
   if (timings.length === 0 || timings.length < functions.length) return known('open', unknown);
   const least = Math.min(...timings.map(({ ratio }) => ratio));
   return least >= LEAST_RATIO
-    ? known('better', `${least.toFixed(2)}x as fast as it is written`)
-    : known('worse', `it takes ${(1 / least).toFixed(2)}x as long as it is written`);
+    ? known('better', `${formatRatio(least)} as fast as it is written`)
+    : known('worse', `it takes ${formatRatio(1 / least)} as long as it is written`);
 }

@@ -66,7 +66,7 @@ describe('bash', () => {
     expect(run('bash', ['--norc', '-n', scripts.bash])).toBe('');
   });
   test.each<[string, string[], string[]]>([
-    ['a command', ['iree-tuned', 'dev'], ['devices']],
+    ['a command', ['iree-tuned', 'dev'], ['device']],
     ['one below another', ['iree-tuned', 'team', 'st'], ['status']],
     ['one behind an option with a value', ['iree-tuned', '--db', 'show', 'te'], ['team']],
     ['one behind a value with signs', ['iree-tuned', '--team', '=', 'a', ':', 'b', 'migr'], []],
@@ -104,7 +104,7 @@ describe('bash', () => {
     );
     const typed = [
       'iree-tuned tune mod\t',
-      'iree-tuned expo\t tw\t',
+      'iree-tuned db expo\t tw\t',
       'iree-compile-tuned mod\t --iree-tuned-bud\t7',
       'exit',
     ];
@@ -115,7 +115,7 @@ describe('bash', () => {
       env: { ...process.env, TERM: 'dumb', INPUTRC: '/dev/null' },
     });
     expect(stdout).toContain('<tune><model.mlir>');
-    expect(stdout).toContain('<export><two words.mlir>');
+    expect(stdout).toContain('<db><export><two words.mlir>');
     expect(stdout).toContain('<model.mlir><--iree-tuned-budget=7>');
   });
 });
@@ -133,12 +133,12 @@ describe.skipIf(isWithoutShell('fish'))('fish', () => {
       .map((one) => one.split('\t')[0]!)
       .filter((word) => word !== '');
   test.each([
-    ['iree-tuned dev', ['devices']],
+    ['iree-tuned dev', ['device']],
     ['iree-tuned --db show te', ['team']],
     ['iree-tuned team st', ['status']],
     ['iree-tuned tune --strategy gr', ['grid']],
     ['iree-tuned tune mod', ['model.mlir']],
-    ['iree-tuned show mod', []],
+    ['iree-tuned db show mod', []],
     ['iree-compile-tuned --iree-tuned-on-miss=d', ['--iree-tuned-on-miss=default']],
     ['iree-compile-tuned mod', ['model.mlir']],
   ])('%s', (line, words) => {

@@ -8,7 +8,7 @@ import { alter, DECISION, MARK, SUBJECT, subjectOf, temporaryFolder } from '../s
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
-import { claimLineOf, partLinesOf, revocationLineOf, trialLineOf } from '../store/exchange/samples.ts';
+import { claimLineOf, partLinesOf, trialLineOf } from '../store/exchange/samples.ts';
 import { endOf, runCommand, startCommand } from './commands.ts';
 
 const KILLED = join(import.meta.dirname, 'killed.ts');
@@ -66,18 +66,18 @@ const keysOf = (...sizes: readonly number[]) => sizes.map((m) => subjectOf(m).wo
 test('what is exported and imported is the same, by way of files, pipes and databases', async () => {
   const { at, run, start, fill, keys } = place();
   fill('tuning.db', 4, 8);
-  const written = await run(['export', 'all.jsonl']);
+  const written = await run(['db', 'export', 'all.jsonl']);
   expect(written).toEqual({ code: 0, out: `all.jsonl: 7 lines from ${at('tuning.db')}\n`, err: '' });
-  const { out } = await endOf(start('export', '-'));
+  const { out } = await endOf(start('db', 'export', '-'));
   expect(out).toBe(readFileSync(at('all.jsonl'), 'utf8'));
-  expect((await run(['export', '--sqlite', 'copy.db'])).code).toBe(0);
+  expect((await run(['db', 'export', '--sqlite', 'copy.db'])).code).toBe(0);
 
-  const piped = await endOf(start('--db', at('piped.db'), 'import', '-'), out);
+  const piped = await endOf(start('--db', at('piped.db'), 'db', 'import', '-'), out);
   expect(piped).toMatchObject({ code: 0, err: '' });
   expect(piped.out).toBe(
-    '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations; 0 lines were known\n',
+    '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations; 0 lines known before\n',
   );
-  const merged = await run(['--db', at('merged.db'), 'merge', 'copy.db', 'piped.db', '--json']);
+  const merged = await run(['--db', at('merged.db'), 'db', 'import', 'copy.db', 'piped.db', '--json']);
   expect(JSON.parse(merged.out)).toMatchObject({
     files: [
       { from: 'copy.db', added: { claim: 2, workload: 2 }, known: 0, refused: 0 },
@@ -86,70 +86,74 @@ test('what is exported and imported is the same, by way of files, pipes and data
   });
   for (const name of ['piped.db', 'copy.db', 'merged.db']) {
     expect(keys(name)).toEqual(keysOf(4, 8));
-    expect((await run(['--db', at(name), 'export', '-'])).out).toBe(out);
+    expect((await run(['--db', at(name), 'db', 'export', '-'])).out).toBe(out);
   }
 });
 
-test('filters are the same everywhere, and no setting', async () => {
+test('listings and exports filter alike', async () => {
   const { at, run, fill } = place();
   fill('tuning.db', 4, 8);
   const store = openSqliteStore(at('tuning.db'));
   store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0', device: 'far away' }), DECISION);
   store.close();
   const records = async (...args: readonly string[]) =>
-    (JSON.parse((await run(['records', '--json', ...args])).out) as unknown[]).length;
+    (JSON.parse((await run(['db', 'ls', '--json', ...args])).out) as unknown[]).length;
   expect(await records()).toBe(3);
-  expect(await records('--compiler', '3.12')).toBe(1);
-  expect(await records('--device', 'threads', '--workload', 'm=4 ')).toBe(1);
-  expect(await records('--target', 'gpu')).toBe(0);
-  const { out } = await run(['records', '--target', 'gpu']);
+  expect(await records('--with-compiler', '3.12')).toBe(1);
+  expect(await records('--on-device', 'threads', '--workload', 'm=4 ')).toBe(1);
+  expect(await records('--for-target', 'gpu')).toBe(0);
+  const refused = await run(['db', 'ls', '--compiler', '3.12']);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('use --with-compiler') as string });
+  const { out } = await run(['db', 'ls', '--for-target', 'gpu']);
   expect(out).toBe(`No records with target "gpu" in ${at('tuning.db')}.\n`);
-  const shown = await run(['show', 'm=4 ', '--compiler', '3.12']);
+  const shown = await run(['db', 'show', 'm=4 ', '--with-compiler', '3.12']);
   expect(shown.out).toMatch(/compiler {7}iree 3\.12\.0[^]*digest {9}[0-9a-f]{64}/);
-  const lines = (await run(['export', '-', '--compiler', '3.12'])).out.trim().split('\n');
+  const lines = (await run(['db', 'export', '-', '--with-compiler', '3.12'])).out.trim().split('\n');
   expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
 });
 
 test('lines that are wrong are named, and cost nothing else', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4);
-  await run(['export', 'all.jsonl']);
+  await run(['db', 'export', 'all.jsonl']);
   const lines = readFileSync(at('all.jsonl'), 'utf8').trim().split('\n');
   const claim = lines.at(-1)!;
   const cut = [...lines.slice(0, -1), '{"type":', '', claim.replace('1.83', '9.99'), claim];
   writeFileSync(at('cut.jsonl'), cut.join('\n'));
-  const { code, out, err } = await run(['--db', at('new.db'), 'import', 'cut.jsonl']);
+  const { code, out, err } = await run(['--db', at('new.db'), 'db', 'import', 'cut.jsonl']);
   expect(code).toBe(1);
   expect(err).toMatch(
     /^iree-tuned: refused: cut\.jsonl:5: it is no JSON\niree-tuned: refused: cut\.jsonl:7: claim: /,
   );
   expect(out).toContain('1 claim, 0 marks');
-  expect(out).toContain('2 refused');
+  expect(out).toContain('2 lines refused');
   expect(keys('new.db')).toEqual(keysOf(4));
 });
 
 describe('what cannot be done is said with the way out', () => {
   test.each<[string, string[], string, number?]>([
-    ['a database that is to be imported', ['import', 'other.db'], 'iree-tuned merge other.db'],
-    ['itself to be merged', ['merge', 'tuning.db'], 'name another one'],
-    ['lines to be merged', ['merge', 'lines.jsonl'], 'lines.jsonl is damaged'],
-    ['what is not there', ['import', 'nowhere.jsonl'], 'nowhere.jsonl cannot be read: there is no such file'],
-    ['a folder', ['import', '.'], '. cannot be read: it is a folder, not a file'],
-    ['a database that is not there', ['merge', 'nowhere.db'], 'nowhere.db: there is no such database'],
-    ['a database on stdout', ['export', '-', '--sqlite'], 'give a file', 2],
-    ['nothing to be pruned', ['prune'], '--trials-older-than DAYS', 2],
-    ['everything to be pruned', ['prune', '--records'], '--compiler', 2],
-    ['an age that is none', ['prune', '--trials-older-than', 'old'], 'it takes a number of days', 2],
+    ['the database itself', ['db', 'import', 'tuning.db'], 'name another one'],
+    ['a damaged database', ['db', 'import', 'damaged.db'], 'damaged.db is damaged'],
     [
-      'a folder that is not there',
-      ['export', 'no/such/file'],
+      'a missing file',
+      ['db', 'import', 'nowhere.jsonl'],
+      'nowhere.jsonl cannot be read: there is no such file',
+    ],
+    ['a folder', ['db', 'import', '.'], '. cannot be read: it is a folder, not a file'],
+    ['a database on stdout', ['db', 'export', '-', '--sqlite'], 'need a file', 2],
+    ['a prune of nothing', ['db', 'prune'], '--trials-older-than DAYS', 2],
+    ['a prune of all records', ['db', 'prune', '--records'], '--with-compiler', 2],
+    ['an invalid age', ['db', 'prune', '--trials-older-than', 'old'], 'it takes a number of days', 2],
+    [
+      'a missing folder',
+      ['db', 'export', 'no/such/file'],
       'no/such/file cannot be written: there is no such file or folder',
     ],
   ])('%s', async (_, args, message, ends = 1) => {
     const { at, run, fill } = place();
     fill('tuning.db', 4);
     fill('other.db', 8);
-    writeFileSync(at('lines.jsonl'), `${JSON.stringify(revocationLineOf())}\n`.repeat(20));
+    writeFileSync(at('damaged.db'), `SQLite format 3\0${'?'.repeat(4000)}`);
     const { code, err } = await run(args);
     expect(code).toBe(ends);
     expect(err).toContain(message);
@@ -166,13 +170,22 @@ test('prune says what would go, and removes it only when asked', async () => {
     'file',
   );
   exchange.close();
-  const dry = await run(['prune', '--trials-older-than', '1', '--records', '--workload', 'm=4 ', '--json']);
+  const dry = await run([
+    'db',
+    'prune',
+    '--trials-older-than',
+    '1',
+    '--records',
+    '--workload',
+    'm=4 ',
+    '--json',
+  ]);
   expect(JSON.parse(dry.out)).toMatchObject({ applied: false, trials: 0, claims: 1 });
-  expect((await run(['prune', '--trials-older-than', '1'])).out).toContain(
-    '1 trials with 1 runs, and 0 claims would go',
+  expect((await run(['db', 'prune', '--trials-older-than', '1'])).out).toContain(
+    '--apply removes 1 trials with 1 runs, and 0 claims',
   );
   expect(keys('tuning.db')).toEqual(keysOf(4, 8));
-  await run(['prune', '--records', '--workload', 'm=4 ', '--apply']);
+  await run(['db', 'prune', '--records', '--workload', 'm=4 ', '--apply']);
   expect(keys('tuning.db')).toEqual(keysOf(8));
 });
 
@@ -182,16 +195,17 @@ test('an export that is killed leaves no half file, and an import that is goes o
   const count = 600;
   fillMany('tuning.db', 1, count);
   writeFileSync(at('all.jsonl'), 'what was there before');
-  await killed('file 2', 'export', 'all.jsonl');
+  await killed('file 2', 'db', 'export', 'all.jsonl');
   expect(readFileSync(at('all.jsonl'), 'utf8')).toBe('what was there before');
   expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^all\.jsonl\..*\.tmp$/));
-  await run(['export', 'all.jsonl']);
+  await run(['db', 'export', 'all.jsonl']);
   // In the first transaction, and in the second.
-  for (const row of [300, 3200]) await killed(`rows ${row}`, '--db', at('new.db'), 'import', 'all.jsonl');
+  for (const row of [300, 3200])
+    await killed(`rows ${row}`, '--db', at('new.db'), 'db', 'import', 'all.jsonl');
   const before = keys('new.db').length;
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(count);
-  const { code } = await run(['--db', at('new.db'), 'import', 'all.jsonl']);
+  const { code } = await run(['--db', at('new.db'), 'db', 'import', 'all.jsonl']);
   expect(code).toBe(0);
   expect(keys('new.db')).toHaveLength(count);
   expect(readdirSync(folder)).toContain('all.jsonl');
@@ -201,9 +215,9 @@ test('two that import at once lose nothing', async () => {
   const { at, run, start, fillMany, keys } = place();
   fillMany('one.db', 1, 300);
   fillMany('two.db', 200, 499);
-  for (const name of ['one', 'two']) await run(['--db', at(`${name}.db`), 'export', `${name}.jsonl`]);
+  for (const name of ['one', 'two']) await run(['--db', at(`${name}.db`), 'db', 'export', `${name}.jsonl`]);
   mkdirSync(at('cache'), { recursive: true });
-  const both = await Promise.all(['one', 'two'].map((name) => endOf(start('import', `${name}.jsonl`))));
+  const both = await Promise.all(['one', 'two'].map((name) => endOf(start('db', 'import', `${name}.jsonl`))));
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
   expect(keys('tuning.db')).toHaveLength(499);
 });
@@ -227,6 +241,6 @@ test('the doctor counts what is not sound', async () => {
   );
   expect(await database()).toMatchObject({
     ok: false,
-    found: expect.stringContaining('; not sound, and passed over: 1 claim, 1 mark') as string,
+    found: expect.stringContaining('; invalid, and ignored: 1 claim, 1 mark') as string,
   });
 }, 120_000);

@@ -38,7 +38,7 @@ test('so is what the system refuses', () => {
         mkdirSync('/dev/null/folder');
       }),
     ),
-  ).toBe('/dev/null/folder: a part of this path is no folder');
+  ).toBe('/dev/null/folder: a part of the path is not a folder');
   expect(messageForUser(thrownBy(() => new Database('/dev')))).toBe('unable to open database file');
 });
 

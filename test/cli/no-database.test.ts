@@ -25,18 +25,18 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const type = (...words: string[]) => program.parseAsync(['--db', missing, ...words], { from: 'user' });
+const type = (...words: string[]) => program.parseAsync(['--db', missing, ...words]);
 
 test.each([
-  [['records']],
-  [['records', 'm=512', '--json']],
-  [['show', 'm=512']],
-  [['devices']],
+  [['db', 'ls']],
+  [['db', 'ls', 'm=512', '--json']],
+  [['db', 'show', 'm=512']],
+  [['device', 'ls']],
   [['report', '-o', 'out.html']],
-  [['export', 'out.jsonl']],
-  [['export', '-']],
-  [['prune', '--trials-older-than', '90']],
-  [['verify']],
+  [['db', 'export', 'out.jsonl']],
+  [['db', 'export', '-']],
+  [['db', 'prune', '--trials-older-than', '90']],
+  [['db', 'verify']],
   [['stats', '--zero']],
 ])('%j says that there is none, and ends with 1', async (words) => {
   const error = await type(...words.map((word) => word.replace('out.', join(folder, 'out.')))).then(

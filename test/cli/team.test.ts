@@ -79,7 +79,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     store.putRecord(SUBJECT, DECISION);
     const [record] = store.allRecords();
     store.close();
-    const [pushed, status] = await ada.runAll(['sync', '--json'], ['team', 'status', '--json']);
+    const [pushed, status] = await ada.runAll(['team', 'sync', '--json'], ['team', 'status', '--json']);
     expect(answerOf(pushed)).toMatchObject({ pushed: { changed: { claims: 1 } }, whyNot: null });
     expect(answerOf(status)).toMatchObject({
       login: expect.stringMatching(/^ada_/) as string,
@@ -91,21 +91,25 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     const others = openSqliteStore(bob.database);
     others.noteMiss(subjectOf(7));
     others.close();
-    const [synced, there, nothing] = await bob.runAll(['sync', '--json'], ['records', '--json'], ['sync']);
+    const [synced, there, nothing] = await bob.runAll(
+      ['team', 'sync', '--json'],
+      ['db', 'ls', '--json'],
+      ['team', 'sync'],
+    );
     expect(answerOf(synced)).toMatchObject({ pulled: [{ target: SUBJECT.target, ignored: 0 }] });
     expect(answerOf(there)).toMatchObject([{ digest: record!.digest }]);
     expect(nothing!.output).toMatch(/Pushed 0 lines/);
 
     const [revoked, gone] = await ada.runAll(
-      ['revoke', '--record', record!.digest, '--reason', 'made up', '--json'],
-      ['records', '--json'],
+      ['db', 'revoke', '--record', record!.digest, '--reason', 'made up', '--json'],
+      ['db', 'ls', '--json'],
     );
     expect(answerOf(revoked)).toMatchObject({ team: { revoked: 1 } });
     expect(answerOf(gone)).toEqual([]);
     const [, goneThere, refused] = await bob.runAll(
-      ['sync', '--json'],
-      ['records', '--json'],
-      ['revoke', '--tool', record!.tool, '--reason', 'spite'],
+      ['team', 'sync', '--json'],
+      ['db', 'ls', '--json'],
+      ['db', 'revoke', '--tool', record!.tool, '--reason', 'spite'],
     );
     expect(answerOf(goneThere)).toEqual([]);
     // Somebody who may not has not revoked anything at home either.
@@ -133,15 +137,15 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     const seen = openSqliteStore(grace.database);
     seen.noteMiss(SUBJECT);
     seen.close();
-    const lifting = ['lift', 'm=512', '--reason', 'mended'];
-    const [, refused] = await ada.runAll(['sync'], lifting);
+    const lifting = ['db', 'restore', '--marks', 'm=512', '--reason', 'mended'];
+    const [, refused] = await ada.runAll(['team', 'sync'], lifting);
     expect(refused).toMatchObject({ code: 1 });
     expect(refused!.output).toContain('only an administrator lifts marks');
     expect(isUsable(ada)).toBe(false);
 
     const [, nothing, other, lifted, again] = await grace.runAll(
-      ['sync'],
-      ['lift', 'm=513', '--reason', 'mended'],
+      ['team', 'sync'],
+      ['db', 'restore', '--marks', 'm=513', '--reason', 'mended'],
       [...lifting, '--configuration', 'data-tile'],
       [...lifting, '--json'],
       lifting,
@@ -149,49 +153,49 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     for (const ended of [nothing, other, again])
       expect(ended).toMatchObject({
         code: 1,
-        output: expect.stringContaining('nothing is marked for') as string,
+        output: expect.stringContaining('nothing is marked with workload') as string,
       });
     expect(answerOf(lifted)).toEqual([{ ...keysOf(SUBJECT), configuration: MARK.configuration, marks: 1 }]);
     expect(isUsable(grace)).toBe(true);
-    await ada.runAll(['sync']);
+    await ada.runAll(['team', 'sync']);
     expect(isUsable(ada)).toBe(true);
 
     const login = `ada_${database.name}`;
     const claims = async () =>
       (await database.query('SELECT count(*)::int AS n FROM iree_tuned.claim'))[0]!['n'];
     expect(await claims()).toBe(1);
-    const [denied] = await ada.runAll(['team', 'distrust', login]);
+    const [denied] = await ada.runAll(['team', 'block', login]);
     expect(denied).toMatchObject({ code: 1, output: expect.stringContaining('permission denied') as string });
     const [early, distrusted] = await grace.runAll(
-      ['team', 'trust', login],
-      ['team', 'distrust', login, '--json'],
+      ['team', 'unblock', login],
+      ['team', 'block', login, '--json'],
     );
-    expect(early).toMatchObject({ code: 1, output: expect.stringContaining('is not distrusted') as string });
+    expect(early).toMatchObject({ code: 1, output: expect.stringContaining('is not blocked by') as string });
     expect(answerOf(distrusted)).toMatchObject({
       removed: 1,
       origins: [/^a builder@/, /^a tester@/].map((name) => expect.stringMatching(name) as string),
     });
-    const [synced] = await ada.runAll(['sync', '--json']);
+    const [synced] = await ada.runAll(['team', 'sync', '--json']);
     expect(answerOf(synced)).toMatchObject({
       pushed: null,
       whyNot: expect.stringContaining('distrusts') as string,
     });
     expect(await claims()).toBe(0);
     const origin = 'nobody@nowhere';
-    const restoring = ['restore', '--origin', origin];
-    await grace.runAll(['revoke', '--origin', origin, '--reason', 'a mistake']);
-    // Who may not restore on the server restores on his own machine.
-    const [, here] = await ada.runAll(['sync'], restoring);
-    expect(here).toMatchObject({ code: 0, output: expect.stringContaining('is read again here.') as string });
+    const restoring = ['db', 'restore', '--origin', origin];
+    await grace.runAll(['db', 'revoke', '--origin', origin, '--reason', 'a mistake']);
+    // Without the right to restore on the server, a user restores in the own database.
+    const [, here] = await ada.runAll(['team', 'sync'], restoring);
+    expect(here).toMatchObject({ code: 0, output: expect.stringContaining('is withdrawn here.') as string });
     const [restored, twice] = await grace.runAll(restoring, restoring);
     expect(restored).toMatchObject({
       code: 0,
-      output: expect.stringContaining('here and by the team') as string,
+      output: expect.stringContaining('here and for the team') as string,
     });
     expect(twice).toMatchObject({ code: 1, output: expect.stringContaining('is not revoked') as string });
-    const [trusted] = await grace.runAll(['team', 'trust', login]);
-    expect(trusted).toMatchObject({ code: 0, output: expect.stringContaining('is trusted again') as string });
-    const [back] = await ada.runAll(['sync', '--json']);
+    const [trusted] = await grace.runAll(['team', 'unblock', login]);
+    expect(trusted).toMatchObject({ code: 0, output: expect.stringContaining('is unblocked') as string });
+    const [back] = await ada.runAll(['team', 'sync', '--json']);
     expect(answerOf(back)).toMatchObject({ pushed: { changed: { claims: 1 } } });
     expect(await claims()).toBe(1);
   });
@@ -202,9 +206,9 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     const state = teamState(join(user.folder, 'cache'), user.team!);
     state.setBreaker({ failures: 1, since: Date.now(), until: Date.now() + 1e6, reason: 'it was gone' });
     state.setMissing({ something: Date.now() });
-    const [status, doctor, synced] = await user.runAll(['team', 'status'], ['doctor'], ['sync']);
+    const [status, doctor, synced] = await user.runAll(['team', 'status'], ['doctor'], ['team', 'sync']);
     expect(status!.output).toMatch(/not until .*: it was gone/);
-    expect(doctor!.output).toMatch(/BAD {2}team .*did not a while ago\n.*iree-tuned sync/);
+    expect(doctor!.output).toMatch(/BAD {2}team .*failed a while ago\n.*iree-tuned team sync/);
     expect(synced).toMatchObject({ code: 0 });
     expect({ breaker: state.breaker(), missing: state.missing() }).toEqual({ breaker: null, missing: {} });
   });
@@ -228,11 +232,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
       ['config'],
       ['config', '--json'],
       ['doctor', '--json'],
-      ['sync'],
+      ['team', 'sync'],
       ['team', 'migrate'],
       ['team', 'roles', '--apply'],
       ['team', 'status'],
-      ['revoke', '--tool', '1', '--reason', 'x'],
+      ['db', 'revoke', '--tool', '1', '--reason', 'x'],
     ];
     const user = new User(own);
     const ended = await user.runAll(
@@ -241,7 +245,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     );
     expect(ended).toHaveLength(4 * commands.length);
     for (const { output } of ended) {
-      // It has said something of the server; or of the setting, where that is none.
+      // Each output is about the server or about the setting.
       expect(output).toMatch(/127\.0\.0\.1|\*\*\*/);
       expect(output).not.toContain('s3cret');
     }
@@ -252,14 +256,19 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
 test('a command that needs a team says how to set one', async () => {
   const user = new User(undefined);
   const ended = await user.runAll(
-    ...[['sync'], ['team', 'status'], ['team', 'migrate'], ['team', 'roles']],
-    ['revoke', '--reason', 'x'],
-    ['revoke', '--reason', 'x', '--tool', '1', '--origin', 'ada'],
+    ...[
+      ['team', 'sync'],
+      ['team', 'status'],
+      ['team', 'migrate'],
+      ['team', 'roles'],
+    ],
+    ['db', 'revoke', '--reason', 'x'],
+    ['db', 'revoke', '--reason', 'x', '--tool', '1', '--origin', 'ada'],
   );
   for (const one of ended.slice(0, 3))
     expect(one).toMatchObject({
       code: 2,
-      output: expect.stringContaining('no team is set: say --team postgres://') as string,
+      output: expect.stringContaining('no team is set: add --team postgres://') as string,
     });
   expect(ended[3]).toMatchObject({
     code: 0,
@@ -268,6 +277,6 @@ test('a command that needs a team says how to set one', async () => {
   for (const one of ended.slice(4))
     expect(one).toMatchObject({
       code: 2,
-      output: expect.stringContaining('say one of --record, --tool, --origin') as string,
+      output: expect.stringContaining('exactly one of --record, --tool, --origin is needed') as string,
     });
 });

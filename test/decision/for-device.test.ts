@@ -51,7 +51,7 @@ test.each([
 ])('a name that %s is refused with a list of names', (_, asked) => {
   expect(() => siteAt(asked)).toThrow(UnknownDeviceError);
   expect(() => siteAt(asked)).toThrow(
-    `for-device=${asked} is no device of the tuning database; it knows edge, odd: iree-tuned devices lists them`,
+    `for-device=${asked} is no device of the tuning database; it knows edge, odd: iree-tuned device ls lists them`,
   );
 });
 

@@ -72,7 +72,9 @@ async function check({ command, argv }: Call, isInline: boolean): Promise<void> 
       await parsed(argv).catch((error: unknown) => {
         const isLeftOut =
           error instanceof CommanderError &&
-          /^commander\.(?:help|version|missingArgument|missingMandatoryOptionValue)/.test(error.code);
+          /^commander\.(?:help|version|missingArgument|missingMandatoryOptionValue|optionMissingArgument)/.test(
+            error.code,
+          );
         if (!isLeftOut || (!isInline && error.exitCode !== 0)) throw error;
       });
       return;

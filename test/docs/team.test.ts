@@ -87,9 +87,7 @@ testPage(
       child.kill('SIGTERM');
       const { code, stdout, stderr } = await ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout.toString()).toMatch(
-        /SIGTERM: ends within 75 s; .* ends it at once\n.*ends, 0 done\n$/s,
-      );
+      expect(stdout.toString()).toMatch(/SIGTERM: ends within 75 s; .* ends it at once\n.*ends, 0 done\n$/s);
     }
   },
   () => whyNoPostgres,

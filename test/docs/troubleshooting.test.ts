@@ -90,7 +90,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'cannot find the real iree-compile',
     'the input cannot be read',
     'is a folder: name a file with MLIR in it',
-    'no record for "…"; iree-tuned records lists them',
+    'no record for "…"; iree-tuned db ls lists them',
     'the tuning budget is spent',
   ],
   'settings/resolve': ['…: it takes …', 'is ignored: …'],

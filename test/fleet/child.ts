@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceKey } from '../../src/backend/device.ts';
-import { endingSignals } from '../../src/cli/worker.ts';
+import { endingSignals } from '../../src/cli/team/worker.ts';
 import { queueDatabase } from '../../src/fleet/database.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
 import { openQueue } from '../../src/fleet/queue.ts';

@@ -95,7 +95,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a plan for workers', () => {
           [refused!.workload, 'it is measured in a program'],
           [
             dead!.workload,
-            expect.stringMatching(/^it has no default \(iree-tuned fleet --retry \w{8} tries again\)$/),
+            expect.stringMatching(/^it has no default \(iree-tuned team queue --retry \w{8} tries again\)$/),
           ],
         ].sort(),
       );

@@ -29,7 +29,7 @@ export const noPython =
 export const isInstalled = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
 
 /**
- * A working folder with `iree-tuned install-shim` done; only what the shims know leads to the compiler.
+ * A working folder with `iree-tuned shim` done; only what the shims know leads to the compiler.
  * @param real the compiler that they are installed for
  */
 export async function shimmedWorkplace(
@@ -38,7 +38,7 @@ export async function shimmedWorkplace(
 ): Promise<{ place: Workplace; shims: string }> {
   const place = new Workplace(env);
   const shims = place.path('shims');
-  const { code, stderr } = await place.tuned(['install-shim', shims], {
+  const { code, stderr } = await place.tuned(['shim', shims], {
     env: { IREE_TUNED_COMPILER: real(place) },
   });
   if (code !== 0) throw new Error(stderr);

@@ -9,7 +9,7 @@ import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
 test('install-shim says what it wrote and how to use it, and refuses what is not its own', async () => {
   const place = Workplace.real();
-  const install = (...argv: string[]) => place.tuned(['install-shim', "it's", ...argv]);
+  const install = (...argv: string[]) => place.tuned(['shim', "it's", ...argv]);
   const { code, stdout } = await install();
   expect(code).toBe(0);
   const folder = `'${place.path("it'\\''s")}'`;

@@ -20,7 +20,7 @@ import {
 const PATIENT = { timeout: 250_000 };
 
 const recordsOf = async (place: Workplace) =>
-  JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as TuningRecord[];
+  JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as TuningRecord[];
 
 describe('a miss and then a hit', () => {
   test('the first compile tunes, the second measures nothing and injects the same', async () => {
@@ -91,7 +91,7 @@ describe('a miss and then a hit', () => {
     const records = await recordsOf(place);
     expect(records).toHaveLength(1);
     // A second search would double the number of trials. The best eight are measured again.
-    const shown = JSON.parse((await place.tuned(['show', 'm=61', '--json'])).stdout.toString()) as {
+    const shown = JSON.parse((await place.tuned(['db', 'show', 'm=61', '--json'])).stdout.toString()) as {
       trials: unknown[];
     };
     expect(shown.trials.length).toBeLessThanOrEqual(records[0]!.evidence.trials + 9);

@@ -35,7 +35,7 @@ const tuned = async (place: Workplace, ...args: string[]) => {
   return { code, stdout: stdout.toString(), stderr };
 };
 const devicesOf = async (place: Workplace, ...args: string[]) =>
-  JSON.parse((await tuned(place, 'devices', ...args, '--json')).stdout) as Record<string, unknown>[];
+  JSON.parse((await tuned(place, 'device', 'ls', ...args, '--json')).stdout) as Record<string, unknown>[];
 
 /** What the only operation of a build gets. */
 const built = async (place: Workplace, env: Record<string, string> = {}) => {
@@ -49,7 +49,7 @@ describe('a build for another device', () => {
   test('uses its records, and tunes and measures nothing', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     moveRecords(place, { threads: 3, processor: undefined });
-    expect(await tuned(place, 'devices', '--name', 'prod', 'Another')).toMatchObject({
+    expect(await tuned(place, 'device', 'name', 'prod', 'Another')).toMatchObject({
       code: 0,
       stdout: `prod is now ${KEY}\n`,
     });
@@ -67,7 +67,7 @@ describe('a build for another device', () => {
   test('notes what it misses for that device, where misses are noted, and is remembered otherwise', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     moveRecords(place, { processor: undefined });
-    await tuned(place, 'devices', '--name', 'prod', KEY);
+    await tuned(place, 'device', 'name', 'prod', KEY);
     alter(place, (database) => database.exec('DELETE FROM claim'));
     const { compiler, ran } = place.watchedTools();
     const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
@@ -93,13 +93,13 @@ describe('a build for another device', () => {
 
   test('whose name nobody knows is the stock build, and the log says which names there are', async () => {
     const place = await recordedWorkplace();
-    await tuned(place, 'devices', '--name', 'prod');
+    await tuned(place, 'device', 'name', 'prod');
     const { operations } = await expectStockBuild(place, {
       IREE_TUNED_FOR_DEVICE: 'prdo',
       IREE_TUNED_LOG: 'log.txt',
     });
     const message =
-      'for-device=prdo is no device of the tuning database; it knows prod: iree-tuned devices lists them, and iree-tuned devices --name gives one a name';
+      'for-device=prdo is no device of the tuning database; it knows prod: iree-tuned device ls lists them, and iree-tuned device name names one';
     expect(operations).toMatchObject([{ outcome: 'default', reason: message }]);
     expect(place.read('log.txt').toString()).toContain(`${message}; this build goes on without tuning`);
     expect(rowsOf(place, 'trial')).toBe(0);
@@ -110,10 +110,10 @@ describe('a build for another device', () => {
 
   test('on that very device is a build as always', async () => {
     const place = await recordedWorkplace();
-    expect(await tuned(place, 'devices', '--name', 'prod')).toMatchObject({ code: 0 });
+    expect(await tuned(place, 'device', 'name', 'prod')).toMatchObject({ code: 0 });
     expect(await built(place, { IREE_TUNED_FOR_DEVICE: 'prod' })).toMatchObject({ outcome: 'hit' });
     const said = await tuned(place, 'doctor');
-    expect(said.stdout).toMatch(/^ {16}called prod$/m);
+    expect(said.stdout).toMatch(/^ {16}name prod$/m);
   });
 });
 
@@ -146,7 +146,7 @@ describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of 
   });
 });
 
-describe('iree-tuned devices', () => {
+describe('iree-tuned device', () => {
   test('lists what the database knows', async () => {
     const place = await recordedWorkplace();
     const [device] = await devicesOf(place);
@@ -158,20 +158,20 @@ describe('iree-tuned devices', () => {
       records: 1,
       lastSeen: '2026-01-31T08:00:00.000Z',
     });
-    expect((await tuned(place, 'devices', '--name', 'ci-box')).code).toBe(0);
-    const listed = await tuned(place, 'devices');
+    expect((await tuned(place, 'device', 'name', 'ci-box')).code).toBe(0);
+    const listed = await tuned(place, 'device', 'ls');
     expect(listed.stdout).toMatch(
       /^name +records +last seen +key +class\nci-box +1 +2026-01-31 +.* \(this machine\)/,
     );
-    expect((await tuned(place, 'devices', 'ci-box')).stdout).toBe(listed.stdout);
-    expect((await tuned(place, 'devices', 'nowhere')).stdout).toMatch(/^No devices like "nowhere" in /);
+    expect((await tuned(place, 'device', 'ls', 'ci-box')).stdout).toBe(listed.stdout);
+    expect((await tuned(place, 'device', 'ls', 'nowhere')).stdout).toMatch(/^No devices like "nowhere" in /);
   });
-  test('moves a name to another device, and says what had it', async () => {
+  test('moves a name to another device, and prints the device without a name', async () => {
     const place = await recordedWorkplace();
     moveRecords(place);
-    await tuned(place, 'devices', '--name', 'prod', KEY);
-    const { stdout } = await tuned(place, 'devices', '--name', 'prod');
-    expect(stdout).toMatch(/^prod is now .*\nIt was Another CPU .*, which has no name any more\.\n$/);
+    await tuned(place, 'device', 'name', 'prod', KEY);
+    const { stdout } = await tuned(place, 'device', 'name', 'prod');
+    expect(stdout).toMatch(/^prod is now .*\nAnother CPU .* has no name any more\n$/);
     expect((await devicesOf(place)).map(({ name, here }) => [name, here])).toEqual(
       expect.arrayContaining([
         ['prod', true],
@@ -179,22 +179,22 @@ describe('iree-tuned devices', () => {
       ]),
     );
   });
-  test('says what is wrong with a name, and which devices could be meant', async () => {
+  test('refuses an invalid name, and lists the devices of an ambiguous text', async () => {
     const place = await recordedWorkplace();
-    await tuned(place, 'devices', '--name', 'here');
+    await tuned(place, 'device', 'name', 'here');
     alter(place, (database) =>
       database.exec(`INSERT INTO device (key, form) VALUES ('A CPU 1', '{}'), ('A CPU 2\u001b[2J', '{}')`),
     );
     for (const [args, message, ends] of [
-      [['--name', 'a b'], /^iree-tuned: --name a b: it takes up to 64 letters/, 2],
-      [['--name', 'x', 'nowhere'], /^iree-tuned: no device is like "nowhere"/, 1],
+      [['a b'], /^iree-tuned: a b is no name of a device: it takes up to 64 letters/, 2],
+      [['x', 'nowhere'], /^iree-tuned: no device is like "nowhere"/, 1],
       [
-        ['--name', 'x', 'A CPU'],
+        ['x', 'A CPU'],
         /^iree-tuned: "A CPU" fits 2 devices; .*\n {2}A CPU 1\n {2}A CPU 2<U\+001B>\[2J\n$/,
         1,
       ],
     ] as const) {
-      const { code, stdout, stderr } = await tuned(place, 'devices', ...args);
+      const { code, stdout, stderr } = await tuned(place, 'device', 'name', ...args);
       expect({ code, stdout }).toEqual({ code: ends, stdout: '' });
       expect(stderr).toMatch(message);
     }
@@ -261,20 +261,19 @@ require('node:module').syncBuiltinESMExports();
     expect(await build()).toBeGreaterThan(1);
     expect(await build()).toBe(1);
   });
-  test('is shown by who looks, and refused by who writes', async () => {
+  test('is read by listings, and refused by commands that write', async () => {
     const place = await recordedWorkplace();
     const env = onNetwork(place);
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await place.tuned(args, { env });
       return { code, stdout: stdout.toString(), stderr };
     };
-    for (const args of [['records'], ['devices'], ['stats'], ['show', 'contraction']]) {
+    for (const args of [['db', 'ls'], ['device', 'ls'], ['stats'], ['db', 'show', 'contraction']]) {
       const { code, stderr } = await run(...args);
-      expect({ args, code }).toEqual({ args, code: 0 });
-      expect(stderr).toMatch(/^iree-tuned: tuning database .* is on a network disk \(NFS\).*\n$/);
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     }
     for (const args of [
-      ['devices', '--name', 'x'],
+      ['device', 'name', 'x'],
       ['tune', join(place.folder, 'in.mlir')],
     ]) {
       const { code, stdout, stderr } = await run(...args);

@@ -36,12 +36,17 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await build()).toMatchObject({ outcome: 'default' });
 
     const zen4 = Workplace.simulated({ IREE_TUNED_TEAM: worker });
-    expect(await asked(zen4, 'fleet')).toMatchObject({ workers: [], wanted: 1, queues: [], dead: [] });
-    const said = await tuned(zen4, 'worker', '--until-idle', '--', ...HOST);
+    expect(await asked(zen4, 'team', 'queue')).toMatchObject({
+      workers: [],
+      wanted: 1,
+      queues: [],
+      dead: [],
+    });
+    const said = await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST);
     expect(said).toMatch(
       /planned 1\n.* took contraction m=61 n=67 k=71 [^]*done contraction .*: \d+\.\d\dx\n/,
     );
-    expect(await asked(zen4, 'fleet')).toMatchObject({
+    expect(await asked(zen4, 'team', 'queue')).toMatchObject({
       workers: [],
       wanted: 0,
       queues: [{ waiting: 0, active: 0, done: 1 }],
@@ -50,20 +55,20 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     // All that was tried is told, and again there is nothing to do.
     const [trials] = await database.query('SELECT count(*)::integer AS trials FROM iree_tuned.trial');
     expect(trials!['trials']).toBeGreaterThan(10);
-    expect(await tuned(zen4, 'worker', '--until-idle', '--', ...HOST)).toMatch(/ends, 0 done\n$/);
+    expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(/ends, 0 done\n$/);
 
-    await asked(ci, 'sync');
+    await asked(ci, 'team', 'sync');
     expect(await build()).toMatchObject({ outcome: 'hit' });
   });
 
-  test('what only a program can be measured in is refused, and said', async () => {
+  test('a workload of one program only is refused, with the reason', async () => {
     const database = await fleetDatabase();
     const zen4 = Workplace.simulated({
       ...PATIENT,
       IREE_TUNED_TEAM: await database.login('zen4', { in: 'iree_tuned_worker' }),
     });
     zen4.write('in.mlir', oddMatmul);
-    // Such a demand comes from a program whose operation is read with strides; here it is made of another one.
+    // A program with strided operands makes such a demand; the test changes another demand.
     await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
     const [row] = await database.query('SELECT key, form FROM iree_tuned.workload');
     const form = {
@@ -74,14 +79,16 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
       workloadKey(form),
       JSON.stringify(form),
     ]);
-    expect(await tuned(zen4, 'worker', '--until-idle', '--', ...HOST)).toMatch(
+    expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(
       /cannot do contraction .* in=0{16}: /,
     );
-    expect(await asked(zen4, 'fleet')).toMatchObject({
+    expect(await asked(zen4, 'team', 'queue')).toMatchObject({
       wanted: 0,
       refused: [{ workload: workloadKey(form), builds: 1 }],
     });
-    expect(await tuned(zen4, 'fleet')).toMatch(/nobody can do .*\n.* in=0{16} .* tune that program/);
+    expect(await tuned(zen4, 'team', 'queue')).toMatch(
+      /not tunable by workers .*\n.* in=0{16} .* tune that program/,
+    );
   });
 
   test('what cannot be decided is dead after some attempts, and lives again', async () => {
@@ -91,19 +98,19 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     zen4.write('in.mlir', oddMatmul);
     await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
     let said = '';
-    while (!/"dead": \[\n/.test(await tuned(zen4, 'fleet', '--json'))) {
+    while (!/"dead": \[\n/.test(await tuned(zen4, 'team', 'queue', '--json'))) {
       await database.query(`UPDATE iree_tuned_queue.job SET start_after = now() WHERE state = 'retry'`);
-      said += await tuned(zen4, 'worker', '--until-idle', '--', ...HOST);
+      said += await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST);
     }
     expect(said.match(/failed contraction .*: cannot be decided/g)).toHaveLength(5);
-    const { dead } = await asked(zen4, 'fleet');
+    const { dead } = await asked(zen4, 'team', 'queue');
     const [job] = dead as [{ id: string }];
     expect(job).toMatchObject({
       attempts: 5,
       reason: expect.stringContaining('cannot be decided') as string,
     });
-    expect(await asked(zen4, 'fleet', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
-    expect(await asked(zen4, 'fleet')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
+    expect(await asked(zen4, 'team', 'queue', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
+    expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
   });
 
   test('populate hands its plan to workers, also for a device that is none of its own', async () => {
@@ -116,12 +123,12 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     // Something is known of the device, so that it can be named.
     zen4.write('in.mlir', oddMatmul);
     await zen4.explain(argv);
-    await tuned(laptop, 'sync', '--', ...HOST);
+    await tuned(laptop, 'team', 'sync', '--', ...HOST);
     const prod = { IREE_TUNED_FOR_DEVICE: 'local-sync' };
-    await tuned(laptop, 'devices', '--name', 'local-sync', 'local-sync');
-    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['worker', '--', ...HOST]);
+    await tuned(laptop, 'device', 'name', 'local-sync', 'local-sync');
+    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
     const shapes = ['--m', '44,61', '--n', '67', '--k', '71', '--rhs-constant', 'no'];
-    const populate = ['populate', ...shapes, '--fleet', '--json', '--', ...HOST];
+    const populate = ['tune', ...shapes, '--fleet', '--json', '--', ...HOST];
     const { code, stdout, stderr } = await laptop.tuned(populate, { env: prod });
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0, stderr: '' });
@@ -152,19 +159,21 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') as string });
   });
 
-  test('a worker that could do nothing says why, and ends', async () => {
+  test('a worker without work that it may do ends with the reason', async () => {
     const database = await fleetDatabase();
     const place = new Workplace({ IREE_TUNED_TEAM: database.url });
     const refusal = async (env: Record<string, string>, ...words: string[]) => {
       const isUsage = !words.includes('--');
-      const { code, stderr } = await place.tuned(['worker', ...words], { env });
+      const { code, stderr } = await place.tuned(['team', 'worker', ...words], { env });
       expect(code).toBe(isUsage ? 2 : 1);
       return stderr;
     };
     expect(await refusal({ IREE_TUNED_TEAM: '' })).toMatch(/IREE_TUNED_TEAM|no team is set/);
-    expect(await refusal({ IREE_TUNED_READONLY: '1' })).toContain('unset IREE_TUNED_READONLY');
+    expect(await refusal({ IREE_TUNED_READONLY: '1' })).toContain('IREE_TUNED_READONLY is set: unset it');
     expect(await refusal({}, '--budget', '0')).toContain('needs time to tune');
-    expect(await refusal({}, '--drain', 'long')).toContain('--drain long: it takes a number of seconds');
+    expect(await refusal({}, '--drain', 'long')).toContain(
+      'It takes a time such as 90s or 15m, up to a day.',
+    );
     const other = HOST.map((flag) => flag.replace('llvm-cpu', 'vmvx'));
     expect(await refusal({}, '--', ...other)).toMatch(/nothing can be measured here/);
     const reader = await database.login('reader', { in: 'iree_tuned_reader' });

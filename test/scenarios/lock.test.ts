@@ -373,7 +373,7 @@ describe('iree-tuned lock', () => {
     );
     expect(await lock(place, ['--check'])).toEqual({
       code: 1,
-      stdout: `${LOCK} says what it has to, but is not written as iree-tuned writes it: run iree-tuned lock.\n`,
+      stdout: `${LOCK} has the right content in another format: run iree-tuned lock.\n`,
       stderr: '',
     });
   });
@@ -384,7 +384,7 @@ describe('iree-tuned lock', () => {
     const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      'other.mlir: 1 of 1 workloads have no record and are locked to the default; iree-tuned tune other.mlir finds one.\n',
+      'other.mlir: 1 of 1 workloads have no record and are locked to the default; iree-tuned tune other.mlir tunes them.\n',
     );
     const build = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
     expect(outcomes(build)).toEqual(['default: locked: there was no record']);
@@ -419,7 +419,7 @@ describe('iree-tuned lock', () => {
     const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
     expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
     for (const [args, message, code] of [
-      [['--', ...HOST], 'flags are for an input: iree-tuned lock INPUT -- FLAGS', 2],
+      [['--', ...HOST], 'compiler flags need an input: iree-tuned lock INPUT -- FLAGS', 2],
       [['absent.mlir'], 'absent.mlir: the input cannot be read: there is no such file or folder', 1],
       [
         ['in.mlir', '--', ...HOST, '--iree-hal-executable-object-search-path=/models'],
@@ -432,7 +432,7 @@ describe('iree-tuned lock', () => {
     expect(await lock(place, [])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `iree-tuned: there is no lock file ${LOCK}: iree-tuned lock INPUT -- FLAGS makes one\n`,
+      stderr: `iree-tuned: there is no lock file ${LOCK}: iree-tuned lock INPUT -- FLAGS writes one\n`,
     });
   });
 

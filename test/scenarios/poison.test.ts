@@ -262,16 +262,16 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     const { code, said } = await ended(place, 'doctor');
     expect(code).toBe(1);
     const named = Object.entries(written).map(([table, count]) => `${count} ${table}s`);
-    expect(said).toContain(`not sound, and passed over: ${named.join(', ')}`);
+    expect(said).toContain(`invalid, and ignored: ${named.join(', ')}`);
     for (const words of [
-      ['records', '--json'],
-      ['export', place.path('all.jsonl')],
+      ['db', 'ls', '--json'],
+      ['db', 'export', place.path('all.jsonl')],
     ])
       expect(await ended(place, ...words)).toMatchObject({ code: 0 });
     expect(place.has('pwned')).toBe(false);
     // What is exported is sound, so it makes a new database.
     const other = workplace({ IREE_TUNED_BUDGET: '0' });
-    expect(await ended(other, 'import', place.path('all.jsonl'))).toMatchObject({ code: 0 });
+    expect(await ended(other, 'db', 'import', place.path('all.jsonl'))).toMatchObject({ code: 0 });
     expect((await builtWith(other)).decisions).toEqual(before.decisions);
   });
 
@@ -321,7 +321,7 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     const texts = sample(fc.oneof(text, fc.json()), counts.text, 16).map((one) => one.replaceAll('\n', ' '));
     const all = [...lines.map((line) => JSON.stringify(line, bigintAsNumber)), ...texts];
     writeFileSync(place.path('poison.jsonl'), all.join('\n'));
-    const { said } = await ended(place, 'import', 'poison.jsonl', '--json');
+    const { said } = await ended(place, 'db', 'import', 'poison.jsonl', '--json');
     const { files } = JSON.parse(said) as {
       files: readonly [{ refused: number; kept: number; added: Record<string, number> }];
     };
@@ -416,7 +416,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
     expect(stats.team.asked).toEqual({ answered: 1 });
     // Of each subject it tells of the 32 best, and of all marks.
     expect(stats.team.ignored).toBeGreaterThan(31);
-    const { code, said } = await ended(place, 'sync', '--json');
+    const { code, said } = await ended(place, 'team', 'sync', '--json');
     expect(code).toBe(0);
     const { pulled } = JSON.parse(said) as { pulled: { kept: number; ignored: number }[] };
     expect(pulled.reduce((sum, { kept, ignored }) => sum + kept + ignored, 0)).toBeGreaterThan(

@@ -101,12 +101,12 @@ describe('a tuned compile', () => {
     expect(again.explanation).toMatchObject({ route: 'spec', operations: [{ outcome: 'hit' }] });
     expect(ran()).toEqual([]);
     expect(place.read('log').toString().trim().split('\n')).toHaveLength(2);
-    const { stdout } = await place.tuned(['builds', '--last', '2', '--json']);
+    const { stdout } = await place.tuned(['stats', '--last', '2', '--json']);
     expect(JSON.parse(stdout.toString())).toMatchObject([
       { folder: place.folder, input: 'in.mlir', again: false, counts: { 'operations: hit': 1 } },
       { folder: place.folder, input: 'in.mlir', again: true, counts: { 'operations: hit': 1 } },
     ]);
-    expect((await place.tuned(['builds', '--last', '1'])).stdout.toString()).toMatch(
+    expect((await place.tuned(['stats', '--last', '1'])).stdout.toString()).toMatch(
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}in\.mlir {2}spec, 1 hit, as before\n$/,
     );
   });

@@ -103,7 +103,7 @@ describe('settings files', () => {
 
   test.each([
     ['an unknown key', '{"budgte": 5}', /\.iree-tuned\.json:1:2: "budgte" is unknown: the keys are db, /],
-    ['a bad value', '{"budget": "long"}', /"budget": "long": it takes a number of seconds/],
+    ['a bad value', '{"budget": "long"}', /"budget": "long": it takes seconds, or a time/],
     ['text that is no JSON', 'budget = 5', /\.iree-tuned\.json:1:1: expected \{, found budget/],
   ])('with %s are a build without tuning, and an error of iree-tuned', async (_, text, message) => {
     const place = new Project();
@@ -111,7 +111,7 @@ describe('settings files', () => {
     expect(await place.reason([], { env: { IREE_TUNED_LOG: 'log' } })).toMatch(message);
     await place.expectStock();
     expect(place.read('log').toString()).toMatch(message);
-    const records = await place.tuned(['records']);
+    const records = await place.tuned(['db', 'ls']);
     expect(records.code).toBe(2);
     expect(records.stderr).toMatch(message);
   });
@@ -212,7 +212,7 @@ describe('iree-tuned config', () => {
     const text = stdout.toString();
     expect(text).toMatch(/^db +postgres:\/\/ada:\*\*\*@host\/db +IREE_TUNED_DB$/m);
     expect(text).toMatch(/^budget +60 +default$/m);
-    expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none there or above$/m);
+    expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none here or above$/m);
     expect(text).toMatch(
       /^ignored:\n {2}IREE_TUNED_BUGDET is no setting \(did you mean IREE_TUNED_BUDGET\?\)$/m,
     );
@@ -262,9 +262,12 @@ test('nothing of a database that a project has chosen goes to a team', async () 
   const place = new Project();
   place.project('{"db": "their.db"}');
   const env = { ...BARE, IREE_TUNED_TEAM: 'postgres://127.0.0.1:1/nobody' };
-  for (const command of [['sync'], ['worker', '--', ...HOST]]) {
+  for (const command of [
+    ['team', 'sync'],
+    ['team', 'worker', '--', ...HOST],
+  ]) {
     const { code, stderr } = await place.tuned(command, { env });
     expect(code).toBe(1);
-    expect(stderr).toContain('nothing of it goes to a team: name a database of your own with --db');
+    expect(stderr).toContain('and such a database is not pushed to a team: name your own database with --db');
   }
 });

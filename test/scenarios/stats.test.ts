@@ -56,7 +56,7 @@ test('stats count the outcomes of compiles and operations, with reasons', async 
   });
   expect(seconds.tuning).toBeGreaterThan(0);
   // The saved time is the measured time of the record.
-  const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
+  const records = JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as {
     evidence: { defaultSeconds: number; seconds: number };
   }[];
   const { defaultSeconds, seconds: tuned } = records[0]!.evidence;

@@ -125,11 +125,14 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
       { ...mark, createdAt: new Date().toISOString(), createdBy: 'ada' },
     ]);
     store.close();
-    expect(await tuned(ada, 'sync')).toMatchObject({ pushed: { changed: { marks: 1 } } });
+    expect(await tuned(ada, 'team', 'sync')).toMatchObject({ pushed: { changed: { marks: 1 } } });
     // Until then the record here is as good as ever.
     expect((await build()).operation).toMatchObject({ outcome: 'hit' });
     // What has come from there is not told again, which a reader could not.
-    expect(await tuned(place, 'sync')).toMatchObject({ pulled: [{ ignored: 0 }], pushed: { sent: 0 } });
+    expect(await tuned(place, 'team', 'sync')).toMatchObject({
+      pulled: [{ ignored: 0 }],
+      pushed: { sent: 0 },
+    });
     expect(rowsOf(place, 'mark')).toBe(1);
     expect((await build()).operation).not.toMatchObject({ outcome: 'hit' });
   });
@@ -138,8 +141,8 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     const { place, build, measured } = newcomer(await readerOf(await team()), {
       IREE_TUNED_DEVICE: 'local-task',
     });
-    await tuned(place, 'sync');
-    expect(await tuned(place, 'devices', '--name', 'prod', 'local-sync')).toMatchObject([
+    await tuned(place, 'team', 'sync');
+    expect(await tuned(place, 'device', 'name', 'prod', 'local-sync')).toMatchObject([
       { name: 'prod', here: false, records: 1 },
     ]);
     const { operation } = await build({ IREE_TUNED_FOR_DEVICE: 'prod' });
@@ -153,12 +156,12 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
   test('sync pulls for a target that only flags name, too', async () => {
     const { place } = newcomer(await readerOf(await team()));
     const other = HOST.map((flag) => flag.replace('target-cpu=host', 'target-cpu=haswell'));
-    const { code, stdout, stderr } = await place.tuned(['sync', '--json', '--', ...other]);
+    const { code, stdout, stderr } = await place.tuned(['team', 'sync', '--json', '--', ...other]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { pulled } = JSON.parse(stdout.toString()) as { pulled: { target: string; added: number }[] };
     expect(pulled.map(({ target }) => target.includes('haswell'))).toEqual([false, true]);
     expect(pulled.map(({ added }) => added > 0)).toEqual([true, false]);
-    const wrong = await place.tuned(['sync', '--', '--iree-hal-target-device=nowhere']);
+    const wrong = await place.tuned(['team', 'sync', '--', '--iree-hal-target-device=nowhere']);
     expect(wrong.code).not.toBe(0);
     expect(wrong.stderr).toContain('--iree-hal-target-device=nowhere');
   });

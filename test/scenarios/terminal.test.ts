@@ -47,8 +47,8 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       expect(hit.text).not.toContain('iree-compile-tuned');
 
       // All of a list can be seen, and an operation that is explained.
-      const looks = [60, 80, 140].map((columns): [number, string] => [columns, 'records']);
-      for (const command of ['devices', 'stats', 'config', 'explain in.mlir']) looks.push([60, command]);
+      const looks = [60, 80, 140].map((columns): [number, string] => [columns, 'db ls']);
+      for (const command of ['device ls', 'stats', 'config', 'explain in.mlir']) looks.push([60, command]);
       const env = { ...place.env, NO_COLOR: '1' };
       const seen = looks.map(async ([columns, command]) => {
         const argv = [tuned, ...command.split(' ')];

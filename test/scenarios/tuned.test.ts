@@ -34,18 +34,19 @@ test('says what was wrong with what was typed, and what would be right', async (
   for (const [argv, message, ends] of [
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
     [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
-    [['tune'], /missing required argument 'input'/, 2],
-    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes a number of seconds/, 2],
+    [['tune'], /nothing to tune: name models/, 2],
+    [['explain'], /missing required argument 'input'/, 2],
+    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes seconds, or a time such as 90s/, 2],
     [
       ['tune', 'in.mlir', '--strategy', 'luck'],
       /'luck' is invalid. Allowed choices are guided, descent, random, grid/,
       2,
     ],
-    [['tune', 'in.mlir', '--trials', '0'], /--trials 0: it takes a whole number from 1 up/, 2],
+    [['tune', 'in.mlir', '--trials', '0'], /argument '0' is invalid. It takes a whole number from 1 up/, 2],
     [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
     [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
-    [['install-shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
-    [['show', 'm=9999'], /no record for "m=9999"; iree-tuned records lists them/, 1],
+    [['shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
+    [['db', 'show', 'm=9999'], /no record for "m=9999"; iree-tuned db ls lists them/, 1],
   ] as const) {
     const { code, stdout, stderr } = await say(place, argv);
     expect({ argv, code, stdout }).toEqual({ argv, code: ends, stdout: '' });
@@ -56,7 +57,7 @@ test('says what was wrong with what was typed, and what would be right', async (
 describe('what goes wrong outside of it is said in one line', () => {
   const place = placeWithDatabase();
   test.each([
-    ['a full disk', 'exec "$0" records >/dev/full', /the output cannot be written: ENOSPC: .*/],
+    ['a full disk', 'exec "$0" db ls >/dev/full', /the output cannot be written: ENOSPC: .*/],
     [
       'the same with a few words',
       'exec "$0" config --json >/dev/full',
@@ -64,13 +65,13 @@ describe('what goes wrong outside of it is said in one line', () => {
     ],
     [
       'a reader that has gone',
-      'mkfifo gone; exec 3<>gone; exec 4>gone; exec 3<&-; exec "$0" records >&4',
+      'mkfifo gone; exec 3<>gone; exec 4>gone; exec 3<&-; exec "$0" db ls >&4',
       /the output cannot be written: write EPIPE/,
     ],
     [
       'a cache folder that is none',
       'IREE_TUNED_CACHE=/dev/null/cache exec "$0" tune in.mlir',
-      /\/dev\/null\/cache: a part of this path is no folder/,
+      /\/dev\/null\/cache: a part of the path is not a folder/,
     ],
     [
       'a program that does not compile',
@@ -117,7 +118,8 @@ describe('tune', () => {
     const soon = await tune([], { IREE_TUNED_BUDGET: 'soon' });
     expect(soon).toMatchObject({
       code: 2,
-      stderr: 'iree-tuned: IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning\n',
+      stderr:
+        'iree-tuned: IREE_TUNED_BUDGET=soon: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning\n',
     });
     expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({ code: 0, stderr: '' });
   });

@@ -1,4 +1,4 @@
-// Records measured again by `iree-tuned verify`.
+// `iree-tuned db verify`
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { HOST, Workplace } from './support.ts';
@@ -21,7 +21,7 @@ test('records are measured again, and their drift is told', { timeout: 120_000 }
   const tuned = await place.tuned(['tune', 'in.mlir', '--', ...HOST]);
   expect(tuned.stderr + tuned.stdout.toString()).toContain('10.00x');
   const verify = async (...options: string[]) => {
-    const { code, stdout, stderr } = await place.tuned(['verify', ...options, '--json', '--', ...HOST]);
+    const { code, stdout, stderr } = await place.tuned(['db', 'verify', ...options, '--json', '--', ...HOST]);
     expect(stderr).toBe('');
     return { code, told: JSON.parse(stdout.toString()) as Told };
   };

@@ -101,6 +101,17 @@ describe('settings', () => {
     });
   });
 
+  test.each<[string, number]>([
+    ['90', 90],
+    ['1.5', 1.5],
+    ['90s', 90],
+    ['15m', 900],
+    ['2h', 7200],
+  ])('read the budget %s as %s s', (budget, seconds) => {
+    expect(resolve({ env: { IREE_TUNED_BUDGET: budget } }).settings.budgetSeconds).toBe(seconds);
+    expect(resolve({ user: JSON.stringify({ budget }) }).settings.budgetSeconds).toBe(seconds);
+  });
+
   it('can be turned off in a stronger layer', () => {
     expect(resolve({ env: { IREE_TUNED_DISABLE: '0' } }).settings.disabled).toBe(false);
     const given = { env: { IREE_TUNED_DISABLE: '1' }, flags: ['--iree-tuned-disable=0'] };
@@ -109,8 +120,16 @@ describe('settings', () => {
   });
 
   test.each<[string, string, string]>([
-    ['IREE_TUNED_BUDGET', 'soon', 'IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning'],
-    ['IREE_TUNED_BUDGET', '-1', 'IREE_TUNED_BUDGET=-1: it takes a number of seconds, 0 for no tuning'],
+    [
+      'IREE_TUNED_BUDGET',
+      'soon',
+      'IREE_TUNED_BUDGET=soon: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
+    ],
+    [
+      'IREE_TUNED_BUDGET',
+      '-1',
+      'IREE_TUNED_BUDGET=-1: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
+    ],
     ['IREE_TUNED_ON_MISS', 'panic', 'IREE_TUNED_ON_MISS=panic: it takes tune, default, record'],
     [
       'IREE_TUNED_INJECT',
@@ -165,8 +184,14 @@ describe('a settings file', () => {
       '{"budgte": 5}',
       ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, trusted-projects',
     ],
-    ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
-    ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],
+    [
+      '{\n  "budget": "soon"}',
+      ':2:3: "budget": "soon": it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
+    ],
+    [
+      '{"budget": -5}',
+      ':1:2: "budget": -5: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
+    ],
     ['{"disable": "no"}', ':1:2: "disable": "no": it takes true or false'],
     ['{"on-miss": "fail"}', ':1:2: "on-miss": "fail": it takes tune, default, record'],
     ['{"dim": "m"}', ':1:2: "dim": "m": it takes sizes to tune at, such as m=1,16,128'],

@@ -174,7 +174,7 @@ describe('a shim', () => {
     rmSync(venv, { recursive: true });
     const opt = run(shim('iree-opt'));
     expect(opt).toMatchObject({ status: 127, stdout: '' });
-    expect(opt.stderr).toMatch(/iree-opt is gone\.\nRun `iree-tuned install-shim /);
+    expect(opt.stderr).toMatch(/iree-opt is gone\.\nRun `iree-tuned shim /);
     // The launcher looks for another compiler first.
     const other = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo other'));
     expect(run(shim('iree-compile'), [], { PATH: `${other}:${shell.PATH}` })).toEqual(said('other\n'));

@@ -1,22 +1,22 @@
-// Command lines in texts for people, taken apart as bash does, and what the command line's own parser says of them.
+// Command lines of texts: bash splits them, and the parser of `iree-tuned` checks them.
 import { spawnSync } from 'node:child_process';
-import type { Command as Program } from 'commander';
+import { CliCommand } from '../../src/cli/command.ts';
 import { program } from '../../src/cli/iree-tuned.ts';
 import { temporaryDirectory } from './folders.ts';
 
 export const COMMANDS = ['iree-tuned', 'iree-compile-tuned', 'npm', 'npx'] as const;
 
-/** One call of one of `COMMANDS`. */
+/** A call of one of `COMMANDS`. */
 export interface Call {
-  /** The one of the scripts that it stands in, from 0. */
+  /** Index of its script. */
   readonly script: number;
   readonly command: string;
   readonly argv: readonly string[];
 }
 
 /**
- * All of these do nothing and end well; what is not there neither. Others may run beside a call, so it is written at once, which
- * bash does only where no line ends in it.
+ * Replaces all commands by functions that record their words. Calls may run in parallel, so each is written in one write, which bash
+ * does only for text without line ends.
  */
 const PRELUDE = `
 exec 3>&1 >/dev/null
@@ -28,12 +28,12 @@ PATH=/nonexistent
 `;
 
 /**
- * The calls in scripts. Nothing is run but bash itself, in an empty folder.
- * @throws Error when bash does not understand one of them
+ * The calls in scripts. Runs bash only, in an empty folder.
+ * @throws Error for invalid scripts
  */
 export function callsIn(scripts: readonly string[]): Call[] {
   const texts = scripts.map((script, at) => {
-    // Whichever folder a command is in.
+    // Without the folder of the command.
     const plain = script.replaceAll(/(?<=^|[ =])[\w./~-]*\bbin\/(?=[a-z])/gm, '');
     return `at=${at}\neval ${quoted(plain)}`;
   });
@@ -53,15 +53,15 @@ export function callsIn(scripts: readonly string[]): Call[] {
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Every command of `iree-tuned` with what is typed for it; `''` is the program itself. */
-export const walk = (command: Program = program, path: readonly string[] = []): [string, Program][] => [
+/** Every command of `iree-tuned` by its words; `''` is the program itself. */
+export const walk = (command: CliCommand = program, path: readonly string[] = []): [string, CliCommand][] => [
   [path.join(' '), command],
-  ...command.commands.flatMap((one) => walk(one, [...path, one.name()])),
+  ...command.commands.flatMap((one) => (one instanceof CliCommand ? walk(one, [...path, one.name()]) : [])),
 ];
 
 /**
- * The command that `iree-tuned` would carry out with these arguments; nothing is done.
- * @throws CommanderError when they are not understood
+ * The words of the command that `iree-tuned` would run with these arguments. Nothing runs.
+ * @throws CommanderError for invalid arguments
  */
 export async function parsed(argv: readonly string[]): Promise<string | null> {
   let done: string | null = null;
@@ -71,7 +71,7 @@ export async function parsed(argv: readonly string[]): Promise<string | null> {
     return () => Reflect.set(command, '_actionHandler', handler);
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv);
   } finally {
     for (const restore of restores) restore();
   }

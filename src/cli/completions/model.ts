@@ -1,5 +1,5 @@
 // What can be typed: the commands as they are declared, for whoever completes them. Pure.
-import type { Argument, Command as Program, Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { DEFINITIONS, NAMES, type Definition } from '../../settings/settings.ts';
 
 /** What a value is completed with. */
@@ -53,15 +53,15 @@ function valueOf(name: string, choices: readonly string[] | undefined): Value {
 }
 
 /** The program itself, and every command below it, parents first. */
-export function commandsOf(program: Program): CompletedCommand[] {
-  const walk = (command: Program, path: readonly string[]): CompletedCommand[] => [
+export function commandsOf(program: Command): CompletedCommand[] {
+  const walk = (command: Command, path: readonly string[]): CompletedCommand[] => [
     describe(command, path, program),
     ...command.commands.flatMap((one) => walk(one, [...path, one.name()])),
   ];
   return walk(program, []);
 }
 
-function describe(command: Program, path: readonly string[], program: Program): CompletedCommand {
+function describe(command: Command, path: readonly string[], program: Command): CompletedCommand {
   const help = command.createHelp();
   const own = help.visibleOptions(command).map(optionOf);
   const taken = new Set(own.flatMap(({ names }) => names));

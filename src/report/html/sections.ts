@@ -1,8 +1,8 @@
 // The sections of the page: the text of each, and commands for missing data. Pure.
-import { formatDuration } from '../../system/format.ts';
+import { countText, counted, formatDuration } from '../../system/format.ts';
 import type { PageData } from './data.ts';
 import type { Facts } from './facts.ts';
-import { counted, countText, gainText } from './numbers.ts';
+import { gainText } from './numbers.ts';
 
 export interface Section {
   readonly id: string;
@@ -207,7 +207,7 @@ function next({ missing, incomplete, records }: Facts): Section {
   const isDone = missing + incomplete === 0;
   const open = [
     ...(missing === 0 ? [] : [`${counted(missing, 'workload')} without a record`]),
-    ...(incomplete === 0 ? [] : [`${counted(incomplete, 'unfinished search', 'unfinished searches')}`]),
+    ...(incomplete === 0 ? [] : [counted(incomplete, 'unfinished search', 'unfinished searches')]),
   ];
   const nothing =
     records === 0

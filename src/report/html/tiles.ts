@@ -1,8 +1,8 @@
 // The numbers at the top of the page. Pure.
-import { formatDuration, formatSeconds } from '../../system/format.ts';
+import { countText, counted, formatDuration, formatSeconds } from '../../system/format.ts';
 import type { PageData } from './data.ts';
 import type { Facts } from './facts.ts';
-import { counted, countText, gainText } from './numbers.ts';
+import { gainText } from './numbers.ts';
 import { shapeOf } from './shape-name.ts';
 
 interface Tile {

@@ -173,7 +173,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     await toggle.click();
     expect(await toggle.getAttribute('aria-expanded')).toBe('true');
     expect(await page.locator('#records .details:not([hidden])').textContent()).toMatch(
-      /99% interval.*iree-tuned show/s,
+      /99% interval.*iree-tuned db show/s,
     );
     await page.locator('#records .pager button').last().click();
     expect(await page.locator('#records .pager [role=status]').textContent()).toBe('26 to 50 of 120');

@@ -1,7 +1,7 @@
 // Hit rates of builds by day, and the reasons for untuned operations.
 import { areaY, axisX, axisY, gridY, line, rectY, ruleY, text, type PlotOptions } from '@observablehq/plot';
 import type { Day } from '../data.ts';
-import { counted, countText } from '../numbers.ts';
+import { counted, countText } from '../../../system/format.ts';
 import { element } from './dom.ts';
 import { figure, legend } from './figure.ts';
 import type { Drawing } from './page.ts';

@@ -1,7 +1,6 @@
 // The same workloads by two compilers: changes of the default and of the tuned time.
 import { axisX, dot, gridX, link, ruleX, text, type PlotOptions } from '@observablehq/plot';
-import { formatSeconds } from '../../../system/format.ts';
-import { counted } from '../numbers.ts';
+import { counted, formatSeconds } from '../../../system/format.ts';
 import { element } from './dom.ts';
 import { figure } from './figure.ts';
 import type { Drawing } from './page.ts';

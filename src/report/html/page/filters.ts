@@ -1,5 +1,5 @@
 // The form that filters the records.
-import { counted, countText } from '../numbers.ts';
+import { counted, countText } from '../../../system/format.ts';
 import { button, choice, element } from './dom.ts';
 import type { Page } from './page.ts';
 import { deviceText, filtered, NO_FILTERS, OUTCOMES, type Filters, type Row } from './rows.ts';

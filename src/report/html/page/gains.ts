@@ -1,6 +1,7 @@
 // Gains of all records on one axis, by group.
 import { axisX, dot, gridX, rect, ruleX, text, type Markish, type PlotOptions } from '@observablehq/plot';
-import { counted, countText, gainText } from '../numbers.ts';
+import { gainText } from '../numbers.ts';
+import { counted, countText } from '../../../system/format.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import type { Drawing } from './page.ts';

@@ -1,5 +1,5 @@
 // Open tasks by place.
-import { counted } from '../numbers.ts';
+import { counted } from '../../../system/format.ts';
 import type { Task } from '../data.ts';
 import { copyable } from './copy.ts';
 import { element, isolated } from './dom.ts';

@@ -91,5 +91,5 @@ function detailsOf(row: Row): Node {
   const list = element('dl');
   for (const [name, value] of values)
     list.append(element('dt', {}, name), element('dd', {}, isolated(value)));
-  return element('div', {}, list, copyable(`iree-tuned show ${shellWord(row.key)}`));
+  return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(row.key)}`));
 }

@@ -1,6 +1,7 @@
 // Rates over arithmetic intensity, below roofs: the arithmetic peak, and the highest seen bandwidth of memory and caches.
 import { axisX, axisY, dot, gridX, gridY, line, link, text, type PlotOptions } from '@observablehq/plot';
-import { counted, gainText } from '../numbers.ts';
+import { gainText } from '../numbers.ts';
+import { counted } from '../../../system/format.ts';
 import type { KernelsData } from '../data.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';

@@ -1,8 +1,8 @@
 // The best result so far of each search, with one search in front.
 import { axisX, axisY, dot, gridY, line, text, type PlotOptions } from '@observablehq/plot';
-import { formatDuration } from '../../../system/format.ts';
+import { counted, formatDuration } from '../../../system/format.ts';
 import type { SearchCurve } from '../data.ts';
-import { counted, gainText } from '../numbers.ts';
+import { gainText } from '../numbers.ts';
 import { button, choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import type { Drawing } from './page.ts';

@@ -1,5 +1,5 @@
 // Sortable tables with pages: the values of each chart, and the records.
-import { countText } from '../numbers.ts';
+import { countText } from '../../../system/format.ts';
 import { button, element } from './dom.ts';
 
 export interface Column<T> {

@@ -1,0 +1,170 @@
+// A command of `iree-tuned`: a command of commander with the options, the help and the output that commands share.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { STRATEGIES } from '../search/index.ts';
+import type { Filter } from '../store/filter.ts';
+import { page, warn } from './output.ts';
+
+/** Command lines, each with its purpose. */
+export type Examples = readonly (readonly [line: string, purpose: string])[];
+
+const FILTERS = {
+  workload: ['--workload <text>', 'only workloads whose key contains the text'],
+  target: ['--for-target <text>', 'only targets whose key contains the text'],
+  compiler: ['--with-compiler <text>', 'only compilers whose key contains the text, such as a version'],
+  device: ['--on-device <text>', 'only devices whose key contains the text'],
+} as const satisfies Record<keyof Filter, readonly [flags: string, description: string]>;
+
+const PARTS = Object.keys(FILTERS) as readonly (keyof Filter)[];
+
+/** Values of the options that filter a listing. */
+interface FilterOptions {
+  readonly workload?: string;
+  readonly forTarget?: string;
+  readonly withCompiler?: string;
+  readonly onDevice?: string;
+}
+
+/** Options of a search. */
+export interface SearchOptions {
+  readonly strategy: string;
+  readonly trials?: number;
+  readonly searchSpace?: string;
+  readonly again?: boolean;
+}
+
+export class CliCommand extends Command {
+  lines: Examples = [];
+  takesFlags = false;
+  /** Flags of the compiler: the words after `--`. Set on the program when it parses. */
+  compilerFlags: readonly string[] = [];
+
+  constructor(name: string, description: string) {
+    super(name);
+    this.description(description)
+      .exitOverride()
+      .configureHelp({
+        minWidthToWrap: 20,
+        showGlobalOptions: true,
+        styleTitle: (title) => page.paint('bold', title),
+      })
+      .configureOutput({
+        outputError: (message) => {
+          warn(`${message.replace(/^error: /, '').trimEnd()}\n(${this.path} --help lists the options)`);
+        },
+      })
+      .addHelpText('after', () => `\nExamples:\n${this.#examplesText()}`);
+  }
+
+  /** Words that call the command, such as `iree-tuned db ls`. */
+  get path(): string {
+    return this.parent instanceof CliCommand ? `${this.parent.path} ${this.name()}` : this.name();
+  }
+
+  /** Flags of the compiler, which follow after `--`. */
+  get flags(): readonly string[] {
+    return this.parent instanceof CliCommand ? this.parent.flags : this.compilerFlags;
+  }
+
+  /** Accepts flags of the compiler after `--`; `words` are the other arguments in the line of usage. */
+  withFlags(words: string): this {
+    this.takesFlags = true;
+    return this.usage(['[options]', words, '[-- compiler flags]'].filter((word) => word !== '').join(' '));
+  }
+
+  examples(...lines: Examples): this {
+    this.lines = lines;
+    return this;
+  }
+
+  json(description = 'print as JSON'): this {
+    return this.option('--json', description);
+  }
+
+  output(description: string, file?: string): this {
+    return this.option('-o, --output <file>', description, file);
+  }
+
+  /** @param purpose of the time */
+  budget(purpose: string, ifNotSet = 'IREE_TUNED_BUDGET, else 60'): this {
+    return this.option('--budget <time>', `${purpose}: 90, 90s, 15m or 2h (default: ${ifNotSet})`);
+  }
+
+  /** Options of a sweep of shapes. */
+  sweep(operations: string, rhsConstant: 'no' | 'both'): this {
+    return this.option('--op <names>', `operations of a sweep: ${operations} (default: matmul)`)
+      .option(
+        '--m <sizes>',
+        'rows: 512, a list such as 256,512, or START:END:STEP such as 64:1024:64, without END',
+      )
+      .option('--n <sizes>', 'columns')
+      .option('--k <sizes>', 'sizes of the reduction')
+      .option('--batch <sizes>', 'batch sizes; matmul has none (default: 1)')
+      .option(
+        '--dtype <types>',
+        'element types: f32,f16,..., or i8xi8xi32 for lhs, rhs and sums (default: f32)',
+      )
+      .option('--rhs-constant <choice>', `is the rhs a weight: yes, no or both (default: ${rhsConstant})`);
+  }
+
+  /** Options of a search: see `SearchOptions`. */
+  search(): this {
+    return this.addOption(
+      new Option('--strategy <name>', 'search strategy').choices(Object.keys(STRATEGIES)).default('guided'),
+    )
+      .option('--trials <count>', 'configurations to try per workload (default: 160)', wholeNumber)
+      .option('--search-space <file>', 'JSON with the only values to try, such as {"vector_m": [4, 8]}')
+      .option('--again', 'measure again where a record exists');
+  }
+
+  /** Options that filter a listing: see `filter`. */
+  filters(...parts: readonly (keyof Filter)[]): this {
+    for (const part of parts.length === 0 ? PARTS : parts) {
+      const [flags, description] = FILTERS[part];
+      this.option(flags, description);
+    }
+    return this;
+  }
+
+  /** @throws CommanderError for `--compiler` or `--device`, which would not filter */
+  get filter(): Filter {
+    for (const part of ['compiler', 'device'] as const) {
+      const [flag] = FILTERS[part][0].split(' ');
+      if (this.options.some(({ long }) => long === flag) && this.optsWithGlobals()[part] !== undefined)
+        this.error(`error: --${part} is no filter of ${this.path}: use ${flag!}`);
+    }
+    const {
+      workload,
+      forTarget: target,
+      withCompiler: compiler,
+      onDevice: device,
+    } = this.opts<FilterOptions>();
+    const all = Object.entries({ workload, target, compiler, device });
+    return Object.fromEntries(all.filter(([, text]) => text !== undefined));
+  }
+
+  /** Prints a result: as JSON with `--json`, else as text. */
+  print(value: unknown, text: () => string): void {
+    console.log(this.opts<{ json?: boolean }>().json === true ? JSON.stringify(value, null, 2) : text());
+  }
+
+  #examplesText(): string {
+    const width = Math.max(...this.lines.map(([line]) => line.length));
+    const beside = this.lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`);
+    const columns = Math.min(page.columns, 110);
+    const isFitting = beside.every(({ length }) => length <= columns);
+    return (isFitting ? beside : this.lines.map(([line, purpose]) => `  # ${purpose}\n  ${line}`)).join('\n');
+  }
+}
+
+/** @throws InvalidArgumentError */
+export function wholeNumber(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('It takes a whole number from 1 up.');
+}
+
+/** Collects the values of an option that may be given several times. */
+export const several = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];

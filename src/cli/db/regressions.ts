@@ -1,0 +1,167 @@
+// `iree-tuned db regressions`
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeCompiler } from '../../compiler/describe.ts';
+import { lineDisplay } from '../../report/progress.ts';
+import { table } from '../../report/table.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import { fits } from '../../store/filter.ts';
+import type { Store, TuningRecord } from '../../store/store.ts';
+import { placeOf } from '../../store/subject.ts';
+import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
+import { measuringAlone, toolchainOf } from '../../tuning/here.ts';
+import {
+  byLoss,
+  isRegression,
+  measuredChange,
+  recordedChanges,
+  type DefaultChange,
+} from '../../tuning/regressions.ts';
+import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
+import { CliCommand } from '../command.ts';
+import { measuringToolsAt, openToRead, siteOf, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { page, sentences, warn } from '../output.ts';
+
+interface Options {
+  readonly measure?: boolean;
+  readonly json?: boolean;
+}
+
+export const regressions = new CliCommand(
+  'regressions',
+  'list the workloads whose default became slower between two compilers, the greatest loss first',
+)
+  .argument('<old>', 'a compiler: its path, or a part of its key that no other compiler with records has')
+  .argument('<new>', 'another compiler')
+  .withFlags('<old> <new>')
+  .filters('workload')
+  .option('--measure', 'compile and time both defaults now, for the workloads of the database')
+  .budget('with --measure: time for all workloads')
+  .json()
+  .examples(
+    ['iree-tuned db regressions 3.12 3.13', 'by the records of one device'],
+    ['iree-tuned db regressions old/iree-compile new/iree-compile --measure', 'timed now, in turns'],
+  )
+  .action(findRegressions);
+
+/** Ends with 1 where a default became slower. */
+async function findRegressions(
+  older: string,
+  newer: string,
+  options: Options,
+  command: CliCommand,
+): Promise<void> {
+  const surroundings = surroundingsOf(command);
+  const store = await openToRead(surroundings);
+  const records = store.allRecords().filter((record) => fits(record, command.filter));
+  const compilers = await Promise.all(
+    [older, newer].map((name) => compilerNamed(name, records, surroundings.cacheDirectory)),
+  );
+  const [from, to] = [compilers[0]!, compilers[1]!];
+  const measuring =
+    options.measure === true
+      ? await measured(older, newer, command.flags, records, store, surroundings)
+      : null;
+  store.close();
+  const found = (measuring?.changes ?? recordedChanges(records, from, to)).toSorted(byLoss);
+  const isWorse = found.map(isRegression);
+  const failed = measuring?.failed ?? [];
+  const changes = found.map((one, i) => ({ ...one, isRegression: isWorse[i]! }));
+  command.print({ older: from, newer: to, changes, failed }, () =>
+    found.length === 0
+      ? sentences(
+          `No device has records of both ${from} and ${to}. --measure compares the two compilers on this machine.`,
+        )
+      : table(
+          ['workload', from, to, 'ratio', 'interval', ''],
+          changes.map((one) => [
+            shortKey(one.workload),
+            ...[formatSeconds(one.oldSeconds), formatSeconds(one.newSeconds), formatRatio(one.ratio)],
+            `${one.low.toFixed(2)} to ${one.high.toFixed(2)}`,
+            one.isRegression ? 'slower' : '',
+          ]),
+          page,
+        ),
+  );
+  for (const one of failed) warn(one);
+  if (isWorse.includes(true)) process.exitCode = 1;
+}
+
+/**
+ * The key of a compiler, by its path or by a part of the key of one compiler with records.
+ * @throws UsageError
+ */
+async function compilerNamed(name: string, records: readonly TuningRecord[], cache: string): Promise<string> {
+  if (existsSync(name)) return (await describeCompiler(name, cache)).key;
+  const keys = [...new Set(records.map(({ compiler }) => compiler))].filter((key) => key.includes(name));
+  if (keys.length === 1) return keys[0]!;
+  throw new UsageError(
+    keys.length === 0
+      ? `${name}: no file has this path, and no compiler with records has this text in its key`
+      : `${name} fits several compilers: ${keys.join(', ')}`,
+  );
+}
+
+/** Times both defaults, for the workloads of this machine that need no program. */
+async function measured(
+  older: string,
+  newer: string,
+  flags: readonly string[],
+  records: readonly TuningRecord[],
+  store: Store,
+  surroundings: Surroundings,
+): Promise<{ changes: DefaultChange[]; failed: string[] }> {
+  const { settings, cacheDirectory } = surroundings;
+  const [first, second] = await Promise.all(
+    [older, newer].map(async (compiler) => {
+      if (!existsSync(compiler))
+        throw new UsageError(`--measure needs the paths of two compilers: ${compiler} does not exist`);
+      const own = { ...surroundings, settings: { ...settings, compiler } };
+      const at = await siteOf(withTarget(flags), own);
+      return { site: at.site, tools: measuringToolsAt(at, own) };
+    }),
+  );
+  const { target, device } = placeOf(second!.site);
+  const works = new Map<string, OperationWork>();
+  for (const record of records.filter((one) => one.target === target && one.device === device)) {
+    const form = store.subject(record)?.workloadForm;
+    if (form !== undefined && isOperationWork(form) && form.context === undefined)
+      works.set(record.workload, form);
+  }
+  const stop = new AbortController();
+  const interrupt = () => {
+    stop.abort();
+  };
+  process.on('SIGINT', interrupt);
+  const display = lineDisplay();
+  const end = performance.now() + 1000 * settings.budgetSeconds;
+  const changes: DefaultChange[] = [];
+  const failed: string[] = [];
+  const whyNot = await measuringAlone(surroundings, settings.budgetSeconds, stop.signal, async (folder) => {
+    for (const [i, [workload, form]] of [...works].entries()) {
+      const secondsLeft = (end - performance.now()) / 1000;
+      if (secondsLeft < 1)
+        return `the budget is spent: ${works.size - i} of ${works.size} workloads were not compared`;
+      display.show(`iree-tuned: ${i + 1} of ${works.size}, ${workload}`);
+      const toolchains = {
+        older: toolchainOf(first!.site, first!.tools, join(folder, `${i}-old`), cacheDirectory, stop.signal),
+        newer: toolchainOf(
+          second!.site,
+          second!.tools,
+          join(folder, `${i}-new`),
+          cacheDirectory,
+          stop.signal,
+        ),
+      };
+      const share = secondsLeft / (works.size - i);
+      const change = await measuredChange({ workload, target, device }, form, toolchains, share);
+      if (typeof change === 'string') failed.push(`${workload}: ${change}`);
+      else changes.push(change);
+    }
+    return null;
+  }).finally(() => {
+    display.clear();
+    process.off('SIGINT', interrupt);
+  });
+  return { changes, failed: whyNot === null ? failed : [...failed, whyNot] };
+}

@@ -1,0 +1,63 @@
+// `iree-tuned team status`
+import { table } from '../../report/table.ts';
+import { readAddress } from '../../team/address.ts';
+import { breakerState } from '../../team/breaker.ts';
+import { teamState } from '../../team/state.ts';
+import { CliCommand } from '../command.ts';
+import { surroundingsOf } from '../context.ts';
+import { page } from '../output.ts';
+import { COMMAND_LIMIT_MS, withTeam } from './server.ts';
+
+export const status = new CliCommand(
+  'status',
+  "show the team's server, its content, and whether builds ask it",
+)
+  .json()
+  .examples(
+    ['iree-tuned team status', 'of the server in the settings'],
+    ['iree-tuned --team postgres://ada@tuning.example.com/tuning team status', 'of another server'],
+  )
+  .action(async (_, command: CliCommand) => {
+    await showStatus(command);
+  });
+
+/** Ends with 1 where the server fails. */
+async function showStatus(command: CliCommand): Promise<void> {
+  const surroundings = surroundingsOf(command);
+  const { answer, url } = await withTeam(surroundings, async (team, url) => ({
+    answer: await team.status(COMMAND_LIMIT_MS),
+    url,
+  }));
+  const state = teamState(surroundings.cacheDirectory, url);
+  const failed = state.breaker();
+  const breaker = {
+    state: breakerState(failed, Date.now()),
+    failures: failed?.failures ?? 0,
+    until: failed === null ? null : new Date(failed.until).toISOString(),
+    reason: failed?.reason ?? null,
+  };
+  const missing = Object.keys(state.missing()).length;
+  const { shown } = readAddress(url);
+  if (!answer.ok) process.exitCode = 1;
+  const server = answer.ok ? { ...answer.value, problem: null } : { problem: answer.failure.reason };
+  command.print({ url: shown, ...server, breaker, missing }, () => {
+    const rows: string[][] = [['url', shown]];
+    if (answer.ok) {
+      const { server, epoch, protocol, version, login, counts, bytes } = answer.value;
+      rows.push(
+        ['server', server],
+        ['epoch', epoch],
+        ['protocol', String(protocol)],
+        ['schema', String(version)],
+        ['login', login],
+        ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+        ...Object.entries(bytes).map(([name, size]) => [`bytes of ${name}`, String(size)]),
+      );
+    } else rows.push(['problem', answer.failure.reason]);
+    rows.push(
+      ['builds ask', breaker.state === 'open' ? `not until ${breaker.until!}: ${breaker.reason!}` : 'yes'],
+      ['missing there', `${missing} workloads, for ten minutes`],
+    );
+    return table(['what', 'value'], rows, page);
+  });
+}

@@ -1,0 +1,114 @@
+// Tunes the wanted workloads of the team on this machine.
+import { queueDatabase } from '../../fleet/database.ts';
+import { placeOfWorker } from '../../fleet/job.ts';
+import { machineLock } from '../../fleet/machine.ts';
+import { openQueue } from '../../fleet/queue.ts';
+import { jobsAt } from '../../fleet/tune-job.ts';
+import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
+import { machineVariable } from '../../site/machine-lock.ts';
+import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
+import { readAddress } from '../../team/address.ts';
+import { passwordFor } from '../../team/password-file.ts';
+import type { CliCommand } from '../command.ts';
+import {
+  measuringToolsAt,
+  openDatabase,
+  openWholeDatabase,
+  siteOf,
+  surroundingsOf,
+  UsageError,
+  withTarget,
+} from '../context.ts';
+import { requireOwnDatabase, teamUrl, withTeam } from './server.ts';
+
+/** Time to hand the running job back to the server, in seconds. */
+const HAND_BACK_SECONDS = 15;
+
+export interface WorkerOptions {
+  /** Time of a running job after the first signal, in seconds. */
+  readonly drain: number;
+  readonly untilIdle?: boolean;
+  readonly json?: boolean;
+}
+
+export async function work(
+  { drain, untilIdle = false, json = false }: WorkerOptions,
+  cli: CliCommand,
+): Promise<void> {
+  const surroundings = surroundingsOf(cli);
+  const { env, settings } = surroundings;
+  if (settings.readonly)
+    throw new UsageError('a worker writes the database, and IREE_TUNED_READONLY is set: unset it');
+  requireOwnDatabase(surroundings);
+  if (settings.budgetSeconds === 0)
+    throw new UsageError('a worker needs time to tune: set --budget to the time of each workload');
+  const address = readAddress(teamUrl(surroundings));
+  const at = await siteOf(withTarget(cli.flags), surroundings);
+  const { site } = at;
+  const tools = measuringToolsAt(at, surroundings);
+  const place = placeOfWorker(site);
+  const say = (message: string) => {
+    const time = new Date().toISOString();
+    console.log(json ? JSON.stringify({ at: time, message }) : `${time} ${message}`);
+  };
+  const { signals, unlisten } = endingSignals(drain, say);
+  const store = await openDatabase(surroundings);
+  const local = openWholeDatabase(surroundings);
+  const database = queueDatabase(address, passwordFor(address, env));
+  try {
+    await withTeam(surroundings, async (team) => {
+      const queue = await openQueue(database, place);
+      say(`works for ${place.device}, ${place.target}, ${place.compiler}`);
+      const { finished } = await runWorker({
+        ...{ place, device: site.deviceKey, team, queue, store, local, signals, say },
+        machine: machineLock(database, env[machineVariable]),
+        doJob: jobsAt(store, site, tools, surroundings),
+        isBusy: async () => {
+          const lock = await acquireMeasuringLock(surroundings, 0);
+          lock?.release();
+          return lock === null;
+        },
+        untilIdle,
+      });
+      say(`ends, ${finished} done`);
+    });
+  } finally {
+    unlisten();
+    database.close();
+    local.close();
+    store.close();
+  }
+}
+
+/** The first SIGTERM or SIGINT drains: the running job has `drainSeconds` to end. The second ends the process at once. */
+export function endingSignals(
+  drainSeconds: number,
+  say: (line: string) => void,
+): { readonly signals: WorkerParts['signals']; readonly unlisten: () => void } {
+  const [drain, abort, giveUp] = [new AbortController(), new AbortController(), new AbortController()];
+  const timers: NodeJS.Timeout[] = [];
+  const after = (seconds: number, controller: AbortController) => {
+    timers.push(
+      setTimeout(() => {
+        controller.abort();
+      }, seconds * 1000),
+    );
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (drain.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+    say(`${signal}: ends within ${drainSeconds + HAND_BACK_SECONDS} s; a second signal ends it at once`);
+    drain.abort();
+    after(drainSeconds, abort);
+    after(drainSeconds + HAND_BACK_SECONDS, giveUp);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return {
+    signals: { drain: drain.signal, abort: abort.signal, 'give-up': giveUp.signal },
+    unlisten: () => {
+      process.off('SIGTERM', onSignal);
+      process.off('SIGINT', onSignal);
+      timers.forEach(clearTimeout);
+    },
+  };
+}

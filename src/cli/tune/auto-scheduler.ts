@@ -1,0 +1,135 @@
+// `iree-tuned tune --config`: runs a settings file of IREE's auto-scheduler.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { workloadsOf } from '../../decision/look-up.ts';
+import { readAutoScheduler, type AutoScheduler } from '../../profile/auto-scheduler.ts';
+import { allOf, type Measurement } from '../../profile/measurement.ts';
+import { splitKSlices } from '../../profile/operation.ts';
+import { consoleBlock } from '../../profile/report.ts';
+import { bestLines, longDuration } from '../../profile/run-log.ts';
+import type { Site } from '../../site/site.ts';
+import { subjectOf } from '../../store/subject.ts';
+import { isExecutableFile } from '../../system/files.ts';
+import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from '../context.ts';
+import { warn } from '../output.ts';
+import type { CliCommand } from '../command.ts';
+import { UserError } from '../../system/user-error.ts';
+import {
+  keepCandidates,
+  profiled,
+  spaceSizes,
+  timedCandidates,
+  writeCsv,
+  writeRunLog,
+  type Profiled,
+} from '../profiling.ts';
+import { search } from '../search.ts';
+import { restrictedTo } from '../search-space.ts';
+import { isOperationWork } from '../../workload/workload.ts';
+
+/** Limit of an operation without a budget: settings files limit the trials. */
+const SECONDS_EACH = 600;
+
+export interface AutoSchedulerRun {
+  /** The settings file. */
+  readonly path: string;
+  /** Whether the budget limits the run; else `SECONDS_EACH` limits each operation. */
+  readonly isLimited: boolean;
+  /** Folder for all candidates. */
+  readonly keep?: string | undefined;
+}
+
+/**
+ * Searches all contractions of the file's input, with and without records, and writes the auto-scheduler's files. Paths in the file
+ * are relative to its folder.
+ */
+export async function runAutoScheduler(
+  { path, isLimited, keep }: AutoSchedulerRun,
+  program: CliCommand,
+): Promise<void> {
+  const begun = new Date();
+  const clock = () => performance.now() / 1000;
+  const start = clock();
+  const asked = readAutoScheduler(readFileSync(path, 'utf8'), path);
+  const folder = dirname(resolve(path));
+  const input = resolve(folder, asked.input);
+  if (!existsSync(input)) throw new UserError(`${path}: input_file ${asked.input}: there is no ${input}`);
+  const compiler = compilerOf(asked, folder, program);
+  const surroundings = surroundingsOf(program, compiler === null ? {} : { compiler });
+  const { command, inspected: read } = await inspectInput(input, program.flags, surroundings);
+  const store = await openDatabase(surroundings);
+  const inspected = atDevice(read, store, surroundings);
+  const { site } = inspected;
+  if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere.reason}`);
+  warnOf(asked, path, site);
+  const all = workloadsOf(inspected.input, site, surroundings.settings);
+  const alone = all.filter(({ workload }) => isOperationWork(workload));
+  const works = restrictedTo(alone, site, asked.space);
+  if (works.length === 0) throw new UserError(`${asked.input}: it has no tunable contraction`);
+  const spaces = spaceSizes(works, site);
+
+  console.log(`${asked.tuner}: replaced by the strategy ${asked.strategy}; ${asked.trials} trials each.`);
+
+  const preparingSeconds = clock() - start;
+  const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
+  const { settings } = surroundings;
+  const budgetSeconds = isLimited ? settings.budgetSeconds : SECONDS_EACH * works.length;
+  const { whyNot } = await search(
+    works,
+    store,
+    { command, site, waitedSeconds: inspected.input.waitedSeconds },
+    { ...surroundings, settings: { ...settings, budgetSeconds } },
+    // The file asks for all trials, with or without gains.
+    { strategy: asked.strategy, trials: asked.trials, patience: Infinity },
+    new Set(works.map(({ key }) => key)),
+  );
+  const searchSeconds = clock() - start - preparingSeconds;
+  const found = profiled(works, store, site, splitKSlices(command.expanded), earlier);
+  store.close();
+
+  const every = found.flatMap(({ measurements }) => allOf(measurements));
+  for (const one of every) console.log(consoleBlock(one));
+  if (asked.output !== null) {
+    const output = resolve(folder, asked.output);
+    writeCsv(output, every, [], false);
+    const valid = timedCandidates(every);
+    writeRunLog(output, { begun, preparingSeconds, searchSeconds, spaceSizes: spaces, valid });
+  }
+  if (keep !== undefined) await keepCandidates(keep, every, site, surroundings);
+  console.log('\n********************************************************');
+  for (const one of found) {
+    if (found.length > 1) console.log(`Operation     : ${one.operation.name}`);
+    console.log(`${bestLines(bestOf(one))}\n`);
+  }
+  console.log(longDuration(searchSeconds));
+  console.log('********************************************************');
+  for (const { operation, trials } of found) {
+    if (trials.length > 0) continue;
+    warn(`${operation.name} was not measured: ${whyNot.reason}`);
+    process.exitCode = 1;
+  }
+}
+
+/** The decided configuration, else the fastest of this run: the decision may come from an earlier search. */
+function bestOf({ decided, measurements: { stock, others, best } }: Profiled): Measurement {
+  if (best !== null || decided !== null) return best ?? stock;
+  return [stock, ...others]
+    .filter(({ verification }) => verification !== 'FAILED')
+    .reduce((a, b) => ((b.ratio ?? 0) > (a.ratio ?? 0) ? b : a));
+}
+
+/** The compiler of the file's tools; null if a setting names one, or the file names none. */
+function compilerOf({ tools }: AutoScheduler, folder: string, program: CliCommand): string | null {
+  const isGiven = settingsOf(program).settings.compiler !== undefined;
+  if (tools === null || isGiven) return null;
+  const compiler = join(resolve(folder, tools), 'iree-compile');
+  if (isExecutableFile(compiler)) return compiler;
+  warn(`iree_bin: there is no ${compiler}; another compiler is used`);
+  return null;
+}
+
+function warnOf({ gpuOnly }: AutoScheduler, path: string, { target }: Site): void {
+  const { backend } = target.target;
+  if (gpuOnly.length > 0 && backend === 'llvm-cpu')
+    warn(`${path}: ${gpuOnly.join(', ')} have no effect on ${backend}, only on GPUs`);
+}

@@ -1,0 +1,58 @@
+// Carries a plan out, and shows the progress.
+import { describeDone, describeStart } from '../../populate/describe.ts';
+import type { Plan } from '../../populate/plan.ts';
+import { populate, type Executor, type Populated } from '../../populate/populate.ts';
+import { lineDisplay } from '../../report/progress.ts';
+import { formatDuration } from '../../system/format.ts';
+
+/** The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
+export async function carryOut(
+  plan: Plan,
+  budgetSeconds: number | undefined,
+  atOnce: number,
+  executorFor: (show: (what: string) => void) => Executor,
+): Promise<Populated[]> {
+  const clock = () => performance.now() / 1000;
+  const begun = clock();
+  const total = plan.todo.length;
+  let done = 0;
+  let measured = 0;
+  const secondsLeft = () => {
+    // Fewer than three searches predict less than earlier records.
+    const each = measured < 3 ? plan.secondsEach : (clock() - begun) / measured;
+    const budgetLeft = (budgetSeconds ?? Infinity) - (clock() - begun);
+    return Math.max(0, Math.min(budgetLeft, each * (total - done)));
+  };
+  const display = lineDisplay();
+  const say = (text: string) => {
+    display.clear();
+    process.stderr.write(`iree-tuned: ${text}\n`);
+  };
+  const [finishEarly, abort] = [new AbortController(), new AbortController()];
+  const interrupt = () => {
+    if (!finishEarly.signal.aborted)
+      say('stopping: running searches are decided by their trials; press Ctrl-C again to end at once');
+    (finishEarly.signal.aborted ? abort : finishEarly).abort();
+  };
+  process.on('SIGINT', interrupt);
+  if (total > 0) say(describeStart(plan, budgetSeconds));
+  const executor = executorFor((what) => {
+    display.show(
+      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
+    );
+  });
+  try {
+    return await populate(plan, executor, {
+      ...{ budgetSeconds, atOnce, finishEarly: finishEarly.signal, signal: abort.signal, clock },
+      onDone: (one) => {
+        done++;
+        if (!one.wasKnown) measured++;
+        if (!finishEarly.signal.aborted || one.result !== null)
+          say(describeDone(one, done, total, secondsLeft()));
+      },
+    });
+  } finally {
+    display.clear();
+    process.off('SIGINT', interrupt);
+  }
+}

@@ -1,0 +1,71 @@
+// Hands the plan of `iree-tuned tune --fleet` to the team's workers, and waits for the results.
+import { siteFor } from '../../decision/for-device.ts';
+import type { Knowledge } from '../../populate/ask.ts';
+import { executorHere } from '../../populate/executor.ts';
+import type { Plan } from '../../populate/plan.ts';
+import type { Populated } from '../../populate/populate.ts';
+import type { PopulationSite } from '../../populate/site.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import type { Store } from '../../store/store.ts';
+import { placeOf } from '../../store/subject.ts';
+import { readAddress } from '../../team/address.ts';
+import { pull } from '../../team/exchange.ts';
+import { passwordFor } from '../../team/password-file.ts';
+import { carryOut } from './carry-out.ts';
+import { openWholeDatabase } from '../context.ts';
+import { COMMAND_LIMIT_MS, teamUrl, valueOf, withTeam } from '../team/server.ts';
+
+/** The site of a build, measurable by workers. */
+export const atFleet = (at: PopulationSite, store: Store, { settings }: Surroundings): PopulationSite => {
+  const { forDevice } = settings;
+  const site = forDevice === undefined ? at.site : siteFor(at.site, forDevice, store);
+  return { ...at, site: { ...site, whyNotHere: null } };
+};
+
+/** Pulls the records of the team, which need no work. */
+export const catchUp = (sites: readonly PopulationSite[], surroundings: Surroundings): Promise<void> =>
+  withTeam(surroundings, async (team) => {
+    const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
+    const local = openWholeDatabase(surroundings);
+    try {
+      for (const { site } of sites) {
+        const { target, compiler } = placeOf(site);
+        valueOf(await pull(team, local, { target, compiler }, server, COMMAND_LIMIT_MS));
+      }
+    } finally {
+      local.close();
+    }
+  });
+
+/** Workers carry the plan out; the queue decides their order. */
+export async function followFleet(
+  plan: Plan,
+  budgetSeconds: number | undefined,
+  sites: readonly PopulationSite[],
+  knowledge: Knowledge,
+  folder: string,
+): Promise<Populated[]> {
+  const { executorOfFleet } = await import('../../fleet/executor.ts');
+  const { queueDatabase } = await import('../../fleet/database.ts');
+  const { store, surroundings } = knowledge;
+  const address = readAddress(teamUrl(surroundings));
+  const database = queueDatabase(address, passwordFor(address, surroundings.env));
+  const local = openWholeDatabase(surroundings);
+  const here = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
+  try {
+    return await withTeam(surroundings, (team) =>
+      carryOut(plan, budgetSeconds, Infinity, (show) =>
+        executorOfFleet({
+          ...{ sites, team, database, store, local },
+          prepare: (planned) => here.prepare(planned),
+          onLook: (open) => {
+            show(`${open} handed to workers`);
+          },
+        }),
+      ),
+    );
+  } finally {
+    local.close();
+    database.close();
+  }
+}

@@ -1,0 +1,175 @@
+// `iree-tuned tune` of several inputs, shapes, misses or targets.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findCompiler, findMeasuringTools } from '../../compiler/find.ts';
+import { splitArguments } from '../../compiler/response.ts';
+import type { Knowledge } from '../../populate/ask.ts';
+import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
+import { modelFiles } from '../../populate/models.ts';
+import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
+import { nameOf, programText, type ProgramShape } from '../../populate/program-shape.ts';
+import { planRequest, type PopulationRequest, type RequestPlan } from '../../populate/request.ts';
+import { parseShapeList } from '../../populate/shape-list.ts';
+import { populationSite, type PopulationSite } from '../../populate/site.ts';
+import { readSweep } from '../../populate/sweep.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import { openStore } from '../../store/open.ts';
+import { makeScratchFolder } from '../../system/scratch.ts';
+import { messageOf } from '../../system/tell.ts';
+import { UserError } from '../../system/user-error.ts';
+import type { CliCommand } from '../command.ts';
+import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { readSpaceFile, restrictedTo } from '../search-space.ts';
+import { isSwept, sweepFlag } from '../sweep.ts';
+import { atFleet, catchUp, followFleet } from './fleet.ts';
+import { tuneHere, type Run } from './here.ts';
+import type { TuneOptions } from './tune.ts';
+
+/** Options that limit a search on this machine. */
+const OF_SEARCHES_HERE = ['jobs', 'searchSpace', 'trials', 'again', 'verifyProgram'] as const;
+
+/** Plans the work, prints the plan or carries it out, and prints the results. Ends with 1 where a workload is left without one. */
+export async function tuneMany(
+  inputs: readonly string[],
+  options: TuneOptions,
+  command: CliCommand,
+): Promise<void> {
+  const wanted = wantedOf(inputs, options);
+  const surroundings = surroundingsOf(command);
+  const budgetSeconds = options.budget === undefined ? undefined : surroundings.settings.budgetSeconds;
+  const isDry = options.dryRun === true;
+  const isForFleet = options.fleet === true;
+  const excluded = OF_SEARCHES_HERE.filter((name) => isForFleet && options[name] !== undefined);
+  if (excluded.length > 0)
+    throw new UsageError(
+      `${excluded.map(optionFlag).join(', ')}: workers do not take this option; leave it or --fleet out`,
+    );
+  checkSettings(surroundings, isDry, isForFleet);
+  const folder = makeScratchFolder(surroundings.cacheDirectory, 'tune');
+  if (folder === null)
+    throw new UserError(`the cache folder ${surroundings.cacheDirectory} cannot be written`);
+  try {
+    const here = await sitesOf(command.flags, options.flags ?? [], folder, surroundings);
+    if (isForFleet && !isDry) await catchUp(here, surroundings);
+    const store = isDry
+      ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
+      : await openDatabase(surroundings);
+    try {
+      const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
+      const tools = toolsOf(surroundings);
+      const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
+      const written = options.searchSpace === undefined ? null : readSpaceFile(options.searchSpace);
+      // An invalid search space fails before the compiler runs.
+      for (const { site } of sites) if (written !== null) restrictedTo([], site, written);
+      const knowledge: Knowledge = {
+        ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
+        isRestricted: written !== null,
+        again: options.again === true,
+      };
+      const request = requestOf(wanted, folder);
+      const first = await planRequest(request, sites, knowledge);
+      if (isDry) {
+        command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
+          describePlan(first, sites, budgetSeconds),
+        );
+        return;
+      }
+      const run = { request, sites, knowledge, budgetSeconds, folder };
+      const { plan, results, found } = isForFleet
+        ? await onFleet(first, run)
+        : await tuneHere(first, run, { tools, written, ...options });
+      command.print(populationJson(plan, results, found, sites), () =>
+        describeResults(results, plan, found, sites),
+      );
+      if (results.some(({ result }) => result === null)) process.exitCode = 1;
+    } finally {
+      store.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Workers tune workloads only, so programs have no results. */
+const onFleet = async (plan: RequestPlan, { sites, knowledge, budgetSeconds, folder }: Run) => ({
+  plan,
+  results: await followFleet(plan, budgetSeconds, sites, knowledge, folder),
+  found: NO_PROGRAMS,
+});
+
+const optionFlag = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** The command line's request, before programs of a sweep are written to files. */
+interface Wanted extends Omit<PopulationRequest, 'programs'> {
+  readonly models: readonly string[];
+  readonly swept: readonly ProgramShape[];
+}
+
+/** @throws UserError for an invalid option, or without any work */
+function wantedOf(inputs: readonly string[], options: TuneOptions): Wanted {
+  const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readList(file), file));
+  const sweep = isSwept(options) ? readSweep(options, sweepFlag) : { shapes: [], programs: [] };
+  const fromMisses = options.fromMisses === true;
+  const models = modelFiles(inputs);
+  const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
+  const swept = sweep.programs;
+  if (models.length + shapes.length + swept.length === 0 && !fromMisses)
+    throw new UsageError(
+      'nothing to tune: name models, --shapes FILE, a sweep (--m 64:1024:64 --n ... --k ...) or --from-misses',
+    );
+  return { models, swept, shapes, fromMisses };
+}
+
+/** @param folder for generated programs */
+function requestOf({ models, swept, shapes, fromMisses }: Wanted, folder: string): PopulationRequest {
+  const written = swept.map((shape) => {
+    const source = nameOf(shape);
+    const path = join(folder, `${source}.mlir`);
+    writeFileSync(path, programText(shape));
+    return { path, source };
+  });
+  const programs = [...models.map((path) => ({ path, source: path })), ...written];
+  return { programs, shapes, fromMisses };
+}
+
+function readList(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UserError(`${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {
+  if (settings.forDevice !== undefined && !isForFleet)
+    throw new UsageError(
+      `tune measures on this machine, and for-device is ${settings.forDevice}: unset for-device, run tune on that device, or add --fleet`,
+    );
+  if (settings.readonly && !isDry)
+    throw new UsageError(
+      'tune writes the database, and IREE_TUNED_READONLY is set: unset it, or add --dry-run',
+    );
+}
+
+/** One site for each set of flags, added to the common flags. */
+async function sitesOf(
+  common: readonly string[],
+  each: readonly string[],
+  folder: string,
+  surroundings: Surroundings,
+): Promise<PopulationSite[]> {
+  const sets = each.length === 0 ? [''] : each;
+  const sites: PopulationSite[] = [];
+  for (const text of sets) {
+    const flags = [...common, ...splitArguments(text)];
+    const name = flags.length === 0 ? 'this machine' : flags.join(' ');
+    sites.push(await populationSite(withTarget(flags), name, folder, surroundings));
+  }
+  return sites;
+}
+
+function toolsOf({ env, settings, root, cacheDirectory }: Surroundings) {
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  return findMeasuringTools(compiler, env, { root, cacheDirectory });
+}

@@ -1,0 +1,79 @@
+// `iree-tuned tune` of one input.
+import type { Decision } from '../../decision/decision.ts';
+import { KeptModules } from '../../plan/kept-modules.ts';
+import { concludeProgram, openProgram, tuneDispatches } from '../../populate/tune-ahead.ts';
+import { explainOperations } from '../../report/explain.ts';
+import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
+import { UserError } from '../../system/user-error.ts';
+import { table } from '../../report/table.ts';
+import type { Work } from '../../tuning/tune-workloads.ts';
+import { isOperationWork } from '../../workload/workload.ts';
+import { configurationKey } from '../../backend/index.ts';
+import type { CliCommand } from '../command.ts';
+import { atDevice, inspectInput, openDatabase, surroundingsOf } from '../context.ts';
+import { page } from '../output.ts';
+import { search } from '../search.ts';
+import { restricted } from '../search-space.ts';
+import { describeVerdict } from './describe-verdict.ts';
+import type { TuneOptions } from './tune.ts';
+
+/** Tunes one input, and prints its operations. Ends with 1 where a workload is left without a result. */
+export async function tuneProgram(input: string, options: TuneOptions, cli: CliCommand): Promise<void> {
+  const surroundings = surroundingsOf(cli);
+  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
+  const store = await openDatabase(surroundings);
+  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
+  const { site } = written.inspected;
+  if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere.reason}`);
+  const kept = new KeptModules();
+  const means = { store, surroundings, kept };
+  const open = await openProgram(written, means);
+  const { command, inspected, lookup } = open;
+  const anew = keysToTuneAgain(lookup.decide(new Map()), options.again === true);
+  // A restricted search tunes only the workloads without a record.
+  const isRestricted = options.searchSpace !== undefined;
+  const missing = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
+  const wanted = restricted(
+    lookup.works.filter(({ key }) => missing.has(key) || anew.has(key)),
+    site,
+    options.searchSpace,
+  );
+  const { waitedSeconds } = inspected.input;
+  const begun = performance.now();
+  const inDispatches = await tuneDispatches(open, wanted, anew, means);
+  const spentSeconds = waitedSeconds + (performance.now() - begun) / 1000;
+  const measured = { command, site, waitedSeconds: spentSeconds };
+  const alone = wanted.filter(({ workload }) => isOperationWork(workload));
+  const { results, whyNot } = await search(alone, store, measured, surroundings, options, anew);
+  const isOnDemand = options.verifyProgram === true;
+  const { decisions, verdict } = await concludeProgram(open, whyNot, isOnDemand, means);
+  kept.discard();
+  store.close();
+  const operations = explainOperations(inspected.input, input, decisions, null);
+  cli.print({ operations, program: verdict }, () => {
+    const rows = operations.map((row, i) => {
+      const evidence = decisions[i]!.evidence;
+      return [
+        row.location,
+        shortKey(row.workload ?? row.operation),
+        formatSeconds(evidence?.defaultSeconds ?? NaN),
+        formatSeconds(evidence?.seconds ?? NaN),
+        formatRatio(evidence?.ratio),
+        row.configuration === null ? row.reason : configurationKey(row.configuration),
+      ];
+    });
+    const all = table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page);
+    return verdict === null ? all : `${all}\n\n${describeVerdict(verdict)}`;
+  });
+  const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
+  if (!wanted.every(isKnown)) process.exitCode = 1;
+}
+
+/** Keys of records to tune again: all on demand, else those of incomplete searches without a gain. */
+function keysToTuneAgain(decisions: readonly Decision[], all: boolean): Set<string> {
+  const again = decisions.filter(
+    ({ configuration, evidence }) =>
+      all || (configuration?.kind === 'default' && evidence?.complete === false),
+  );
+  return new Set(again.flatMap(({ tunable }) => tunable?.key ?? []));
+}

@@ -1,0 +1,160 @@
+// Offline pre-population as a user drives it: killed and gone on with, before a build that then only hits; and what builds have
+// missed.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { TuningRecord } from '../../src/store/store.ts';
+import { root } from '../support/real-tools.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+
+interface Population {
+  readonly plan: {
+    readonly todo: readonly { readonly workload: string }[];
+    readonly known: readonly unknown[];
+    readonly duplicates: number;
+    readonly skipped: readonly { readonly what: string; readonly reason: string }[];
+  };
+  readonly programs: unknown;
+  readonly results: readonly { readonly workload: string; readonly outcome: string }[] | null;
+}
+
+const softmax = (type: string) => `func.func @main(%x: ${type}) -> ${type} {
+  %empty = tensor.empty() : ${type}
+  %r = linalg.softmax dimension(2) ins(%x : ${type}) outs(%empty : ${type}) -> ${type}
+  return %r : ${type}
+}
+`;
+
+const records = async (place: Workplace) =>
+  JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as (TuningRecord & {
+    key?: string;
+  })[];
+
+const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
+  sizes
+    .map(([m, n, k], i) => {
+      const [lhs, rhs, result] = [`tensor<${m}x${k}xf32>`, `tensor<${k}x${n}xf32>`, `tensor<${m}x${n}xf32>`];
+      return `func.func @f${i}(%x: ${lhs}, %w: ${rhs}) -> ${result} {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : ${result}
+  %z = linalg.fill ins(%c : f32) outs(%e : ${result}) -> ${result}
+  %y = linalg.matmul ins(%x, %w : ${lhs}, ${rhs}) outs(%z : ${result}) -> ${result}
+  return %y : ${result}
+}\n`;
+    })
+    .join('');
+
+test('a sweep that is killed goes on, and builds of its shapes only hit', async () => {
+  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
+  const sweep = [
+    'populate',
+    '--m',
+    '32:57:12',
+    '--n',
+    '40',
+    '--k',
+    '64',
+    '--rhs-constant',
+    'no',
+    '--jobs',
+    '1',
+  ];
+  const { child, ended } = place.start(join(root, 'bin', 'iree-tuned'), sweep);
+  let said = '';
+  child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
+  while (!said.includes('1 of 3')) await sleep(20);
+  child.kill('SIGKILL');
+  expect((await ended).signal).toBe('SIGKILL');
+  const before = await records(place);
+  expect(before.length).toBeGreaterThanOrEqual(1);
+  expect(before.length).toBeLessThan(3);
+
+  const again = await place.tuned([...sweep, '--json']);
+  expect(again.code, again.stderr).toBe(0);
+  const { plan, results } = JSON.parse(again.stdout.toString()) as Population;
+  expect(plan.known).toHaveLength(before.length);
+  expect(results!.every(({ outcome }) => outcome === 'tuned')).toBe(true);
+  const after = await records(place);
+  expect(after).toHaveLength(3);
+  // Nothing of what there was has been measured once more.
+  for (const record of before) expect(after).toContainEqual(record);
+
+  place.write('model.mlir', matmuls([32, 44, 56].map((m) => [m, 40, 64] as const)));
+  const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+    env: { IREE_TUNED_ON_MISS: 'default' },
+  });
+  expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
+});
+
+test('a dry run says what is new, known, twice and skipped, and changes nothing; misses are tuned later', async () => {
+  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
+  place.write('model.mlir', oddMatmul);
+  await place.compile([...HOST, 'model.mlir', '-o', 'model.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
+  const flags = ['--', ...HOST];
+  place.write('list.csv', 'm,n,k,rhs_constant,count\n33,17,65,no,5\n33,17,65,no,1\n');
+  place.write('other.mlir', withoutMatmul);
+  const all = ['tune', 'model.mlir', 'other.mlir', '--shapes', 'list.csv', '--from-misses'];
+  const dry = await place.tuned([...all, '--dry-run', '--json', ...flags]);
+  expect(dry.code, dry.stderr).toBe(0);
+  const { plan, results } = JSON.parse(dry.stdout.toString()) as Population;
+  expect(results).toBeNull();
+  // The model and what its build has missed are the same; the list has one of its own, twice.
+  expect(plan.todo).toHaveLength(2);
+  expect(plan.duplicates).toBe(2);
+  expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'nothing to tune in the input' }]);
+  expect(await records(place)).toEqual([]);
+
+  const run = await place.tuned(['tune', '--from-misses', ...flags]);
+  expect(run.code, run.stderr).toBe(0);
+  expect(run.stderr).toMatch(/1 of 1: .*faster than the default/);
+  expect(run.stdout.toString()).toMatch(/1 of 1 have a record now, 1 of them faster/);
+  const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+    env: { IREE_TUNED_ON_MISS: 'default' },
+  });
+  expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
+  const human = await place.tuned([...all, '--dry-run', ...flags]);
+  expect(human.stdout.toString()).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
+});
+
+test.each<[string[], string, code?: number]>([
+  [[], 'nothing to tune: name models', 2],
+  [['--m', '64:128'], '--n is missing'],
+  [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
+  [['--shapes', 'none.csv'], 'none.csv cannot be read'],
+  [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],
+  [['--from-misses', '--jobs', '0'], 'It takes a whole number from 1 up', 2],
+  [
+    ['--from-misses', '--flags', '--iree-codegen-tuning-spec-path=x.mlir'],
+    'nothing is tuned with these flags',
+  ],
+])('%j is refused with the way out', async (argv, message, expected = 1) => {
+  const { code, stderr } = await new Workplace().tuned(['tune', ...argv]);
+  expect(code).toBe(expected);
+  expect(stderr).toContain(message);
+});
+
+test(
+  'a softmax of a sweep and a program in other forms are tuned where they are',
+  { timeout: 300_000 },
+  async () => {
+    const place = new Workplace();
+    const sweep = ['--op', 'softmax', '--batch', '4', '--m', '100', '--n', '150'];
+    const planned = await place.tuned(['tune', 'model.mlir', ...sweep, '--dry-run']);
+    expect(planned.code, planned.stderr).toBe(1);
+    expect(planned.stderr).toContain('model.mlir: there is no such file or folder');
+    const found = await place.tuned(['tune', ...sweep, '--json']);
+    expect(found.stderr).toContain('program 1 of 1, softmax_4x100x150_f32: 1 dispatch');
+    const { plan, programs } = JSON.parse(found.stdout.toString()) as Population;
+    expect(programs).toMatchObject({
+      tuned: [{ source: 'softmax_4x100x150_f32', forms: null, dispatches: 1, decided: 1 }],
+    });
+    // The record ends the work for the same request.
+    expect(plan).toMatchObject({ programs: [], todo: [], skipped: [] });
+
+    place.write('softmax.mlir', softmax('tensor<4x100x150xf32>'));
+    const { explanation } = await place.explain([...HOST, 'softmax.mlir', '-o', 'softmax.vmfb'], {
+      env: { IREE_TUNED_BUDGET: '0' },
+    });
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  },
+);
