@@ -1,6 +1,4 @@
-import { NEWLINE } from './characters.ts';
-import { find } from './find.ts';
-import { type Location, locate } from './locate.ts';
+import type { LineIndex, Location } from './locate.ts';
 import type { Insertion, Operation } from './types.ts';
 
 /**
@@ -73,41 +71,74 @@ export function mapBack(insertions: readonly Insertion[], position: number): num
 }
 
 /**
- * The line and column in the input for those that a diagnostic about the edited text gives, which count as
- * {@link locate} does. Throws a RangeError when the edited text has no such line or column.
+ * Translates lines and columns of the edited text, as its diagnostics give them, into those of the input. Reads the
+ * input once, as far as the insertions reach; an answer takes as long as one of the index.
+ * @param lines the index of the input
+ * @param insertions sorted by offset, as for {@link applyInsertions}
+ * @returns a function that throws a RangeError when the edited text has no such line or column
  */
-export function originalPosition(
-  input: Uint8Array,
+export function originalPositions(
+  lines: LineIndex,
   insertions: readonly Insertion[],
-  line: number,
-  column: number,
-): Location {
-  const offset = offsetOf(insertionSlices(input, insertions), line, column);
-  if (offset < 0) throw new RangeError(`the edited text has no line ${line} with a column ${column}`);
-  return locate(input, mapBack(insertions, offset));
+): (line: number, column: number) => Location {
+  const pieces = piecesOf(lines, insertions);
+  return (line, column) => {
+    const piece = pieces[lastPieceBefore(pieces, line, column)];
+    if (piece !== undefined && Number.isInteger(line) && Number.isInteger(column)) {
+      const { edited, original, lineLengths } = piece;
+      if (lineLengths === null) {
+        const place = moved({ line, column }, edited, original);
+        if (lines.offsetOf(place.line, place.column) >= 0) return place;
+      } else {
+        const before = line === edited.line ? edited.column : 1;
+        if (column - before <= lineLengths[line - edited.line]!) return original;
+      }
+    }
+    throw new RangeError(`the edited text has no line ${line} with a column ${column}`);
+  };
 }
 
-/** The byte offset of a line and column, which may be the end of the line, in a text in pieces; -1 when there is none. */
-function offsetOf(pieces: Iterable<Uint8Array>, line: number, column: number): number {
-  if (!Number.isInteger(line) || !Number.isInteger(column) || line < 1 || column < 1) return -1;
-  let passed = 1;
-  let position = 0;
-  let offset = column - 1;
-  for (const piece of pieces) {
-    const { length } = piece;
-    let from = 0;
-    for (let newline; passed < line; passed++) {
-      newline = find(piece, NEWLINE, from, length);
-      if (newline === length) break;
-      from = newline + 1;
-      offset = position + from + column - 1;
-    }
-    if (passed === line) {
-      const end = find(piece, NEWLINE, from, length);
-      if (offset <= position + end) return offset;
-      if (end < length) return -1;
-    }
-    position += length;
+/** An insertion, or the input between two insertions. */
+interface Piece {
+  /** Where the piece starts in the edited text, and where in the input. */
+  readonly edited: Location;
+  readonly original: Location;
+  /** Bytes in each line of an insertion; null for the input. */
+  readonly lineLengths: readonly number[] | null;
+}
+
+function piecesOf(lines: LineIndex, insertions: readonly Insertion[]): Piece[] {
+  const encoder = new TextEncoder();
+  let input: Piece = { edited: START, original: START, lineLengths: null };
+  const pieces = [input];
+  for (const { offset, text } of insertions) {
+    const original = lines.locate(offset);
+    const edited = moved(original, input.original, input.edited);
+    const lineLengths = text.split('\n').map((line) => encoder.encode(line).length);
+    const newlines = lineLengths.length - 1;
+    const column = lineLengths[newlines]! + (newlines === 0 ? edited.column : 1);
+    input = { edited: { line: edited.line + newlines, column }, original, lineLengths: null };
+    pieces.push({ edited, original, lineLengths }, input);
   }
-  return passed === line && offset <= position ? offset : -1;
+  return pieces;
+}
+
+const START: Location = { line: 1, column: 1 };
+
+/** The place that is as far behind `to` as `place` is behind `from`. */
+function moved(place: Location, from: Location, to: Location): Location {
+  const column = place.line === from.line ? place.column - from.column + to.column : place.column;
+  return { line: place.line - from.line + to.line, column };
+}
+
+/** The index of the last piece that starts at a line and column, or before it; -1 when there is none. */
+function lastPieceBefore(pieces: readonly Piece[], line: number, column: number): number {
+  let [low, high] = [0, pieces.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { edited } = pieces[middle]!;
+    if (edited.line < line || (edited.line === line && edited.column <= column)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

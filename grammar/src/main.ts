@@ -7,7 +7,7 @@
 export { type AttributeValue, attributeValue } from './attribute-value.ts';
 export { isBytecode } from './bytecode.ts';
 export { dialectAttributes } from './dialect-attributes.ts';
-export { applyInsertions, insertionFor, insertionSlices, mapBack, originalPosition } from './edit.ts';
+export { applyInsertions, insertionFor, insertionSlices, mapBack, originalPositions } from './edit.ts';
 export { functions } from './functions.ts';
 export { type LineIndex, lineIndex, type Location, locate } from './locate.ts';
 export { locationsOf } from './locations.ts';

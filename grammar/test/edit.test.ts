@@ -8,7 +8,7 @@ import {
   lineIndex,
   locate,
   mapBack,
-  originalPosition,
+  originalPositions,
 } from '../src/main.ts';
 import { rows } from '../src/table.ts';
 import { bytes, customForm, only, quotedForm } from './fixtures.ts';
@@ -191,10 +191,11 @@ describe('the way back', () => {
         const edited = applyInsertions(input, insertions);
         const expected = origins(input, insertions);
         expect(expected).toHaveLength(edited.length + 1);
+        const positionOf = originalPositions(lineIndex(input), insertions);
         expected.forEach((origin, position) => {
           expect(mapBack(insertions, position)).toBe(origin);
           const { line, column } = locate(edited, position);
-          expect(originalPosition(input, insertions, line, column)).toEqual(locate(input, origin));
+          expect(positionOf(line, column)).toEqual(locate(input, origin));
         });
       }),
     );
@@ -218,9 +219,33 @@ describe('the way back', () => {
     [1, NaN],
     [Infinity, 1],
   ])('throws a RangeError for line %d, column %d', (line, column) => {
-    expect(() => originalPosition(bytes('a\nb'), [{ offset: 1, text: 'xy' }], line, column)).toThrow(
-      RangeError,
+    const positionOf = originalPositions(lineIndex(bytes('a\nb')), [{ offset: 1, text: 'xy' }]);
+    expect(() => positionOf(line, column)).toThrow(RangeError);
+  });
+
+  test('throws a RangeError behind each end of a line, and nowhere else', () => {
+    fc.assert(
+      fc.property(edits, ({ input, insertions }) => {
+        const positionOf = originalPositions(lineIndex(input), insertions);
+        const lines = Buffer.from(applyInsertions(input, insertions)).toString('latin1').split('\n');
+        lines.forEach(({ length }, index) => {
+          expect(() => positionOf(index + 1, length + 1)).not.toThrow();
+          expect(() => positionOf(index + 1, length + 2)).toThrow(RangeError);
+        });
+        expect(() => positionOf(lines.length + 1, 1)).toThrow(RangeError);
+      }),
     );
+  });
+
+  test('reads the text once for all diagnostics', () => {
+    // 300 scans would look for 36 million ends of lines.
+    const text = bytes(`${'x'.repeat(70)}\n`.repeat(120_000));
+    const insertions = Array.from({ length: 300 }, (_, index) => ({ offset: index * 28_000, text: '{a}' }));
+    const before = process.threadCpuUsage();
+    const positionOf = originalPositions(lineIndex(text), insertions);
+    for (let place = 0; place < 300; place++) positionOf(120_000 - place * 100, 3);
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1e6).toBeLessThan(1.5);
   });
 });
 

@@ -1,5 +1,11 @@
 // Maps the compiler's messages about an edited copy of the input to the input itself.
-import { applyInsertions, lineIndex, originalPosition, type Insertion, type LineIndex } from 'mlir-parser-ts';
+import {
+  applyInsertions,
+  lineIndex,
+  originalPositions,
+  type Insertion,
+  type LineIndex,
+} from 'mlir-parser-ts';
 
 /** A message that is followed by its line of source and a caret. */
 interface Message {
@@ -31,12 +37,13 @@ export function mapDiagnostics(
 ): string {
   if (!messages.includes(STDIN)) return messages;
   const index = lineIndex(input);
+  const translate = originalPositions(index, insertions);
   const mapped: string[] = [];
   let message: Message | null = null;
   for (const text of messages.split('\n')) {
     const found = /^(.*?)<stdin>:(\d+):(\d+):/.exec(text);
     if (found !== null) {
-      const position = positionOf(input, insertions, Number(found[2]), Number(found[3]));
+      const position = positionOf(translate, Number(found[2]), Number(found[3]));
       mapped.push(text.replace(found[0], `${found[1]!}${name}:${position.line}:${position.column}:`));
       const lines = linesAt(input, index, insertions, position.line);
       message = lines && { ...lines, column: position.column, expected: 'source' };
@@ -68,9 +75,9 @@ function withoutTabs(line: string): string {
   return shown;
 }
 
-function positionOf(input: Uint8Array, insertions: readonly Insertion[], line: number, column: number) {
+function positionOf(translate: ReturnType<typeof originalPositions>, line: number, column: number) {
   try {
-    return originalPosition(input, insertions, line, column);
+    return translate(line, column);
   } catch {
     // The place is not in the text. Edits add no lines, so the line is right.
     return { line, column };
