@@ -1,14 +1,23 @@
 // @module-tag slow
-// The package as npm publishes it, installed in a project of its own.
+// Packs the package, installs the tarball in a fresh project, and runs it there.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BROWSER, noBrowser } from '../../test/support/browser.ts';
-import { isWithout } from '../../test/support/needs.ts';
+import { isFull, isWithout } from '../../test/support/needs.ts';
+import manifest from '../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -20,6 +29,21 @@ const model = blocks.find(({ language }) => language === 'mlir')!.text;
 const examples = blocks.flatMap(({ language, text }, index) =>
   language === 'ts' ? [{ text, output: blocks[index + 1]!.text }] : [],
 );
+
+/** The oldest release of Node in `engines`, from npm; it stays in the checkout's cache. */
+const oldest = manifest.engines.node.replace('>=', '');
+const oldestFolder = join(root, '../.cache', `node-${oldest}`);
+const oldestNode = join(oldestFolder, 'node_modules/node/bin/node');
+const noOldestNode = (): string | null => {
+  if (!existsSync(oldestNode)) {
+    mkdirSync(oldestFolder, { recursive: true });
+    writeFileSync(join(oldestFolder, 'package.json'), '{ "allowScripts": { "node": true } }');
+    spawnSync('npm', ['install', `node@${oldest}`, '--no-audit', '--no-fund'], { cwd: oldestFolder });
+  }
+  return existsSync(oldestNode) ? null : `npm cannot install node@${oldest}`;
+};
+const nodes = [['this Node', process.execPath]] as [string, string][];
+if (isFull && !isWithout(noOldestNode())) nodes.push([`Node ${oldest}`, oldestNode]);
 
 let folder = '';
 let project = '';
@@ -38,42 +62,55 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Without the condition that the runner of the tests sets. */
-const run = (argv: readonly string[]) => {
+/** Leaves out the test runner's NODE_OPTIONS, whose condition `source` loads the sources. */
+const run = (node: string, argv: readonly string[]) => {
   const env = { PATH: process.env['PATH'] };
-  const { status, stdout, stderr } = spawnSync(process.execPath, argv, {
-    cwd: project,
-    encoding: 'utf8',
-    env,
-  });
+  const { status, stdout, stderr } = spawnSync(node, argv, { cwd: project, encoding: 'utf8', env });
   return { status, stdout, stderr };
 };
 
-test('what is published is what belongs there', () => {
+test('npm publishes the bundles, the types, the sources and the grammar, and nothing else', () => {
   const list = execFileSync('npm', ['publish', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const paths = [...list.matchAll(/"path": "([^"]+)"/g)].map(([, path]) => path!);
-  const known =
-    /^(?:dist\/[\w-]+\.d\.ts|dist\/(?:main|cli)\.js|src\/[\w-]+\.ts|LICENSE|README\.md|mlir\.ebnf|operations\.json|package\.json)$/;
-  expect(paths.filter((path) => !known.test(path))).toEqual([]);
-  expect(paths).toEqual(expect.arrayContaining(['dist/main.js', 'dist/main.d.ts', 'dist/cli.js', 'LICENSE']));
+  const sources = readdirSync(join(root, 'src'));
+  const types = paths.filter((path) => path.endsWith('.d.ts'));
+  expect(types).toContain('dist/main.d.ts');
+  expect(
+    types.filter((path) => !sources.includes(path.slice('dist/'.length).replace('.d.ts', '.ts'))),
+  ).toEqual([]);
+  expect(paths.filter((path) => !types.includes(path)).sort()).toEqual(
+    [
+      ...sources.map((name) => `src/${name}`),
+      ...['dist/main.js', 'dist/cli.js', 'package.json', 'operations.json'],
+      ...['mlir.ebnf', 'README.md', 'LICENSE'],
+    ].sort(),
+  );
 });
 
-test.each(examples.map(({ text, output }, index) => [index + 1, text, output] as const))(
-  'example %i of the README prints what it says',
-  (index, text, output) => {
-    writeFileSync(join(project, `example-${index}.ts`), text);
-    expect(run(['--experimental-strip-types', `example-${index}.ts`])).toMatchObject({
-      status: 0,
-      stdout: output,
-    });
-  },
-);
+describe.each(nodes)('on %s', (_, node) => {
+  test.each(examples.map(({ text, output }, index) => [index + 1, text, output] as const))(
+    'example %i of the README prints its output',
+    (index, text, output) => {
+      writeFileSync(join(project, `example-${index}.ts`), text);
+      const found = run(node, ['--experimental-strip-types', `example-${index}.ts`]);
+      expect(found).toMatchObject({ status: 0, stdout: output });
+    },
+  );
 
-test('its types are those of the examples', () => {
+  test('CommonJS can require the package', () => {
+    const script = "console.log(require('mlir-parser-ts').parse(Buffer.from('module {}')))";
+    expect(run(node, ['--input-type=commonjs', '--eval', script])).toMatchObject({
+      status: 0,
+      stdout: '{ operations: [], problems: [] }\n',
+    });
+  });
+});
+
+test('the types of the package fit the examples', () => {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const files = examples.map(({ text }, index) => {
     writeFileSync(
@@ -83,19 +120,19 @@ test('its types are those of the examples', () => {
     return `typed-${index}.ts`;
   });
   const flags = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
-  expect(run([tsc, ...flags, ...files])).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(run(process.execPath, [tsc, ...flags, ...files])).toEqual({ status: 0, stdout: '', stderr: '' });
 });
 
-describe('the command', () => {
+describe.each(nodes)('the command on %s', (_, node) => {
   const command = 'node_modules/mlir-parser-ts/dist/cli.js';
   const shown = blocks.find(({ text }) => text.startsWith('model.mlir:'))!.text;
 
   test('lists the operations', () => {
-    expect(run([command, 'model.mlir'])).toEqual({ status: 0, stdout: shown, stderr: '' });
+    expect(run(node, [command, 'model.mlir'])).toEqual({ status: 0, stdout: shown, stderr: '' });
   });
 
-  test('says everything about them as JSON', () => {
-    const { status, stdout } = run([command, 'model.mlir', '--json']);
+  test('prints every property of the operations as JSON', () => {
+    const { status, stdout } = run(node, [command, 'model.mlir', '--json']);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       operations: [
@@ -114,20 +151,20 @@ describe('the command', () => {
     });
   });
 
-  test('has exit codes for text that is not understood, and for no text', () => {
+  test('exits with 1 when a part of the text is not understood, with 2 without text', () => {
     writeFileSync(join(project, 'broken.mlir'), 'foo.bar {');
-    const broken = run([command, 'broken.mlir', '--json']);
+    const broken = run(node, [command, 'broken.mlir', '--json']);
     expect(broken).toMatchObject({
       status: 1,
       stderr: 'broken.mlir:1:10: the text ends inside 1 open braces\n',
     });
     expect(JSON.parse(broken.stdout)).toMatchObject({ problems: [{ line: 1, column: 10 }] });
     for (const argv of [[], ['none.mlir'], ['a', 'b'], ['--what']])
-      expect(run([command, ...argv])).toMatchObject({ status: 2, stdout: '' });
+      expect(run(node, [command, ...argv])).toMatchObject({ status: 2, stdout: '' });
   });
 });
 
-test.skipIf(isWithout(noBrowser))('it runs in a worker of a browser', async () => {
+test.skipIf(isWithout(noBrowser))('the package runs in a worker of a browser', async () => {
   const worker = `
     import { locate, parse } from './main.js';
     const input = new TextEncoder().encode(${JSON.stringify(model)});
