@@ -15,16 +15,17 @@ import type { AffineMap, StridedResult, Term, WindowResult } from './types.ts';
 
 const ZERO = 0x30;
 
-/** More dimensions, and more results, than any contraction has; bounds the search for each result's dimension. */
+/** No contraction has more dimensions or results. Bounds the search for each result's dimension. */
 const MOST_DIMENSIONS = 32;
 
-/** Reads `affine_map<...>` when `affine_map` is the current token; null when it is not understood. */
+/** Reads `affine_map<...>`, with `affine_map` as the current token. Null when it is not understood. */
 // ebnf: affine-map
 export function parseAffineMap(scanner: Scanner): AffineMap | null {
   if (!scanner.is('affine_map') || scanner.next() !== OPEN_ANGLE || scanner.next() !== OPEN_PAREN)
     return null;
 
-  const names: number[] = []; // start and end of each dimension's name
+  /** Start and end of each dimension's name. */
+  const names: number[] = [];
   while (scanner.next() === IDENTIFIER) {
     names.push(scanner.start, scanner.pos);
     if (names.length > 2 * MOST_DIMENSIONS) return null;
@@ -51,7 +52,7 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
     const terms = termsAt(scanner, names);
     const [one, other] = terms ?? [];
     if (one === undefined) {
-      // An expression; one that has a plain dimension inside must not pass for it.
+      // Any other expression. It must not count as the dimension that it starts with.
       scanner.pos = before;
       if (skipElement(scanner) < 0) return null;
     }
@@ -74,7 +75,7 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
   };
 }
 
-/** As it is written: without a factor the stride is null. */
+/** A term of the text. Without a factor, the stride is null. */
 interface WrittenTerm {
   readonly dimension: number;
   readonly stride: number | null;
@@ -82,7 +83,7 @@ interface WrittenTerm {
 
 const withStride = ({ dimension, stride }: WrittenTerm): Term => ({ dimension, stride: stride ?? 1 });
 
-/** One or two terms from the current token on, up to the comma or parenthesis after them; null for anything else. */
+/** Reads one or two terms from the current token up to the comma or parenthesis behind them. Null for other text. */
 // ebnf: map-result
 function termsAt(scanner: Scanner, names: readonly number[]): WrittenTerm[] | null {
   const terms: WrittenTerm[] = [];
@@ -102,7 +103,7 @@ function termsAt(scanner: Scanner, names: readonly number[]): WrittenTerm[] | nu
   }
 }
 
-/** The positive integer that is the current token; null when it is something else. */
+/** The current token as a positive integer; null for other tokens. */
 function numberAt({ bytes, start, pos }: Scanner): number | null {
   let value = 0;
   for (let at = start; at < pos; at++) {

@@ -6,16 +6,15 @@ import { parseType, skipType } from './type.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { AffineMap, Type } from './types.ts';
 
-/** Longest chain of `#a = #b` that is followed. */
+/** Longest chain of aliases, `#a = #b`, that is followed. */
 const LONGEST_CHAIN = 32;
 
 /**
- * The `#name = ...` and `!name = ...` of one chunk. A definition is three numbers until someone asks for a name (large
- * files have many thousands of `#loc`s), and a value is read once, however often it is used.
+ * The `#name = ...` and `!name = ...` of one chunk. A definition is three numbers until the first look-up, because large
+ * files have many thousands of `#loc`s. Each value is read once.
  */
 // ebnf: alias-definition
 export class Aliases {
-  /** What everything that may meet an alias reads from. */
   readonly source: Source;
   private readonly scanner: Scanner;
   private readonly text: Text;
@@ -25,7 +24,7 @@ export class Aliases {
   private readonly typeTexts = new Map<string, string | null>();
   private readonly affineMaps = new Map<string, AffineMap | null>();
   private readonly mapLists = new Map<string, readonly AffineMap[] | null>();
-  /** Bytes of values that may still be read: those without an end take all of the text, each. */
+  /** Bytes of values that may still be read. Each unterminated value would take the rest of the text. */
   private budget: number;
   private readonly dictionaries = new Map<string, Dictionary | null>();
 
@@ -36,7 +35,7 @@ export class Aliases {
     this.source = { scanner, text, aliases: this, types };
   }
 
-  /** Notes an alias whose name (with its `#` or `!`) is [start, end) and whose value starts at `value`. */
+  /** Notes an alias: its name, with the `#` or `!`, is in [start, end), and its value starts at `value`. */
   define(start: number, end: number, value: number): void {
     this.unindexed.push(start, end, value);
   }
@@ -76,7 +75,7 @@ export class Aliases {
     });
   }
 
-  /** Runs `read` with the scanner at the value of `#name`, all chains followed; null for an unknown name. */
+  /** Runs `read` with the scanner at the value of `#name`, chains followed. Null for an unknown name. */
   read<T>(name: string, read: () => T | null): T | null {
     const offset = this.resolve(name);
     return offset === null ? null : this.at(offset, read);
@@ -85,7 +84,7 @@ export class Aliases {
   private value<T>(name: string, memory: Map<string, T | null>, read: () => T | null): T | null {
     const known = memory.get(name);
     if (known !== undefined) return known;
-    // An unknown name is not remembered: it may be defined further on in the text.
+    // An unknown name is not remembered: a definition may follow in the text.
     const offset = this.resolve(name);
     if (offset === null) return null;
     const value = this.at(offset, read);
@@ -93,7 +92,7 @@ export class Aliases {
     return value;
   }
 
-  /** Where the value of `name` starts, chains of aliases followed. */
+  /** Byte offset of the value of `name`, chains followed. */
   private resolve(name: string): number | null {
     this.index();
     let offset = this.offsets.get(name);
@@ -113,7 +112,7 @@ export class Aliases {
     const { unindexed } = this;
     for (let index = 0; index < unindexed.length; index += 3) {
       const name = this.text.slice(unindexed[index]!, unindexed[index + 1]!);
-      // The compiler takes no alias with a dot: that is an attribute or a type of a dialect.
+      // A name with a dot is no alias, but an attribute or a type of a dialect.
       if (!name.includes('.')) this.offsets.set(name, unindexed[index + 2]!);
     }
     unindexed.length = 0;
@@ -122,13 +121,11 @@ export class Aliases {
   private at<T>(offset: number, read: () => T | null): T | null {
     const { scanner } = this;
     if (this.budget < 0) return null;
-    const { pos, start, kind } = scanner;
-    scanner.pos = offset;
-    const value = read();
-    this.budget -= Math.max(0, scanner.pos - offset);
-    scanner.pos = pos;
-    scanner.start = start;
-    scanner.kind = kind;
-    return value;
+    return scanner.lookAhead(() => {
+      scanner.pos = offset;
+      const value = read();
+      this.budget -= Math.max(0, scanner.pos - offset);
+      return value;
+    });
   }
 }

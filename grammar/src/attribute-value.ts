@@ -4,28 +4,28 @@ import { IDENTIFIER, Scanner, STRING } from './scanner.ts';
 import { Text } from './text.ts';
 import type { Attribute } from './types.ts';
 
-/** The value of an attribute; `opaque` with its text if it is of another kind. Aliases are not followed. */
+/** The value of an attribute. A value of any other kind is `opaque`, with its text. Aliases are not followed. */
 export type AttributeValue =
   | { readonly kind: 'unit' }
   | { readonly kind: 'boolean'; readonly value: boolean }
-  /** The type is null where the text gives none. */
+  /** The type is null if the text gives none. */
   | { readonly kind: 'integer'; readonly value: bigint; readonly type: string | null }
   | { readonly kind: 'float'; readonly value: number; readonly type: string | null }
   | { readonly kind: 'string'; readonly value: string }
-  /** `[...]`, and `array<i64: ...>`, whose elements have its type. */
+  /** `[...]` or `array<i64: ...>`. Elements of the latter have its type. */
   | { readonly kind: 'array'; readonly values: readonly AttributeValue[] }
   | { readonly kind: 'dictionary'; readonly entries: ReadonlyMap<string, AttributeValue> }
   | { readonly kind: 'opaque'; readonly text: string };
 
-/** Lists and dictionaries deeper in one another than this are opaque: text decides how deep they nest. */
+/** Deeper lists and dictionaries are opaque: the text must not decide the depth of the recursion. */
 const DEEPEST = 32;
 
-/** In bytes; no number is longer. */
+/** In bytes. No number is longer. */
 const LONGEST_NUMBER = 256;
 
 const UNIT: AttributeValue = { kind: 'unit' };
 
-/** The value of an attribute of an operation, `unit` for a lone name. Never throws for an attribute that was found in the input. */
+/** The value of an attribute that was found in the input; `unit` for a lone name. Never throws. */
 export function attributeValue(
   input: Uint8Array,
   { start, end }: Pick<Attribute, 'start' | 'end'>,
@@ -45,7 +45,7 @@ class Reader {
     this.text = text;
   }
 
-  /** Reads the value from the next token to `end`, and leaves the scanner there. */
+  /** Reads the value from the next token to `end`. */
   read(end: number, depth: number): AttributeValue {
     const { scanner, text } = this;
     const start = scanner.skipTrivia(scanner.pos);
@@ -71,21 +71,18 @@ class Reader {
         if (scanner.next() !== IDENTIFIER && !scanner.at(STRING)) return false;
         const { start: from, pos } = scanner;
         const name = scanner.at(STRING) ? text.unquote(from, pos) : text.slice(from, pos);
-        if (scanner.next() !== EQUALS) scanner.pos = pos;
-        entries.set(name, scanner.at(EQUALS) ? this.readItem(depth) : UNIT);
+        entries.set(name, scanner.take(EQUALS) ? this.readItem(depth) : UNIT);
         return true;
       });
       return isDictionary ? { kind: 'dictionary', entries } : null;
     }
-    return end - start > LONGEST_NUMBER && !scanner.is('array') ? null : wordOf(text.slice(start, end));
+    return end - start > LONGEST_NUMBER && !scanner.is('array') ? null : plainValue(text.slice(start, end));
   }
 
-  /** Reads items with commas between them up to `close`, which is to be the end. */
+  /** Reads items between commas up to `close`. True if `close` ends the value. */
   private readItems(end: number, close: number, readItem: () => boolean): boolean {
     const { scanner } = this;
-    const { pos } = scanner;
-    if (scanner.next() !== close) {
-      scanner.pos = pos;
+    if (!scanner.take(close)) {
       do {
         if (!readItem()) return false;
       } while (scanner.next() === COMMA);
@@ -107,13 +104,13 @@ const INTEGER = /^(-?)\s*(\d+|0x[\da-fA-F]+)(?:\s*:\s*([^\s/]+))?$/;
 const FLOAT = /^(-?\s*\d+\.\d*(?:[eE][-+]?\d+)?)(?:\s*:\s*([^\s/]+))?$/;
 const ARRAY = /^array<\s*(\w+)\s*(?::([^<>/"]*))?>$/;
 
-/** A word, a number or an array of them. */
-function wordOf(text: string): AttributeValue | null {
+/** The value of a word, a number or an `array<...>`; null for other text. */
+function plainValue(text: string): AttributeValue | null {
   if (text === 'unit') return UNIT;
   if (text === 'true' || text === 'false') return { kind: 'boolean', value: text === 'true' };
   const integer = INTEGER.exec(text);
   const type = integer?.[3] ?? null;
-  // Hexadecimal digits of a float are its bits.
+  // The hexadecimal digits of a float are its bits.
   if (integer !== null && (type === null || /^(?:index|[su]?i\d+|![\w.]+)$/.test(type))) {
     const value = BigInt(integer[2]!);
     return { kind: 'integer', value: integer[1] === '-' ? -value : value, type };
@@ -124,6 +121,6 @@ function wordOf(text: string): AttributeValue | null {
   const array = ARRAY.exec(text);
   if (array === null) return null;
   const items = array[2] === undefined ? [] : array[2].split(',').map((item) => item.trim());
-  const values = items.map((item) => wordOf(array[1] === 'i1' ? item : `${item} : ${array[1]!}`));
+  const values = items.map((item) => plainValue(array[1] === 'i1' ? item : `${item} : ${array[1]!}`));
   return values.includes(null) ? null : { kind: 'array', values: values as AttributeValue[] };
 }

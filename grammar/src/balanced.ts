@@ -15,15 +15,14 @@ import { skipRawBody } from './raw-body.ts';
 import { ATTRIBUTE_NAME, END, METADATA_END, type Scanner, TYPE_NAME } from './scanner.ts';
 
 /**
- * Steps over tokens, brackets and what they hold, up to the first token outside of brackets that is of the kind `stop`
- * or closes a bracket opened before. That token is left to be read by the next `next()`.
- *
- * Returns the offset after the last token stepped over (the starting position if there was none), or -1 when the text
- * ends or brackets do not match.
+ * Steps over tokens and balanced brackets. Stops before the first token outside of brackets that has the kind `stop` or
+ * closes an outer bracket.
+ * @returns the offset after the last token (the start without tokens), or -1 at the end of the text or for brackets that
+ * do not match
  */
 // ebnf: opaque
 export function skipBalanced(scanner: Scanner, stop = -1): number {
-  // An explicit stack of openers: text decides its depth, so the call stack must not.
+  // A stack of openers replaces recursion, because the text decides the depth.
   const open: number[] = [];
   let last = scanner.pos;
   for (;;) {
@@ -34,14 +33,14 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
     if (kind === OPEN_PAREN || kind === OPEN_BRACKET || kind === OPEN_BRACE) {
       open.push(kind);
     } else if (kind === OPEN_ANGLE) {
-      // `d0 <= 3` in an integer set is a comparison.
+      // `d0 <= 3` is a comparison.
       if (scanner.bytes[scanner.pos] !== EQUALS) open.push(kind);
     } else if (kind === CLOSE_ANGLE) {
-      // Inside other brackets an angle that closes nothing is a comparison too.
+      // In other brackets, an angle that closes nothing is a comparison.
       if (open.length === 0) break;
       if (open[open.length - 1] === OPEN_ANGLE) open.pop();
     } else if (kind === CLOSE_PAREN || kind === CLOSE_BRACKET || kind === CLOSE_BRACE) {
-      // What looked like an opening angle was none.
+      // An open `<` in these brackets was a comparison.
       while (open[open.length - 1] === OPEN_ANGLE) open.pop();
       if (open.length === 0) break;
       if (CLOSERS[open.pop()!] !== kind) return -1;
@@ -52,7 +51,7 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
   return last;
 }
 
-/** Steps over one bracket and what it holds, when the current token opens it. Returns the offset after it, or -1. */
+/** Steps over the group that the current token opens. Returns the offset after it, or -1 for malformed text. */
 // ebnf: brackets
 export function skipGroup(scanner: Scanner): number {
   const close = CLOSERS[scanner.kind]!;
@@ -60,7 +59,7 @@ export function skipGroup(scanner: Scanner): number {
   return scanner.next() === close ? scanner.pos : -1;
 }
 
-/** Steps over an attribute value or a type in a list. Returns the offset after it, or -1 when there is none. */
+/** Steps over one attribute value or type of a list. Returns the offset after it, or -1 without one. */
 // ebnf: element
 export function skipElement(scanner: Scanner): number {
   const from = scanner.pos;
@@ -69,13 +68,13 @@ export function skipElement(scanner: Scanner): number {
 }
 
 /**
- * Steps over a `{-# ... #-}` section whose first token is current; dense resources in it are single strings. False, right
- * after its first token, when it does not end.
+ * Steps over a `{-# ... #-}` section, from its first token as the current token. On false, the section has no end and the
+ * scanner is right after the first token.
  */
 // ebnf: file-metadata
 export function skipMetadata(scanner: Scanner): boolean {
   const { start, pos } = scanner;
-  // Each of many without an end would take all of the text.
+  // One search is enough: each unterminated section would search the rest of the text.
   if (scanner.lacksMetadataEnd) return false;
   let kind: number;
   do kind = scanner.next();
@@ -87,7 +86,7 @@ export function skipMetadata(scanner: Scanner): boolean {
   return false;
 }
 
-/** Steps over the rest of a region after its `{`, whatever brackets other than braces do. False when the text ends. */
+/** Steps over the rest of a region after its `{`. Ignores all brackets but braces. False at the end of the text. */
 // ebnf: braces
 export function skipBraces(scanner: Scanner): boolean {
   for (let depth = 1; depth > 0;) {

@@ -13,15 +13,15 @@ import type { Source } from './dictionary.ts';
 import { BLOCK_NAME, END, IDENTIFIER, type Scanner, STRING, VALUE } from './scanner.ts';
 import type { Body } from './types.ts';
 
-/** More statements than a contraction with its casts needs. */
+/** A contraction with its casts needs fewer statements. */
 const MOST_STATEMENTS = 16;
 
-/** What a value of the region is. */
+/** The meaning of a value in the region. */
 type Meaning = 'lhs' | 'rhs' | 'accumulator' | 'product' | 'sum';
 
 interface Known {
   readonly meaning: Meaning;
-  /** How an input was converted to the accumulator's type; `other` when something else was done to the value. */
+  /** Conversion of an input to the accumulator's type; `other` for any other change of a value. */
   readonly cast: 'none' | 'signed' | 'unsigned' | 'other';
 }
 
@@ -37,7 +37,7 @@ const CASTS: ReadonlyMap<string, Known['cast']> = new Map([
   ['arith.fptoui', 'unsigned'],
 ]);
 
-/** What multiplies, and what adds its products. Those of bits are no multiplication, but matchers take them for one. */
+/** The additions that can follow each multiplication. The compiler's matchers accept `andi` with `ori` as one too. */
 const ADDITIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['arith.mulf', ['arith.addf', 'arith.addi']],
   ['arith.muli', ['arith.addf', 'arith.addi']],
@@ -45,8 +45,8 @@ const ADDITIONS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Says what a region computes, when its `{` is the current token, and leaves the scanner after its `}`.
- * Null when the region does not end.
+ * Reads what a region computes, with its `{` as the current token, and leaves the scanner after its `}`.
+ * Null for a region without an end.
  */
 // ebnf: region
 export function parseBody(source: Source): Body | null {
@@ -59,7 +59,7 @@ export function parseBody(source: Source): Body | null {
   return skipGroup(scanner) < 0 ? null : 'other';
 }
 
-/** The body when the whole region, its `}` included, is understood as a contraction; null otherwise. */
+/** Reads a whole region, its `}` included, as a contraction. Null for any other region. */
 // ebnf: contraction-body
 function parseContraction(source: Source): Body | null {
   const { scanner, text } = source;
@@ -82,7 +82,7 @@ function parseContraction(source: Source): Body | null {
     if (first === undefined) return null;
 
     if (operands.length === 1) {
-      // One conversion of an input is what the named operations do; anything more computes something else.
+      // Named operations convert each input once. More conversions compute something else.
       const isInput = first.meaning === 'lhs' || first.meaning === 'rhs';
       const cast = isInput && first.cast === 'none' ? (CASTS.get(name) ?? 'other') : 'other';
       known.set(result, { meaning: first.meaning, cast });
@@ -109,7 +109,7 @@ function parseContraction(source: Source): Body | null {
   return unsigned ? 'multiply-add-unsigned' : 'multiply-add';
 }
 
-/** Reads `{ ^bb0(%lhs: T, %rhs: T, %acc: T):`, the `{` being current. */
+/** Reads `{ ^bb0(%lhs: T, %rhs: T, %acc: T):`, with the `{` as the current token. */
 // ebnf: block-header
 function parseBlockArguments(source: Source): Map<string, Known> | null {
   const { scanner, text } = source;
@@ -125,14 +125,14 @@ function parseBlockArguments(source: Source): Map<string, Known> | null {
   return scanner.next() === COLON ? known : null;
 }
 
-/** The name of an operation, custom or quoted, when it is the current token. */
+/** The current token as the name of an operation, custom or quoted; null for other tokens. */
 function operationName(source: Source): string | null {
   const { scanner, text } = source;
   if (scanner.kind === IDENTIFIER) return text.slice(scanner.start, scanner.pos);
   return scanner.kind === STRING ? text.slice(scanner.start + 1, scanner.pos - 1) : null;
 }
 
-/** Reads `%a, %b` or `(%a, %b)` after a name, and no more than two. */
+/** Reads `%a`, `%a, %b` or the same in parentheses after a name. Null for other text. */
 function parseOperands(source: Source): string[] | null {
   const { scanner, text } = source;
   const operands: string[] = [];
@@ -150,8 +150,8 @@ function parseOperands(source: Source): string[] | null {
 }
 
 /**
- * Steps over attributes and types up to the next statement, or the end of the region, and returns its first token: the
- * value that it defines or, where it defines none, its name.
+ * Steps over attributes and types to the next statement or the end of the region. Returns the kind of the first token: a
+ * value, a name or the `}`.
  */
 function skipToStatement(scanner: Scanner): number {
   for (;;) {

@@ -1,4 +1,3 @@
-/** Bytes that mean something to the scanner. */
 export const NEWLINE = 0x0a;
 export const RETURN = 0x0d;
 export const QUOTE = 0x22; // "
@@ -36,8 +35,10 @@ CLOSERS[OPEN_ANGLE] = CLOSE_ANGLE;
 export const SPACE = 1;
 export const DIGIT = 2;
 export const ID_START = 4;
-export const ID_PART = 8; // of a bare identifier
-export const SUFFIX_PART = 16; // of a name after % # ! ^, where `-` is allowed too
+/** In a bare identifier. */
+export const ID_PART = 8;
+/** In a name after % # ! ^, which may also have a `-`. */
+export const SUFFIX_PART = 16;
 
 /** The classes of every byte, as bits. */
 export const CLASSES: Uint8Array = /* @__PURE__ */ classify();
@@ -54,7 +55,7 @@ function classify(): Uint8Array {
   add('0123456789', DIGIT | ID_PART | SUFFIX_PART);
   add('$.', ID_PART | SUFFIX_PART);
   add('-', SUFFIX_PART);
-  // MLIR's lexer steps over NUL bytes inside the text as if they were blanks.
+  // MLIR's lexer skips NUL bytes like blanks.
   add(' \t\n\r\0', SPACE);
   return classes;
 }

@@ -3,15 +3,15 @@ import { find } from './find.ts';
 
 const SEPARATOR = new TextEncoder().encode('// -----');
 
-/** A part of the input that the compiler reads as a file of its own, as byte offsets [start, end). */
+/** A part of the input that the compiler reads as a separate file, as byte offsets [start, end). */
 export interface Chunk {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Splits where `--split-input-file` does: at every `// -----` in the bytes, also inside of strings and in the middle of
- * a line, since the compiler cuts the text before it looks at it.
+ * Splits where `--split-input-file` does: at every `// -----` in the bytes, also in a string or in the middle of a line.
+ * The compiler splits the text before it reads tokens.
  */
 // ebnf: input
 export function splitChunks(input: Uint8Array): Chunk[] {

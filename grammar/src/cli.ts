@@ -5,10 +5,10 @@ import { attributeValue, lineIndex, locationsOf, parse, typeText, type Operation
 
 const USAGE = `usage: mlir-ops FILE [--json]
 
-Lists the contractions, convolutions and poolings in MLIR text, a line each; - is stdin.
-  --json  everything about them, and the problems, as JSON
+Lists the contractions, convolutions and poolings in MLIR text, one per line. - is stdin.
+  --json  prints all properties of the operations, and the problems, as JSON
 
-exit code: 0; 1 when a part of the text is not understood; 2 when there is nothing to read
+exit code: 0; 1 if a part of the text is not understood; 2 if there is no file to read
 `;
 
 function main(argv: readonly string[]): number {
@@ -68,7 +68,7 @@ function summary({ name, symbol, operands, results }: Operation): string {
   return `${name}${place} (${inputs}) -> (${results.map(typeText).join(', ')})`;
 }
 
-/** JSON has no big integers, and no maps. */
+/** JSON has no big integers and no maps. */
 function plain(_: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value as Map<string, unknown>);
   if (typeof value !== 'bigint') return value;

@@ -6,14 +6,18 @@ import type { Scope } from './scope.ts';
 import type { Operator } from './operation.ts';
 import { constantOperators, type Head, operatorsThrough } from './table.ts';
 
-/** More than the words that stand between the name of a global operation and its symbol. */
+/** One more than the words that can stand between the name of a global operation and its symbol. */
 const MOST_WORDS = 4;
 
-/** Notes what a statement says about constants, its name being read; leaves the scanner as it is. */
+/** Notes whether a statement defines a constant or a global. The scanner is right after its name, and stays there. */
 // ebnf: constant
 export function noteConstant(source: Source, scope: Scope, globals: Globals, head: Head): void {
-  const { scanner, text } = source;
-  const { start, pos, kind } = scanner;
+  source.scanner.lookAhead(() => {
+    note(source, scope, globals, head);
+  });
+}
+
+function note({ scanner, text }: Source, scope: Scope, globals: Globals, head: Head): void {
   const { result } = scope;
   if (head.kind === 'constant') {
     if (result !== null) scope.define(result, true);
@@ -35,12 +39,9 @@ export function noteConstant(source: Source, scope: Scope, globals: Globals, hea
       else if (result !== null) scope.define(result, name);
     }
   }
-  scanner.pos = pos;
-  scanner.start = start;
-  scanner.kind = kind;
 }
 
-/** Notes what a `torch.operator` with one result says about constants. */
+/** Notes whether a `torch.operator` with one result defines a constant. */
 export function noteOperator(scope: Scope, result: string, { name, operand }: Operator): void {
   if (constantOperators.has(name)) scope.define(result, true);
   else if (operand !== undefined && operatorsThrough.has(name)) {
@@ -50,8 +51,8 @@ export function noteOperator(scope: Scope, result: string, { name, operand }: Op
 }
 
 /**
- * Notes the few names that matter in the dictionary of a quoted operation, the name being the current token: its
- * symbol, what makes a global, and which global a load is of. True when it was the symbol.
+ * Notes an attribute of a quoted operation, with its name as the current token: the operation's symbol, the mutability
+ * of a global, or the global of a load. True for the symbol.
  */
 export function noteAttribute({ scanner, text }: Source, scope: Scope, parent: Scope): boolean {
   if (scanner.is('is_mutable')) {

@@ -1,6 +1,13 @@
 import { parseBody } from './body.ts';
-import { CLOSE_ANGLE, COLON, EQUALS, OPEN_ANGLE, OPEN_BRACE, OPEN_PAREN } from './characters.ts';
-import { type Dictionary, emptyDictionary, parseDictionary, parseMaps, type Source } from './dictionary.ts';
+import { COLON, EQUALS, OPEN_ANGLE, OPEN_BRACE, OPEN_PAREN } from './characters.ts';
+import {
+  type Dictionary,
+  emptyDictionary,
+  parseDictionary,
+  parseMaps,
+  parseProperties,
+  type Source,
+} from './dictionary.ts';
 import { parseFrontEnd } from './front-end.ts';
 import {
   decline,
@@ -20,10 +27,10 @@ import { ARROW, ATTRIBUTE_NAME, IDENTIFIER } from './scanner.ts';
 import type { OperationRow } from './table.ts';
 import type { InsertionPoint, Type } from './types.ts';
 
-/** More than a trait has: a long one that is used often would be copied as often. */
+/** Most attributes of a trait. Each use of a trait copies its attributes, so this limit keeps the time linear. */
 const MOST_ATTRIBUTES = 64;
 
-/** Reads an operation in its own syntax, its name being the current token; leaves the scanner at its end. */
+/** Reads an operation in its custom form, from its name as the current token to its end. */
 export function parseCustomForm(source: Source, row: OperationRow): Draft | Refusal {
   if (row.dictionary === 'before-types') return parseFrontEnd(source, row);
   return row.dictionary === 'before-ins' ? parseNamed(source, row) : parseGeneric(source, row);
@@ -53,13 +60,10 @@ function parseNamed(source: Source, row: OperationRow): Draft | Refusal {
 
   const operands = parseOperandLists(source);
   if (typeof operands === 'string') return refuse(operands);
-  const afterOutputs = scanner.pos;
-  if (scanner.next() === OPEN_BRACE) {
+  if (scanner.take(OPEN_BRACE)) {
     const trailing = dictionaryInsertion(source, dictionary);
     if (trailing === null) return refuse('the attribute dictionary is not understood');
     if (insertion.before !== '') insertion = trailing;
-  } else {
-    scanner.pos = afterOutputs;
   }
   const results = parseOptionalResults(source);
   if (results === null) return refuse('the result types are not understood');
@@ -103,7 +107,7 @@ function parseGeneric(source: Source, row: OperationRow): Draft | Refusal {
   }
   if (scanner.kind !== OPEN_BRACE) return refuse("expected a region '{'");
   if (!mayContract(row, operands.values.length, operands.inputs, dictionary)) {
-    // The region is left to be scanned like any other.
+    // The scan goes on inside the region.
     return dictionary.iteratorTypes === null
       ? refuse('the iterator types are not understood')
       : decline(scanner.start);
@@ -116,29 +120,22 @@ function parseGeneric(source: Source, row: OperationRow): Draft | Refusal {
   return finish({ ...operands, results, row, form: 'custom', start, end, dictionary, body, insertion });
 }
 
-/** Reads `-> T` if it comes next; null when its types are not understood. */
-function parseOptionalResults(source: Source): Type[] | null {
-  const { scanner } = source;
-  const end = scanner.pos;
-  if (scanner.next() === ARROW) return parseResults(source);
-  scanner.pos = end;
-  return [];
-}
+/** Reads `-> T` if it comes next. Null when its types are not understood. */
+const parseOptionalResults = (source: Source): Type[] | null =>
+  source.scanner.take(ARROW) ? parseResults(source) : [];
 
 /**
- * Reads `<{...}>` and `{...}` before the operands, if they are there, and says where an insertion goes then: `absent`,
- * with its offset moved after the properties, or inside the dictionary. A string says what was not understood.
+ * Reads the optional `<{...}>` and `{...}` before the operands.
+ * @param absent the insertion point if there is no `{...}`; its offset moves behind the properties
+ * @returns the insertion point, or the message of a problem
  */
 // ebnf: front-dictionaries
 function parseFront(source: Source, dictionary: Dictionary, absent: InsertionPoint): InsertionPoint | string {
   const { scanner } = source;
   let insertion = absent;
   if (scanner.at(OPEN_ANGLE)) {
-    scanner.next();
-    // What the compiler finds in here and does not know it drops: never the place for an insertion.
-    if (parseDictionary(source, dictionary) === null || scanner.next() !== CLOSE_ANGLE) {
-      return 'the properties are not understood';
-    }
+    // Never the place for an insertion: the compiler drops unknown properties.
+    if (!parseProperties(source, dictionary)) return 'the properties are not understood';
     insertion = { ...absent, offset: scanner.pos };
     scanner.next();
   }
@@ -157,7 +154,7 @@ interface Operands {
   readonly inputs: number;
 }
 
-/** Reads `ins(%a, %b : T1, T2) outs(%c : T3)`, the first word being current, or says why not. */
+/** Reads `ins(%a, %b : T1, T2) outs(%c : T3)`, with its first word as the current token. A string is the problem. */
 // ebnf: operand-lists
 function parseOperandLists(source: Source): Operands | string {
   const { scanner } = source;
@@ -174,7 +171,7 @@ function parseOperandLists(source: Source): Operands | string {
   return { values, types, inputs };
 }
 
-/** Leaves the `)` as the current token. */
+/** Reads `(%a, %b : T1, T2)` and leaves its `)` as the current token. */
 function parseOperandList(source: Source, values: string[], types: Type[]): boolean {
   const { scanner } = source;
   if (scanner.next() !== OPEN_PAREN) return false;

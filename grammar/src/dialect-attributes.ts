@@ -20,9 +20,9 @@ import { skipType } from './type.ts';
 import type { DialectAttribute } from './types.ts';
 
 /**
- * Every `#dialect.name<...>` of this name that is spelled in the text, in its order; what an alias stands for is spelled
- * once. One inside of another is a part of that one's text. Never throws, and takes time linear in the text; what is not
- * well formed is not there. Bytecode has none.
+ * Every `#dialect.name<...>` of one name, in the order of the text. An attribute inside another attribute of that name is
+ * part of the outer text. Malformed attributes are left out. Bytecode has none. Never throws, and takes time linear in the
+ * input.
  * @param name with its `#`, such as `#hal.executable.target`
  */
 export function dialectAttributes(input: Uint8Array, name: string): DialectAttribute[] {
@@ -31,7 +31,7 @@ export function dialectAttributes(input: Uint8Array, name: string): DialectAttri
   const source = sourceOf(input);
   const { scanner } = source;
   const starts: number[] = [];
-  // Aliases may be defined after their uses: nothing is read before all of them are known.
+  // An alias may be defined after its uses, so the attributes are read after all definitions.
   walk(source, (kind) => {
     if (kind === ATTRIBUTE_NAME && scanner.is(name)) starts.push(scanner.start);
   });
@@ -47,16 +47,16 @@ export function dialectAttributes(input: Uint8Array, name: string): DialectAttri
   return found;
 }
 
-/** One attribute as it is read. */
+/** The state of reading one attribute. */
 interface Reader {
   readonly source: Source;
-  /** What aliases stand for: a text may use one many times. */
+  /** The text of each alias, read once. */
   readonly aliasTexts: Map<string, string>;
   readonly values: string[];
   readonly entries: Map<string, string>;
 }
 
-/** Reads values and `name = value` up to `close`, those in braces as well; false when it is not well formed. */
+/** Reads values and `name = value` up to `close`, also in braces. False for malformed text. */
 // ebnf: dialect-attribute
 function readItems(reader: Reader, close: number): boolean {
   const { source, values, entries } = reader;
@@ -90,7 +90,7 @@ function readItems(reader: Reader, close: number): boolean {
   }
 }
 
-/** The text of a value in a list, what it stands for when it is an alias; null when it is not well formed. */
+/** The text of a value in a list, with an alias resolved. Null for malformed text. */
 function readValue({ source, aliasTexts }: Reader): string | null {
   const { scanner, text, aliases } = source;
   const start = scanner.skipTrivia(scanner.pos);
@@ -107,8 +107,8 @@ function readValue({ source, aliasTexts }: Reader): string | null {
 }
 
 /**
- * The text of a value that stands on its own, from the next token on: a word, a number or a string, or a bracket, also
- * after a word, and a type; null when it is not well formed.
+ * The text of a value outside of a list, from the next token on: a word, a number, a string or a group, with an optional
+ * type. A group may follow a word. Null for malformed text.
  */
 function readAlone({ scanner, text }: Source): string | null {
   const first = scanner.next();

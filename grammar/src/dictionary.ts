@@ -16,13 +16,13 @@ import type { Text } from './text.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { AffineMap, Attribute, IteratorType } from './types.ts';
 
-/** More dimensions than any contraction has. */
+/** No contraction has more dimensions. */
 const MOST_ITERATORS = 32;
 
-/** More kinds of operands than any operation has. */
+/** No operation has more kinds of operands. */
 const MOST_SEGMENTS = 8;
 
-/** What every reader of syntax works on. */
+/** The input of every reader of syntax. */
 export interface Source {
   readonly scanner: Scanner;
   readonly text: Text;
@@ -30,20 +30,19 @@ export interface Source {
   readonly types: TypeCache;
 }
 
-/** The names in `{...}` and the few values that say what the operation computes. */
+/** The names in `{...}`, and the few values that define what the operation computes. */
 export interface Dictionary {
   readonly attributes: Attribute[];
   indexingMaps: readonly AffineMap[] | null;
   iteratorTypes: readonly IteratorType[] | null;
-  /** How many operands are inputs and how many outputs. */
+  /** Number of inputs, then of outputs. */
   segments: readonly number[] | null;
-  /** `cast = #linalg.type_fn<cast_unsigned>`. */
+  /** Whether there is `cast = #linalg.type_fn<cast_unsigned>`. */
   unsigned: boolean;
-  /** `name = "onnx.MatMul"`, which says what a `torch.operator` is. */
+  /** `onnx.MatMul` of `name = "onnx.MatMul"`: the operation that a `torch.operator` stands for. */
   operator: string | null;
 }
 
-/** A dictionary with nothing in it, to read others into. */
 export function emptyDictionary(): Dictionary {
   return {
     attributes: [],
@@ -56,8 +55,8 @@ export function emptyDictionary(): Dictionary {
 }
 
 /**
- * Reads `{...}` whose `{` is the current token, adding to `into`, and leaves the scanner after the `}`.
- * Null when it is not well formed.
+ * Reads `{...}` into `into`, with its `{` as the current token, and leaves the scanner after the `}`.
+ * Null when the text is malformed.
  */
 // ebnf: dictionary
 export function parseDictionary(source: Source, into: Dictionary = emptyDictionary()): Dictionary | null {
@@ -87,7 +86,13 @@ export function parseDictionary(source: Source, into: Dictionary = emptyDictiona
   }
 }
 
-/** Reads a value when `name` says what the operation computes; false when the value is still to be stepped over. */
+/** Reads `<{...}>` into `into`, with its `<` as the current token. True when its `>` is the current token. */
+export function parseProperties(source: Source, into: Dictionary): boolean {
+  source.scanner.next();
+  return parseDictionary(source, into) !== null && source.scanner.next() === CLOSE_ANGLE;
+}
+
+/** Reads the value of a name that defines what the operation computes. False: the caller steps over the value. */
 // ebnf: attribute
 function readInherent(source: Source, name: string, into: Dictionary): boolean {
   const { scanner, text } = source;
@@ -113,7 +118,7 @@ function readInherent(source: Source, name: string, into: Dictionary): boolean {
   }
 }
 
-/** Whether the value is `#linalg.type_fn<cast_unsigned>`, or an alias of it. */
+/** Whether the value is `#linalg.type_fn<cast_unsigned>` or an alias of that. */
 // ebnf: cast
 function parseCast(source: Source): boolean {
   const { scanner, text, aliases } = source;
@@ -124,7 +129,7 @@ function parseCast(source: Source): boolean {
   return scanner.next() === OPEN_ANGLE && scanner.next() === IDENTIFIER && scanner.is('cast_unsigned');
 }
 
-/** Reads `[affine_map<...>, #map, ...]` or an alias of one from the next token on; null when it is not understood. */
+/** Reads `[affine_map<...>, #map, ...]`, or an alias of such a list, from the next token on. Null for other text. */
 // ebnf: map-list
 export function parseMaps(source: Source): readonly AffineMap[] | null {
   const { scanner, text, aliases } = source;
@@ -147,7 +152,7 @@ export function parseMaps(source: Source): readonly AffineMap[] | null {
   }
 }
 
-/** Reads `["parallel", ...]` or `[#linalg.iterator_type<parallel>, ...]`, or an alias of one. */
+/** Reads `["parallel", ...]` or `[#linalg.iterator_type<parallel>, ...]`, or an alias of such a list. */
 // ebnf: iterator-list
 function parseIteratorTypes(source: Source): readonly IteratorType[] | null {
   const { scanner, text, aliases } = source;
@@ -189,7 +194,7 @@ function wordOf(scanner: Scanner, words: readonly string[]): IteratorType | null
 // ebnf: segments
 function parseSegments({ scanner, text }: Source): readonly number[] {
   const sizes: number[] = [];
-  // At most `array < i32 :` comes before the numbers.
+  // At most four tokens come before the numbers: `array < i32 :`.
   for (let step = 0; step < 5; step++) {
     if (scanner.next() === NUMBER) break;
   }
@@ -200,5 +205,6 @@ function parseSegments({ scanner, text }: Source): readonly number[] {
   }
   return sizes;
 }
+
 const ITERATORS = ['parallel', 'reduction', 'window'] as const;
 const QUOTED_ITERATORS = ITERATORS.map((type) => `"${type}"`);

@@ -2,8 +2,8 @@ import type { LineIndex, Location } from './locate.ts';
 import type { Insertion, Operation } from './types.ts';
 
 /**
- * The edit that adds a discardable attribute, given as `name = value` in MLIR syntax, to an operation. Whether the
- * operation has an attribute of that name already is for the caller to look up in `operation.attributes`.
+ * The edit that adds a discardable attribute to an operation. The caller checks `operation.attributes` for the same name.
+ * @param attribute `name = value` in MLIR syntax
  */
 export function insertionFor(operation: Operation, attribute: string): Insertion {
   const { offset, before, after } = operation.insertion;
@@ -11,9 +11,9 @@ export function insertionFor(operation: Operation, attribute: string): Insertion
 }
 
 /**
- * The input with all insertions made, encoded as UTF-8, as slices in their order: those of the input share its memory,
- * and none is empty. Insertions at one offset keep their order.
- * Throws a RangeError, before the first slice, when they are not sorted by offset or reach outside of the input.
+ * The input with all insertions, in slices that are not empty. Slices of the input share its memory; insertions are
+ * encoded as UTF-8. Insertions at one offset keep their order.
+ * @throws RangeError before the first slice, if the insertions are not sorted by offset or one is outside of the input
  */
 export function insertionSlices(input: Uint8Array, insertions: readonly Insertion[]): Iterable<Uint8Array> {
   let position = 0;
@@ -39,7 +39,7 @@ function* slices(input: Uint8Array, insertions: readonly Insertion[]): Generator
   if (from < input.length) yield input.subarray(from);
 }
 
-/** The same in one piece. Throws a RangeError likewise. */
+/** The slices of {@link insertionSlices} as one array. @throws RangeError likewise */
 export function applyInsertions(input: Uint8Array, insertions: readonly Insertion[]): Uint8Array {
   const pieces = [...insertionSlices(input, insertions)];
   const output = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
@@ -52,9 +52,9 @@ export function applyInsertions(input: Uint8Array, insertions: readonly Insertio
 }
 
 /**
- * The offset in the input that the byte at `position` of the edited text comes from; inside of an insertion, the offset
- * at which that was made. The insertions are sorted, as for {@link applyInsertions}.
- * Throws a RangeError when the position is not an offset.
+ * The offset in the input of the byte at `position` in the edited text. A byte of an insertion has the insertion's offset.
+ * @param insertions sorted by offset, as for {@link applyInsertions}
+ * @throws RangeError if the position is not an offset
  */
 export function mapBack(insertions: readonly Insertion[], position: number): number {
   if (!Number.isInteger(position) || position < 0) throw new RangeError(`${position} is not an offset`);
@@ -71,11 +71,11 @@ export function mapBack(insertions: readonly Insertion[], position: number): num
 }
 
 /**
- * Translates lines and columns of the edited text, as its diagnostics give them, into those of the input. Reads the
- * input once, as far as the insertions reach; an answer takes as long as one of the index.
- * @param lines the index of the input
+ * Translates lines and columns in the edited text, as diagnostics give them, to lines and columns in the input. Reads the
+ * input once, up to the last insertion. Each answer takes about as long as an answer of the index.
+ * @param lines index of the input
  * @param insertions sorted by offset, as for {@link applyInsertions}
- * @returns a function that throws a RangeError when the edited text has no such line or column
+ * @returns a function that throws a RangeError if the edited text has no such line or column
  */
 export function originalPositions(
   lines: LineIndex,
@@ -100,7 +100,7 @@ export function originalPositions(
 
 /** An insertion, or the input between two insertions. */
 interface Piece {
-  /** Where the piece starts in the edited text, and where in the input. */
+  /** Start of the piece in the edited text and in the input. */
   readonly edited: Location;
   readonly original: Location;
   /** Bytes in each line of an insertion; null for the input. */
@@ -125,13 +125,13 @@ function piecesOf(lines: LineIndex, insertions: readonly Insertion[]): Piece[] {
 
 const START: Location = { line: 1, column: 1 };
 
-/** The place that is as far behind `to` as `place` is behind `from`. */
+/** The place at the same distance behind `to` as `place` is behind `from`. */
 function moved(place: Location, from: Location, to: Location): Location {
   const column = place.line === from.line ? place.column - from.column + to.column : place.column;
   return { line: place.line - from.line + to.line, column };
 }
 
-/** The index of the last piece that starts at a line and column, or before it; -1 when there is none. */
+/** Index of the last piece that starts at or before a line and column; -1 without one. */
 function lastPieceBefore(pieces: readonly Piece[], line: number, column: number): number {
   let [low, high] = [0, pieces.length];
   while (low < high) {

@@ -28,8 +28,8 @@ import { parseType } from './type.ts';
 import type { InsertionPoint, Type } from './types.ts';
 
 /**
- * Reads an operation that is written `name %a, %b, key = value {...} : types -> types`, or with its operands in
- * parentheses, its name being the current token; leaves the scanner at its end.
+ * Reads `name %a, %b, key = value {...} : types -> types`, or the same with operands in parentheses, from the name as the
+ * current token to the end.
  */
 // ebnf: front-end-operation
 export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusal {
@@ -68,8 +68,8 @@ export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusa
 }
 
 /**
- * Reads `batching_dims = [0] x [0], precision = [DEFAULT]` or `pad([0, 0]) acc_type(f32)`, the first word being
- * current, and notes the names.
+ * Reads `batching_dims = [0] x [0], precision = [DEFAULT]` or `pad([0, 0]) acc_type(f32)`, with the first word as the
+ * current token, and notes the names.
  */
 function parseClauses({ scanner, text }: Source, dictionary: Dictionary): boolean {
   while (scanner.at(IDENTIFIER)) {
@@ -86,14 +86,14 @@ function parseClauses({ scanner, text }: Source, dictionary: Dictionary): boolea
   return true;
 }
 
-/** Steps over words and groups; the token after them is current then. Returns the offset of their end, or -1. */
+/** Steps over words and groups to the token behind them. Returns the offset of their end, or -1 for malformed text. */
 // ebnf: clause
 function skipValue(scanner: Scanner): number {
   const { pos: from } = scanner;
   for (;;) {
     const end = scanner.pos;
     const kind = scanner.next();
-    // Braces after anything else are the dictionary.
+    // Other braces are the dictionary of the operation.
     const isBraced = kind === OPEN_BRACE && end === from;
     if (isBraced || kind === OPEN_BRACKET || kind === OPEN_ANGLE || kind === OPEN_PAREN) {
       if (skipGroup(scanner) < 0) return -1;
@@ -103,30 +103,23 @@ function skipValue(scanner: Scanner): number {
   }
 }
 
-/** The arrow is one of `[b, 0, f]x[0, i, o]->[b, 0, f]`. */
+/** The arrow occurs in `[b, 0, f]x[0, i, o]->[b, 0, f]`. */
 const WORDS = [IDENTIFIER, NUMBER, ATTRIBUTE_NAME, STRING, ARROW];
 
 /** Reads `(T1, T2) ->` or `T1, T2 ->`. */
 function parseOperandTypes(source: Source, types: Type[]): boolean {
   const { scanner } = source;
-  const before = scanner.pos;
-  if (scanner.next() === OPEN_PAREN) return parseTypes(source, types) && scanner.next() === ARROW;
-  scanner.pos = before;
+  if (scanner.take(OPEN_PAREN)) return parseTypes(source, types) && scanner.next() === ARROW;
   return parseTypes(source, types, ARROW);
 }
 
-/** Reads `-> T`, `-> (T1, T2)` or `-> T1, T2`, the arrow having been read, and leaves the scanner after it. */
+/** Reads `T`, `(T1, T2)` or `T1, T2` after the arrow, and leaves the scanner after the types. Null for malformed text. */
 function parseResultList(source: Source): Type[] | null {
-  const { scanner } = source;
   const results = parseResults(source);
-  for (;;) {
-    const { pos: end } = scanner;
-    if (results === null || scanner.next() !== COMMA) {
-      scanner.pos = end;
-      return results;
-    }
+  while (results !== null && source.scanner.take(COMMA)) {
     const type = parseType(source);
     if (type === null) return null;
     results.push(type);
   }
+  return results;
 }

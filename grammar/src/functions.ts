@@ -19,13 +19,13 @@ import { sourceOf } from './source.ts';
 import { parseType } from './type.ts';
 import type { PublicFunction, Type } from './types.ts';
 
-/** What stands where a type should be and none is. */
+/** Stands for a missing or malformed type. */
 const NO_TYPE: Type = { kind: 'opaque', text: '' };
 
 /**
- * The public functions of a program that have a body, in their order: those outside of modules, or directly in the
- * outermost ones. Never throws, whatever the bytes, and takes time linear in their number; a function that is not
- * understood is not there. Bytecode has none.
+ * The public functions with a body, in the order of the text: functions outside of modules, or directly in an outermost
+ * module. Functions that are not understood are left out. Bytecode has none. Never throws, and takes time linear in the
+ * input.
  */
 // ebnf: program
 export function functions(input: Uint8Array): PublicFunction[] {
@@ -53,7 +53,7 @@ export function functions(input: Uint8Array): PublicFunction[] {
       if (quoted !== null) found.push(quoted);
     } else if (scanner.is('func.func') || scanner.is('util.func')) {
       const head = readHead(source);
-      if (head?.isPublic === true && nextIs(scanner, OPEN_BRACE) && skipBraces(scanner)) {
+      if (head?.isPublic === true && scanner.take(OPEN_BRACE) && skipBraces(scanner)) {
         const { name, parameters, results } = head;
         found.push({ name, start, end: scanner.pos, arguments: parameters, results });
       }
@@ -64,20 +64,12 @@ export function functions(input: Uint8Array): PublicFunction[] {
   }
 }
 
-/** Reads the next token if it is of this kind. */
-function nextIs(scanner: Scanner, kind: number): boolean {
-  const { pos } = scanner;
-  if (scanner.next() === kind) return true;
-  scanner.pos = pos;
-  return false;
-}
-
-/** Steps into `module @name attributes {...} {`; false when it is not that. */
+/** Steps into `module @name attributes {...} {`. False for other text. */
 // ebnf: module
 function entersModule(scanner: Scanner): boolean {
-  nextIs(scanner, SYMBOL);
+  scanner.take(SYMBOL);
   skipAttributes(scanner);
-  return nextIs(scanner, OPEN_BRACE);
+  return scanner.take(OPEN_BRACE);
 }
 
 // ebnf: function-attributes
@@ -96,7 +88,7 @@ interface Head {
   readonly results: readonly Type[];
 }
 
-/** Reads on after `func.func`; null when it goes on in another way than known. */
+/** Reads on after `func.func`. Null when the text is not understood. */
 // ebnf: function-head
 function readHead(source: Source): Head | null {
   const { scanner, text } = source;
@@ -105,27 +97,27 @@ function readHead(source: Source): Head | null {
   if (!isPublic || scanner.is('public')) scanner.next();
   if (!scanner.at(SYMBOL)) return null;
   const name = text.symbol(scanner.start, scanner.pos);
-  if (!nextIs(scanner, OPEN_PAREN)) return null;
+  if (!scanner.take(OPEN_PAREN)) return null;
   const parameters = readList(source);
   if (parameters === null) return null;
   let results: readonly Type[] | null = [];
-  if (nextIs(scanner, ARROW))
-    results = nextIs(scanner, OPEN_PAREN) ? readList(source) : [parseType(source) ?? NO_TYPE];
+  if (scanner.take(ARROW))
+    results = scanner.take(OPEN_PAREN) ? readList(source) : [parseType(source) ?? NO_TYPE];
   if (results === null) return null;
   skipAttributes(scanner);
   return { name, isPublic, parameters, results };
 }
 
-/** The types of `%a: T {attributes} loc(...), ...)` or `T, ...)`, the `(` being read; null when it is not closed. */
+/** The types of `%a: T {attributes} loc(...), ...)` or `T, ...)`, after the `(`. Null without a `)`. */
 // ebnf: signature-list
 function readList(source: Source): Type[] | null {
   const { scanner } = source;
   const types: Type[] = [];
-  if (nextIs(scanner, CLOSE_PAREN)) return types;
+  if (scanner.take(CLOSE_PAREN)) return types;
   do {
-    if (nextIs(scanner, VALUE)) {
+    if (scanner.take(VALUE)) {
       const { pos } = scanner;
-      // `%a as T` is a result that is an argument overwritten.
+      // `%a as T` is a result that overwrites the argument `%a`.
       if (scanner.next() !== COLON && !scanner.is('as')) scanner.pos = pos;
     }
     const { pos } = scanner;
@@ -133,6 +125,6 @@ function readList(source: Source): Type[] | null {
     if (type === null) scanner.pos = pos;
     types.push(type ?? NO_TYPE);
     if (skipBalanced(scanner, COMMA) < 0) return null;
-  } while (nextIs(scanner, COMMA));
-  return nextIs(scanner, CLOSE_PAREN) ? types : null;
+  } while (scanner.take(COMMA));
+  return scanner.take(CLOSE_PAREN) ? types : null;
 }

@@ -1,5 +1,5 @@
 /**
- * The globals of one chunk. They may be defined after their uses, so whether a load is a constant is settled at the end.
+ * The globals of one chunk. A global may be defined after its uses, so loads become constants at the end of the chunk.
  */
 export class Globals {
   private readonly immutable = new Set<string>();
@@ -10,13 +10,13 @@ export class Globals {
     (mutable ? this.mutable : this.immutable).add(name);
   }
 
-  /** Makes the operand constant if, in the end, its global is. */
+  /** Makes the operand constant at the end of the chunk if its global is immutable. */
   wait(operand: { constant: boolean }, name: string): void {
     this.waiting.push({ operand, name });
   }
 
   settle(): void {
-    // Nested modules may have globals of the same name: all must be immutable.
+    // Nested modules may have globals of the same name. All of them must be immutable.
     for (const { operand, name } of this.waiting) {
       operand.constant = this.immutable.has(name) && !this.mutable.has(name);
     }

@@ -39,7 +39,7 @@ import type { Text } from './text.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { Operation, Problem } from './types.ts';
 
-/** What all chunks of an input share: the bytes, the strings and types found in them, and the result. */
+/** The state that all chunks of an input share. */
 export interface Input {
   readonly bytes: Uint8Array;
   readonly text: Text;
@@ -49,8 +49,8 @@ export interface Input {
 }
 
 /**
- * Finds the operations in one chunk: a walk over all tokens that keeps track of braces, and at the name of a known
- * operation reads the island of syntax that it understands.
+ * Finds the operations in one chunk. A walk over all tokens tracks the braces. At the name of a known operation, it reads
+ * an island of known syntax.
  */
 // ebnf: chunk
 export class IslandParser {
@@ -62,21 +62,21 @@ export class IslandParser {
   private readonly globals = new Globals();
   private scope = new Scope(null, null);
   private depth = 0;
-  /** Bytes that may still be read twice: going back after each failed attempt would take quadratic time. */
+  /** Bytes that may still be read twice. Without a limit, failed attempts would take quadratic time. */
   private rereads: number;
 
-  // The token before the current one, and the one before that.
+  // The two tokens before the current token.
   private previous = END;
   private previousStart = 0;
   private previousEnd = 0;
   private earlier = END;
   private earlierStart = 0;
   private earlierEnd = 0;
-  /** Operations in regions of quoted operations that may still say their symbol after the region, in the order of the text. */
+  /** Operations in a region of a quoted operation whose symbol may follow the region, in the order of the text. */
   private readonly unsettled: Draft[] = [];
-  /** Where the last values with commas between them start. */
+  /** Byte offset of the last list of values. */
   private listStart = 0;
-  /** Where the names of the last `%a, %b:2 =` are, and its `=`. */
+  /** Byte offsets of the result names in the last `%a, %b:2 =`, and of its `=`. */
   private resultStart = 0;
   private resultEnd = 0;
   private resultEquals = -1;
@@ -190,7 +190,7 @@ export class IslandParser {
     this.depth--;
   }
 
-  /** `%values =` or, at the top level, `#alias =` and `!alias =`. */
+  /** Notes `%values =` and, at the top level, `#alias =` and `!alias =`. */
   private equals(): void {
     if (this.scope.groups > 0) return;
     if (this.previous === VALUE || (this.previous === NUMBER && this.earlier === COLON)) {
@@ -202,7 +202,7 @@ export class IslandParser {
     }
   }
 
-  /** `@name` right after the name of an operation or its visibility. */
+  /** Notes `@name` right after the name of an operation or after its visibility. */
   private symbol(): void {
     const { scope } = this;
     if (scope.groups > 0 || scope.symbolStart >= 0 || scope.quoted || this.previous !== IDENTIFIER) return;
@@ -232,25 +232,20 @@ export class IslandParser {
     }
   }
 
-  /** In older texts the dictionary, with the symbol, comes after the region: its operations have been read by then. */
+  /** Sets the symbol of operations that were read before it: older texts write the dictionary after the region. */
   private settleSymbols({ quotedStart, symbolStart, symbolEnd }: Scope): void {
     const { unsettled } = this;
     while (unsettled.length > 0 && unsettled[unsettled.length - 1]!.start > quotedStart)
       unsettled.pop()!.symbol = this.symbolText(symbolStart, symbolEnd);
   }
 
-  /** `linalg.matmul = ...` in a dictionary is not a statement. */
+  /** Whether the name is a key, as in `{linalg.matmul = 1}`. */
   private isDictionaryKey(): boolean {
     const { scanner } = this;
-    const { start, pos, kind } = scanner;
-    const after = scanner.next();
-    scanner.pos = pos;
-    scanner.start = start;
-    scanner.kind = kind;
-    return after === EQUALS;
+    return scanner.lookAhead(() => scanner.next() === EQUALS);
   }
 
-  /** At the parenthesis after a string: true when the string was the name of an operation that has been read. */
+  /** At the parenthesis after a string: reads the operation if the string is a known name. False for other strings. */
   private quotedName(): boolean {
     const { scanner, scope } = this;
     const { previousStart: start, previousEnd: end } = this;
@@ -271,8 +266,8 @@ export class IslandParser {
   }
 
   /**
-   * A string right after the name of an operation is its argument, `pdl.operation "linalg.matmul" (...)`, unless that
-   * operation has none.
+   * Whether the string is an argument of the name before it, as in `pdl.operation "linalg.matmul" (...)`. A `bare`
+   * operation takes no string.
    */
   private isArgument(): boolean {
     const { bytes } = this.scanner;
@@ -280,7 +275,7 @@ export class IslandParser {
     return findHead(bytes, this.earlierStart, this.earlierEnd)?.kind !== 'bare';
   }
 
-  /** The names that the statement defines whose name, in quotes or not, was read last; never more than `most`. */
+  /** The values that the current statement defines; none for more than `most`. */
   private resultNames(quoted: boolean, most: number): string[] {
     const equals = quoted ? this.earlierStart : this.previousStart;
     if (equals !== this.resultEquals) return [];
@@ -293,7 +288,10 @@ export class IslandParser {
     noteConstant(source, scope, globals, head);
   }
 
-  /** Reads an operation whose name is the current token, or goes on after the name; no row is a `torch.operator`. */
+  /**
+   * Reads an operation from its name as the current token; goes on right after the name if that fails.
+   * @param row null for a `torch.operator`
+   */
   private attempt(row: OperationRow | null, quoted: boolean): void {
     const { scanner, scope, source } = this;
     const { start, pos } = scanner;
@@ -319,7 +317,7 @@ export class IslandParser {
     } else {
       this.problem(resume, 'too much text that is not understood: a part of it is skipped');
     }
-    // What comes next follows neither a value nor a string.
+    // The next token must not follow a value or a string.
     scanner.kind = END;
   }
 

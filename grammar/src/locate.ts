@@ -1,32 +1,32 @@
 import { NEWLINE } from './characters.ts';
 import { find } from './find.ts';
 
-/** A place in the text as MLIR's diagnostics give it: both count from 1, columns in bytes. */
+/** A place in the text as MLIR's diagnostics count: lines and columns from 1, columns in bytes. */
 export interface Location {
   readonly line: number;
   readonly column: number;
 }
 
-/** In bytes: how far apart the places are whose lines an index knows. */
+/** Bytes in each block of an index. */
 const BLOCK = 2 ** 16;
 
 /** Lines and columns of many places in one input. */
 export interface LineIndex {
   /**
-   * The line and column of a byte offset, which may be the end of the input.
-   * Throws a RangeError when the offset is outside of the input.
+   * The line and column of a byte offset. The end of the input is a valid offset.
+   * @throws RangeError if the offset is outside of the input
    */
   locate(offset: number): Location;
-  /** The offset of a line and column, which may be the end of the line; -1 when there is none. */
+  /** The byte offset of a line and column, -1 without one. The end of a line is a valid column. */
   offsetOf(line: number, column: number): number;
 }
 
 /**
- * Reads every byte of the input at most once, as far as a question needs it; each answer then takes a constant time, on
- * lines of an ordinary length. Keeps two numbers for each 64 KiB.
+ * Indexes the input lazily: each byte is read once, and only up to the farthest question. Then each answer takes constant
+ * time. Keeps two numbers for each 64 KiB.
  */
 export function lineIndex(input: Uint8Array): LineIndex {
-  /** For each block: the line in which it begins, and where that line begins. */
+  /** For each block, the line at its start and the byte offset of that line. */
   const lines = [1];
   const lineStarts = [0];
 
@@ -35,7 +35,7 @@ export function lineIndex(input: Uint8Array): LineIndex {
     return [line, lineStart];
   }
 
-  /** Knows one more block; false when there is none. */
+  /** Indexes one more block. False at the end of the input. */
   function extend(): boolean {
     const last = lines.length - 1;
     if ((last + 1) * BLOCK > input.length) return false;
@@ -59,7 +59,7 @@ export function lineIndex(input: Uint8Array): LineIndex {
     offsetOf(line, column) {
       if (!Number.isInteger(line) || !Number.isInteger(column) || line < 1 || column < 1) return -1;
       while (lines.at(-1)! < line && extend());
-      // The last block that begins before the line does.
+      // The last block that starts before the line.
       let [block, end] = [0, lines.length];
       while (end - block > 1) {
         const middle = (block + end) >> 1;
@@ -77,7 +77,7 @@ export function lineIndex(input: Uint8Array): LineIndex {
   };
 }
 
-/** The same for one place; many in one input are for a {@link lineIndex}. */
+/** The line and column of one byte offset. Use a {@link lineIndex} for many offsets. @throws RangeError likewise */
 export function locate(input: Uint8Array, offset: number): Location {
   return lineIndex(input).locate(offset);
 }

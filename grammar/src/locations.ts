@@ -4,14 +4,14 @@ import { ATTRIBUTE_NAME, END, IDENTIFIER, NUMBER, type Scanner, STRING } from '.
 import { sourceOf, walk } from './source.ts';
 import type { Operation, SourceLocation } from './types.ts';
 
-/** A location can stand for exponentially many places: no more than this many tokens of one are read. */
+/** Most tokens that are read of one location: aliases can make a location exponentially long. */
 const MOST_TOKENS = 1024;
 
 /**
- * The places that the `loc(...)` after each operation names, in the order of the text: one for `loc("a.mlir":1:2)`, and all
- * of a fused location or a call site. Aliases are followed. None without a location, or with an unknown one. Never throws,
- * and takes time linear in the text.
- * @param operations what `parse` found in the input, without `splitInputFile`
+ * The places in the `loc(...)` after each operation, in the order of the text. `loc("a.mlir":1:2)` has one place; a fused
+ * location or a call site has several. Aliases are followed. Unknown locations have no places. Never throws, and takes time
+ * linear in the input.
+ * @param operations result of `parse` without `splitInputFile`
  * @returns a list for each operation
  */
 export function locationsOf(
@@ -24,7 +24,7 @@ export function locationsOf(
     scanner.pos = end;
     return scanner.next() === IDENTIFIER && scanner.is('loc') && scanner.next() === OPEN_PAREN;
   };
-  // Locations without an end must not each take the rest of the text.
+  // Bounds the time for unterminated locations, which would each take the rest of the text.
   let budget = 4 * input.length;
   let knowsAliases = false;
   return operations.map(({ end }) => {
@@ -32,7 +32,7 @@ export function locationsOf(
     const read = readPlaces(source, knowsAliases);
     budget -= read.tokens;
     if (read.places !== null) return read.places;
-    // Most texts have no alias in any location: only then all of the text is read.
+    // The first alias in a location: read all of the text for definitions. Most texts need no such pass.
     knowsAliases = true;
     scanner.pos = 0;
     walk(source, () => undefined);
@@ -41,7 +41,7 @@ export function locationsOf(
   });
 }
 
-/** Reads on after `loc(`; no places are null, which says that there is an alias and aliases are not known yet. */
+/** Reads on after `loc(`. The places are null for a location with an alias, as long as no aliases are known. */
 // ebnf: location
 function readPlaces(
   { scanner, text, aliases }: Source,
@@ -49,7 +49,7 @@ function readPlaces(
 ): { readonly places: SourceLocation[] | null; readonly tokens: number } {
   const places: SourceLocation[] = [];
   const seen = new Set<string>();
-  /** Where to go on after aliases. */
+  /** Positions to go back to after aliases. */
   const waiting: { readonly pos: number; readonly depth: number }[] = [];
   let tokens = 0;
   for (let depth = 1; tokens < MOST_TOKENS; tokens++) {
@@ -67,7 +67,7 @@ function readPlaces(
       if (value !== null) {
         waiting.push({ pos: scanner.pos, depth });
         scanner.pos = value;
-        // `loc(` of the alias.
+        // Steps into the `loc(` of the alias.
         if (scanner.next() === IDENTIFIER && scanner.next() === OPEN_PAREN) depth = 1;
         else depth = 0;
       }
@@ -82,7 +82,7 @@ function readPlaces(
   return { places, tokens };
 }
 
-/** Reads `:line:column` after the name of a file. */
+/** Reads `:line:column` after the name of a file. Null for other text. */
 // ebnf: place
 function readPlace(scanner: Scanner, file: string): SourceLocation | null {
   const { pos } = scanner;

@@ -1,8 +1,8 @@
 /**
- * Finds contractions in MLIR text and says where attributes can be added to them; reads what functions, attributes and
- * locations say.
+ * Finds contractions in MLIR text and the places for new attributes on them. Also reads functions, attributes and
+ * locations.
  *
- * Everything works on bytes, and all offsets are byte offsets. Nothing here does I/O or keeps state.
+ * Input is bytes, and all offsets are byte offsets. Nothing does I/O, and only a `lineIndex` keeps state.
  */
 export { type AttributeValue, attributeValue } from './attribute-value.ts';
 export { isBytecode } from './bytecode.ts';

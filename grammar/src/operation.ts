@@ -1,11 +1,11 @@
 import { type Dictionary, parseDictionary, type Source } from './dictionary.ts';
 import { CLOSE_BRACE, CLOSE_PAREN, COMMA, EQUALS, OPEN_PAREN } from './characters.ts';
-import { VALUE } from './scanner.ts';
+import { ARROW, VALUE } from './scanner.ts';
 import type { OperationRow } from './table.ts';
 import { parseType } from './type.ts';
 import type { AffineMap, Body, InsertionPoint, IteratorType, Operand, Operation, Type } from './types.ts';
 
-/** An operation whose surroundings (chunk, symbol, constant operands) are still to be filled in. */
+/** An operation before its chunk, its symbol and its constant operands are filled in. */
 export interface Draft {
   readonly name: string;
   readonly kind: Operation['kind'];
@@ -24,33 +24,33 @@ export interface Draft {
   readonly insertion: InsertionPoint;
 }
 
-/** Why a recognised name did not become an operation. */
+/** The reason that a recognised name is no operation. */
 export interface Refusal {
-  /** Null when the text is fine but no contraction, or no operation at all. */
+  /** Null when the text is well formed but of no interest. */
   readonly message: string | null;
-  /** Where scanning can go on; -1 is right after the name. */
+  /** Byte offset where the scan goes on; -1 means right after the name. */
   readonly resume: number;
-  /** The `torch.operator` that was read, when it is none of the table. */
+  /** The `torch.operator` that was read, if the table has no row for it. */
   readonly operator?: Operator;
 }
 
-/** A `torch.operator`: what its string says, and its first operand. */
+/** The string of a `torch.operator`, and its first operand. */
 export interface Operator {
   readonly name: string;
   readonly operand: string | undefined;
 }
 
-/** A refusal of text that was not understood. */
+/** Refuses text that is not understood. */
 export function refuse(message: string): Refusal {
   return { message, resume: -1 };
 }
 
-/** Refuses what is well understood and of no interest; scanning goes on at `resume`. */
+/** Refuses text that is well formed and of no interest. The scan goes on at `resume`. */
 export function decline(resume = -1): Refusal {
   return { message: null, resume };
 }
 
-/** The parts that the custom and the quoted form both end with. */
+/** The parts that every form of an operation is read into. */
 export interface Parts {
   readonly row: OperationRow;
   readonly form: Operation['form'];
@@ -59,14 +59,14 @@ export interface Parts {
   readonly values: readonly string[];
   readonly types: readonly Type[];
   readonly results: readonly Type[];
-  /** How many of the values are inputs; -1 when the text does not say. */
+  /** Number of inputs among the values; -1 when the text does not give it. */
   readonly inputs: number;
   readonly dictionary: Dictionary;
   readonly body: Body;
   readonly insertion: InsertionPoint;
 }
 
-/** Checks that the parts fit together and with the operation's row, so that nothing half understood gets out. */
+/** Checks that the parts fit each other and the row, and makes an operation of them. */
 export function finish(parts: Parts): Draft | Refusal {
   const { row, values, types, dictionary } = parts;
   if (values.length !== types.length) return refuse('the operands and their types differ in number');
@@ -119,13 +119,13 @@ function draft(
   };
 }
 
-/** What an operation with this name computes; only its `cast` attribute changes it. */
+/** The body of an operation that its name defines. Only the `cast` attribute changes it. */
 export function namedBody(row: OperationRow, dictionary: Dictionary): Body {
   if (row.body === 'other') return 'other';
   return dictionary.unsigned ? 'multiply-add-unsigned' : 'multiply-add';
 }
 
-/** Two inputs, one output and something to sum over: worth a look into the region. */
+/** Whether a generic has two inputs, one output and a reduction, so that its region can be a contraction. */
 export function mayContract(
   row: OperationRow,
   values: number,
@@ -140,15 +140,15 @@ export function mayContract(
   );
 }
 
-/** The maps of the text or else the default ones; null when the text has maps that were not understood. */
+/** The maps of the text, else the default maps. Null when the maps of the text are not understood. */
 function mapsOf({ row, dictionary }: Parts): readonly AffineMap[] | null {
-  // `indexing_maps` on a `linalg.matvec` would be a discardable attribute without a meaning.
+  // On a `linalg.matvec`, for example, `indexing_maps` is a discardable attribute without a meaning.
   if (row.body !== 'region' && row.mapsKeyword === 'never') return row.defaultMaps;
   if (dictionary.indexingMaps !== null) return dictionary.indexingMaps;
   return dictionary.attributes.some(({ name }) => name === 'indexing_maps') ? null : row.defaultMaps;
 }
 
-/** What is in the output's map is parallel, the rest is summed over: the rule of `linalg.contract`. */
+/** Dimensions in the output's map are parallel, all others are reductions: the rule of `linalg.contract`. */
 function impliedIterators(maps: readonly AffineMap[]): IteratorType[] {
   const output = maps[maps.length - 1]!;
   return Array.from({ length: output.dimensions }, (_, dimension) =>
@@ -156,7 +156,7 @@ function impliedIterators(maps: readonly AffineMap[]): IteratorType[] {
   );
 }
 
-/** Reads `%a, %b` up to a token that is neither; that token is current afterwards. */
+/** Reads `%a, %b`. The first token behind the list is the current token afterwards. */
 // ebnf: value-list
 export function parseValues(source: Source, values: string[]): void {
   const { scanner, text } = source;
@@ -166,26 +166,25 @@ export function parseValues(source: Source, values: string[]): void {
   }
 }
 
-/** After the name of an operation `=`, `,` or `}` tell that it is a name in a dictionary or list. */
+/** Whether the token behind a name shows that the name is in a dictionary or a list. */
 export function isNoOperation(kind: number): boolean {
   return kind === EQUALS || kind === COMMA || kind === CLOSE_BRACE;
 }
 
-/** Reads the dictionary whose `{` is current, and says how to add to it; null when it is not understood. */
+/** Reads the dictionary whose `{` is the current token. Returns the insertion point in it, or null for malformed text. */
 export function dictionaryInsertion(source: Source, into: Dictionary): InsertionPoint | null {
   const offset = source.scanner.pos;
   const count = into.attributes.length;
   if (parseDictionary(source, into) === null) return null;
-  return insideDictionary(offset, into.attributes.length === count);
+  // At the front: a comment before the closing brace cannot swallow the new text.
+  return { offset, before: '', after: into.attributes.length === count ? '' : ', ' };
 }
 
-/** Reads `T1, T2)`; true when the `)`, or another `close`, was reached, which is current afterwards. */
+/** Reads `T1, T2)`. True when the `)`, or another token `close`, is the current token afterwards. */
 // ebnf: type-list
 export function parseTypes(source: Source, types: Type[], close = CLOSE_PAREN): boolean {
   const { scanner } = source;
-  const before = scanner.pos;
-  if (scanner.next() === close) return true;
-  scanner.pos = before;
+  if (scanner.take(close)) return true;
   do {
     const type = parseType(source);
     if (type === null) return false;
@@ -194,22 +193,22 @@ export function parseTypes(source: Source, types: Type[], close = CLOSE_PAREN): 
   return scanner.kind === close;
 }
 
-/** Reads `T` or `(T1, T2)` after `->`, and leaves the scanner after it. Null when it is not understood. */
+/** Reads `T` or `(T1, T2)` after `->`, and leaves the scanner after the types. Null when they are not understood. */
 // ebnf: result-types
 export function parseResults(source: Source): Type[] | null {
-  const { scanner } = source;
-  const before = scanner.pos;
-  if (scanner.next() === OPEN_PAREN) {
-    const types: Type[] = [];
-    return parseTypes(source, types) ? types : null;
-  }
-  scanner.pos = before;
+  const types: Type[] = [];
+  if (source.scanner.take(OPEN_PAREN)) return parseTypes(source, types) ? types : null;
   const type = parseType(source);
   return type === null ? null : [type];
 }
 
-/** The insertion point inside the dictionary whose `{` ends at `offset`. */
-function insideDictionary(offset: number, empty: boolean): InsertionPoint {
-  // At the front: there a comment before the closing brace cannot swallow the new text.
-  return { offset, before: '', after: empty ? '' : ', ' };
+/** Reads `(T1, T2) -> T` from the next token on, and leaves the scanner after it. Null when it is not understood. */
+export function parseFunctionType(
+  source: Source,
+): { readonly arguments: readonly Type[]; readonly results: readonly Type[] } | null {
+  const { scanner } = source;
+  const types: Type[] = [];
+  const isList = scanner.next() === OPEN_PAREN && parseTypes(source, types) && scanner.next() === ARROW;
+  const results = isList ? parseResults(source) : null;
+  return results === null ? null : { arguments: types, results };
 }

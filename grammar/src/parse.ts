@@ -6,13 +6,13 @@ import { TypeCache } from './type-cache.ts';
 import type { Operation, ParseResult, Problem } from './types.ts';
 
 export interface ParseOptions {
-  /** Read every part between `// -----` on its own, as the compiler's flag of the same name does. */
+  /** Read each `// -----` chunk on its own, like the compiler's flag `--split-input-file`. Default: false. */
   readonly splitInputFile?: boolean;
 }
 
 /**
- * Finds the contractions in MLIR text. Never throws, whatever the bytes, and takes time linear in their number.
- * Bytecode is not text: it gives one problem and no operations.
+ * Finds the operations of the table in MLIR text. Bytecode gives one problem and no operations. Never throws, and takes
+ * time linear in the input.
  */
 export function parse(input: Uint8Array, options: ParseOptions = {}): ParseResult {
   const operations: Operation[] = [];

@@ -1,15 +1,7 @@
 import { skipGroup } from './balanced.ts';
 import { parseBody } from './body.ts';
-import {
-  CLOSE_ANGLE,
-  CLOSE_PAREN,
-  COLON,
-  OPEN_ANGLE,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  OPEN_PAREN,
-} from './characters.ts';
-import { type Dictionary, emptyDictionary, parseDictionary, type Source } from './dictionary.ts';
+import { CLOSE_PAREN, COLON, OPEN_ANGLE, OPEN_BRACE, OPEN_BRACKET, OPEN_PAREN } from './characters.ts';
+import { type Dictionary, emptyDictionary, parseProperties, type Source } from './dictionary.ts';
 import {
   decline,
   dictionaryInsertion,
@@ -28,15 +20,15 @@ import { type OperationRow, operators } from './table.ts';
 import type { Body, InsertionPoint, Type } from './types.ts';
 
 /**
- * Reads an operation in the form that every operation has, `"name"(...) ... : (...) -> ...`, its name being the
- * current token; leaves the scanner at its end. Without a row it is a `"torch.operator"`.
+ * Reads an operation in the quoted form, `"name"(...) ... : (...) -> ...`, from its name as the current token to its end.
+ * @param row null for a `"torch.operator"`
  */
 // ebnf: quoted-operation
 export function parseQuotedForm(source: Source, row: OperationRow | null): Draft | Refusal {
   return parseRest(source, row, 'quoted', source.scanner.start);
 }
 
-/** Reads `torch.operator "name"(...) ... : (...) -> ...` likewise, which is the custom form of such an operation. */
+/** Reads `torch.operator "name"(...) ... : (...) -> ...` likewise: the custom form of a `torch.operator`. */
 // ebnf: operator-operation
 export function parseOperator(source: Source): Draft | Refusal {
   const { scanner, text } = source;
@@ -50,7 +42,7 @@ export function parseOperator(source: Source): Draft | Refusal {
   return { ...decline(), operator: { name, operand } };
 }
 
-/** Reads what follows the name, which is the current token; a null row is looked up in the properties. */
+/** Reads on after the name, the current token. @param known null: the properties name the row */
 // ebnf: operation-rest
 function parseRest(
   source: Source,
@@ -66,24 +58,21 @@ function parseRest(
 
   scanner.next();
   parseValues(source, values);
-  // `pdl.operation "linalg.matmul" (%0, %1 : !pdl.value, !pdl.value)` only talks about operations.
+  // `pdl.operation "linalg.matmul" (%0, %1 : !pdl.value, !pdl.value)` is a pattern, no operation.
   if (scanner.at(COLON)) return decline();
   if (!scanner.at(CLOSE_PAREN)) return refuse('the operands are not understood');
   let end = scanner.pos;
 
   if (scanner.next() === OPEN_BRACKET) {
-    // Successor blocks, which no operation of the table has.
+    // Successors. No operation of the table has any.
     if (skipGroup(scanner) < 0) return refuse('the successors do not end');
     end = scanner.pos;
     scanner.next();
   }
   if (scanner.at(OPEN_ANGLE)) {
-    scanner.next();
-    if (parseDictionary(source, dictionary) === null || scanner.next() !== CLOSE_ANGLE) {
-      return refuse('the properties are not understood');
-    }
+    if (!parseProperties(source, dictionary)) return refuse('the properties are not understood');
     row ??= operatorOf(dictionary);
-    // Before its regions, which hold the rest of the text where such operations nest.
+    // Decline before the regions: nested operations would each skip the rest of the text.
     if (row === null) return declineOperator(dictionary, values);
     end = scanner.pos;
     scanner.next();
@@ -115,7 +104,7 @@ function parseRest(
   const inputs = dictionary.segments === null ? -1 : (dictionary.segments[0] ?? -1);
   let body: Body = namedBody(row, dictionary);
   if (row.body === 'region') {
-    // Only now: the dictionary that tells whether the region matters may follow it.
+    // The dictionary with the iterator types may follow the region, so the region is read last.
     if (!mayContract(row, values.length, inputs, dictionary)) {
       if (dictionary.iteratorTypes === null) return refuse('the iterator types are not understood');
       return decline(region);
@@ -127,7 +116,7 @@ function parseRest(
   return finish({ row, form, start, end, values, types, results, inputs, dictionary, body, insertion });
 }
 
-/** The row that the `name` of a `"torch.operator"` says. */
+/** The row that the `name` of a `"torch.operator"` selects. */
 function operatorOf({ operator }: Dictionary): OperationRow | null {
   return operator === null ? null : (operators.get(operator) ?? null);
 }

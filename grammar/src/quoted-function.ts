@@ -1,21 +1,20 @@
 import { skipGroup } from './balanced.ts';
+import { CLOSE_BRACE, CLOSE_PAREN, EQUALS, OPEN_ANGLE, OPEN_BRACE, OPEN_PAREN } from './characters.ts';
 import {
-  CLOSE_ANGLE,
-  CLOSE_BRACE,
-  CLOSE_PAREN,
-  EQUALS,
-  OPEN_ANGLE,
-  OPEN_BRACE,
-  OPEN_PAREN,
-} from './characters.ts';
-import { type Dictionary, emptyDictionary, parseDictionary, type Source } from './dictionary.ts';
-import { parseResults, parseTypes } from './operation.ts';
-import { ARROW, STRING } from './scanner.ts';
-import type { Attribute, PublicFunction, Type } from './types.ts';
+  type Dictionary,
+  emptyDictionary,
+  parseDictionary,
+  parseProperties,
+  type Source,
+} from './dictionary.ts';
+import { parseFunctionType } from './operation.ts';
+import { STRING } from './scanner.ts';
+import type { Attribute, PublicFunction } from './types.ts';
 
 /**
- * Reads `"func.func"() <{function_type = (T) -> T, sym_name = "f"}> ({...}) {...}`, the name being current; the dictionary
- * may also come last. Null, with the scanner somewhere behind the name, unless it is public and has a body.
+ * Reads `"func.func"() <{function_type = (T) -> T, sym_name = "f"}> ({...}) {...}`, with its name as the current token.
+ * The properties may also be in the last dictionary. Null, with the scanner somewhere behind the name, for a private
+ * function or a declaration.
  */
 // ebnf: quoted-function
 export function parseQuotedFunction(source: Source): PublicFunction | null {
@@ -30,37 +29,30 @@ export function parseQuotedFunction(source: Source): PublicFunction | null {
   scanner.kind = OPEN_PAREN;
   const end = skipGroup(scanner);
   if (isEmpty || end < 0) return null;
-  if (scanner.next() === OPEN_BRACE) parseDictionary(source, dictionary);
-  else scanner.pos = end;
+  if (scanner.take(OPEN_BRACE)) parseDictionary(source, dictionary);
   const after = scanner.pos;
   const named = (name: string) => dictionary.attributes.find((attribute) => attribute.name === name);
   const [symbol, type] = [named('sym_name'), named('function_type')];
   const visibility = stringAt(source, named('sym_visibility'));
   const isPublic = visibility === undefined || visibility === 'public';
   const name = stringAt(source, symbol);
-  const types = type === undefined ? null : functionTypeAt(source, type);
+  const types = type !== undefined && goToValue(source, type) ? parseFunctionType(source) : null;
   scanner.pos = after;
   return typeof name !== 'string' || types === null || !isPublic ? null : { name, start, end, ...types };
 }
 
-/** Steps into `"builtin.module"() <{...}> ({`, the name being current; false when it is not that. */
+/** Steps into `"builtin.module"() <{...}> ({`, with its name as the current token. False for other text. */
 // ebnf: quoted-module
 export function entersQuotedModule(source: Source): boolean {
-  const { scanner } = source;
-  if (!parseHead(source, emptyDictionary())) return false;
-  const { pos } = scanner;
-  if (scanner.next() === OPEN_BRACE) return true;
-  scanner.pos = pos;
-  return false;
+  return parseHead(source, emptyDictionary()) && source.scanner.take(OPEN_BRACE);
 }
 
-/** Reads `() <{...}> (` after the name; otherwise the first other token is still to be read. */
+/** Reads `() <{...}> (` after the name. On false, the first unexpected token is the next token. */
 function parseHead(source: Source, dictionary: Dictionary): boolean {
   const { scanner } = source;
   let isHead = scanner.next() === OPEN_PAREN && scanner.next() === CLOSE_PAREN;
   if (isHead && scanner.next() === OPEN_ANGLE) {
-    scanner.next();
-    isHead = parseDictionary(source, dictionary) !== null && scanner.next() === CLOSE_ANGLE;
+    isHead = parseProperties(source, dictionary);
     if (isHead) scanner.next();
   }
   if (isHead && scanner.at(OPEN_PAREN)) return true;
@@ -68,28 +60,16 @@ function parseHead(source: Source, dictionary: Dictionary): boolean {
   return false;
 }
 
-/** Goes to the value of `name = value`. */
+/** Goes to the value of `name = value`. False for a lone name. */
 function goToValue({ scanner }: Source, { start }: Attribute): boolean {
   scanner.pos = start;
   scanner.next();
   return scanner.next() === EQUALS;
 }
 
-/** Null when something else is there. */
+/** The string that is the value; null for another value, undefined without a value. */
 function stringAt(source: Source, attribute: Attribute | undefined): string | null | undefined {
   if (attribute === undefined || !goToValue(source, attribute)) return undefined;
   const { scanner, text } = source;
   return scanner.next() === STRING ? text.unquote(scanner.start, scanner.pos) : null;
-}
-
-function functionTypeAt(
-  source: Source,
-  attribute: Attribute,
-): { readonly arguments: readonly Type[]; readonly results: readonly Type[] } | null {
-  const { scanner } = source;
-  const types: Type[] = [];
-  if (!goToValue(source, attribute) || scanner.next() !== OPEN_PAREN || !parseTypes(source, types))
-    return null;
-  const results = scanner.next() === ARROW ? parseResults(source) : null;
-  return results === null ? null : { arguments: types, results };
 }

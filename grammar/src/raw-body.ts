@@ -10,20 +10,20 @@ import {
 } from './characters.ts';
 import { type Scanner, STRING } from './scanner.ts';
 
-/** Whether a `<` is right behind the current token, the name of an attribute or a type. */
+/** Whether a `<` is right behind the current token, which is the name of an attribute or a type. */
 export const hasRawBody = ({ bytes, pos, end }: Scanner): boolean => bytes[pos] === OPEN_ANGLE && pos < end;
 
 /**
- * The offset after the `<...>` right behind the current token, the name of a dialect's attribute or type. To the compiler
- * it is text of the dialect: only brackets, strings and `->` count in it, and `//` is no comment. -1 if there is none or
- * it does not end, which the compiler rejects.
+ * The offset after the `<...>` right behind the current token, which is the name of a dialect's attribute or type. The
+ * compiler treats this body as text of the dialect: only brackets, strings and `->` count, and `//` starts no comment.
+ * -1 without a body, or for an unterminated body, which the compiler rejects.
  */
 // ebnf: raw-body
 export function endOfRawBody(scanner: Scanner): number {
   const { start, kind, pos: from } = scanner;
   if (!hasRawBody(scanner) || scanner.rawBudget < 0) return -1;
   const to = endOfBody(scanner);
-  // Many bodies without an end would each take all of the text.
+  // Bounds the time for unterminated bodies, which would each take the rest of the text.
   if (to < 0) scanner.rawBudget -= scanner.pos - from;
   scanner.pos = from;
   scanner.start = start;
@@ -31,14 +31,14 @@ export function endOfRawBody(scanner: Scanner): number {
   return to;
 }
 
-/** Steps over it; the name stays the current token. False, without a step, where it does not end. */
+/** Steps over the body; the name stays the current token. False, without a step, for no body or an unterminated one. */
 export function skipRawBody(scanner: Scanner): boolean {
   const end = endOfRawBody(scanner);
   if (end >= 0) scanner.pos = end;
   return end >= 0;
 }
 
-/** The offset after the body that starts at `scanner.pos`; -1, with the scanner where it stopped, when there is none. */
+/** The offset after the body that starts at `scanner.pos`. On -1, the scanner stays at the malformed text. */
 function endOfBody(scanner: Scanner): number {
   const { bytes, end } = scanner;
   const open: number[] = [];

@@ -2,20 +2,17 @@ import { COLON, COMMA } from './characters.ts';
 import type { Source } from './dictionary.ts';
 import { NUMBER, VALUE } from './scanner.ts';
 
-/** No number of results needs more digits. */
+/** No operation has a million results. */
 const MOST_DIGITS = 6;
 
 /**
- * The values that `%a, %b:2`, which is [start, end), defines: `%a`, `%b#0`, `%b#1`. Empty when they are more than `most`.
- * Leaves the scanner as it is.
+ * The values that the text `%a, %b:2` in [start, end) defines: `%a`, `%b#0`, `%b#1`. Empty for more than `most` values.
+ * The scanner stays where it is.
  */
-export function readResultNames(
-  { scanner, text }: Source,
-  start: number,
-  end: number,
-  most: number,
-): string[] {
-  const { pos, start: tokenStart, kind } = scanner;
+export const readResultNames = (source: Source, start: number, end: number, most: number): string[] =>
+  source.scanner.lookAhead(() => read(source, start, end, most));
+
+function read({ scanner, text }: Source, start: number, end: number, most: number): string[] {
   const names: string[] = [];
   scanner.pos = start;
   while (scanner.next() === VALUE && names.length <= most) {
@@ -26,13 +23,9 @@ export function readResultNames(
       count = isCount ? Number(text.slice(scanner.start, scanner.pos)) : Infinity;
       scanner.next();
     }
-    // Of no more than fit anyway.
     for (let index = 0; index < count && names.length <= most; index++)
       names.push(count === 1 ? name : `${name}#${index}`);
     if (scanner.start >= end || !scanner.at(COMMA)) break;
   }
-  scanner.pos = pos;
-  scanner.start = tokenStart;
-  scanner.kind = kind;
   return names.length > most ? [] : names;
 }

@@ -21,7 +21,7 @@ import {
 } from './characters.ts';
 import { find } from './find.ts';
 
-/** Kinds of token that are not punctuation; the kind of a punctuation token is its byte. */
+/** The kinds of tokens. A punctuation token has its byte as its kind. */
 export const END = 0;
 export const IDENTIFIER = 1; // ebnf: bare-id
 export const STRING = 2; // ebnf: string
@@ -39,12 +39,12 @@ export const METADATA_END = 12;
 const LAST_CONTROL_BYTE = 0x20;
 const UNKNOWN = 0x7f;
 
-/** Strings longer than this are mostly the hexadecimal blobs of constants: worth a native search for their end. */
+/** In bytes. Longer strings are mostly hexadecimal constants: a native search finds their end faster. */
 const SHORT_STRING = 64;
 
 /**
- * Reads tokens from bytes. One mutable object is the current token (`kind`, `start`, `pos`), so that walking over
- * megabytes allocates nothing. Setting `pos` goes anywhere, also back.
+ * Reads tokens from bytes. The scanner itself holds the current token (`kind`, `start`, `pos`), so a walk over
+ * megabytes allocates nothing. Assign `pos` to move forwards or backwards.
  */
 export class Scanner {
   readonly bytes: Uint8Array;
@@ -53,11 +53,11 @@ export class Scanner {
   pos: number;
   /** Byte offset of the current token. */
   start: number;
-  /** What the current token is: one of the constants above or a punctuation byte. */
+  /** Kind of the current token: a constant above or a punctuation byte. */
   kind = END;
-  /** Bytes of dialects' bodies without an end that may still be read. */
+  /** Bytes of unterminated dialect bodies that may still be read. */
   rawBudget: number;
-  /** No `#-}` follows. */
+  /** Whether no `#-}` follows. */
   lacksMetadataEnd = false;
 
   /** The bytes of `input` in [from, to), at the offsets they have in `input`. */
@@ -70,7 +70,7 @@ export class Scanner {
     this.rawBudget = 4 * (to - from) + 4096;
   }
 
-  /** Moves to the next token and returns its kind; {@link END} for ever at the end. */
+  /** Moves to the next token and returns its kind, or {@link END} at the end. */
   next(): number {
     const bytes = this.bytes;
     const end = this.end;
@@ -89,7 +89,7 @@ export class Scanner {
       return (this.kind = IDENTIFIER);
     }
     if ((bits & DIGIT) !== 0) {
-      // One token for `128x256xf32`, `0x1F` and `1.5e`: only types look inside, byte by byte.
+      // `128x256xf32`, `0x1F` and `1.5e` are one token each: the reader of types splits them.
       do pos++;
       while (pos < end && (CLASSES[bytes[pos]!]! & ID_PART) !== 0);
       this.pos = pos;
@@ -132,11 +132,11 @@ export class Scanner {
         break;
     }
     this.pos = pos + 1;
-    // Control bytes must not pass for one of the small kinds above.
+    // Control bytes have the same numbers as the small kinds above.
     return (this.kind = byte > LAST_CONTROL_BYTE ? byte : UNKNOWN);
   }
 
-  /** The offset of the first byte at or after `pos` that is neither blank nor in a comment. */
+  /** The offset of the first byte from `pos` on that is outside of blanks and comments. */
   // ebnf: trivia
   skipTrivia(pos: number): number {
     const bytes = this.bytes;
@@ -155,6 +155,24 @@ export class Scanner {
     return pos;
   }
 
+  /** Moves to the next token if the token is of this kind. Otherwise `pos` stays, and the result is false. */
+  take(kind: number): boolean {
+    const { pos } = this;
+    if (this.next() === kind) return true;
+    this.pos = pos;
+    return false;
+  }
+
+  /** Runs `read`, which may move the scanner, and goes back to the current token. */
+  lookAhead<T>(read: () => T): T {
+    const { pos, start, kind } = this;
+    const result = read();
+    this.pos = pos;
+    this.start = start;
+    this.kind = kind;
+    return result;
+  }
+
   /** Whether the current token is of this kind. */
   at(kind: number): boolean {
     return this.kind === kind;
@@ -170,7 +188,7 @@ export class Scanner {
     return true;
   }
 
-  /** Whether there is a `.` in [from, to): the names of dialects' operations and types have one, keywords have none. */
+  /** Whether [from, to) holds a `.`: names of operations and types of dialects do, keywords do not. */
   hasDot(from: number, to: number): boolean {
     for (let index = from; index < to; index++) {
       if (this.bytes[index] === DOT) return true;
@@ -183,14 +201,14 @@ export class Scanner {
     const end = this.end;
     pos++;
     if (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) {
-      // A name that starts with a digit is digits only: `%0x` would be two tokens.
+      // A name that starts with a digit has only digits: `%0x` is two tokens.
       do pos++;
       while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0);
     } else {
       while (pos < end && (CLASSES[bytes[pos]!]! & SUFFIX_PART) !== 0) pos++;
     }
     if (kind === VALUE) {
-      // One of several results: `%0#1`, and to the compiler `%0 #1` is the same.
+      // `%0#1` is one of several results. The compiler accepts `%0 #1` too.
       const hash = this.skipTrivia(pos);
       if (hash + 1 < end && bytes[hash] === HASH && (CLASSES[bytes[hash + 1]!]! & DIGIT) !== 0) {
         pos = hash + 2;
@@ -212,12 +230,12 @@ export class Scanner {
         this.pos = pos + 1;
         return (this.kind = kind);
       }
-      if (byte === NEWLINE) break; // strings end on their line
+      if (byte === NEWLINE) break; // A string ends on its line.
       pos += byte === BACKSLASH ? 2 : 1;
       if (pos >= nativeSearchFrom) {
         const close = find(bytes, QUOTE, pos, end);
         if (find(bytes, BACKSLASH, pos, close) < close) {
-          // Escapes need every byte looked at, for the rest of this string.
+          // With escapes, the rest of this string is read byte by byte.
           nativeSearchFrom = Infinity;
         } else {
           pos = find(bytes, NEWLINE, pos, close);

@@ -1,49 +1,49 @@
 import type { Head } from './table.ts';
 
-/** Deeper braces are stepped over, so that a file of nothing but `{` does not fill the memory with scopes. */
+/** Deeper braces are stepped over. Otherwise a file of `{` would fill the memory with scopes. */
 export const DEEPEST = 10_000;
 
-/** How many scopes up a constant is looked for: text decides how deep scopes nest. */
+/** A look-up of a constant goes through at most so many outer scopes, because the text decides the depth. */
 const FARTHEST = 64;
 
-/** A value that is constant: always, or when the global of this name turns out to be immutable. */
+/** `true` for a constant value; the name of a global if the value is constant for an immutable global. */
 export type Constant = true | string;
 
 /**
- * What one pair of braces holds: a region, or a dictionary, which looks the same from outside and does no harm.
- * Also keeps what is known of the statement that is being read in it.
+ * The content of one pair of braces, and the state of the current statement in it. The braces enclose a region or a
+ * dictionary: both are walked alike.
  */
 export class Scope {
   readonly parent: Scope | null;
-  /** The innermost symbol around the scope, as far as it is known when the scope opens. */
+  /** The innermost symbol around the scope that is known when the scope opens. */
   readonly symbol: string | null;
   /** Open parentheses and square brackets: statements start only outside of them. */
   groups = 0;
 
-  /** The statement being read: what its name says, whether that was quoted, and where its symbol is. */
+  /** The current statement: the head of its name, the form of the name, and the byte offsets of its symbol. */
   head: Head | null = null;
   quoted = false;
   symbolStart = -1;
   symbolEnd = -1;
-  /** Where the last quoted name is. */
+  /** Byte offset of the last quoted name. */
   quotedStart = -1;
-  /** A quoted operation around the scope may still say its symbol. */
+  /** Whether the symbol of a quoted operation around the scope may follow the scope. */
   unsettled = false;
-  /** The value that the statement defines, noted for the loads of globals. */
+  /** The value that the statement defines, for loads of globals. */
   result: string | null = null;
 
-  /** What a dictionary says about the quoted global that it belongs to. */
+  /** The name and the mutability of a quoted global, from its dictionary. */
   globalName: string | null = null;
   globalMutable = false;
 
-  /** The scope whose values are visible here, if any. */
+  /** The outer scope whose values are visible here, if any. */
   private readonly outer: Scope | null;
   private constants: Map<string, Constant> | null = null;
 
   constructor(parent: Scope | null, symbol: string | null) {
     this.parent = parent;
     this.symbol = symbol;
-    // Regions of unknown operations may be isolated and use the same names for their own values.
+    // The region of an unknown operation may be isolated from above and reuse the names of outer values.
     this.outer = parent?.head?.kind === 'transparent-region' ? parent : null;
   }
 
@@ -60,9 +60,9 @@ export class Scope {
     this.constants.set(value, constant);
   }
 
-  /** What is known of `%value` here; undefined when nothing proves it a constant. */
+  /** The constant that `%value` is here; undefined without a proof. */
   lookup(value: string): Constant | undefined {
-    // The only result of an operation can be spelled `%0#0` too.
+    // `%0#0` is another spelling of the only result of an operation.
     const name = value.endsWith('#0') ? value.slice(0, -2) : value;
     let constant = this.constants?.get(name);
     let scope = this.outer;

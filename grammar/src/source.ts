@@ -7,23 +7,23 @@ import { ATTRIBUTE_NAME, END, METADATA_BEGIN, Scanner, TYPE_NAME } from './scann
 import { Text } from './text.ts';
 import { TypeCache } from './type-cache.ts';
 
-/** All of a text, to be read from its beginning. */
+/** A source at the beginning of the whole input. */
 export function sourceOf(input: Uint8Array): Source {
   return new Aliases(new Scanner(input), new Text(input), new TypeCache(input)).source;
 }
 
 /**
- * Goes over all tokens to the end of the text, and notes the aliases. `visit` is called with the kind of each token outside
- * of resources, and may read on.
+ * Goes over all tokens to the end of the text, and notes the aliases.
+ * @param visit gets the kind of each token outside of resources, and may read on
  */
 export function walk({ scanner, aliases }: Source, visit: (kind: number) => void): void {
   let depth = 0;
-  /** Where the dialect's body ends in which the scanner is. */
+  /** Byte offset of the end of the dialect body around the scanner; -1 outside of such bodies. */
   let bodyEnd = -1;
   for (let previous = END, start = 0, end = 0; ;) {
     const kind = scanner.next();
     if (bodyEnd >= 0 && scanner.pos > bodyEnd) {
-      // A seeming comment in the body ran on behind it: each of several bodies on one line would read the rest of the line.
+      // A `//` in the body is no comment, so the token ended behind the body. The budget bounds the time for many bodies on one line.
       scanner.rawBudget -= scanner.pos - bodyEnd;
       scanner.pos = bodyEnd;
       bodyEnd = -1;

@@ -3,9 +3,9 @@ import { IDENTIFIER, SYMBOL } from './scanner.ts';
 import { sourceOf, walk } from './source.ts';
 
 /**
- * The symbols that operations of this name define, in the order of the text, without the `@`: `main` for
- * `hal.executable public @main {...}`. Operations in the quoted form are not seen. Never throws, and takes time linear in
- * the text.
+ * The symbols that operations of one name define, in the order of the text, without the `@`: `main` for
+ * `hal.executable public @main {...}`. Ignores operations in the quoted form. Never throws, and takes time linear in the
+ * input.
  */
 // ebnf: symbol-definition
 export function symbolsOf(input: Uint8Array, operation: string): string[] {

@@ -1,50 +1,50 @@
 import table from '../operations.json' with { type: 'json' };
 import type { AffineMap, IteratorType, Kind, Role } from './types.ts';
 
-/** One row of operations.json: how an operation is written and what it computes. */
+/** One row of operations.json: the syntax and the meaning of an operation. */
 export interface OperationRow {
   readonly name: string;
   readonly kind: Kind;
-  /** One role per operand: inputs, then outputs. */
+  /** One role for each operand: inputs, then outputs. */
   readonly roles: readonly Role[];
   readonly inputs: number;
-  /** How many operands at the end may be left out. */
+  /** Number of operands at the end that may be absent. */
   readonly optional: number;
-  /** The role of any operands beyond these; null when there are none. */
+  /** The role of further operands; null if the operation takes none. */
   readonly rest: Role | null;
   /** Whether `indexing_maps = [...]` may or must follow the name in the custom form. */
   readonly mapsKeyword: 'optional' | 'required' | 'never';
-  /** The maps when the text gives none; null when it must. */
+  /** The maps if the text gives none; null if the text must give them. */
   readonly defaultMaps: readonly AffineMap[] | null;
-  /** Null when the text gives them or the maps imply them. */
+  /** Null if the text gives them or the maps imply them. */
   readonly iteratorTypes: readonly IteratorType[] | null;
-  /** `named` computes multiply-add by its name, `region` what its region says, `other` something else. */
+  /** `named`: a multiply-add by its name. `region`: the region defines it. `other`: something else. */
   readonly body: 'named' | 'region' | 'other';
-  /** Where discardable attributes go in the custom form; `operator` is named by a string after `torch.operator`. */
+  /** The place of discardable attributes in the custom form. `operator`: the name is a string after `torch.operator`. */
   readonly dictionary: 'before-ins' | 'attrs-after-outs' | 'before-types' | 'operator';
 }
 
-/** The operation whose name is a string: `torch.operator "onnx.MatMul"`. */
+/** An operation with its name as a string: `torch.operator "onnx.MatMul"`. */
 export const OPERATOR = 'torch.operator';
 
-/** What the parser does when a statement starts with a known name. */
+/** The meaning of a known name at the start of a statement. */
 export type Head =
   | { readonly kind: 'operation'; readonly row: OperationRow }
-  /** What it is says a string or an attribute. */
+  /** A string or an attribute names the operation. */
   | { readonly kind: 'operator' }
-  /** One that is `bare` has nothing behind its name. */
+  /** A string behind a `bare` operation is not its argument. */
   | {
       readonly kind:
         'constant' | 'load' | 'global' | 'through' | 'opaque-region' | 'transparent-region' | 'bare';
     };
 
-/** What operations.json holds, as text; test/table.test.ts checks it against this shape. */
+/** The shape of operations.json; test/table.test.ts checks the file. */
 interface Json {
   readonly operations: Readonly<Record<string, JsonRow>>;
-  /** Rows that are the same but for their names. */
+  /** Rows that differ only in their names. */
   readonly families: readonly (JsonRow & { readonly names: readonly string[] })[];
   readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>> & {
-    /** By the string of a `torch.operator`. */
+    /** Strings of a `torch.operator`. */
     readonly operators: Readonly<Record<'sources' | 'through', readonly string[]>>;
   };
   readonly bare: readonly string[];
@@ -69,7 +69,7 @@ interface JsonRow {
 
 const json: Json = table as Json;
 
-/** Every operation that is recognised, in the order of operations.json. */
+/** Every known operation, in the order of operations.json. */
 export const rows: readonly OperationRow[] = [
   ...Object.entries(json.operations),
   ...json.families.flatMap((family) => family.names.map((name) => [name, family] as const)),
@@ -88,7 +88,7 @@ export const rows: readonly OperationRow[] = [
   dictionary: row.dictionary,
 }));
 
-/** A head with its name, in the bucket of its hash. */
+/** A head and its name, in the bucket of the name's hash. */
 interface Entry {
   readonly name: string;
   readonly head: Head;
@@ -104,12 +104,12 @@ function add(name: string, head: Head): void {
   else bucket.push({ name, head });
 }
 
-/** The rows of `torch.operator`, by what its string says. */
+/** The rows of `torch.operator`, by its string. */
 export const operators: ReadonlyMap<string, OperationRow> = new Map(
   rows.filter((row) => row.dictionary === 'operator').map((row) => [row.name, row]),
 );
 
-/** Names in a `torch.operator` that make a constant, or change the shape, the order or the type of one. */
+/** Strings of a `torch.operator` that makes a constant, or that changes only the shape, order or type of its operand. */
 export const constantOperators: ReadonlySet<string> = new Set(json.constants.operators.sources);
 export const operatorsThrough: ReadonlySet<string> = new Set(json.constants.operators.through);
 
@@ -123,7 +123,7 @@ for (const name of json.bare) add(name, { kind: 'bare' });
 for (const name of json.regions.opaque) add(name, { kind: 'opaque-region' });
 for (const name of json.regions.transparent) add(name, { kind: 'transparent-region' });
 
-/** The head whose name is the bytes in [start, end), or null: most names are not known. */
+/** The head of the name in [start, end); null for an unknown name. */
 export function findHead(bytes: Uint8Array, start: number, end: number): Head | null {
   const bucket = buckets.get(hashOf(bytes, start, end));
   if (bucket === undefined) return null;
@@ -137,7 +137,7 @@ export function findHead(bytes: Uint8Array, start: number, end: number): Head | 
   return null;
 }
 
-/** Length and last eight bytes: dialects share their prefixes. */
+/** Hashes the length and the last eight bytes, because the names of a dialect share their prefix. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   for (let index = Math.max(start, end - 8); index < end; index++)

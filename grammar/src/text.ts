@@ -3,12 +3,12 @@ import { BACKSLASH } from './characters.ts';
 const SLOTS = 4096;
 const LONGEST = 48;
 
-/** In bytes. V8's strings end at 512 Mi characters, those of 32-bit systems at 256 Mi. */
+/** In bytes. V8 limits a string to 512 Mi characters, on 32-bit systems to 256 Mi. */
 export const LONGEST_TEXT = 2 ** 28 - 32;
 
 /**
- * Turns bytes into strings. MLIR repeats itself (`f32`, `linalg.matmul`, `%cst`), so short strings come from a
- * direct-mapped cache: a collision only costs the decoding.
+ * Decodes bytes to strings. Short strings come from a direct-mapped cache, because MLIR repeats words such as `f32` and
+ * `%cst`. A collision costs one decoding.
  */
 export class Text {
   private readonly bytes: Uint8Array;
@@ -20,8 +20,8 @@ export class Text {
   }
 
   /**
-   * The text in [start, end); bytes that are not UTF-8 become U+FFFD. Bytes that do not fit into a string are opaque: the
-   * text is their place, which no other token has.
+   * The text in [start, end). Bytes that are not UTF-8 become U+FFFD. For text beyond the longest string, the result is a
+   * unique placeholder with the two offsets.
    */
   slice(start: number, end: number): string {
     const bytes = this.bytes;
@@ -43,11 +43,11 @@ export class Text {
     return text;
   }
 
-  /** The content of a string literal or quoted symbol whose text is [start, end), without its quotes, escapes resolved. */
+  /** The content of the string literal in [start, end): without quotes, escapes resolved. */
   unquote(start: number, end: number): string {
     const content = this.slice(start + 1, end - 1);
     if (!content.includes('\\')) return content;
-    // Hexadecimal escapes are bytes, so that `\C3\BC` is one character.
+    // Hexadecimal escapes are bytes: `\C3\BC` is one character.
     const { bytes } = this;
     const decoded = new Uint8Array(end - start);
     let length = 0;
@@ -63,7 +63,7 @@ export class Text {
     return this.decoder.decode(decoded.subarray(0, length));
   }
 
-  /** The `%value` whose text is [start, end), without what may stand between it and the number of a result. */
+  /** The `%value` in [start, end), without blanks and comments before the number of a result: `%0 #1` is `%0#1`. */
   value(start: number, end: number): string {
     const text = this.slice(start, end);
     return text.includes('#') && !/^%[\w$.-]*#\d+$/.test(text)
@@ -71,7 +71,7 @@ export class Text {
       : text;
   }
 
-  /** The name of a `@symbol` whose text is [start, end), without the `@` and the quotes. */
+  /** The name of the `@symbol` in [start, end), without the `@` and the quotes. */
   symbol(start: number, end: number): string {
     return this.bytes[start + 1] === 0x22 ? this.unquote(start + 1, end) : this.slice(start + 1, end);
   }
@@ -85,11 +85,11 @@ export class Text {
   }
 }
 
-/** `"`, `\`, `n` and `t` after a backslash, and the bytes that they stand for. */
+/** `"`, `\`, `n` and `t` after a backslash, and their values. */
 const SIMPLE_ESCAPES = [0x22, BACKSLASH, 0x6e, 0x74];
 const ESCAPED = [0x22, BACKSLASH, 0x0a, 0x09];
 
-/** The byte of two hexadecimal digits; -1 for anything else. */
+/** The byte of two hexadecimal digits; -1 for other characters. */
 function hexadecimal(high: number, low: number): number {
   const digits = String.fromCharCode(high, low);
   return /^[0-9a-fA-F]{2}$/.test(digits) ? parseInt(digits, 16) : -1;

@@ -2,7 +2,7 @@ import * as scanner from './scanner.ts';
 
 const { Scanner } = scanner;
 
-/** `punctuation` is one byte, or `->`; the rest of a line behind a quote without its end is a `broken-string`. */
+/** `punctuation` is one byte or `->`. A `broken-string` reaches from an unterminated quote to the end of its line. */
 export type TokenKind =
   | 'identifier'
   | 'string'
@@ -38,7 +38,7 @@ const KINDS = new Map<number, TokenKind>([
   [scanner.METADATA_END, 'metadata-end'],
 ]);
 
-/** The tokens of a text in their order, without blanks and comments. Never throws, and takes time linear in the text. */
+/** The tokens of a text, without blanks and comments. Never throws, and takes time linear in the input. */
 export function* tokens(input: Uint8Array): Generator<Token, void> {
   const source = new Scanner(input);
   for (let kind; (kind = source.next()) !== scanner.END;)

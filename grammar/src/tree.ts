@@ -1,7 +1,6 @@
 import { skipElement, skipGroup, skipMetadata } from './balanced.ts';
 import { isBytecode } from './bytecode.ts';
 import {
-  CLOSE_ANGLE,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
@@ -13,12 +12,11 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
 } from './characters.ts';
-import { emptyDictionary, parseDictionary, type Source } from './dictionary.ts';
-import { parseResults, parseTypes, parseValues } from './operation.ts';
+import { emptyDictionary, parseDictionary, parseProperties, type Source } from './dictionary.ts';
+import { parseFunctionType, parseValues } from './operation.ts';
 import { skipRawBody } from './raw-body.ts';
 import { readResultNames } from './result-names.ts';
 import {
-  ARROW,
   ATTRIBUTE_NAME,
   BLOCK_NAME,
   END,
@@ -35,35 +33,35 @@ import type { Attribute, Type } from './types.ts';
 
 export type TreeNode = GenericOperation | OpaqueText;
 
-/** An operation in the form that every operation has, of any dialect. */
+/** An operation of any dialect in the generic form. */
 export interface GenericOperation {
   readonly kind: 'operation';
   readonly name: string;
   /** Byte offsets [start, end), from its results to its location. */
   readonly start: number;
   readonly end: number;
-  /** `%0`, or `%0#1` of several; empty also where they are not as many as the types. */
+  /** `%0`, or `%0#1` of several. Empty if their number differs from that of the types. */
   readonly results: readonly string[];
   readonly operands: readonly string[];
-  /** The blocks that it may go on at. */
+  /** Labels of the successor blocks. */
   readonly successors: readonly string[];
   readonly regions: readonly (readonly Block[])[];
-  /** Of its properties and its dictionary; {@link attributeValue} reads their values. */
+  /** Attributes of the properties and of the dictionary. {@link attributeValue} reads their values. */
   readonly attributes: readonly Attribute[];
   readonly operandTypes: readonly Type[];
   readonly resultTypes: readonly Type[];
-  /** The text within its `loc(...)`. */
+  /** The text inside `loc(...)`; null without a location. */
   readonly location: string | null;
 }
 
 export interface Block {
-  /** `^bb0`; null for the first one of a region without a label. */
+  /** `^bb0`; null for a first block without a label. */
   readonly label: string | null;
   readonly arguments: readonly { readonly value: string; readonly type: Type }[];
   readonly nodes: readonly TreeNode[];
 }
 
-/** Text in another form: operations in the syntax of their dialects, aliases, resources. */
+/** Any other text: operations in a custom form, aliases, resources. */
 export interface OpaqueText {
   readonly kind: 'opaque';
   readonly start: number;
@@ -72,22 +70,22 @@ export interface OpaqueText {
   readonly nodes: readonly TreeNode[];
 }
 
-/** What is open while the scanner is in it: text decides how deep, so that it is no recursion. */
+/** Open braces. A stack of frames replaces recursion, because the text decides the depth. */
 interface Frame {
-  /** The operation whose region it is; null for braces of opaque text, and the file. */
+  /** The operation that owns the region; null for braces of opaque text and for the file. */
   readonly owner: Draft | null;
   nodes: TreeNode[];
-  /** The opaque text that goes on. */
+  /** The opaque text that the next opaque token extends. */
   text: { readonly kind: 'opaque'; readonly start: number; end: number; readonly nodes: TreeNode[] } | null;
-  /** Open parentheses and square brackets of it. */
+  /** Number of open parentheses and square brackets. */
   groups: number;
 }
 
-/** An operation that has been read up to its regions. */
+/** An operation, read up to its regions. */
 type Draft = Pick<GenericOperation, 'name' | 'start' | 'operands' | 'successors'> & {
   readonly attributes: Attribute[];
   readonly regions: MutableBlock[][];
-  /** Where the names of its results end; its start if there are none. */
+  /** Byte offset of the end of the result names; equal to `start` without results. */
   readonly resultsEnd: number;
 };
 
@@ -98,9 +96,9 @@ interface MutableBlock {
 }
 
 /**
- * All operations in the generic form, of whatever dialect, as `iree-opt --mlir-print-op-generic` prints them, with regions
- * and blocks. Everything else is opaque, with the operations in its braces. The nodes of a text, and of each block, are in
- * its order and do not overlap. Never throws, and takes time linear in the text; bytecode has none.
+ * All operations in the generic form, as `iree-opt --mlir-print-op-generic` prints them, with regions and blocks. Other
+ * text is opaque; operations in its braces are its nodes. Nodes are in the order of the text and do not overlap.
+ * Bytecode has no nodes. Never throws, and takes time linear in the input.
  */
 export function tree(input: Uint8Array): TreeNode[] {
   return isBytecode(input) ? [] : new TreeReader(sourceOf(input)).read();
@@ -110,9 +108,9 @@ class TreeReader {
   private readonly source: Source;
   private readonly frames: Frame[] = [];
   private frame: Frame = { owner: null, nodes: [], text: null, groups: 0 };
-  /** Bytes that may be read again where an operation turned out to be none. */
+  /** Bytes that may be read twice, after text that only starts like an operation. */
   private rereads: number;
-  // The token before the current one.
+  // The token before the current token.
   private previous = END;
   private previousStart = 0;
   private previousEnd = 0;
@@ -171,7 +169,7 @@ class TreeReader {
     this.frame = this.frames.pop()!;
   }
 
-  /** At a `}`. */
+  /** Closes the frame at a `}`. */
   private close(): void {
     const { scanner } = this.source;
     const { owner } = this.frame;
@@ -180,7 +178,7 @@ class TreeReader {
     else this.afterRegion(owner);
   }
 
-  /** Reads on after a region: another one, or the rest of the operation. */
+  /** Reads on after a region: the next region, or the rest of the operation. */
   private afterRegion(draft: Draft): void {
     const { scanner } = this.source;
     const from = scanner.pos;
@@ -195,7 +193,7 @@ class TreeReader {
     this.open(draft, first.nodes);
   }
 
-  /** The operation whose region is open is none after all, or has no end. */
+  /** Closes a frame without its `}`: its operation becomes opaque text. */
   private giveUp(end: number): void {
     const { owner } = this.frame;
     this.closeFrame();
@@ -203,7 +201,7 @@ class TreeReader {
     else this.addOpaque(owner, end);
   }
 
-  /** Makes opaque text of an operation that is not understood after its regions; reading goes on at `end`. */
+  /** Turns an operation into opaque text, because its end is not understood. Reading goes on at `end`. */
   private addOpaque(draft: Draft, end: number): void {
     this.frame.text = null;
     this.addText(draft.start, end);
@@ -212,9 +210,9 @@ class TreeReader {
     this.source.scanner.pos = end;
   }
 
-  /** Reads an operation up to its end or into its first region, if one starts at the current token. */
+  /** Reads an operation that starts at the current token, up to its end or into its first region. False for other text. */
   private readOperation(kind: number): boolean {
-    // An operation starts outside of brackets; a value behind a comma is in the middle of a list.
+    // An operation starts outside of brackets. A value behind a comma is in the middle of a list.
     if (this.frame.groups > 0 || (kind !== VALUE && kind !== STRING)) return false;
     if (kind === VALUE ? this.previous === COMMA : this.isArgument()) return false;
     const { scanner } = this.source;
@@ -238,13 +236,13 @@ class TreeReader {
     return false;
   }
 
-  /** A string right after the name of an operation. */
+  /** Whether the current string is the argument of an operation, right after its name. */
   private isArgument(): boolean {
     const { scanner } = this.source;
     return this.previous === IDENTIFIER && scanner.hasDot(this.previousStart, this.previousEnd);
   }
 
-  /** Reads `%a, %b:2 = "name"(%c)[^bb1] <{...}>`; the token behind it is current then. */
+  /** Reads `%a, %b:2 = "name"(%c)[^bb1] <{...}>`. The token behind is the current token then. */
   private readHead(): Draft | null {
     const { scanner, text } = this.source;
     const { start } = scanner;
@@ -276,15 +274,14 @@ class TreeReader {
     }
     const dictionary = emptyDictionary();
     if (scanner.at(OPEN_ANGLE)) {
-      scanner.next();
-      if (parseDictionary(this.source, dictionary) === null || scanner.next() !== CLOSE_ANGLE) return null;
+      if (!parseProperties(this.source, dictionary)) return null;
       scanner.next();
     }
     const { attributes } = dictionary;
     return { name, start, operands, successors, attributes, regions: [], resultsEnd };
   }
 
-  /** Reads `{...} : (...) -> ... loc(...)` and adds the operation; false, without anything added, when it goes on otherwise. */
+  /** Reads `{...} : (...) -> ... loc(...)` and adds the operation. False, without an operation, for other text. */
   private finish(draft: Draft): boolean {
     const { source } = this;
     const { scanner, text } = source;
@@ -294,11 +291,9 @@ class TreeReader {
       if (parseDictionary(source, dictionary) === null) return false;
       scanner.next();
     }
-    const operandTypes: Type[] = [];
-    if (!scanner.at(COLON) || scanner.next() !== OPEN_PAREN || !parseTypes(source, operandTypes))
-      return false;
-    const resultTypes = scanner.next() === ARROW ? parseResults(source) : null;
-    if (resultTypes === null || operandTypes.length !== operands.length) return false;
+    const types = scanner.at(COLON) ? parseFunctionType(source) : null;
+    if (types?.arguments.length !== operands.length) return false;
+    const { arguments: operandTypes, results: resultTypes } = types;
     let { pos: end } = scanner;
     let location: string | null = null;
     if (scanner.next() === IDENTIFIER && scanner.is('loc') && scanner.next() === OPEN_PAREN) {
@@ -325,18 +320,18 @@ class TreeReader {
         location,
       },
       results: results.length === resultTypes.length ? results : [],
-      // A region without anything in it has no block.
+      // An empty region has no block.
       regions: regions.map((blocks) =>
         blocks.filter((block) => block.label !== null || block.nodes.length > 0),
       ),
     });
     scanner.pos = end;
-    // What comes next follows no token of this operation.
+    // The next token has no predecessor in this operation.
     scanner.kind = END;
     return true;
   }
 
-  /** Reads `^bb0(%a: T):` in a region of an operation in the generic form. */
+  /** Reads `^bb0(%a: T):` in a region of an operation in the generic form. False for other text. */
   private readLabel(kind: number): boolean {
     const { frame, source } = this;
     const { scanner, text } = source;

@@ -4,19 +4,19 @@ import type { ShapedType } from './types.ts';
 const SLOTS = 1024;
 
 /**
- * Remembers shaped types by their bytes: a file has few of them and writes each many times. Direct-mapped, and a hit is
- * compared with the bytes that were read before, so a collision only costs the reading.
+ * A direct-mapped cache of shaped types by their bytes: a file repeats few types many times. A hit compares all bytes, so a
+ * collision costs one reading.
  */
 export class TypeCache {
   private readonly bytes: Uint8Array;
-  /** Offsets may lie beyond what 32 bits hold. */
+  /** Byte offsets, which may exceed 32 bits. */
   private readonly starts = new Float64Array(SLOTS);
   private readonly lengths = new Int32Array(SLOTS);
   private readonly types = new Array<ShapedType | null>(SLOTS).fill(null);
-  /** The slot and extent of the last type that was not found. */
+  /** The slot and the start of the last miss; slot -1 for a type that is not cached. */
   private slot = -1;
   private start = 0;
-  /** The offset after the type that find() last saw. */
+  /** The offset after the last type that `find` read. */
   end = 0;
 
   constructor(bytes: Uint8Array) {
@@ -24,8 +24,8 @@ export class TypeCache {
   }
 
   /**
-   * The type whose text starts at `start` and has its `<` before `inner`, or null; its end, which is not after `limit`,
-   * is in `end`.
+   * The cached type of the text that starts at `start` and has its `<` right before `inner`; null for a miss. Sets `end`.
+   * @param limit the end of the readable text
    */
   find(start: number, inner: number, limit: number): ShapedType | null {
     const { bytes } = this;
@@ -36,7 +36,7 @@ export class TypeCache {
       if (pos >= limit) return null;
       const byte = bytes[pos]!;
       if (byte === CLOSE_ANGLE) break;
-      // Only plain `tensor<4x?xf32>` or `vtensor<[4,?],f32>`: no nesting, no comments, and no aliases, which a chunk may define later.
+      // Caches only `tensor<4x?xf32>` and `vtensor<[4,?],f32>`. Aliases are left out: a later definition may change the type.
       if (!isPlain(byte)) return null;
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
@@ -50,7 +50,7 @@ export class TypeCache {
     return null;
   }
 
-  /** Remembers what the last text that find() did not know turned out to be. */
+  /** Caches the type of the last miss of `find`. */
   keep(type: ShapedType): void {
     if (this.slot < 0) return;
     this.starts[this.slot] = this.start;

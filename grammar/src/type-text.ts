@@ -1,6 +1,6 @@
 import type { Type } from './types.ts';
 
-/** A type as MLIR writes it, without the blanks and comments that the text may have. */
+/** A type as MLIR prints it, without blanks and comments. */
 export function typeText(type: Type): string {
   if (type.kind === 'opaque') return type.text;
   const sizes = type.shape?.map((size) => (size < 0 ? '?' : String(size)));

@@ -18,7 +18,7 @@ import { ARROW, IDENTIFIER, NUMBER, type Scanner, TYPE_NAME } from './scanner.ts
 import type { Source } from './dictionary.ts';
 import type { ShapedType, Type } from './types.ts';
 
-/** Reads a type from the next token on; null when no type starts there. Leaves the scanner after it. */
+/** Reads a type from the next token on, and leaves the scanner after it. Null for other text. */
 // ebnf: type
 export function parseType(source: Source): Type | null {
   const { scanner, text, aliases, types } = source;
@@ -41,7 +41,7 @@ export function parseType(source: Source): Type | null {
     }
   } else if (kind === TYPE_NAME) {
     const end = scanner.pos;
-    // `!dialect.type` has a dot and `!dialect<type>` a body; the name of an alias has neither.
+    // The name of an alias has no dot, unlike `!dialect.type`, and no body, unlike `!dialect<type>`.
     if (!scanner.hasDot(start, end) && !hasRawBody(scanner)) {
       const type = aliases.type(text.slice(start, end));
       return type ?? { kind: 'opaque', text: text.slice(start, end) };
@@ -57,12 +57,12 @@ export function parseType(source: Source): Type | null {
   return end < 0 ? null : { kind: 'opaque', text: text.slice(start, end) };
 }
 
-/** Steps over a type from the next token on without understanding it. Returns the offset after it, or -1. */
+/** Steps over any type from the next token on. Returns the offset after it, or -1 for other text. */
 // ebnf: opaque-type
 export function skipType(scanner: Scanner): number {
   for (;;) {
     if (scanner.next() !== OPEN_PAREN) return skipNamedType(scanner);
-    // The list of result types, or a function type; `() -> () -> ()` only nests to the right.
+    // A list of result types or a function type. `() -> () -> ()` nests to the right, so a loop is enough.
     const end = skipGroup(scanner);
     if (end < 0) return -1;
     if (scanner.next() !== ARROW) {
@@ -99,7 +99,7 @@ function torchKind(scanner: Scanner): ShapedType['kind'] | null {
   return scanner.is('!torch.tensor') ? 'torch-tensor' : null;
 }
 
-/** Reads `<[2,?],f32>` after the name, or nothing. Null when it is not understood. */
+/** Reads the optional `<[2,?],f32>` after the name. Null when it is not understood. */
 // ebnf: torch-type
 function parseTorchTensor(source: Source, kind: ShapedType['kind']): ShapedType | null {
   const { scanner, types } = source;
@@ -118,7 +118,7 @@ function parseTorchTensor(source: Source, kind: ShapedType['kind']): ShapedType 
   return type;
 }
 
-/** Reads `[2,?]`, the `[` being current. */
+/** Reads `[2,?]`, with its `[` as the current token. Undefined for other text. */
 function parseSizes({ scanner, text }: Source): number[] | undefined {
   if (!scanner.at(OPEN_BRACKET)) return undefined;
   const sizes: number[] = [];
@@ -134,7 +134,7 @@ function parseSizes({ scanner, text }: Source): number[] | undefined {
   }
 }
 
-/** Reads `f32, #encoding>`: the rest of a shaped type, after its shape. */
+/** Reads `f32, #encoding>`, the rest of a shaped type after its shape. Null for malformed text. */
 function parseElement(
   source: Source,
   kind: ShapedType['kind'],
@@ -143,7 +143,7 @@ function parseElement(
   const { scanner, text, aliases } = source;
   const element = scanner.skipTrivia(scanner.pos);
 
-  // Nearly always one word: `f32>`.
+  // The fast path for one word: `f32>`.
   let end = -1;
   if (scanner.next() === IDENTIFIER) {
     end = scanner.pos;
@@ -168,8 +168,8 @@ function parseElement(
 }
 
 /**
- * Reads the dimensions before an element type: null is unranked, undefined is not understood. By bytes, because
- * `0x8xf32` and `4xi8` are not what they seem to a lexer of numbers and names.
+ * Reads the dimensions before an element type, byte by byte, because tokens do not split `4xi8`. Null is unranked,
+ * undefined is malformed text.
  */
 // ebnf: shape
 function parseShape(scanner: Scanner): number[] | null | undefined {

@@ -3,10 +3,10 @@ import { END, NUMBER, Scanner, STRING } from './scanner.ts';
 import { Text } from './text.ts';
 import type { Attribute } from './types.ts';
 
-/** In bytes; no number that is exact needs more. */
+/** In bytes. A JavaScript number holds no longer integer exactly. */
 const LONGEST_NUMBER = 32;
 
-/** The number of an attribute `name = 64` or `name = 64 : i64`; null for any other value, and for what a number cannot hold. */
+/** The integer of an attribute `name = 64` or `name = 64 : i64`; null for other values and beyond the safe integers. */
 // ebnf: integer
 export function integerOf(input: Uint8Array, { start, end }: Attribute): number | null {
   const scanner = new Scanner(input, start, end);
@@ -23,7 +23,7 @@ export function integerOf(input: Uint8Array, { start, end }: Attribute): number 
   return Number.isSafeInteger(value) ? value : null;
 }
 
-/** The content of a string literal, escapes resolved; null for any other text. */
+/** The content of a string literal, escapes resolved; null for other text. */
 export function stringOf(literal: string): string | null {
   const bytes = new TextEncoder().encode(literal);
   const scanner = new Scanner(bytes);
