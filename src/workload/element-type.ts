@@ -1,12 +1,12 @@
-// Element types in MLIR's spelling, as far as their size and exactness matter for tuning.
+// Sizes and exactness of element types, in MLIR's spelling.
 
 const FLOAT = /^(?:bf16|tf32|f(\d+)(?:E\w+)?)$/;
 const INTEGER = /^[su]?i(\d+)$/;
 
-/** Whether a type is a single word, such as `f32`: others, such as `complex<f32>`, are not tuned. */
+/** Whether a type is a single word, such as `f32`. Other types, such as `complex<f32>`, are not tuned. */
 export const isSimpleType = (type: string): boolean => /^[A-Za-z][A-Za-z0-9]{0,31}$/.test(type);
 
-/** Bits of one element; 32 for `index` and anything unknown, which only makes limits stricter. */
+/** Bits of one element; 32 for `index` and for unknown types. */
 export function elementBits(type: string): number {
   if (type === 'bf16') return 16;
   const width = FLOAT.exec(type)?.[1] ?? INTEGER.exec(type)?.[1];
@@ -16,5 +16,5 @@ export function elementBits(type: string): number {
 export const isFloat = (type: string): boolean => FLOAT.test(type);
 export const isInteger = (type: string): boolean => INTEGER.test(type);
 
-/** Whether sums in a type lose digits early: bf16 is not exact above 256, f16 above 2048. */
+/** Whether a float type has 16 bits or fewer: integers are exact in bf16 up to 256, in f16 up to 2048. */
 export const isNarrowFloat = (type: string): boolean => isFloat(type) && elementBits(type) <= 16;

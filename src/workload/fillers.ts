@@ -1,54 +1,57 @@
-// What fills the operands of candidates: functions in a module of their own, which is compiled once for all candidates. There
-// is one for each set of values, so that the very code that is timed on one set is verified on both.
+// Fillers: functions that fill the operands of candidates. They are in a separate module, which is compiled once for all
+// candidates. Each set of values has its own module, so one binary is timed on one set and verified on both.
 import { elementBits, isFloat } from './element-type.ts';
+import { elementsOf } from './tensor.ts';
 
 /**
- * - `exact`: small integers. They and their sums are exact in every element type, so that no order of summation makes a
- *   difference; but neither does a kernel that computes in fewer bits than it should.
- * - `full`: values that take all bits of their type. Floats are between -1 and 1, integers anywhere in their range.
+ * - `exact`: small integers. They and their sums are exact in every element type, so every order of summation gives the same
+ *   result. They do not reveal a kernel that computes in too few bits.
+ * - `full`: values that use all bits of their type. Floats are between -1 and 1, integers anywhere in their range.
  */
 export type Values = 'exact' | 'full';
 
-/** Fills operands of one element type: of any size, or of one where the compiler cannot cut vectors of the type off. */
+/** Fills operands of one element type. */
 export interface Filler {
   readonly elementType: string;
-  /** Elements. */
+  /** Number of elements; null for any number. Types below a byte need a fixed one. */
   readonly size: number | null;
 }
 
-/** Of which two operands can run over the same hashes: factors make values of them that have nothing to do with each other. */
+/** Factors that make the full values of two operands independent, although both use the same hashes. */
 export const FACTORS = { lhs: -1028477387, rhs: 668265263 } as const;
 
-/** What fills an operand of so many elements. */
+/** The filler of an operand. @param size number of elements */
 export function fillerOf(elementType: string, size: number): Filler {
-  // Elements that share a byte are written together.
+  // The compiler cannot write single elements that share a byte.
   return { elementType, size: elementBits(elementType) < 8 ? size : null };
 }
 
 const MODULE = 'fillers';
 
-/** Name of its function in its module, and for all others. */
+/** Name of the function inside its module. */
 const ownNameOf = ({ elementType, size }: Filler): string =>
   `${elementType}${size === null ? '' : `_${size}`}`;
+
+/** Name of the function for other modules. */
 const nameOf = (filler: Filler): string => `${MODULE}.${ownNameOf(filler)}`;
 
 const PARAMETERS = '(index, i32, i32, index) -> !hal.buffer_view';
 
-/** Each once, in the same order whatever order they come in. */
+/** Each filler once, in a fixed order. */
 export function distinctFillers(fillers: readonly Filler[]): Filler[] {
   const byName = new Map(fillers.map((filler) => [nameOf(filler), filler]));
   return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, filler]) => filler);
 }
 
-/** What a module says that calls them in theirs. */
+/** Declarations for a module that calls fillers of the other module. */
 export const fillerDeclarations = (fillers: readonly Filler[]): string =>
   fillers.map((filler) => `util.func private @${nameOf(filler)}${PARAMETERS}\n`).join('');
 
-/** The module that they are called in. */
+/** The module of the fillers. */
 export const fillersModule = (fillers: readonly Filler[], values: Values): string =>
   `module @${MODULE} {\n${definitions(fillers, values, ownNameOf)}}\n`;
 
-/** Their functions, for a module that is to be whole by itself. */
+/** Definitions of fillers, for a module that needs no second module. */
 export const fillerDefinitions = (fillers: readonly Filler[]): string =>
   definitions(fillers, 'exact', nameOf);
 
@@ -59,14 +62,14 @@ const definitions = (
 ): string => fillers.map((filler) => definition(filler, values, nameIn(filler))).join('');
 
 /**
- * Bytes of guard before and after the elements of an operand or a result. A kernel that reads outside of its operand, a tile of rows
- * too far, sees NaN there, and so does its result. Without guards it would mostly see zeros, which change no sum.
+ * Bytes of each guard before and after an operand or a result. A kernel that reads outside of its operand reads NaN there, and
+ * its result shows it. Without guards it would mostly read zeros, which change no sum.
  */
 export const GUARD_BYTES = 65_536;
 
 /**
- * A function that gives a view of hashes of each element's position and a seed, with guards around them in the same buffer. The guards
- * are whole pages, so the elements are aligned as a buffer of their own would be.
+ * A function that returns a view of values hashed from the seed and each element's position, between guards in one buffer. The
+ * guards are whole pages, so the elements have the alignment of a separate buffer.
  */
 function definition({ elementType, size }: Filler, values: Values, name: string): string {
   const bits = elementBits(elementType);
@@ -119,20 +122,19 @@ ${values === 'exact' ? exactValue(elementType) : fullValue(elementType)}
 `;
 }
 
-/** All bits but the sign: NaN in most floats, and the largest number in those that write NaN in another way. For integers a large number. */
+/** NaN for most float types: all bits but the sign. The largest number for float types with another NaN. A large integer. */
 function guardValue(elementType: string): string {
   const bits = elementBits(elementType);
   if (!isFloat(elementType)) return bits === 1 ? 'true' : String(2 ** (Math.min(bits, 20) - 2));
   return `0x${((1n << BigInt(bits - 1)) - 1n).toString(16).toUpperCase()}`;
 }
 
-/** What is to be filled. */
+/** An operand to fill. */
 export interface Filled {
-  /** Of values in the text: `name_view` is made. */
+  /** Prefix of values in the text. */
   readonly name: string;
   readonly shape: readonly number[];
   readonly elementType: string;
-  /** Others give other values. */
   readonly seed: number;
   /** Bits of exact values. */
   readonly exactBits: number;
@@ -140,10 +142,7 @@ export interface Filled {
   readonly factor: number;
 }
 
-/** Elements of a shape. */
-export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
-
-/** Lines that make `%name_view`, a buffer view of an allocation of its own. */
+/** Lines that define `%name_view`, a filled buffer view in its own allocation. */
 export function fillLines({ name, shape, elementType, seed, exactBits, factor }: Filled): string {
   const size = elementsOf(shape);
   return `  %${name}_seed = arith.constant ${seed} : index
@@ -155,13 +154,13 @@ ${viewLines({ name, shape, elementType })}`;
 }
 
 /**
- * Lines that make `%name_view`, a buffer view of an allocation of its own: of whatever is quickly written, for what is read for
- * the time that it takes alone.
- * @param number index that makes it another one than those of other numbers
+ * Lines that define `%name_view`, a buffer view in its own allocation, with arbitrary values that are quick to write. For
+ * operands that are only timed.
+ * @param number an index value; different numbers give different allocations
  */
 export function anyLines({ name, shape, elementType }: Viewed, number: string): string {
   const bytes = Math.ceil((elementsOf(shape) * elementBits(elementType)) / 8);
-  // Of such bytes every type of float has a normal number.
+  // These bytes are a normal number in every float type.
   return `  %${name}_number = arith.index_cast ${number} : index to i32
   %${name}_seven = arith.constant 7 : i32
   %${name}_low = arith.andi %${name}_number, %${name}_seven : i32
@@ -173,12 +172,11 @@ export function anyLines({ name, shape, elementType }: Viewed, number: string): 
 ${viewLines({ name, shape, elementType })}`;
 }
 
-/** What is seen in a buffer. */
 type Viewed = Pick<Filled, 'name' | 'shape' | 'elementType'>;
 
 /**
- * Lines that make `%name_view` of `%name_filled`, whatever that is a view of.
- * @param part in bytes; the whole buffer when left out
+ * Lines that define `%name_view` on the buffer of the view `%name_filled`.
+ * @param part in bytes; null for the whole buffer
  */
 export function viewLines(
   { name, shape, elementType }: Viewed,
@@ -194,7 +192,7 @@ ${constants}  %${name}_type = hal.element_type<${elementType}> : i32
   %${name}_view = hal.buffer_view.create buffer(%${name}_buffer : !hal.buffer)[%${name}_offset, %${name}_length] shape([${sizes}]) type(%${name}_type) encoding(%${name}_encoding) : !hal.buffer_view`;
 }
 
-/** Lines that make `%value` of the first bits of `%hash`, an i32. */
+/** Lines that define `%value` from the first bits of `%hash`, an i32. */
 function exactValue(elementType: string): string {
   const few = '    %few = arith.shrsi %hash, %unused : i32';
   if (!isFloat(elementType)) return `${few}\n${resized('few', 'i32', 'value', elementType)}`;
@@ -203,14 +201,14 @@ function exactValue(elementType: string): string {
     : `${few}\n    %value = arith.sitofp %few : i32 to ${elementType}`;
 }
 
-/** Lines that make `%to`, a bf16, of the first half of `%from`, an f32: the compiler cannot round to it on every processor. */
+/** Lines that truncate `%from`, an f32, to `%to`, a bf16. The compiler cannot round to bf16 on every processor. */
 const cutOff = (from: string, to: string): string => `    %half = arith.constant 16 : i32
     %bits = arith.bitcast %${from} : f32 to i32
     %upper = arith.shrui %bits, %half : i32
     %short = arith.trunci %upper : i32 to i16
     %${to} = arith.bitcast %short : i16 to bf16`;
 
-/** Lines that make `%value` of all bits of `%hash`, an i32. */
+/** Lines that define `%value` from all bits of `%hash`, an i32. */
 function fullValue(elementType: string): string {
   const bits = elementBits(elementType);
   const [integer, float] = bits > 32 ? (['i64', 'f64'] as const) : (['i32', 'f32'] as const);
@@ -222,7 +220,6 @@ function fullValue(elementType: string): string {
       : resized('all', 'i32', 'wide', 'i32');
   const all = `    %all = arith.muli %hash, %factor : i32\n${wide}`;
   if (!isFloat(elementType)) return `${all}\n${resized('wide', integer, 'value', elementType)}`;
-  // What is rounded up comes to 1 at most.
   return `${all}
     %whole = arith.sitofp %wide : ${integer} to ${float}
     %scale = arith.constant ${(bits > 32 ? 2 ** -63 : 2 ** -31).toExponential()} : ${float}
@@ -230,14 +227,14 @@ function fullValue(elementType: string): string {
 ${fromFraction(elementType, float)}`;
 }
 
-/** Lines that make `%value` of `%fraction`, a float. */
+/** Lines that convert `%fraction` to `%value`. */
 function fromFraction(elementType: string, float: string): string {
   if (elementType === 'bf16') return cutOff('fraction', 'value');
   const bits = elementBits(elementType);
   return `    %value = arith.${elementType === float ? 'bitcast' : bits > 64 ? 'extf' : 'truncf'} %fraction : ${float} to ${elementType}`;
 }
 
-/** A line that makes `%to` of `%from`, integers of any width. */
+/** A line that converts the integer `%from` to the integer `%to`. */
 function resized(from: string, fromType: string, to: string, toType: string): string {
   const [before, after] = [elementBits(fromType), elementBits(toType)];
   const operation = before === after ? 'bitcast' : before > after ? 'trunci' : 'extsi';

@@ -1,16 +1,15 @@
-// Where a workload lies among others of its structure: its sizes, and a number that is close for close sizes.
+// The place of a workload among workloads of the same structure, for searches of neighbours in the database.
 import { sha256 } from '../system/sha256.ts';
 import { structureOf, type Workload } from './workload.ts';
 
-/** Kinds of dimensions whose sizes are compared. */
 const KINDS = ['batch', 'm', 'n', 'k'] as const;
 
 export interface Shape {
-  /** Equal for workloads that differ in nothing but sizes and surroundings; below 2^48. */
+  /** Digest, below 2^48. Equal for workloads that differ only in sizes and surroundings. */
   readonly structure: number;
-  /** Logarithms to base 2 of the sizes along all dimensions of a kind together: batch, m, n, k; 0 without such a dimension. */
+  /** For each kind of dimension, the base-2 logarithm of the product of its sizes; 0 without such a dimension. */
   readonly sizes: readonly [batch: number, m: number, n: number, k: number];
-  /** Z-order of the sizes: neighbours in space are mostly neighbours on this line; below 2^52. */
+  /** Z-order of the sizes, below 2^52: similar sizes mostly have similar places. */
   readonly place: number;
 }
 
@@ -26,11 +25,13 @@ export function shapeOf(workload: Workload): Shape {
   return { structure, sizes, place: placeOf(sizes) };
 }
 
-/** Steps of a doubling, and bits of a size in such steps. */
+/** Steps for each doubling of a size. */
 const STEPS = 256;
+
+/** Bits of a size in such steps. */
 const BITS = 13;
 
-/** The halves of the line part between powers of two, which are the sizes that most workloads have. */
+/** Shifts the borders of the Z-order's halves away from powers of two, which are the most frequent sizes. */
 const OFFSET = 1 / 3;
 
 function placeOf(sizes: readonly number[]): number {

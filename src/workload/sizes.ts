@@ -1,17 +1,17 @@
-// Dynamic dimensions: the sizes that work is tuned at when its text does not say them.
+// The sizes at which dynamic dimensions are tuned.
 import { isIntegerWithin } from '../system/data.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** What a dimension is called in a setting: the batch, rows, columns, and what is summed over. */
+/** The name of a dimension in a setting: batch, rows, columns and the reduction. */
 export type TunedDimension = 'batch' | 'm' | 'n' | 'k';
 
-/** Sizes to tune dynamic dimensions of each kind at, smallest first. */
+/** Sizes for the dynamic dimensions of each kind, smallest first. */
 export type TunedSizes = Readonly<Partial<Record<TunedDimension, readonly number[]>>>;
 
-/** Sizes of one dynamic dimension that a database may hold. */
+/** Most sizes of one dynamic dimension in a database. */
 const MOST_SIZES = 64;
 
-/** Whether a value is sizes of a dynamic dimension, smallest first; empty while it has none. */
+/** Whether a value is a list of sizes of a dynamic dimension, smallest first. May be empty. */
 export const areSizes = (value: unknown): value is number[] =>
   Array.isArray(value) &&
   value.length <= MOST_SIZES &&
@@ -19,7 +19,7 @@ export const areSizes = (value: unknown): value is number[] =>
     isIntegerWithin(size, ((value[i - 1] as number | undefined) ?? 0) + 1, Number.MAX_SAFE_INTEGER),
   );
 
-/** Why work with dynamic dimensions of these kinds is not tuned. */
+/** The reason why work with dynamic dimensions of these kinds is not tuned. */
 export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
   const some = kinds.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
   return because(
@@ -28,7 +28,7 @@ export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
   );
 };
 
-/** All sizes of any dimension, smallest first. */
+/** The sizes of all dimensions, each once, smallest first. */
 export const allSizes = (sizes: TunedSizes): number[] =>
   [...new Set(Object.values(sizes).flat())].sort((a, b) => a - b);
 
@@ -40,14 +40,14 @@ const DIMENSIONS: Readonly<Record<string, TunedDimension>> = {
   k: 'k',
 };
 
-/** What `parseSizes` reads as these sizes: equal sizes give equal text. */
+/** The canonical text of sizes, for `parseSizes`. */
 export const sizesText = (sizes: TunedSizes): string =>
   Object.entries(sizes)
     .map(([dimension, values]) => `${dimension}=${values.join(',')}`)
     .sort()
     .join(' ');
 
-/** Reads `m=1,16,128` or, for several kinds, `m=1,16 k=512`; null when it is not such a text. */
+/** Reads `m=1,16,128` or, for several kinds, `m=1,16 k=512`. Null for other text. */
 export function parseSizes(text: string): TunedSizes | null {
   const sizes: Partial<Record<TunedDimension, readonly number[]>> = {};
   for (const part of text.split(/[\s;]+/).filter((part) => part !== '')) {

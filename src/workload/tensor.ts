@@ -8,22 +8,25 @@ export interface Tensor {
   readonly elementType: string;
 }
 
-/** Such as `tensor<4x8xf32>`. */
+/** The MLIR type, such as `tensor<4x8xf32>`. */
 export const tensorText = ({ shape, elementType }: Tensor): string =>
   `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
 
-/** The tensor that a type is; null for dynamic sizes, encodings and element types that are more than a word. */
+/** A type as a static tensor; null for dynamic or zero sizes, encodings and element types of several words. */
 export function staticTensor(type: Type): Tensor | null {
   if (type.kind !== 'tensor' || type.shape === null || type.encoding !== null) return null;
   const { shape, elementType } = type;
   return shape.every((size) => size > 0) && isSimpleType(elementType) ? { shape, elementType } : null;
 }
 
-/** Whether a value, of a file say, is such a tensor. */
+/** Whether a value, for example from a file, is such a tensor. */
 export function isTensor(value: unknown): value is Tensor {
   const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
   return isSizes(shape) && typeof elementType === 'string' && isSimpleType(elementType);
 }
+
+/** Number of elements of a shape. */
+export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
 
 /** Whether a value is a list of sizes, such as a shape or strides. */
 export const isSizes = (value: unknown): value is readonly number[] =>

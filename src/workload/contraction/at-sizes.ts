@@ -1,12 +1,12 @@
-// Dynamic dimensions: the sizes that a contraction is tuned at when its text does not say them.
+// Contractions with sizes for their dynamic dimensions.
 import { sizesWanted, type TunedSizes } from '../sizes.ts';
 import type { Contraction } from './contraction.ts';
 import { because, type Reason } from '../../system/reason.ts';
 
-/** Every combination is compiled into every module of candidates and measured. */
+/** Each module of candidates compiles and measures every combination. */
 const MOST_COMBINATIONS = 16;
 
-/** The same contraction with sizes for its dynamic dimensions, or why it cannot be tuned. */
+/** The contraction with sizes for its dynamic dimensions, or the reason why it cannot be tuned. */
 export function atSizes(
   workload: Contraction,
   wanted: TunedSizes,

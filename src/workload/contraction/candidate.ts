@@ -1,4 +1,4 @@
-// Text of a module of candidates: operands that all of them share, and the function of each.
+// Text of a module of candidates for a contraction that is measured alone: shared operands, and a function for each candidate.
 import { isFloat } from '../element-type.ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
@@ -16,10 +16,10 @@ import type { Filler } from '../fillers.ts';
 import { guardedReturn, guardedSignature } from '../guarded.ts';
 import { operationText, tensorType } from './text.ts';
 
-/** All of the workload's, each once. */
+/** The operands of all static forms, each once. */
 function distinctOperands(workload: Contraction): Operand[] {
   const combinations = operandsOf(workload);
-  // All left-hand sides first: a constant, which has no buffer, comes last.
+  // A constant has no buffer and comes last, so the left-hand sides come first.
   const byName = new Map(
     (['lhs', 'rhs'] as const).flatMap((name) =>
       combinations.map((combination) => [combination[name].global, combination[name]] as const),
@@ -28,10 +28,10 @@ function distinctOperands(workload: Contraction): Operand[] {
   return [...byName.values()];
 }
 
-/** What fills them. */
+/** The fillers of all operands. */
 export const operandFillers = (workload: Contraction): Filler[] => fillersOf(distinctOperands(workload));
 
-/** Declarations of all operands, and what fills them when the module is loaded. */
+/** Declarations of all operands, and the initializer that fills them. */
 export function operandsText(workload: Contraction): string {
   const operands = distinctOperands(workload);
   return `${operands.map(declaration).join('\n')}\n${initializer(operands)}`;

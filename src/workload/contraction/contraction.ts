@@ -1,25 +1,26 @@
-// One contraction in canonical form, free of names, order of loops and spelling.
+// A contraction in canonical form: without names, spelling and the order of loops.
 import type { Context } from './dispatch.ts';
 
-/** Role of one iteration dimension: in all three operands, in lhs and result, in rhs and result, or reduced. */
+/** Role of an iteration dimension. `batch`: in both operands and the result. `m`: in lhs and result. `n`: in rhs and result. `k`: reduced. */
 export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
 
-/** One iteration dimension. */
+/** The order of kinds in a canonical form. */
+export const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
+
 export interface Dimension {
   readonly kind: DimensionKind;
-  /** In elements. Of a dynamic dimension the largest of its `sizes`, 0 while it has none. */
+  /** In elements. For a dynamic dimension, the largest of its `sizes`; 0 without sizes. */
   readonly size: number;
-  /** Of a dynamic dimension the sizes that it is tuned at, smallest first; absent where the size is static. */
+  /** The sizes at which a dynamic dimension is tuned, smallest first. Absent for a static size. */
   readonly sizes?: readonly number[];
 }
 
-/** One operand of a contraction. */
 export interface OperandForm {
   /** Element type in MLIR's spelling, such as `f32` or `i8`. */
   readonly elementType: string;
   /**
-   * For each dimension of the tensor, the index into `Contraction.dimensions` that it runs along; for one that a filter is
-   * moved along, both.
+   * For each dimension of the tensor, its index in `Contraction.dimensions`. A dimension along which a filter moves has two
+   * indices: along the image, and inside the filter.
    */
   readonly dimensions: readonly number[];
 }
@@ -35,15 +36,15 @@ export interface Contraction {
   readonly lhs: OperandForm;
   readonly rhs: OperandForm;
   readonly accumulator: OperandForm;
-  /** The right-hand side is a constant of the program, so packing it costs nothing at run time. */
+  /** Whether the right-hand side is a constant of the program, so that packing costs nothing at run time. */
   readonly constantRhs: boolean;
-  /** How a filter, the rhs, is moved over an image, the lhs; absent where nothing is moved. Steps are the dispatch's. */
+  /** The dimensions along which a filter (rhs) moves over an image (lhs). Absent without a filter. The dispatch has the strides. */
   readonly windows?: readonly Window[];
-  /** The dispatch that it is the root of; absent where it is alone there, and may stay in the caches. */
+  /** The dispatch in which it is measured. Absent for a contraction that is measured alone. */
   readonly context?: Context;
 }
 
-/** Letter of each dimension in a key: its kind, numbered when a kind occurs more than once (`m0`, `m1`). */
+/** Name of each dimension in a key: its kind, with a number if the kind occurs more than once (`m0`, `m1`). */
 function letters(workload: Contraction): string[] {
   const seen = new Map<DimensionKind, number>();
   return workload.dimensions.map(({ kind }) => {
@@ -56,8 +57,8 @@ function letters(workload: Contraction): string[] {
 }
 
 /**
- * Readable canonical key, e.g. `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`; a dynamic dimension is
- * `m=?(1,16,128)`. In a dispatch of a program the key ends in `in=` and the dispatch's digest.
+ * Readable canonical key, such as `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. A dynamic dimension is
+ * `m=?(1,16,128)`. With a context, the key ends in `in=` and the digest of the dispatch.
  */
 export function contractionKey(workload: Contraction): string {
   const names = letters(workload);
@@ -79,11 +80,11 @@ export function contractionKey(workload: Contraction): string {
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}${place}`;
 }
 
-/** Whether a size is only known at run time. */
+/** Whether a size is known only at run time. */
 export const isDynamic = ({ dimensions }: Contraction): boolean =>
   dimensions.some(({ sizes }) => sizes !== undefined);
 
-/** The contraction at every combination of its dynamic dimensions' sizes; itself alone when all are static. */
+/** The contraction at every combination of the sizes of its dynamic dimensions. */
 export function staticForms(workload: Contraction): Contraction[] {
   const combinations = workload.dimensions.reduce<Dimension[][]>(
     (begun, { kind, size, sizes }) =>
@@ -93,7 +94,7 @@ export function staticForms(workload: Contraction): Contraction[] {
   return combinations.map((dimensions) => ({ ...workload, dimensions }));
 }
 
-/** Elements along each dimension of an operand's tensor; of an image that a filter is moved over in steps of one. */
+/** Elements along each dimension of an operand's tensor. An image has the size for a filter with strides of 1. */
 export function extentsOf({ dimensions, windows }: Contraction, operand: OperandForm): number[] {
   const moved = new Map(windows);
   const inside = new Set(operand.dimensions.flatMap((d) => moved.get(d) ?? []));
@@ -107,7 +108,7 @@ export function extentsOf({ dimensions, windows }: Contraction, operand: Operand
     });
 }
 
-/** Multiplications and additions of one execution, two per innermost iteration; at the largest sizes of dynamic dimensions. */
+/** Arithmetic operations of one execution, two for each multiply-add, at the largest sizes of dynamic dimensions. */
 export function contractionFlops(workload: Contraction): number {
   return 2 * workload.dimensions.reduce((product, { size }) => product * size, 1);
 }

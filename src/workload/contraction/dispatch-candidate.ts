@@ -1,12 +1,12 @@
-// Text of a module of candidates that are a dispatch of a program: the dispatch itself, once for each candidate, called on
-// buffers that pass by as they do in the program.
+// Text of a module of candidates that are a dispatch of a program: one copy of the dispatch for each candidate. Calls rotate
+// through as many buffers as pass by in the program, so weights come from memory as they do there.
 import { parse } from 'mlir-parser-ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
 import { isFloat } from '../element-type.ts';
-import { anyLines, elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { anyLines, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
 import { guardedReturn, guardedSignature, plainName } from '../guarded.ts';
-import { tensorText } from '../tensor.ts';
+import { elementsOf, tensorText } from '../tensor.ts';
 import { writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
 import { exactBits } from './operands.ts';
@@ -15,13 +15,13 @@ import { rewrittenRoot } from './strides.ts';
 const inputsOf = ({ arguments: all, results = 1 }: Dispatch): readonly DispatchArgument[] =>
   all.slice(0, -results);
 
-/** What fills its operands. */
+/** The fillers of the dispatch's inputs. */
 export const dispatchFillers = (dispatch: Dispatch): Filler[] =>
   inputsOf(dispatch).map(({ elementType, shape }) => fillerOf(elementType, elementsOf(shape)));
 
 /**
- * Buffers for all operands, filled when the module is loaded. Those of one operand are filled one after the other, so that
- * each has an allocation of its own, as weights have. The first one is read where results are verified.
+ * Buffers for all inputs, filled when the module is loaded. Each buffer has its own allocation, like weights. Verification
+ * reads the first buffer of each input.
  */
 export function dispatchOperandsText(workload: Contraction, dispatch: Dispatch): string {
   const inputs = inputsOf(dispatch);
@@ -64,8 +64,8 @@ ${fills.join('\n')}
 const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buffer_view' : '!util.list<?>');
 
 /**
- * A function that dispatches, in the compiler's own words at the end of \`flow\`. Of several results it gives the last one: all of them
- * are made of what the root computes. A guarded one calls the executable of the plain one.
+ * A function that calls the dispatch, as text after the compiler's phase `flow`. It returns the last of several results: all of
+ * them depend on the root. A guarded function calls the executable of the plain function.
  */
 export function dispatchFunctionText(
   dispatch: Dispatch,
@@ -124,7 +124,7 @@ ${
   }`;
 }
 
-/** The dispatch with an attribute on its root, without strides. */
+/** The text of the dispatch with the attribute on its root, and with strided operands sliced before the root. */
 function annotatedText({ text }: Dispatch, attribute: string | null): string {
   if (attribute === null) return text;
   const root = parse(Buffer.from(text, 'latin1')).operations.find((operation) => rootOf(operation) !== null);

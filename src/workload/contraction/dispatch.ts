@@ -1,46 +1,41 @@
-// The dispatch that a contraction is the root of: what the compiler generates code for in a program.
+// The dispatch in which a contraction is measured: the compiler generates code for the whole dispatch.
 import { isIntegerWithin, isObject } from '../../system/data.ts';
-import { isSimpleType } from '../element-type.ts';
+import { isTensor, type Tensor } from '../tensor.ts';
 
-/** A contraction that is not alone in its dispatch, has strided operands, or finds its weights out of the caches. */
+/** The surroundings of a contraction with other work in its dispatch, with strided operands, or with weights from memory. */
 export interface Context {
-  /** Equal for equal dispatches, whatever things are called in them; hexadecimal. */
+  /** Digest of the dispatch, hexadecimal. Independent of names. */
   readonly digest: string;
-  /** What is measured; absent in a database, whose text no compiler is given. */
+  /** The dispatch to measure. Absent in a database: text from a database must not reach the compiler. */
   readonly dispatch?: Dispatch;
 }
 
-/** A dispatch as text, and what its operands are in the program. Whether a value is one is `isDispatch`. */
+/** A dispatch as text, and its arguments in the program. */
 export interface Dispatch {
-  /** A `func.func` called `@dispatch`, as the compiler writes it at the end of `flow`. */
+  /** A `func.func @dispatch`, as the compiler prints it after its phase `flow`. */
   readonly text: string;
-  /** Its arguments, in order; the last one is written, or the last ones are. */
+  /** The arguments in order: inputs, then results. */
   readonly arguments: readonly DispatchArgument[];
-  /** How many are written; absent for one. */
+  /** Number of results; absent for one. */
   readonly results?: number;
-  /** For each loop of the contraction, outermost first, the index of the workload's dimension that it runs over. */
+  /** For each loop of the contraction, outermost first, the index of its dimension in the workload. */
   readonly loops: readonly number[];
-  /** The root reads an operand with strides: matchers of contractions do not find it. */
+  /** Whether the root reads an operand with strides, so that matchers of contractions do not find it. */
   readonly isStrided: boolean;
 }
 
-export interface DispatchArgument {
-  readonly shape: readonly number[];
-  readonly elementType: string;
-  /**
-   * How many buffers of this size pass by in the program before the same one is read again; 1 for what was just
-   * written, or is read again at once.
-   */
+export interface DispatchArgument extends Tensor {
+  /** Number of buffers of this size that the program reads before it reads the same one again. */
   readonly buffers: number;
 }
 
-/** Whether its result is a part of a tensor that is there before, as where the next operation wants it padded. */
+/** Whether the dispatch writes a part of an existing tensor, for example because the next operation needs padding. */
 export const writesPart = ({ text }: Dispatch): boolean => text.includes('.dispatch.tensor<readwrite:');
 
-/** No dispatch has as many. */
+/** No dispatch has more. */
 const MOST_ARGUMENTS = 1024;
 
-/** Whether a value of a file of ours is a dispatch. */
+/** Whether a value of a cache file is a dispatch. */
 export function isDispatch(value: unknown): value is Dispatch {
   if (!isObject(value)) return false;
   const { text, arguments: all, results = 1, loops, isStrided } = value;
@@ -56,9 +51,4 @@ export function isDispatch(value: unknown): value is Dispatch {
 }
 
 const isArgument = (value: unknown): value is DispatchArgument =>
-  isObject(value) &&
-  Array.isArray(value['shape']) &&
-  value['shape'].every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)) &&
-  typeof value['elementType'] === 'string' &&
-  isSimpleType(value['elementType']) &&
-  isIntegerWithin(value['buffers'], 1, Number.MAX_SAFE_INTEGER);
+  isObject(value) && isTensor(value) && isIntegerWithin(value['buffers'], 1, Number.MAX_SAFE_INTEGER);

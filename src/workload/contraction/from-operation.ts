@@ -1,8 +1,8 @@
-// From what the parser found to what is tuned.
+// Reads contractions from the parser's operations.
 import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
 import { ownConfiguration } from '../own-configuration.ts';
 import type { Convert, OperationForm, Skipped } from '../kind.ts';
-import type { Contraction, DimensionKind, OperandForm } from './contraction.ts';
+import { KIND_ORDER, type Contraction, type DimensionKind, type OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
 import { windowedForm } from './windows.ts';
 import { because, type ReasonCode } from '../../system/reason.ts';
@@ -15,22 +15,19 @@ const skip = (
   alike: ContractionForm | null = null,
 ): Skipped<Contraction> => ({ skipped: because(code, text), alike });
 
-const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
-
-/** The contraction that an operation is, or the reason why it is none that can be tuned. */
+/** The contraction of an operation, or the reason why it is not tuned. */
 export function readContraction(
   operation: Operation,
   convert: Convert,
 ): ContractionForm | Skipped<Contraction> {
-  // Its operands are packed already, and the compiler has a pipeline of its own for it.
+  // The compiler has a separate pipeline for packed operands.
   if (/mmt4d$/.test(operation.name)) return skip('layout-unsupported', 'packed operands are not tuned yet');
   const own = ownConfiguration(operation);
   return own === null ? formOf(operation, convert) : skip('own-configuration', `already has ${own}`);
 }
 
 /**
- * The contraction that a dispatch has as its root. Its operands may be read with strides, which the form does not tell:
- * who asks has to know the dispatch.
+ * The contraction of a dispatch's root. Its operands may have strides. The form omits them, so callers need the dispatch.
  */
 export function rootOf(operation: Operation): ContractionForm | null {
   if (operation.body !== 'multiply-add' || ownConfiguration(operation) !== null) return null;
@@ -40,7 +37,7 @@ export function rootOf(operation: Operation): ContractionForm | null {
   return 'skipped' in form ? null : form;
 }
 
-/** The same of a contraction, whatever configuration it already has. */
+/** The form of an operation with or without a configuration, or the reason why it is not tuned. */
 export function formOf(operation: Operation, convert: Convert): ContractionForm | Skipped<Contraction> {
   const { body } = operation;
   if (body === 'other') return skip('body-unsupported');
@@ -52,16 +49,15 @@ export function formOf(operation: Operation, convert: Convert): ContractionForm 
 }
 
 /**
- * Whether the compiler may make a contraction of an operation that is none as it is written: a front end's own, a
- * convolution with a filter or a result of one element (named, or a generic with sums in its maps), or a product with
- * zero points, which it takes apart.
+ * Whether the compiler may make a contraction of an operation that is of another kind as written: an operation of a front end;
+ * a convolution (named, or a generic with sums in its maps) whose filter or result has one element; a product with zero points.
  */
 export const mayBecomeContraction = ({ kind, name, body, indexingMaps }: Operation): boolean =>
   kind !== 'contraction' ||
   name.startsWith('linalg.quantized_') ||
   (body === 'multiply-add' && indexingMaps.some(({ results }) => results.includes(null)));
 
-/** @param readMap for each result of a map, the loop that it runs along, or null when it is not understood */
+/** @param readMap gives the loop of each result of a map, or null for a map that is not understood */
 function contractionOf(
   operation: Operation,
   convert: Convert,
@@ -89,7 +85,7 @@ function contractionOf(
     if (shaped.shape === null || shaped.shape.length !== map.length)
       return skip('operation-unclear', `the rank of the ${role} does not fit its indexing map`);
     for (const [i, loop] of map.entries()) {
-      // Along a stride an operand is as long as it likes.
+      // The size along a strided dimension is not the size of the loop.
       if (operation.indexingMaps[n]!.results[i] === null) continue;
       const size = shaped.shape[i]!;
       const other = sizes.get(loop) ?? size;
@@ -113,7 +109,7 @@ function contractionOf(
   }
   if (!kinds.includes('k')) return skip('form-unsupported', 'nothing is summed');
 
-  // Canonical order: by kind; inside a kind as the result (for k: the lhs) lays the dimensions out.
+  // Canonical order: by kind, then by the order in the result (for k, in the lhs).
   const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];
   const canonical = order
     .slice()
@@ -150,7 +146,7 @@ function plainResults(map: AffineMap): readonly number[] | null {
   return results.length === map.results.length && new Set(results).size === results.length ? results : null;
 }
 
-/** The loops of results, those with strides included. */
+/** The loop of each result, with or without a stride. Null for other expressions. */
 function loopsOfResults({ results, strided = [] }: AffineMap): readonly number[] | null {
   const loops = results.map(
     (loop, i) => loop ?? strided.find(({ result }) => result === i)?.dimension ?? null,

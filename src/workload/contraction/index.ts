@@ -1,4 +1,4 @@
-// Contractions as a kind of work: matmuls, batched or not, and everything else that multiplies and adds.
+// Contractions as a kind of work: matmuls, convolutions and other multiply-adds.
 import type { KindOfOperation } from '../kind.ts';
 import { isNarrowFloat } from '../element-type.ts';
 import { atSizes } from './at-sizes.ts';
@@ -39,11 +39,11 @@ export const contractions: KindOfOperation<Contraction> = {
   kin: contractionKin,
   structure: ({ dimensions, lhs, rhs, accumulator, windows }) =>
     JSON.stringify([dimensions.map(({ kind }) => kind), lhs, rhs, accumulator, windows]),
-  // In a dispatch a constant is an operand like any other.
+  // In a dispatch, a constant is an ordinary operand.
   withInput: (made, { constantRhs }) => (made.context === undefined ? { ...made, constantRhs } : made),
   hasConstants: ({ constantRhs }) => constantRhs,
   resultType: ({ accumulator, context }) => (context?.dispatch?.arguments.at(-1) ?? accumulator).elementType,
-  // Sums of small integers are exact in f32. What a dispatch does beside summing is only known in its own types.
+  // Sums of small integers are exact in f32. The other work of a dispatch has fixed types.
   exactType: ({ accumulator, context }) =>
     isNarrowFloat(accumulator.elementType) && context === undefined ? 'f32' : null,
   candidateLoops: ({ dimensions, context }) => context?.dispatch?.loops ?? [...dimensions.keys()],

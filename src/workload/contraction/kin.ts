@@ -1,16 +1,16 @@
-// Contractions for which a configuration is worth about as much: of one structure, and with sizes that leave the same remainders.
+// Kin: contractions for which a configuration gains about as much. They have one structure, and sizes with the same remainders.
 import type { Contraction, Dimension } from './contraction.ts';
 
-/** Multiples of this leave no remainder of most tiles. */
+/** Most tiles divide multiples of this size. */
 const EVEN = 32;
 
-/** Smaller sizes are tiles of their own. */
+/** Below this size, each size is a class of its own. */
 const LEAST = 16;
 
-/** Steps along a reduction are smaller. */
+/** Most tiles of a reduction divide multiples of this size. */
 const EVEN_STEPS = 8;
 
-/** Equal for kin: a text that says nothing else. */
+/** Text that is equal for kin. */
 export const contractionKin = ({ dimensions, lhs, rhs, accumulator, windows }: Contraction): string =>
   JSON.stringify([dimensions.map(classOf), lhs, rhs, accumulator, windows]);
 

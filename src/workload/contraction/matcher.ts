@@ -1,13 +1,13 @@
-// Matchers of the transform dialect: contractions told by their form.
+// Matchers of the transform dialect for the forms of contractions.
 import type { Form } from '../kind.ts';
 import type { Contraction, DimensionKind, OperandForm } from './contraction.ts';
 
 type ContractionForm = Form<Contraction>;
 
-/** The compiler's number for a dynamic size. (A matcher takes -1 for any size, static ones included.) */
+/** The compiler's number for a dynamic size. (-1 in a matcher stands for any size, static or dynamic.) */
 const DYNAMIC = '-9223372036854775808';
 
-/** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them. */
+/** Sizes of all dimensions of one kind, in the order of the operation's loops. */
 function sizes(entry: ContractionForm, kind: DimensionKind): string {
   const dimensions = entry.loops.map((d) => entry.workload.dimensions[d]!);
   return dimensions
@@ -23,8 +23,8 @@ function map(entry: ContractionForm, operand: OperandForm): string {
 }
 
 /**
- * A matcher for the operations of one form.
- * @param value the attribute that it gives to them, as text
+ * Text of a matcher for the operations of one form.
+ * @param value of the attribute for these operations, as text
  */
 export function contractionMatcher(entry: ContractionForm, name: string, value: string): string {
   const { lhs, rhs, accumulator } = entry.workload;

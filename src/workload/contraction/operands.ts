@@ -1,28 +1,27 @@
-// The operands of candidates: made once when their module is loaded, at random, and passed to every function.
+// The operands of candidates: filled with pseudo-random values when the module is loaded, and shared by all functions.
 import { staticForms, type Contraction, type OperandForm } from './contraction.ts';
 import { tensorType } from './text.ts';
-import { elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { elementsOf } from '../tensor.ts';
 import { elementBits, isNarrowFloat } from '../element-type.ts';
 
-/** An operand of one or more functions. */
 export interface Operand {
   readonly name: 'lhs' | 'rhs';
   readonly form: OperandForm;
-  /** Name of the global that holds it. */
+  /** Name of the global with its buffer. */
   readonly global: string;
-  /** The workload with the sizes that it is filled in. */
+  /** The static form with the sizes of the buffer. */
   readonly filled: Contraction;
-  /** A constant of the program, which the compiler may pack when the module is loaded. */
+  /** Whether it is a constant of the program, which the compiler may pack when the module is loaded. */
   readonly constant: boolean;
 }
 
-/** Operands of one function: of a workload with dynamic dimensions, those of one combination of sizes. */
+/** The operands of one static form. */
 type Operands = Readonly<Record<Operand['name'], Operand>>;
 
 /**
- * Operands are made once when the module is loaded and kept as the buffers that a caller would pass. Globals of tensors
- * would be packed into one allocation, and the compiler would make other code for operands with offsets; taken from
- * buffers, the operation compiles to the very instructions that it has in a program.
+ * The global of an operand. It is a buffer view, as a caller would pass it, so the operation compiles to the same instructions
+ * as in a program. Global tensors would share one allocation, and operands with offsets would get other code.
  */
 export function declaration({ global, filled, form, constant }: Operand): string {
   return constant
@@ -30,19 +29,17 @@ export function declaration({ global, filled, form, constant }: Operand): string
     : `util.global private mutable @${global} : !hal.buffer_view`;
 }
 
-/** The size that it is filled in. */
 const shapeOf = ({ form, filled }: Operand): number[] =>
   form.dimensions.map((d) => filled.dimensions[d]!.size);
 
-/** What fills the operands. */
+/** The fillers of the operands. */
 export const fillersOf = (operands: readonly Operand[]): Filler[] =>
   operands.map((operand) => fillerOf(operand.form.elementType, elementsOf(shapeOf(operand))));
 
-/** Bits of exact values. Narrow accumulators take fewer, and over a long k they round all the same. */
+/** Bits of exact values. Narrow accumulators take fewer bits; over a long k they still round. */
 export const exactBits = (workload: Contraction, elementType: string): number =>
   isNarrowFloat(workload.accumulator.elementType) ? 2 : Math.min(4, elementBits(elementType));
 
-/** Text that fills the operand. */
 const fill = (operand: Operand, index: number): string =>
   fillLines({
     name: operand.global,
@@ -61,7 +58,7 @@ function store({ global, filled, form, constant }: Operand): string {
     : `  util.global.store %${global}_view, @${global} : !hal.buffer_view`;
 }
 
-/** Indices of an operand's dimensions whose sizes are only known at run time. */
+/** Indices of an operand's dynamic dimensions. */
 const dynamicIndices = (workload: Contraction, { dimensions }: OperandForm): number[] =>
   dimensions.flatMap((d, i) => (workload.dimensions[d]!.sizes === undefined ? [] : [i]));
 
@@ -77,7 +74,7 @@ export function load(workload: Contraction, { name, global, form, constant }: Op
 ${sizes.join('')}  %${name} = hal.tensor.import %${name}_view : !hal.buffer_view -> ${type}${list}`;
 }
 
-/** The dynamic sizes of the result, as values in the text: they are those of the operands. */
+/** The values with the dynamic sizes of the result. They are sizes of the operands. */
 export const resultSizes = (workload: Contraction): string[] =>
   dynamicIndices(workload, workload.accumulator).map((i) => {
     const { lhs, rhs, accumulator } = workload;
@@ -86,11 +83,11 @@ export const resultSizes = (workload: Contraction): string[] =>
     return inLhs >= 0 ? `%lhs_size${inLhs}` : `%rhs_size${rhs.dimensions.indexOf(d)}`;
   });
 
-/** The result before anything is summed. */
+/** The empty tensor for the result. */
 export const emptyResult = (workload: Contraction): string =>
   `tensor.empty(${resultSizes(workload).join(', ')}) : ${tensorType(workload, workload.accumulator)}`;
 
-/** Operands for each combination of sizes; one whose own sizes are static is shared by all. */
+/** The operands of each static form. All forms share an operand of static size. */
 export function operandsOf(workload: Contraction): Operands[] {
   return staticForms(workload).map((filled, i) => {
     const operand = (name: Operand['name']): Operand => {
@@ -103,7 +100,7 @@ export function operandsOf(workload: Contraction): Operands[] {
   });
 }
 
-/** Fills operands one by one, each in an allocation of its own, as a program's are. */
+/** The initializer that fills each operand in its own allocation, as in a program. */
 export const initializer = (operands: readonly Operand[]): string =>
   `util.initializer {
 ${operands.map((operand, i) => `${fill(operand, i)}\n${store(operand)}\n`).join('')}  util.return

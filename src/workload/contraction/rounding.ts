@@ -1,10 +1,9 @@
-// How far apart results may be that are sums of the same full values, rounded in another order. Pure.
+// Allowed errors of sums of full values: kernels round in different orders. Pure.
 import { elementBits, isFloat, isInteger } from '../element-type.ts';
 import type { Contraction, OperandForm } from './contraction.ts';
-
 import type { Allowance } from '../kind.ts';
 
-/** Largest relative error of one rounding, of the types in which floats are summed and compared. */
+/** Unit roundoff of each type of sums. */
 const ROUNDOFF: Readonly<Record<string, number>> = {
   f64: 2 ** -53,
   f32: 2 ** -24,
@@ -13,17 +12,17 @@ const ROUNDOFF: Readonly<Record<string, number>> = {
 };
 
 /**
- * A sum of k products between -1 and 1, of either sign at random, grows like the root of k, and rounding it at every step
- * comes to a standard deviation of a tenth of k times the roundoff. This many times k times the roundoff is exceeded by
- * less than one of 10^10 elements. In a kernel that makes bf16 of f32, products are off by 2^-9 and more, and the sum by
- * 4e-4 times the root of k: 9 times as much at k = 2^16, and more below.
+ * The allowed error of a sum, in units of k times the roundoff. A sum of k random products between -1 and 1 grows like the
+ * square root of k. Rounding at every step gives it a standard deviation of k times the roundoff, divided by 10, so less than
+ * one of 10^10 elements exceeds the limit. A kernel that converts f32 to bf16 has errors of 4e-4 times the square root of k:
+ * 9 times the limit at k = 2^16, and more for a smaller k.
  */
 const ROUNDINGS = 3;
 
-/** How many times as far from the truth as the default: kernels sum up to 64 products before they round to a narrow type. */
+/** Allowed error in units of the default's error. Some kernels sum up to 64 products before they round to a narrow type. */
 const LESS_EXACT = 8;
 
-/** Whether results of full values say anything: as integers all fractions would be 0. */
+/** Whether results of full values can be compared. Floats summed as integers cannot: all fractions are 0. */
 export function canCompareFull({ lhs, rhs, accumulator }: Contraction): boolean {
   return isFloat(accumulator.elementType)
     ? accumulator.elementType in ROUNDOFF
@@ -35,9 +34,9 @@ const largest = ({ elementType }: OperandForm) =>
   isFloat(elementType) ? 1 : 2 ** (elementBits(elementType) - 1);
 
 /**
- * What results of full values may differ by. Integers wrap, and are exact in any order.
- * @param workload of static sizes
- * @param hasTruth whether they are compared with the truth, too
+ * The allowed errors of results of full values. Sums of integers wrap and are exact in any order.
+ * @param workload with static sizes
+ * @param hasTruth whether results are also compared with true values
  */
 export function fullAllowance(
   { dimensions, lhs, rhs, accumulator }: Contraction,

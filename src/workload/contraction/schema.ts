@@ -1,13 +1,12 @@
-// A contraction as JSON, checked down to the last key: a database is written by anybody.
+// Checks a contraction from JSON, every key of it, because anybody can write a database.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
 import { areSizes } from '../sizes.ts';
-import type { Contraction, DimensionKind } from './contraction.ts';
+import { KIND_ORDER, type Contraction } from './contraction.ts';
 
 const MOST_DIMENSIONS = 32;
-const KIND_ORDER: readonly unknown[] = ['batch', 'm', 'n', 'k'] satisfies DimensionKind[];
 
-/** Element types are single words, since they are written into MLIR. */
+/** Element types must be single words, because they are written into MLIR. */
 export function isContraction(value: object): value is Contraction {
   if (!isObject(value)) return false;
   if (
@@ -39,7 +38,7 @@ const areWindows = (value: unknown, rank: number): boolean =>
   ) &&
   new Set(value.flat()).size === 2 * value.length;
 
-/** The dispatch itself is never taken from there: its text would go to a compiler. */
+/** Only the digest is accepted: the text of a dispatch would reach the compiler. */
 const isContext = (value: unknown): boolean =>
   isObject(value) &&
   hasKeys(value, ['digest']) &&
@@ -51,7 +50,7 @@ function areDimensions(value: unknown): value is unknown[] {
   let previous = 0;
   return value.every((dimension: unknown) => {
     if (!isObject(dimension) || !hasKeys(dimension, ['kind', 'size'], ['sizes'])) return false;
-    const order = KIND_ORDER.indexOf(dimension['kind']);
+    const order = (KIND_ORDER as readonly unknown[]).indexOf(dimension['kind']);
     const inOrder = order >= previous;
     previous = order;
     const { size, sizes } = dimension;

@@ -1,11 +1,11 @@
-// Strides taken out of a contraction: the compiler's vectors understand an operand that is a strided slice, and not an
-// operation that reads with strides, for which it makes scalar code.
+// Moves strides out of a contraction into slices before it. The compiler vectorises a contraction of strided slices, but makes
+// scalar code for a contraction with strides in its maps.
 import type { Operation } from 'mlir-parser-ts';
 import { tensorText } from '../tensor.ts';
 import { rootOf } from './from-operation.ts';
 import { withAllLoops } from './windows.ts';
 
-/** A piece of text in place of another, as offsets [start, end). */
+/** Replaces the text in [start, end). */
 interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -13,11 +13,11 @@ interface Replacement {
 }
 
 /**
- * The text with each operand that a root reads with strides sliced before it, and the attribute on the root.
- * @param text as the compiler writes it: an operation begins a line, and what stands before its region is one line
- * @param root an operation of it that `rootOf` understands
+ * The text with the attribute on the root, and with a slice before the root for each strided operand.
+ * @param text of the compiler: an operation starts a line, and its region starts at the end of that line
+ * @param root an operation of the text that `rootOf` understands
  * @param attribute `name = value`
- * @returns null when the operation is not written as the compiler writes it
+ * @returns null for text in another layout
  */
 export function rewrittenRoot(text: string, root: Operation, attribute: string): string | null {
   const form = rootOf(root);

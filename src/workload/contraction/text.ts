@@ -1,4 +1,4 @@
-// A workload as MLIR text: the operation that candidates are compiled from.
+// The MLIR text of a contraction.
 import { isFloat, elementBits } from '../element-type.ts';
 import type { Contraction, Dimension, OperandForm } from './contraction.ts';
 
@@ -7,7 +7,7 @@ export const tensorType = (workload: Contraction, operand: OperandForm): string 
 
 const sizeText = ({ size, sizes }: Dimension) => (sizes === undefined ? String(size) : '?');
 
-/** Named operations whose default maps have a workload's form; all their loops run batch, m, n, k. */
+/** Named operations by the form of their default maps. Their loops are in the order batch, m, n, k. */
 const NAMED: Readonly<Record<string, string>> = {
   'mk,kn->mn': 'linalg.matmul',
   'bmk,bkn->bmn': 'linalg.batch_matmul',
@@ -30,7 +30,7 @@ function namedOperation(workload: Contraction): string | null {
   const form = `${letters(workload.lhs)},${letters(workload.rhs)}->${letters(workload.accumulator)}`;
   const named = NAMED[form];
   if (named !== undefined) return named;
-  // Transposed operands are the same operation with explicit maps, as long as the result is not transposed.
+  // With transposed operands, and a result in order, it is the same operation with explicit maps.
   const sorted = form
     .replace(/\b(?:bkm|km)\b/, (s) => (s.length === 3 ? 'bmk' : 'mk'))
     .replace(/nk->/, 'kn->');
@@ -40,7 +40,7 @@ function namedOperation(workload: Contraction): string | null {
   return `${base} indexing_maps = [${maps.join(', ')}]`;
 }
 
-/** Lines that convert `%name` of type `from` to `to` inside a region, and the resulting value's name. */
+/** Lines in a region that convert `%name` from one type to another, and the name of the converted value. */
 function convert(name: string, from: string, to: string): { lines: string[]; value: string } {
   if (from === to) return { lines: [], value: `%${name}` };
   const isNarrowing = elementBits(from) > elementBits(to);
@@ -60,7 +60,7 @@ function convert(name: string, from: string, to: string): { lines: string[]; val
 
 /**
  * Text that computes `%result` from `%lhs`, `%rhs` and `%init`.
- * @param attribute `name = value` to put on the operation, or null
+ * @param attribute `name = value` of the operation; null for none
  */
 export function operationText(workload: Contraction, attribute: string | null): string {
   const { lhs, rhs, accumulator } = workload;

@@ -1,40 +1,40 @@
-// A dispatch as the compiler has configured it: which of its operations have tiles, and along which dimensions of the dispatch their
-// loops run. The operations of one dispatch are tiled and fused together, so that a tile is one of the dispatch: all loops over
-// the same data have it. The compiler prints each operation on a line.
+// Reads a dispatch from the compiler's dump of configurations: the operations with tiles, and the dimension of the dispatch for
+// each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
+// one tile. The compiler prints one operation on each line.
 
-/** Tiles by the names of their levels, one for each loop of the operation. */
+/** For each level by name, a tile for each loop of the operation. */
 export type Levels = ReadonlyMap<string, readonly number[]>;
 
 /** An operation with tiles. */
 export interface ConfiguredPart {
   /** Such as `linalg.generic`. */
   readonly name: string;
-  /** For each loop, outermost first, the index of the dimension of the dispatch that it runs along. */
+  /** For each loop, outermost first, the index of its dimension in the dispatch. */
   readonly loops: readonly number[];
-  /** Indices into `loops` of those that are summed up; of an attention keys first, then what they are multiplied along. */
+  /** Indices into `loops` of the reductions. For an attention: the loop over keys, then the loop along a key. */
   readonly reduced: readonly number[];
   readonly levels: Levels;
-  /** Of the text, in characters: what says its levels. */
+  /** Character offsets [start, end) of its `lowering_config`. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Stands for a size that is only known at run time. */
+/** Stands for a dynamic size. */
 export const DYNAMIC = -1;
 
 export interface ConfiguredDispatch {
-  /** The function as the runtime calls the dispatch. */
+  /** Name of the function. */
   readonly function: string;
   /** The compiler's pipeline for it, such as `DoubleTilingExpert`. */
   readonly pipeline: string;
-  /** Elements along each dimension, `DYNAMIC` for a dynamic one: those of the root first, in the order of its loops. */
+  /** Elements along each dimension, or `DYNAMIC`. Dimensions of the root come first, in the order of its loops. */
   readonly sizes: readonly number[];
   readonly parts: readonly ConfiguredPart[];
-  /** Index of the operation that decides about workgroups. */
+  /** Index of the part that defines the workgroups. */
   readonly root: number;
-  /** Element type of what it computes last. */
+  /** Element type of the last result. */
   readonly elementType: string;
-  /** Index of the dimension along which that is contiguous; null for none. */
+  /** Index of the contiguous dimension of the last result; null for none. */
   readonly lane: number | null;
 }
 
@@ -47,11 +47,11 @@ const LEVELS = new Set([
   'vector_inner_parallel',
 ]);
 
-/** Operations that run over the elements of their result, and over nothing else. */
+/** Operations whose loops are the dimensions of their result. */
 const ELEMENTWISE = /^(?:linalg\.(?:fill|transpose|broadcast|copy)|iree_linalg_ext\.gather)$/;
 const POOLING = /^linalg\.pooling_n\w+$/;
 
-/** An operand or a result: the index of the operation's loop that each of its dimensions runs along, null for another expression. */
+/** For each dimension of an operand or a result, the index of its loop; null for other expressions. */
 type Access = readonly (number | null)[];
 
 interface Operand {
@@ -75,12 +75,12 @@ interface Line {
 
 const PIPELINE = /translation_info<pipeline = #iree_cpu\.pipeline<(\w+)>/;
 
-/** Name of the pipeline of the first function in the text of an executable; null where none has one. */
+/** Name of the pipeline of the first function in the text of an executable; null without one. */
 export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.[1] ?? null;
 
 /**
- * Reads the text of one executable of the compiler's dump of configurations.
- * @returns null for what is not understood: sizes that are not known, operations whose loops are not, more than one function
+ * Reads one executable of the compiler's dump of configurations.
+ * @returns null for text that is not understood: unknown sizes or loops, or several functions
  */
 export function readConfigured(text: string): ConfiguredDispatch | null {
   const functions = [
@@ -141,7 +141,7 @@ function readLine(line: string, offset: number): Line | null {
   };
 }
 
-/** The size of a loop is that of any dimension of an operand that it runs along. */
+/** The size of a loop: the size of any operand along it. */
 function sizeOf(operands: readonly Operand[], loop: number): number | undefined {
   for (const { access, shape } of operands) {
     const at = access.indexOf(loop);
@@ -154,22 +154,22 @@ function levelsOf(text: string): Levels | null {
   const levels = new Map<string, readonly number[]>();
   for (const [, name, tiles] of text.matchAll(/(\w+) = \[([\d, ]*)\]/g))
     levels.set(name!, tiles!.split(', ').map(Number));
-  // Whatever else is said there would be lost.
+  // Edits would drop any other entries.
   const isAll = text.replaceAll(/(\w+) = \[([\d, ]*)\](?:, )?/g, '') === '';
   return isAll && levels.size > 0 && [...levels.keys()].every((name) => LEVELS.has(name)) ? levels : null;
 }
 
 type Value = Omit<Operand, 'access'>;
 
-/** A buffer's type has its layout in brackets of its own. */
+/** A type of a buffer has its layout in nested brackets. */
 const TYPE = /\w+(?:<(?:[^<>]|<[^<>]*>)*>)?/g;
 
-/** The operands of one sort, scalars with no shape; null where a type is not understood. */
-function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
-  const list = new RegExp(String.raw`\b${sort}\(([^:()]*) : ([^()]*)\)`).exec(line);
-  if (list === null) return sort === 'ins' ? [] : null;
-  const names = list[1]!.split(', ');
-  const types = list[2]!.match(TYPE) ?? [];
+/** The operands of `ins` or `outs`; a scalar has no shape. Null for a type that is not understood. */
+function valuesOf(line: string, list: 'ins' | 'outs'): Value[] | null {
+  const found = new RegExp(String.raw`\b${list}\(([^:()]*) : ([^()]*)\)`).exec(line);
+  if (found === null) return list === 'ins' ? [] : null;
+  const names = found[1]!.split(', ');
+  const types = found[2]!.match(TYPE) ?? [];
   const values = names.map((value, i): Value | null => {
     const type = types[i] ?? '';
     const tensor = /^(?:tensor|memref)<((?:(?:\d+|\?)x)*)(\w+)[,>]/.exec(type);
@@ -185,12 +185,12 @@ function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
 }
 
 interface Nest {
-  /** Of the operands, inputs first. */
+  /** For each operand, inputs first. */
   readonly accesses: readonly Access[];
-  /** How many loops there are. */
+  /** Number of loops. */
   readonly rank: number;
   readonly reduced: readonly number[];
-  /** Sizes of loops that no operand runs along. */
+  /** Sizes of loops that have no dimension in any operand. */
   readonly windows: Readonly<Record<number, number>>;
 }
 
@@ -241,13 +241,13 @@ function nestOf(
   return null;
 }
 
-/** Which loops run over the same data: what one operation computes and another one reads, and what several read. */
+/** Groups the loops over the same data: a producer with its consumers, and consumers of one value. */
 function dimensionsOf(lines: readonly Line[], root: number) {
   const groups = lines.map(({ sizes }, at) => sizes.map((_, loop) => [{ at, loop }]));
   const join = (a: { at: number; loop: number }, b: { at: number; loop: number }) => {
     const [one, other] = [groups[a.at]![a.loop]!, groups[b.at]![b.loop]!];
     if (one === other || lines[a.at]!.sizes[a.loop] !== lines[b.at]!.sizes[b.loop]) return;
-    // Two loops of one operation are never the same.
+    // Two loops of one operation are never one dimension.
     if (one.some(({ at }) => other.some((two) => two.at === at))) return;
     one.push(...other);
     for (const { at, loop } of other) groups[at]![loop] = one;

@@ -1,32 +1,32 @@
-// A dispatch of a program that is no contraction, in canonical form: a softmax, an attention, a pooling, a transpose, whatever the
-// compiler generates code for in one piece. What it computes is told by a digest; the rest is what decides about tiles.
+// A whole dispatch in canonical form, such as a softmax, an attention, a pooling or a transpose. A digest identifies its
+// computation. The other fields decide its tiles.
 import { allSizes, sizesWanted, type TunedSizes } from '../sizes.ts';
 import { because, type Reason } from '../../system/reason.ts';
 
 export interface DispatchDimension {
-  /** `m` where the operation that decides about workgroups computes elements along it, `k` where it sums them up. */
+  /** `m` for a parallel dimension of the operation that defines the workgroups, `k` for a reduction of it. */
   readonly kind: 'm' | 'k';
-  /** In elements. Of a dynamic dimension the largest of `sizes`, 0 while it has none. */
+  /** In elements. For a dynamic dimension, the largest of `sizes`; 0 without sizes. */
   readonly size: number;
-  /** Of a dynamic dimension the sizes that its program is run at, smallest first; absent where the size is static. */
+  /** The sizes of a dynamic dimension at which the program is run, smallest first. Absent for a static size. */
   readonly sizes?: readonly number[];
 }
 
-/** An operation that has tiles. */
+/** An operation with tiles. */
 export interface DispatchPart {
   /** Such as `linalg.generic`. */
   readonly name: string;
-  /** For each loop, outermost first, the index into `DispatchWork.dimensions`. */
+  /** For each loop, outermost first, its index in `DispatchWork.dimensions`. */
   readonly loops: readonly number[];
-  /** Indices into `loops` of those that are summed up; of an attention keys first, then what they are multiplied along. */
+  /** Indices into `loops` of the reductions. For an attention: the loop over keys, then the loop along a key. */
   readonly reduced: readonly number[];
 }
 
-/** Whether it weighs values by products of queries and keys, which must be whole before they are weights. */
+/** Whether it weighs values by products of queries and keys. The loop along a key cannot be tiled. */
 export const isAttention = ({ name, reduced }: Pick<DispatchPart, 'name' | 'reduced'>): boolean =>
   name.endsWith('attention') && reduced.length > 1;
 
-/** Of an attention, the index of the dimension along which queries and keys are multiplied; null for other work. */
+/** The index of the dimension along the keys of an attention; null for other work. */
 export function multipliedAlong(parts: readonly DispatchPart[]): number | null {
   const attention = parts.find(isAttention);
   return attention?.loops[attention.reduced.at(-1)!] ?? null;
@@ -34,24 +34,24 @@ export function multipliedAlong(parts: readonly DispatchPart[]): number | null {
 
 export interface DispatchWork {
   readonly kind: 'dispatch';
-  /** Equal for dispatches that compute the same, whatever things are called in them; hexadecimal. */
+  /** Digest of the computation, hexadecimal. Independent of names. */
   readonly digest: string;
-  /** What the compiler calls it, such as `softmax_6x1500x1500xf32`. */
+  /** The compiler's name for it, such as `softmax_6x1500x1500xf32`. */
   readonly name: string;
   /** The compiler's pipeline for it. */
   readonly pipeline: string;
   readonly dimensions: readonly DispatchDimension[];
-  /** In the order in which they compute. */
+  /** In the order of execution. */
   readonly parts: readonly DispatchPart[];
-  /** Element type of what it computes last. */
+  /** Element type of the last result. */
   readonly elementType: string;
-  /** Index of the dimension along which that is contiguous; null for none. */
+  /** Index of the contiguous dimension of the last result; null for none. */
   readonly lane: number | null;
-  /** Bytes that it reads and writes; 0 where sizes are dynamic. */
+  /** Bytes that it reads and writes; 0 for dynamic sizes. */
   readonly bytes: number;
 }
 
-/** Readable key, such as `dispatch softmax_6x1500x1500xf32 in=0123456789abcdef`, with ` at=1,128` for dynamic sizes. */
+/** Readable key, such as `dispatch softmax_6x1500x1500xf32 in=0123456789abcdef`. Dynamic sizes add ` at=1,128`. */
 export function dispatchKey({ name, digest, dimensions }: DispatchWork): string {
   const sizes = dimensions.find((one) => one.sizes !== undefined)?.sizes;
   return `dispatch ${name} in=${digest}${sizes === undefined ? '' : ` at=${sizes.join(',')}`}`;
@@ -60,7 +60,7 @@ export function dispatchKey({ name, digest, dimensions }: DispatchWork): string 
 export const isDynamicDispatch = ({ dimensions }: DispatchWork): boolean =>
   dimensions.some(({ sizes }) => sizes !== undefined);
 
-/** The dispatch in a program that is run at these sizes, or why it cannot be tuned. */
+/** The dispatch in a program that is run at these sizes, or the reason why it cannot be tuned. */
 export function dispatchAtSizes(
   workload: DispatchWork,
   wanted: TunedSizes,
@@ -74,10 +74,10 @@ export function dispatchAtSizes(
   return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: because('too-little-work') } : found;
 }
 
-/** A dispatch of fewer iterations takes no time that anybody would miss. */
+/** Fewer iterations take too little time to tune. */
 export const LEAST_ITERATIONS = 2 ** 15;
 
-/** Innermost iterations of all its operations. */
+/** Innermost iterations of all operations. */
 export const dispatchIterations = ({
   dimensions,
   parts,

@@ -1,4 +1,4 @@
-// From what the compiler has configured to a workload.
+// The workload of a dispatch that the compiler has configured.
 import { DYNAMIC, pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
 import {
   dispatchIterations,
@@ -9,12 +9,12 @@ import {
 } from './dispatch-work.ts';
 import { REASONS } from '../../system/reason.ts';
 
-/** Pipelines with tiles that we can read and vary. */
+/** Pipelines with tiles that can be varied. */
 const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
 
-/** Reasons for other pipelines. */
+/** Reasons to skip other pipelines. */
 const LEFT_ALONE: Readonly<Record<string, string>> = {
-  // 12 poolings and convolutions tried: the best of the others took 1.02 to 20 times as long.
+  // Of 12 poolings and convolutions, the best other tiles took 1.02 to 20 times as long as the default.
   ConvTileAndDecomposeExpert:
     'this pipeline makes vectors of few tiles, and the tiles of the compiler are among these',
   Mmt4dTilingExpert: 'packed operands have the tiles that they are packed in',
@@ -22,13 +22,13 @@ const LEFT_ALONE: Readonly<Record<string, string>> = {
   Default: 'the compiler makes loops of it without tiles',
 };
 
-/** No dispatch has as many. */
+/** No dispatch has more. */
 export const MOST_PARTS = 64;
 export const MOST_DIMENSIONS = 32;
 
 /**
- * The workload of a dispatch, or the reason that it has none.
- * @param text of its executable, as the compiler has configured it
+ * The workload of a dispatch, or the reason why it is skipped.
+ * @param text of its configured executable
  */
 export function dispatchWork(
   text: string,
@@ -54,7 +54,7 @@ export function dispatchWork(
     : work;
 }
 
-/** What decides about tiles. */
+/** The fields that decide the tiles. */
 type Shape = Omit<DispatchWork, 'digest' | 'bytes' | 'name'>;
 
 export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: ConfiguredDispatch): Shape {
@@ -71,7 +71,7 @@ export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: Con
   };
 }
 
-/** Whether a configured dispatch is that of a workload, as far as tiles are concerned. */
+/** Whether tiles of a workload fit a configured dispatch. */
 export const isShapedLike = (configured: ConfiguredDispatch, work: DispatchWork): boolean =>
   tilingOf(shapeOf(configured)) === tilingOf(work);
 
@@ -80,7 +80,7 @@ const tilingOf = ({ pipeline, dimensions, parts }: Shape): string => {
   return JSON.stringify([pipeline, sizes, parts]);
 };
 
-/** The compiler calls a dispatch after its executable and what it computes. */
+/** The compiler's name for the computation. It names the function after the executable and the computation. */
 function nameOf({ function: name }: ConfiguredDispatch, executable: string): string {
   const own = name.startsWith(`${executable}_`) ? name.slice(executable.length + 1) : 'elementwise';
   return own

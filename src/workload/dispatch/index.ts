@@ -1,5 +1,4 @@
-// Dispatches as a kind of work: whatever the compiler generates code for in one piece and that is no contraction. They are
-// measured in their program, and nowhere else.
+// Whole dispatches as a kind of work, for all work but contractions. They are measured only in their program.
 import type { KindOfWork } from '../kind.ts';
 import {
   dispatchAtSizes,
@@ -16,7 +15,7 @@ export const dispatches: KindOfWork<DispatchWork> = {
   rank: ({ dimensions }) => dimensions.length,
   isDynamic: isDynamicDispatch,
   atSizes: dispatchAtSizes,
-  // All sizes are those of one program.
+  // The program is run at all sizes.
   staticForms: (workload) => [workload],
   flops: dispatchIterations,
   bytes: ({ bytes }) => bytes,

@@ -1,4 +1,4 @@
-// A dispatch as JSON, checked down to the last key: a database is written by anybody.
+// Checks a dispatch from JSON, every key of it, because anybody can write a database.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
 import { areSizes } from '../sizes.ts';
