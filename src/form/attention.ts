@@ -1,15 +1,14 @@
-// Attention as a program writes it: one operation, `iree_linalg_ext.attention`, that weighs values by how much their keys are like
-// the queries.
+// Attention as one operation of a program: `iree_linalg_ext.attention`.
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import { isTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
 export interface Attention {
   readonly name: 'iree_linalg_ext.attention';
-  /** Queries, keys, values, and the mask where there is one. */
+  /** Queries, keys, values and an optional mask. */
   readonly operands: readonly Tensor[];
   readonly result: Tensor;
-  /** How alike each query is to each key: so many numbers. */
+  /** Number of scores: one for each query and key. */
   readonly scores: number;
 }
 
@@ -19,13 +18,13 @@ const NAME = 'iree_linalg_ext.attention';
 export const attentionKey = ({ name, operands, result }: Attention): string =>
   `${name} ${operands.map(tensorText).join(', ')} -> ${tensorText(result)}`;
 
-/** Bytes of them, which take as much memory where the steps of an attention are taken one by one. */
+/** Bytes of the scores. A decomposed attention keeps all of them in memory. */
 export const scoreBytes = ({ scores, result }: Attention): number =>
   (scores * elementBits(result.elementType)) / 8;
 
 /**
- * The attentions of a text of the compiler's.
- * @returns none where one of them is not understood, such as one of dynamic size
+ * The attentions in a text of the compiler, each once.
+ * @returns none if any of them is not understood, for example because of a dynamic size
  */
 export function readAttentions(text: Uint8Array): Attention[] {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
@@ -50,7 +49,7 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
   const result = tensorOf(resultType);
   if (accesses.length !== types.length + 1 || result === null) return null;
   const operands = tensors.filter((one) => one !== null);
-  // The factor is no tensor.
+  // The scale is a scalar.
   if (operands.length !== types.length - 1) return null;
   const sizes = new Map<string, number>();
   for (const [i, access] of accesses.entries())
@@ -61,7 +60,7 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
     }
   const [queries, keys] = [accesses[0]!, accesses[1]!];
   const own = accesses.at(-1)!;
-  // Queries and keys are multiplied along the dimension that they share beside the batch.
+  // Scores lack the dimension along a key: queries and keys share it, and the result lacks it.
   const scored = [...new Set([...queries, ...keys])].filter(
     (loop) => own.includes(loop) || !queries.includes(loop),
   );
@@ -69,7 +68,7 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
   return { name: NAME, operands, result, scores };
 }
 
-/** Null for what is no tensor of known sizes. */
+/** A type as a static tensor; null for other types. */
 function tensorOf(type: string): Tensor | null {
   const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
   return shape === undefined || !isSimpleType(elementType!)
@@ -77,7 +76,7 @@ function tensorOf(type: string): Tensor | null {
     : { shape: shape.split('x').slice(0, -1).map(Number), elementType: elementType! };
 }
 
-/** Whether a value, of a file say, is an attention as this type describes it. */
+/** Whether a value, for example from a file, is an attention. */
 export function isAttention(value: unknown): value is Attention {
   const { name, operands, result, scores } = (value ?? {}) as Partial<Record<keyof Attention, unknown>>;
   return (

@@ -1,11 +1,11 @@
-// Convolutions with the channels innermost, a few filters at a time. A loop over vectors then reads the filter in one piece. Of hundreds
-// of filters at once, it reads a few every some kilobytes, which take each other's place in the caches.
+// Convolutions with the channels innermost, in blocks of filters. The inner loop then reads contiguous filter data. With hundreds
+// of filters at once, its reads are kilobytes apart and evict each other from the caches.
 import { convolve } from './channels-last.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { inBlocks, joined, oneByOne, partOf, widthOf } from './parts.ts';
 
-/** Each block is a call of its own. */
+/** Each block is a separate convolution. */
 const MOST_BLOCKS = 32;
 
 const widthFor = (convolution: Convolution): number | null =>
@@ -18,7 +18,7 @@ export const blocksOfFilters: WrittenForm = {
     const { strides, dilations } = convolution;
     const width = widthFor(convolution)!;
     const moved = writer.settle(writer.transpose(image, [0, 2, 3, 1]));
-    // Moved all at once: with a function for each block, moving constants would take half of the compile.
+    // One transpose for all blocks: one for each block would double the compile time of constant filters.
     const blocks = inBlocks(writer, filter, width);
     const { batch, filters, result } = extentsOf(convolution);
     const shape = [filters / width, batch, ...result, width];

@@ -1,6 +1,5 @@
-// Convolutions with the channels innermost: the image, the filter and the result are transposed around the operation. The
-// compiler has a pipeline for this layout, which loads vectors of channels. Transposes cancel between neighbours, and those of
-// constants are done once, when the program is compiled.
+// Convolutions with the channels innermost, between transposes of image, filter and result. The compiler has a pipeline for this
+// layout that loads vectors of channels. Transposes of neighbours cancel, and constants are transposed at compile time.
 import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, type Value, type Writer } from './text.ts';
@@ -12,7 +11,7 @@ export const channelsLast: WrittenForm = {
     const { strides, dilations } = convolution;
     const last = convolve(
       writer,
-      // Fused into the convolution, the transpose would make scalar code of it.
+      // A transpose that is fused into the convolution makes it scalar code.
       writer.settle(writer.transpose(image, [0, 2, 3, 1])),
       writer.settle(writer.transpose(filter, [2, 3, 1, 0])),
       writer.transpose(accumulator, [0, 2, 3, 1]),

@@ -1,16 +1,16 @@
-// The forms of a program's operations.
+// Chooses forms for the operations of a program.
 import { isAttention } from './attention.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
 
-/** One form for all operations that do the same. */
+/** The form for all equal operations. */
 export interface FormChoice {
   readonly operation: Rewritable;
   /** Name of the form. */
   readonly form: string;
 }
 
-/** The preferred form of each operation that has one; of attentions, only where all have it: passes take them all. */
+/** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   const choices = operations.flatMap((operation) => {
     const [preferred] = formsOf(operation);
@@ -26,7 +26,7 @@ export type FormNames = ReadonlyMap<string, string>;
 export const namesOf = (choices: readonly FormChoice[]): FormNames =>
   new Map(choices.map(({ operation, form }) => [rewritableKey(operation), form]));
 
-/** The operations that have such a form, in it. */
+/** The choices for operations whose named form exists. */
 export const choicesOf = (operations: readonly Rewritable[], names: FormNames): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));

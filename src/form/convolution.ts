@@ -1,9 +1,9 @@
-// A convolution or a pooling as a program writes it: its layout, shapes, strides and dilations.
+// A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
 import { isSizes, isTensor, staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
 /**
- * A named convolution over an image of one, two or three dimensions. A pooling is one whose filter is a window: a shape without
+ * A named convolution over an image of one, two or three dimensions. The filter of a pooling is its window: a shape without
  * values.
  */
 export interface Convolution {
@@ -15,20 +15,20 @@ export interface Convolution {
   /** Along each dimension of the image, in the order of the layout. */
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
-  /** Type of both attributes in the program's text, or `none` if it leaves them out; `vector` if absent. */
+  /** Type of both attributes in the program's text, or `none` without attributes. Default: `vector`. */
   readonly steps?: Exclude<Steps, 'vector'>;
 }
 
-/** How a program writes strides and dilations. */
+/** The spelling of strides and dilations. */
 export type Steps = 'vector' | 'tensor' | 'none';
 
 /**
- * The dimensions of image and filter: n images, g groups, c channels and f filters of a group; d, h and w of the image. Each
+ * The dimensions of image and filter: n images, g groups, c channels and f filters of each group; d, h and w are spatial. Each
  * channel of a depthwise convolution or a pooling is a group.
  */
 type Layout = readonly [image: string, filter: string];
 
-/** Convolutions that the compiler makes scalar code of, by their name. */
+/** Convolutions whose default is scalar code, by name. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'linalg.conv_1d_ncw_fcw': ['ncw', 'fcw'],
   'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
@@ -52,11 +52,11 @@ export function layoutOf({ name }: Pick<Convolution, 'name'>): readonly [...Layo
 
 export const isSpatial = (dimension: string): boolean => 'dhw'.includes(dimension);
 
-/** The dimensions of the image itself, in the order of a layout: that of strides and dilations. */
+/** The spatial dimensions of a layout, in the order of strides and dilations. */
 export const spatialIn = (layout: string): string[] => Array.from(layout).filter(isSpatial);
 
 /**
- * The convolution that an operation of a text is.
+ * An operation as a convolution.
  * @returns null for other operations, for dynamic shapes and for text that is not understood
  */
 export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
@@ -67,13 +67,13 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
     const found = attributes.find((one) => one.name === attribute);
-    // The default of both attributes.
+    // Both attributes default to 1.
     if (found === undefined) return { sizes: Array<number>(rank).fill(1), written: 'none' };
     return readSteps(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
   };
   const [strides, dilations] = [stepsOf('strides'), stepsOf('dilations')];
   if (strides?.sizes.length !== rank || dilations?.sizes.length !== rank) return null;
-  // The matcher compares both attributes with one spelling.
+  // The matcher writes both attributes in one spelling.
   const steps = strides.written;
   if (dilations.written !== steps) return null;
   const moves = { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
@@ -91,7 +91,7 @@ function readSteps(text: string): { sizes: readonly number[]; written: Steps } |
   return { sizes, written: type as Steps };
 }
 
-/** Whether a value, of a file say, is a convolution as this type describes it: all of it is written into MLIR. */
+/** Whether a value, for example from a file, is a convolution. Checks every field, because all are written into MLIR. */
 export function isConvolution(value: unknown): value is Convolution {
   const { name, image, filter, result, strides, dilations, steps } = (value ?? {}) as Partial<
     Record<keyof Convolution, unknown>
@@ -106,14 +106,14 @@ export function isConvolution(value: unknown): value is Convolution {
   );
 }
 
-/** Channels, batch and groups of a convolution; 1 for what its layout has not got. */
+/** Sizes of a convolution; 1 for a dimension that its layout lacks. */
 export interface Extents {
   readonly batch: number;
   readonly groups: number;
-  /** Of the image and of the result, in each group. */
+  /** Channels of the image and of the result (filters), in each group. */
   readonly channels: number;
   readonly filters: number;
-  /** Of the image, of the filter and of the result, in each dimension of the image. */
+  /** Spatial sizes of the image, the filter and the result. */
   readonly image: readonly number[];
   readonly filter: readonly number[];
   readonly result: readonly number[];
@@ -131,7 +131,7 @@ export function extentsOf(convolution: Convolution): Extents {
   };
 }
 
-/** Whether ranks are those of the name, sizes agree, and the filter stays within the image. */
+/** Whether ranks fit the name, sizes agree, and the filter stays inside the image. */
 function isConsistent(convolution: Convolution): boolean {
   const { image, filter, result, strides, dilations } = convolution;
   const layouts = layoutOf(convolution);
@@ -158,11 +158,11 @@ function isConsistent(convolution: Convolution): boolean {
   );
 }
 
-/** Whether image, filter and result have one element type: conversions stay with the named operation. */
+/** Whether image, filter and result have one element type. Only the named operation converts. */
 export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
   image.elementType === result.elementType && filter.elementType === result.elementType;
 
-/** Readable key: `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
+/** Readable key, such as `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
 export function convolutionKey({ name, image, filter, result, strides, dilations }: Convolution): string {
   const [a, b, c] = [image, filter, result].map((one) => tensorText(one).slice('tensor<'.length, -1));
   return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;

@@ -1,9 +1,9 @@
-// A form is one way to write an operation's work. The form decides which code the compiler can generate at all.
+// A form is one way to write an operation's work. It limits the code that the compiler can generate.
 import type { Attention } from './attention.ts';
 import type { Convolution } from './convolution.ts';
 import type { Value, Writer } from './text.ts';
 
-/** Image, filter and the values that the result is added to. */
+/** Image, filter and the accumulator that the result is added to. */
 export type Operands = readonly [image: Value, filter: Value, accumulator: Value];
 
 interface Named {
@@ -11,17 +11,17 @@ interface Named {
   readonly name: string;
 }
 
-/** A form of convolutions, each of which is replaced by what is written. */
+/** A form that replaces each convolution by written operations. */
 export interface WrittenForm extends Named {
-  /** Whether a convolution can be written in it. */
+  /** Whether the form suits a convolution. */
   isFor(convolution: Convolution): boolean;
-  /** Writes the work of a convolution; gives the result, of the type of the accumulator. */
+  /** Writes the work of a convolution. Returns the result, which has the type of the accumulator. */
   write(writer: Writer, convolution: Convolution, operands: Operands): Value;
 }
 
-/** A form that passes of the compiler give to all attentions of a program. */
+/** A form that compiler passes give to all attentions of a program. */
 export interface PassesForm extends Named {
   isFor(attention: Attention): boolean;
-  /** Of functions, in their order. */
+  /** Function passes in order. */
   readonly passes: readonly string[];
 }

@@ -1,4 +1,4 @@
-// All forms, and the one that an operation is tried in first.
+// All forms, in order of preference.
 import { isAttention } from './attention.ts';
 import type { PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
@@ -11,7 +11,6 @@ import type { Rewritable } from './rewritable.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { stepByStep } from './step-by-step.ts';
 
-/** The first that is for a convolution is preferred. */
 const OF_CONVOLUTIONS: readonly WrittenForm[] = [
   pixelsFirst,
   matmul,
@@ -30,7 +29,7 @@ export const writtenFormNamed = (name: string): WrittenForm | null =>
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
 
-/** The forms that an operation can be written in, beside its own, the preferred one first. */
+/** The other forms of an operation, the preferred form first. */
 export const formsOf = (one: Rewritable): readonly (WrittenForm | PassesForm)[] =>
   isAttention(one)
     ? OF_ATTENTIONS.filter((form) => form.isFor(one))

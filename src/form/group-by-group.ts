@@ -4,10 +4,10 @@ import { extentsOf } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { oneByOne, partOf } from './parts.ts';
 
-/** Each group is a call of its own. */
+/** Each group is a separate convolution. */
 const MOST_GROUPS = 32;
 
-/** Of a group: with fewer, vectors are not filled. */
+/** Filters of each group. Fewer do not fill vectors. */
 const LEAST_FILTERS = 8;
 
 export const groupByGroup: WrittenForm = {
@@ -23,8 +23,8 @@ export const groupByGroup: WrittenForm = {
   },
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;
-    // With groups outermost and channels innermost each group lies in one piece. All of them are moved at once, and what is moved stays
-    // out of the convolutions, which the compiler would make scalar code of.
+    // With groups outermost and channels innermost, each group is contiguous. One settled transpose moves all groups: fused into
+    // the convolutions, it would make them scalar code.
     const images = writer.settle(writer.transpose(image, [1, 0, 3, 4, 2]));
     const filters = writer.settle(writer.transpose(filter, [0, 3, 4, 2, 1]));
     const [n, , f, h, w] = accumulator.shape as [number, number, number, number, number];
@@ -38,7 +38,7 @@ export const groupByGroup: WrittenForm = {
           dilations,
         ]),
     );
-    // The accumulator comes last: as a part of each convolution it would not compile for several images.
+    // The accumulator is added last: inside the convolutions, several images do not compile.
     return writer.add(writer.transpose(results, [1, 0, 4, 2, 3]), accumulator);
   },
 };

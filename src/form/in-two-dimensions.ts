@@ -1,19 +1,19 @@
-// Convolutions of one dimension as those of two, of which the first is one element: forms and the compiler know these.
+// Convolutions of one dimension as convolutions of two, with a first dimension of size 1. Forms and the compiler support these.
 import type { Convolution } from './convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
-/** Names of convolutions of two dimensions, by those of one. */
+/** For each name with one dimension, the name with two. */
 const NAMES: Readonly<Record<string, string>> = { 'linalg.conv_1d_ncw_fcw': 'linalg.conv_2d_nchw_fchw' };
 
 const has = (name: string): boolean => Object.hasOwn(NAMES, name);
 
-/** The dimensions of a value with one dimension, in two. */
+/** The reassociation of dimensions from one to two. */
 const GROUPS = [[0], [1], [2, 3]];
 
 const widened = ([n, c, w]: readonly number[]): number[] => [n!, c!, 1, w!];
 
-/** The same convolution; others are as they are. */
+/** The convolution in two dimensions. Other convolutions stay as they are. */
 export function inTwoDimensions(convolution: Convolution): Convolution {
   const { name, image, filter, result, strides, dilations } = convolution;
   if (!has(name)) return convolution;
@@ -29,6 +29,6 @@ export function inTwoDimensions(convolution: Convolution): Convolution {
 export const widen = (writer: Writer, { name }: Pick<Convolution, 'name'>, value: Value): Value =>
   has(name) ? writer.expand(value, GROUPS, widened(value.shape)) : value;
 
-/** A result, in the dimensions that the convolution has. */
+/** A result, in the dimensions of the convolution. */
 export const narrow = (writer: Writer, { name }: Pick<Convolution, 'name'>, value: Value): Value =>
   has(name) ? writer.collapse(value, GROUPS) : value;

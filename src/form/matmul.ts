@@ -1,5 +1,5 @@
-// Convolutions with a filter of one element as products of matrices: filter (f, c) times image (c, h * w), for each image and
-// each group. Nothing is transposed.
+// Convolutions with a filter of one element as matmuls without transposes: filter (f, c) times image (c, h * w), for each image
+// and each group.
 import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import type { Value, Writer } from './text.ts';
@@ -13,7 +13,7 @@ export const matmul: WrittenForm = {
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, groups, result } = extentsOf(convolution);
     const read = everyOther(writer, image, result, convolution.strides);
-    // Dimensions of one image or one group fold away.
+    // A single image or group needs no dimension.
     const isGrouped = image.shape.length === 5;
     const outer = [batch, ...(isGrouped ? [groups] : [])];
     const kept = outer.flatMap((size, d) => (size > 1 ? [d] : []));
@@ -22,7 +22,7 @@ export const matmul: WrittenForm = {
       const channel = rank - 3;
       const last = [[channel], [rank - 2, rank - 1]];
       if (kept.length === 0) return [[...outer.keys(), channel], last[1]!];
-      // Dimensions of size one join the next one that stays, or the last one.
+      // A dimension of size 1 joins the next kept dimension, or the last.
       const heads = kept.map((d, i) => {
         const from = i === 0 ? 0 : kept[i - 1]! + 1;
         const to = i === kept.length - 1 ? outer.length - 1 : d;
@@ -49,8 +49,8 @@ export const matmul: WrittenForm = {
 };
 
 /**
- * The part of an image (..., h, w) that a filter of one element reads. Strides become dimensions of their own: the compiler makes
- * scalar code of a product that reads with strides.
+ * The part of an image (..., h, w) that a filter of one element reads. Strides become separate dimensions, because the compiler
+ * makes scalar code of a matmul with strided reads.
  */
 export function everyOther(
   writer: Writer,

@@ -1,9 +1,9 @@
-// Convolutions in parts that lie one after the other: groups, or blocks of filters.
+// Convolutions in contiguous parts: groups, or blocks of filters.
 import type { Value, Writer } from './text.ts';
 
 /**
- * One place of the outermost dimension, without that dimension. It is settled: as a place in a larger value, each would be read by
- * code of its own; like this one dispatch does all of them.
+ * One slice along the outermost dimension, without that dimension. It is settled, so all parts share one dispatch. As a slice of
+ * a larger value, each part would need its own code.
  */
 export function partOf(writer: Writer, value: Value, place: number): Value {
   const [, ...inner] = value.shape;
@@ -13,9 +13,9 @@ export function partOf(writer: Writer, value: Value, place: number): Value {
 }
 
 /**
- * The results of several convolutions with the channels innermost, one after the other.
- * @param shape of all of them together (parts, n, h, w, f)
- * @param convolve writes one of them, which is added to `none` (n, h, w, f); what it reads is settled before
+ * The results of several convolutions with the channels innermost, stacked along a new outermost dimension.
+ * @param shape of the stack: (parts, n, h, w, f)
+ * @param convolve writes one convolution of settled operands, added to `none` (n, h, w, f)
  */
 export function oneByOne(
   writer: Writer,
@@ -30,25 +30,25 @@ export function oneByOne(
   return writer.settle(results);
 }
 
-/** Filters of a block: two or more vectors of the widest registers, and full lines of the caches. */
+/** Filters of a block: two or more vectors of the widest registers, and full cache lines. */
 const WIDTHS = [32, 48, 64];
 
-/** Fewer filters lie close enough to each other. */
+/** Fewer filters need no blocks. */
 const LEAST_FILTERS = 128;
 
-/** How many filters a block has; null where they do not make up at most so many blocks. */
+/** Number of filters in each block; null if no width gives at most `mostBlocks` blocks. */
 export const widthOf = (filters: number, mostBlocks: number): number | null =>
   filters < LEAST_FILTERS
     ? null
     : (WIDTHS.find((width) => filters % width === 0 && filters / width <= mostBlocks) ?? null);
 
-/** A filter (f, c, h, w) as blocks of so many (blocks, h, w, c, width), settled. */
+/** A filter (f, c, h, w) as settled blocks (blocks, h, w, c, width). */
 export function inBlocks(writer: Writer, filter: Value, width: number): Value {
   const [filters, ...ofOne] = filter.shape;
   const split = writer.expand(filter, [[0, 1], [2], [3], [4]], [filters! / width, width, ...ofOne]);
   return writer.settle(writer.transpose(split, [0, 3, 4, 2, 1]));
 }
 
-/** Results of blocks (blocks, n, h, w, width) as those of all filters (n, f, h, w). */
+/** Joins results of blocks (blocks, n, h, w, width) to the result of all filters (n, f, h, w). */
 export const joined = (writer: Writer, results: Value): Value =>
   writer.collapse(writer.transpose(results, [1, 0, 4, 2, 3]), [[0], [1, 2], [3], [4]]);

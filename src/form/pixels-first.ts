@@ -1,6 +1,6 @@
-// Convolutions as a product of matrices whose rows are pixels: image (p, c) times filters in blocks (blocks, c, width). That is for
-// filters of one element over images whose few pixels do not fill vectors, and for convolutions of one dimension, which become scalar
-// code otherwise: a row holds all that one pixel of the result reads.
+// Convolutions as matmuls with a row for each pixel of the result: pixels (p, c) times filters in blocks (blocks, c, width). For
+// filters of one element over images with too few pixels to fill vectors. Also for convolutions of one dimension, whose default is
+// scalar code: there, a row has all values that one pixel reads.
 import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
@@ -9,10 +9,10 @@ import type { Value, Writer } from './text.ts';
 
 const MOST_PIXELS = 256;
 
-/** So many filters are one block. */
+/** Up to so many filters are one block. */
 const MOST_AT_ONCE = 64;
 
-/** Copies that are made of the image at most. */
+/** Most copies of the image. */
 const MOST_READS = 16;
 
 function widthFor(convolution: Convolution): number | null {
@@ -26,7 +26,7 @@ function isFewPixels(convolution: Convolution): boolean {
   return filter.every((size) => size === 1) && pixels <= MOST_PIXELS && filters > MOST_AT_ONCE;
 }
 
-/** Whether there is one row of pixels, of which several are read at once. */
+/** Whether the image is one row, with a filter of several elements. */
 function isInOneDimension(convolution: Convolution): boolean {
   const { image, filter } = extentsOf(convolution);
   return image[0] === 1 && filter[0] === 1 && filter[1]! > 1 && filter[1]! <= MOST_READS;
@@ -53,7 +53,7 @@ export const pixelsFirst: WrittenForm = {
   },
 };
 
-/** A row for each pixel of the result, with all that it reads (p, w * c). */
+/** A row for each pixel of the result, with all values that it reads: (p, w * c). */
 function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
   const { channels, batch, result, filter } = extentsOf(convolution);
   const { strides, dilations } = convolution;

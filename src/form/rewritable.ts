@@ -1,13 +1,13 @@
-// Operations of a program that can be written in another form.
+// Operations that can have other forms.
 import { attentionKey, isAttention, type Attention } from './attention.ts';
 import { convolutionKey, isConvolution, type Convolution } from './convolution.ts';
 
 export type Rewritable = Convolution | Attention;
 
-/** Equal for operations that do the same. */
+/** Equal for equal operations. */
 export const rewritableKey = (one: Rewritable): string =>
   isAttention(one) ? attentionKey(one) : convolutionKey(one);
 
-/** Whether a value, of a file say, is one as this type describes it: all of it is written into MLIR. */
+/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
   isAttention(value) || isConvolution(value);

@@ -1,29 +1,29 @@
-// Depthwise convolutions, others with few channels in a group, and poolings as one element-wise operation on shifted slices of the
-// image: a slice for each element of a filter. The compiler makes vectors along the innermost dimension of the slices, where the
+// Depthwise convolutions, convolutions with few channels in each group, and poolings as one element-wise operation on shifted slices
+// of the image, one slice for each element of a filter. The compiler vectorises it along the innermost dimension of the slices. The
 // named operation becomes scalar code.
 import { extentsOf, hasOneType, isSpatial, layoutOf, spatialIn, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 
-/** Elements of a filter: each one is two operands of the operation. */
+/** Elements of a filter. Each is two operands of the operation. */
 const MOST_ELEMENTS = 49;
 
-/** Of a group: with more, a product of matrices does more with each value that it reads. */
+/** Channels of each group. With more, a matmul reuses values better. */
 const MOST_CHANNELS = 4;
 
-/** Of the result: with fewer, vectors along columns are not filled. */
+/** Columns of the result. Fewer do not fill vectors. */
 const LEAST_COLUMNS = 4;
 
-/** How a pooling joins the elements of a window, by the end of its name. */
+/** The operation of a pooling, by the end of its name. */
 const POOLINGS: Readonly<Record<string, string>> = { max: 'arith.maximumf', sum: 'arith.addf' };
 
 const poolingOf = ({ name }: Convolution): string | undefined =>
   POOLINGS[/^linalg\.pooling_\w+_(\w+)$/.exec(name)?.[1] ?? ''];
 
-/** In the layout that the image has. */
+/** In the layout of the image. */
 export const shiftedSlices: WrittenForm = slicesOf('shifted-slices', false);
 
-/** With the groups innermost, between transposes: for columns that are too few, or not next to each other. */
+/** With the groups innermost, between transposes: for too few columns, or columns with a stride. */
 export const shiftedSlicesChannelsLast: WrittenForm = slicesOf('shifted-slices-channels-last', true);
 
 function isSliceable(convolution: Convolution): boolean {
@@ -38,7 +38,7 @@ function isSliceable(convolution: Convolution): boolean {
   );
 }
 
-/** Whether vectors along the innermost dimension of the result are filled, and read what lies together. */
+/** Whether vectors along the innermost dimension of the result are full and read contiguous values. */
 function isVectorisable(convolution: Convolution): boolean {
   const { shape } = convolution.result;
   const layout = layoutOf(convolution)[2];
@@ -62,14 +62,14 @@ function slicesOf(name: string, isMoved: boolean): WrittenForm {
       const pooling = poolingOf(convolution);
       const loops = Array.from(layouts[2]);
       if (isMoved) loops.push(...loops.splice(loops.indexOf('g'), 1));
-      /** From the image's or the result's order to that of the loops. */
+      /** Maps the order of the image and the result to the order of the loops. */
       const order = loops.map((one) => layouts[2].indexOf(one));
       const moved = writer.transpose(image, order);
       const from = isMoved ? writer.settle(moved) : moved;
       const into = writer.transpose(accumulator, order);
 
       const sizes = new Map(loops.map((one, at) => [one, into.shape[at]!]));
-      // Vectors read the filter along the groups: those lie together in it, too.
+      // Vectors read the filter along the groups, so groups are contiguous in it too.
       const filtered = isMoved
         ? Array.from('dhwcfg').filter((one) => layouts[1].includes(one))
         : Array.from(layouts[1]);
@@ -134,7 +134,7 @@ ${steps.join('\n')}
   };
 }
 
-/** All places in a window, the last dimension first. */
+/** All places in a window; the last dimension varies fastest. */
 const placesIn = (window: readonly number[]): readonly (readonly number[])[] =>
   window.reduce<readonly (readonly number[])[]>(
     (places, size) => places.flatMap((place) => Array.from({ length: size }, (_, i) => [...place, i])),

@@ -1,10 +1,10 @@
-// Forms of a program whose dispatches are slower than those of the written operations. Pure.
+// Finds forms whose dispatches are slower than the dispatches of the written operations. Pure.
 import { isAttention } from './attention.ts';
 import type { FormChoice } from './choose.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
 import { rewritableKey } from './rewritable.ts';
 
-/** A dispatch of a convolution: the compiler puts the sizes of its loops into the name, such as `conv_64x56x56x3x3x3_f32`. */
+/** The name of a convolution's dispatch, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
 const NAMED = /_conv_(\d+(?:x\d+)*)_/;
 
 /** Equal for dispatches with equal loops. The compiler drops loops of size 1, and orders loops by the operation. */
@@ -19,18 +19,18 @@ function loopsOf(convolution: Convolution): string {
   return loopsKey([batch, groups, channels, filters, ...filter, ...result]);
 }
 
-/** A form that is this much faster may still lose by its layout changes, which are other dispatches. */
+/** A form must be this much faster, because its layout changes are other dispatches. */
 const LEAST_GAIN = 1.03;
 
-/** Smaller losses are not worth another compile, as a share of the program's time. */
+/** As a share of the program's time. Smaller losses are not worth another compile. */
 const LEAST_LOSS = 0.02;
 
-/** Pixels in registers at once in the best tiles of forms, about. */
+/** Pixels in registers in the best tiles of forms, about. */
 const PIXELS = 8;
 
 /**
- * How many times as fast tiles make a form, about. By default it has the largest power of two that divides the columns as its pixels
- * in registers: 1 of 7 columns.
+ * Estimated speed-up of a form by tuned tiles. The default keeps as many pixels in registers as the largest power of two that
+ * divides the columns: one pixel for 7 columns.
  */
 function tuningGain(convolution: Convolution): number {
   const columns = extentsOf(convolution).result.at(-1)!;
@@ -40,11 +40,11 @@ function tuningGain(convolution: Convolution): number {
 }
 
 /**
- * @param written seconds of the written program's dispatches, by name
- * @param formed the same of the program in its forms
+ * @param written seconds of each dispatch of the written program, by name
+ * @param formed the same for the program in its forms
  * @param isOf whether a dispatch of the program in its forms computes an operation
- * @param isTuned whether forms get tiles: one stays if these are expected to make it faster than the written operation
- * @returns keys of operations to leave as written; empty if that saves too little
+ * @param isTuned whether forms get tuned tiles; a form stays if these are likely to make it faster than the written operation
+ * @returns keys of operations to leave as written; empty if this saves too little
  */
 export function slowerForms(
   choices: readonly FormChoice[],
@@ -75,7 +75,7 @@ export function slowerForms(
   const slower = new Set<string>();
   const unknown = new Set<string>();
   let loss = 0;
-  // The rest of each variant: layout changes, other operations, and forms whose dispatches the survey cannot name.
+  // The rest of both programs: layout changes, other operations, and forms whose dispatches have unknown names.
   let [restBefore, restAfter] = [sumOf(written.values()), total];
   for (const [loops, own] of Map.groupBy(convolutions, (one) => one.loops)) {
     const before = secondsBefore.get(loops) ?? 0;

@@ -1,6 +1,5 @@
-// A transform-dialect module that rewrites operations of a program into forms. The compiler applies it before it optimises
-// anything: it finds each convolution by its name, attributes and types, and puts a function of this module in its place;
-// attentions it gives to passes of its own.
+// A transform-dialect module that rewrites operations of a program into forms, before any optimisation. It matches each convolution
+// by name, attributes and types, and replaces it by a function of the module. It runs compiler passes on attentions.
 import type { FormChoice } from './choose.ts';
 import { isAttention } from './attention.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
@@ -10,7 +9,7 @@ import { rewritableKey } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, Writer, type Value } from './text.ts';
 
-/** The sequence that rewrites. */
+/** Name of the rewriting sequence. */
 export const REWRITE = 'iree_tuned_forms';
 
 interface ConvolutionInForm {
@@ -20,7 +19,7 @@ interface ConvolutionInForm {
 
 /**
  * Text of the module.
- * @throws RangeError for a form that does not exist or is not for its operation
+ * @throws RangeError for an unknown form, or for a form that does not suit its operation
  */
 export function formsSpec(choices: readonly FormChoice[]): string {
   const distinct = new Map<string, ConvolutionInForm>();
@@ -30,7 +29,7 @@ export function formsSpec(choices: readonly FormChoice[]): string {
     else distinct.set(convolutionKey(operation), { convolution: operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const pairs = parts.map((_, i) => `      @match_${i} -> @rewrite_${i}`).join(',\n');
-  // Places end up in the compiled program, which is to be the same wherever this module lies.
+  // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${parts.map((part) => `${part}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {

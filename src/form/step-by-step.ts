@@ -1,9 +1,9 @@
-// Attention as its steps: products of queries and keys, the softmax of them, and its product with the values. The compiler has a
-// pipeline for the whole that makes vectors of hardly anything by default, and good code for each of the steps.
+// Attention in steps: products of queries and keys, their softmax, and its product with the values. By default, the compiler's
+// pipeline for a whole attention vectorises poorly, but each step gets good code.
 import { scoreBytes } from './attention.ts';
 import type { PassesForm } from './form.ts';
 
-/** More memory than that is worse than what is saved. */
+/** Most bytes of scores in memory. */
 const MOST_BYTES = 2 ** 28;
 
 export const stepByStep: PassesForm = {

@@ -1,4 +1,4 @@
-// Pieces of MLIR text that forms are written with.
+// Writes the MLIR text of forms.
 import type { Steps } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
@@ -9,12 +9,12 @@ export interface Value extends Tensor {
   readonly name: string;
 }
 
-/** Writes the operations of a function one after the other, each with a name of its own. */
+/** Writes the operations of a function in order, with unique names. */
 export class Writer {
   readonly #lines: string[] = [];
   #count = 0;
 
-  /** @param text of an operation with one result, whose name is put before it */
+  /** Writes one operation. @param text of an operation with one result, without the name of the result */
   define(type: Tensor, text: string): Value {
     const name = `%v${this.#count++}`;
     this.#lines.push(`    ${name} = ${text}`);
@@ -39,15 +39,15 @@ export class Writer {
     );
   }
 
-  /** The sum of two values of one type. */
+  /** Adds two values of one type. */
   add(one: Value, other: Value): Value {
     const operation = isFloat(one.elementType) ? 'arith.addf' : 'arith.addi';
     return this.define(one, `${operation} ${one.name}, ${other.name} : ${tensorText(one)}`);
   }
 
   /**
-   * A product of two values, added to a third one.
-   * @param dimensions of each of them, a letter each; what the result has not got is summed over
+   * Multiplies two values and adds the product to a third.
+   * @param dimensions of each value, one letter for each; dimensions that the result lacks are reductions
    */
   contraction(
     [lhs, rhs]: readonly [Value, Value],
@@ -75,7 +75,7 @@ export class Writer {
     );
   }
 
-  /** @param permutation of each dimension of the result, the dimension of `value` */
+  /** @param permutation for each dimension of the result, the dimension of `value` */
   transpose(value: Value, permutation: readonly number[]): Value {
     const shape = permutation.map((d) => value.shape[d]!);
     if (permutation.every((d, i) => d === i)) return value;
@@ -86,13 +86,13 @@ export class Writer {
     );
   }
 
-  /** The same value, in the layout that it has: transposes before it stay out of the operations after it. */
+  /** A barrier that keeps the layout of a value: earlier transposes are not fused into later operations. */
   settle(value: Value): Value {
     const type = tensorText(value);
     return this.define(value, `iree_tensor_ext.compute_barrier.start ${value.name} : ${type} -> ${type}`);
   }
 
-  /** @param slices offset, size and stride of each dimension; a size of null drops a dimension of size one */
+  /** @param slices offset, size and stride of each dimension; a null size is 1 and drops the dimension */
   slice(
     value: Value,
     slices: readonly (readonly [offset: number, size: number | null, stride: number])[],
@@ -111,7 +111,7 @@ export class Writer {
     );
   }
 
-  /** `into` with `part` at one place of dimension `d`, which `part` has not got. */
+  /** `into` with `part` at one place of the dimension `d`, which `part` lacks. */
   insert(part: Value, into: Value, d: number, place: number): Value {
     const list = (other: (size: number) => number, own: number) =>
       `[${into.shape.map((size, at) => (at === d ? own : other(size))).join(', ')}]`;
@@ -122,7 +122,7 @@ export class Writer {
     );
   }
 
-  /** @param groups of each dimension of the result, the neighbouring dimensions of `value` that it consists of */
+  /** @param groups for each dimension of the result, the adjacent dimensions of `value` that it joins */
   collapse(value: Value, groups: readonly (readonly number[])[]): Value {
     if (groups.length === value.shape.length) return value;
     const shape = groups.map((group) => group.reduce((product, d) => product * value.shape[d]!, 1));
@@ -133,7 +133,7 @@ export class Writer {
     );
   }
 
-  /** @param groups of each dimension of `value`, the neighbouring dimensions of the result that it becomes */
+  /** @param groups for each dimension of `value`, the adjacent dimensions of the result that it splits into */
   expand(value: Value, groups: readonly (readonly number[])[], shape: readonly number[]): Value {
     if (groups.length === shape.length) return value;
     const to = { ...value, shape };
@@ -144,7 +144,7 @@ export class Writer {
   }
 }
 
-/** Contractions that have a name, by the dimensions of their operands. */
+/** Named contractions, by the dimensions of their operands. */
 const NAMED_CONTRACTIONS: Readonly<Record<string, string>> = {
   'mk,kp,mp': 'linalg.matmul',
   'gmk,gkp,gmp': 'linalg.batch_matmul',
@@ -153,7 +153,7 @@ const NAMED_CONTRACTIONS: Readonly<Record<string, string>> = {
 const groupsText = (groups: readonly (readonly number[])[]): string =>
   `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;
 
-/** `{dilations = ..., strides = ...}` of a named convolution; empty if a program leaves them out. */
+/** `{dilations = ..., strides = ...}` of a named convolution; empty for a program without these attributes. */
 export function movesText(
   strides: readonly number[],
   dilations: readonly number[],

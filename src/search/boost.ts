@@ -1,4 +1,4 @@
-// Trains boosted regression trees by least squares, on features that are cut into few ranges.
+// Trains boosted regression trees by least squares, on histograms of the features.
 import { valueAt, type Forest, type Tree } from './forest.ts';
 import type { Random } from './strategy.ts';
 
@@ -12,12 +12,13 @@ export interface BoostOptions {
   readonly trees: number;
   readonly depth: number;
   readonly rate: number;
-  /** Least weight of a leaf. */
+  /** Least total weight of samples in a leaf. */
   readonly leastWeight: number;
-  /** Share of samples and of features that each tree sees. */
+  /** Share of the samples for each tree. */
   readonly sampleShare: number;
+  /** Share of the features for each tree. */
   readonly featureShare: number;
-  /** Added to the weight of each leaf, so that small leaves say less. */
+  /** Regularisation: added to the weight of each leaf, so that the value of a small leaf is small. */
   readonly shrinkage: number;
 }
 
@@ -26,7 +27,7 @@ export const BOOST: BoostOptions = {
   ...{ sampleShare: 0.7, featureShare: 0.5, shrinkage: 4 },
 };
 
-/** Ranges that each feature is cut into. */
+/** Number of ranges of each feature's histogram. */
 const RANGES = 48;
 
 /** The thresholds between ranges of one feature. */
@@ -36,7 +37,7 @@ function thresholdsOf(values: readonly number[]): number[] {
   for (let i = 1; i < RANGES; i++) {
     const at = Math.floor((i * sorted.length) / RANGES);
     const [before, after] = [sorted[Math.max(0, at - 1)]!, sorted[at]!];
-    // Halfway between two values that occur.
+    // A threshold is halfway between two values of samples.
     const next = after > before ? after : sorted.find((one) => one > after);
     if (next !== undefined) cuts.add(rounded((Math.min(before, after) + next) / 2));
   }
@@ -45,10 +46,11 @@ function thresholdsOf(values: readonly number[]): number[] {
 
 const rounded = (value: number): number => Number(value.toPrecision(5));
 
+/** @param samples one or more, with equally many features */
 export function boost(samples: readonly Sample[], options: BoostOptions, random: Random): Forest {
   const features = samples[0]!.x.length;
   const thresholds = Array.from({ length: features }, (_, f) => thresholdsOf(samples.map(({ x }) => x[f]!)));
-  /** For each feature the range of each sample. */
+  /** For each feature, the range of each sample. */
   const ranges = thresholds.map((own, f) =>
     Uint8Array.from(samples, ({ x }) => own.filter((threshold) => x[f]! >= threshold).length),
   );

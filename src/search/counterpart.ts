@@ -1,10 +1,10 @@
-// From a point or a configuration of one space to its counterpart in the space of another workload of the same structure.
+// Maps a point or a configuration of one space to the space of another workload of the same structure.
 import { nearestByRatio } from './nearest.ts';
-import type { Knob, Point, SearchSpace } from './space.ts';
+import { neighbours, type Knob, type Point, type SearchSpace } from './space.ts';
 
 /**
- * The point with the same values, or else the nearest ones; a tile that is the whole of a dimension is that of the other, too.
- * @returns null where the spaces have other knobs, or nothing legal is there
+ * The point with the same values, or the nearest ones. A tile of a whole dimension maps to a tile of a whole dimension.
+ * @returns null if the spaces have different knobs, or if the point is illegal
  */
 export function counterpart(point: Point, from: SearchSpace, to: SearchSpace): Point | null {
   if (from === to) return point;
@@ -19,16 +19,16 @@ export function counterpart(point: Point, from: SearchSpace, to: SearchSpace): P
 }
 
 /**
- * The legal point that is nearest to a configuration of another shape, which need be on no grid. The same shape gives the
- * configuration's own point.
- * @returns null for a configuration that no knobs of these spaces make
+ * The nearest legal point for a configuration of another shape. The configuration may lie off the grid. For the same shape, it
+ * is the configuration's own point.
+ * @returns null for a configuration that these knobs cannot express
  */
 export function carried<C>(configuration: C, from: SearchSpace<C>, to: SearchSpace<C>): Point | null {
   const own = from.valuesOf(configuration);
   if (own === null) return null;
   const at = to.knobs.map(({ name }) => from.knobs.findIndex((knob) => knob.name === name));
   if (at.every((i) => i < 0)) return null;
-  // A knob that a small shape lacks is one that it leaves out.
+  // A shape without a knob has the value 0, which leaves the tile out.
   const wanted = at.map((i) => (i < 0 ? 0 : own[i]!));
   const nearest = to.knobs.map((knob, i) => nearestIndex(knob, wanted[i]!, from.knobs[at[i]!] ?? knob));
   const near = to.knobs.map(({ values }, i) => values[nearest[i]!]!);
@@ -39,17 +39,17 @@ export function carried<C>(configuration: C, from: SearchSpace<C>, to: SearchSpa
       .map((point) => ({ point, distance: distance(point) }))
       .sort((a, b) => a.distance - b.distance)
       .find(({ point }) => to.configurationAt(point) !== null)?.point;
-  const once = changed(nearest, to);
+  const once = neighbours(nearest, to);
   return (
     byDistance([nearest]) ??
     byDistance(once) ??
-    byDistance(once.flatMap((point) => changed(point, to))) ??
+    byDistance(once.flatMap((point) => neighbours(point, to))) ??
     byDistance(to.starts) ??
     null
   );
 }
 
-/** @param own that `wanted` is a value of, on its grid or not */
+/** @param own the knob of the value `wanted`, which may lie off its grid */
 function nearestIndex(knob: Knob, wanted: number, own: Knob): number {
   const same = knob.values.indexOf(wanted);
   if (same >= 0) return same;
@@ -59,13 +59,7 @@ function nearestIndex(knob: Knob, wanted: number, own: Knob): number {
 
 const wholeOf = ({ values, whole }: Knob): number => whole ?? values.at(-1)!;
 
-/** All points with one knob changed. */
-const changed = (point: Point, { knobs }: SearchSpace): Point[] =>
-  knobs.flatMap(({ values }, knob) =>
-    values.flatMap((_, value) => (value === point[knob] ? [] : [point.with(knob, value)])),
-  );
-
-/** Doublings between two values; 0, which leaves a tile out, is far from all others. */
+/** Distance of two values in doublings. 0, which leaves a tile out, is far from all others. */
 const apart = (a: number, b: number): number =>
   a === b ? 0 : a * b === 0 ? LEFT_OUT : Math.abs(Math.log2(a / b));
 

@@ -3,15 +3,15 @@ import type { Point, SearchSpace } from './space.ts';
 import { randomPoint, unseen, type Random, type Strategy, type StrategyFactory } from './strategy.ts';
 
 /**
- * How many of the best inner parts of the starts are crossed with how many of the best outer ones: what is best inside is seldom
- * what the best start has outside.
+ * Number of the best inner parts and of the best outer parts of starts that are crossed. The best inner and outer values are
+ * rarely in one start.
  */
 const CROSSED = 5;
 
-/** Most points that come of it: a batch, about. */
+/** Most points of the crossing: about one batch. */
 const MOST_CROSSINGS = 16;
 
-/** A move must save this share of the time to count: less is within the noise of a single screening. */
+/** A move must save this share of the time. Less is within the noise of one screening. */
 const MIN_GAIN = 0.004;
 
 interface Scored {
@@ -20,12 +20,12 @@ interface Scored {
 }
 
 /**
- * Measures the space's starts, crosses what is inside the best of them with what is outside, then walks from the best: for one knob after the other it tries all other values and
- * moves to the best one found. When a whole round over the knobs brings nothing, it restarts from the next best
- * start, and when those are used up from a random change of the best point.
+ * Measures the starts of the space and crosses their inner and outer knobs. Then it walks from the best point: it tries all
+ * values of one knob after another, and moves to the best. After a round without a gain it restarts from the next best measured
+ * point, then from random changes of the best point.
  *
- * Several knobs share a batch, so each batch is compiled and timed together; when two knobs improve independently,
- * the next batch begins with both changes at once.
+ * Several knobs share a batch, because a batch is compiled and timed together. If two knobs improve, the next batch starts with
+ * both changes at once.
  */
 export const coordinateDescent: StrategyFactory = (space, random) => new Descent(space, random);
 
@@ -40,8 +40,9 @@ class Descent implements Strategy {
   #current: Scored | null = null;
   #knobs: number[] = [];
   #combined: Point[] = [];
-  /** The knob whose values are being tried, and those points of its line that are still to be proposed. */
+  /** The knob whose values are being tried. */
   #knob: number | null = null;
+  /** The points along this knob that are not proposed yet. */
   #line: Point[] = [];
   #improved = false;
   #isCrossed = false;
@@ -77,7 +78,7 @@ class Descent implements Strategy {
 
     take(this.#combined);
     take(this.#line);
-    // Three rounds of restarts without anything new means that the space is as good as exhausted.
+    // Three restarts without a new point: the space is nearly exhausted.
     for (let barren = 0; points.length < limit && barren < 3;) {
       if (this.#knobs.length === 0 && !this.#nextRound()) barren++;
       this.#knob = this.#knobs.shift() ?? null;
@@ -98,7 +99,7 @@ class Descent implements Strategy {
     if (this.#current === null) return;
     const { point } = this.#current;
     const again = scored.find((one) => isSame(one.point, point));
-    // One that was only lucky gives way to what was measured before, too.
+    // If the current point was only lucky, earlier points compete again.
     const isWorse = again !== undefined && again.cost > this.#current.cost;
     this.#current = again ?? this.#current;
     const current = this.#current;
@@ -113,14 +114,14 @@ class Descent implements Strategy {
     );
     this.#current = best;
     this.#improved = true;
-    // The rest of an unfinished line belongs to the point that was left; its knob is tried again from the new one.
+    // The line belongs to the old point, so its knob is tried again from the new one.
     if (this.#line.length > 0 && this.#knob !== null) this.#knobs.push(this.#knob);
     this.#line = [];
   }
 
-  /** Begins a round over all knobs; false when it had to be a random restart. */
+  /** Begins a round over all knobs. False for a random restart. */
   #nextRound(): boolean {
-    // What is outside first: inside, the starts differ most.
+    // Outer knobs first: the starts already cover the inner knobs.
     const isInner = (knob: number) => this.#space.knobs[knob]!.isInner === true;
     const knobs = shuffled(
       this.#space.knobs.map((_, i) => i),
@@ -134,7 +135,7 @@ class Descent implements Strategy {
     if (this.#current !== null) this.#walked.add(this.#current.point.join());
     this.#improved = false;
     this.#measured.sort((a, b) => a.cost - b.cost);
-    // Each structured restart begins at the best measured point that no walk has ended on.
+    // A restart begins at the best measured point where no walk has ended.
     const next = this.#measured.slice(0, 4).find(({ point }) => !this.#walked.has(point.join()));
     if (next !== undefined) {
       this.#current = next;
@@ -165,7 +166,7 @@ class Descent implements Strategy {
 
 const isSame = (a: Point, b: Point) => a.every((value, i) => value === b[i]);
 
-/** Points that take the changes of several improving points at once, the most changes first. */
+/** Points with the changes of several improving points at once, most changes first. */
 function combinations(from: Point, improving: readonly Point[]): Point[] {
   let all = from;
   const results: Point[] = [];
@@ -177,12 +178,12 @@ function combinations(from: Point, improving: readonly Point[]): Point[] {
   return results;
 }
 
-/** The best inner parts of what was measured with the best outer parts of others, those of the best first. */
+/** Combines the best inner parts of measured points with the best outer parts of others, best first. */
 function crossings({ knobs }: SearchSpace, measured: readonly Scored[]): Point[] {
   const inner = knobs.map(({ isInner }) => isInner === true);
   if (!inner.includes(true)) return [];
   const sorted = measured.toSorted((a, b) => a.cost - b.cost).map(({ point }) => point);
-  /** Of points that are alike in these knobs the best one, for the first few that differ. */
+  /** For the best few values of these knobs, the best point with them. */
   const bestBy = (isPart: boolean) =>
     [
       ...new Map(

@@ -1,36 +1,36 @@
-// Boosted regression trees: a sum of small trees, each of which asks of one number after the other whether it is below a threshold.
+// Boosted regression trees: a sum of small trees that compare features with thresholds.
 
-/** A tree as its nodes, the root first. */
+/** A tree as arrays over its nodes, the root first. */
 export interface Tree {
-  /** Index of the number that a node asks about; -1 for a leaf. */
+  /** Index of the feature that a node compares; -1 for a leaf. */
   readonly feature: readonly number[];
-  /** Of an inner node, its threshold; of a leaf, its value. */
+  /** The threshold of an inner node, or the value of a leaf. */
   readonly value: readonly number[];
-  /** Index of the node to go on with where the number is below the threshold; the other one follows it. */
+  /** Index of the child for features below the threshold. The other child is right after it. */
   readonly below: readonly number[];
 }
 
 export interface Forest {
-  /** What every prediction begins with. */
+  /** Start value of each prediction. */
   readonly base: number;
   readonly trees: readonly Tree[];
 }
 
-/** Index of the leaf that numbers lead to. */
+/** Index of the leaf for features. */
 function leafOf({ feature, value, below }: Tree, x: readonly number[]): number {
   let node = 0;
   while (feature[node]! >= 0) node = below[node]! + (x[feature[node]!]! < value[node]! ? 0 : 1);
   return node;
 }
 
-/** What one tree says of numbers. */
+/** The value of one tree for features. */
 export const valueAt = (tree: Tree, x: readonly number[]): number => tree.value[leafOf(tree, x)]!;
 
-/** For each tree the leaf: two that have many of them in common are alike. */
+/** For each tree, the index of the leaf for features. Similar points share many leaves. */
 export const leavesOf = ({ trees }: Forest, x: readonly number[]): Uint8Array =>
   Uint8Array.from(trees, (tree) => leafOf(tree, x));
 
-/** The prediction of numbers that lead to these leaves. */
+/** The prediction for features with these leaves. */
 export const predictionAt = ({ base, trees }: Forest, leaves: Uint8Array): number =>
   trees.reduce((sum, { value }, i) => sum + value[leaves[i]!]!, base);
 

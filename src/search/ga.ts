@@ -1,14 +1,14 @@
-// A genetic search: children of good points, with some changes.
+// A genetic search: crosses good points and mutates their children.
 import type { Point } from './space.ts';
 import { drawn, randomPoint, unseen, type StrategyFactory } from './strategy.ts';
 
-/** Points that may be parents: the best by now. */
+/** Number of the best points that can be parents. */
 const SURVIVORS = 32;
 
-/** A parent is the best of so many survivors. */
+/** A parent is the best of so many random survivors. */
 const TOURNAMENT = 3;
 
-/** Chance that a knob of a child is neither parent's. */
+/** Chance that a knob of a child gets a random value. */
 const MUTATION = 0.1;
 
 export const geneticSearch: StrategyFactory = (space, random) => {
@@ -16,7 +16,7 @@ export const geneticSearch: StrategyFactory = (space, random) => {
   const starts = space.starts.filter(isNew);
   const costs = new Map<string, { readonly point: Point; readonly cost: number }>();
   let survivors: Point[] = [];
-  // Survivors are in order, so that the lowest index is the best.
+  // Survivors are sorted: the lowest index is the best.
   const parent = () =>
     survivors[
       Math.min(...Array.from({ length: TOURNAMENT }, () => Math.floor(random() * survivors.length)))

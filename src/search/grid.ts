@@ -2,14 +2,14 @@ import type { Point } from './space.ts';
 import { unseen, type StrategyFactory } from './strategy.ts';
 
 /**
- * Every legal point, the last knob fastest, beginning at the best guess, after whose values come those behind it and then
- * those before: for small spaces, and to check cleverer searches against.
+ * Every legal point; the last knob varies fastest. Each knob starts at its value in the first start and wraps around. For small
+ * spaces, and as a reference for other strategies.
  */
 export const gridSearch: StrategyFactory = (space) => {
   const isNew = unseen(space);
   const first = space.starts[0] ?? space.knobs.map(() => 0);
   const sizes = space.knobs.map(({ values }) => values.length);
-  /** How far each knob is from where it began. */
+  /** Steps of each knob from its first value. */
   let next: number[] | null = sizes.includes(0) ? null : sizes.map(() => 0);
   const advance = (steps: number[]): number[] | null => {
     for (let i = steps.length - 1; i >= 0; i--) {

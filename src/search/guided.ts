@@ -1,8 +1,8 @@
-// A search that a prior guides: it tries what is likely to be best, and learns from each trial what the prior did not know.
+// A search with a prior: it tries the points with the best expected times, and corrects the prior by each trial.
 import { coordinateDescent } from './descent.ts';
 import { leavesOf, predictionAt } from './forest.ts';
 import { Trials } from './likeness.ts';
-import type { Guide, Point, SearchSpace } from './space.ts';
+import { neighbours, type Guide, type Point, type SearchSpace } from './space.ts';
 import {
   randomPoint,
   unseen,
@@ -12,26 +12,26 @@ import {
   type StrategyFactory,
 } from './strategy.ts';
 
-/** Guided by the space's prior; a descent where it has none. */
+/** A guided search; a descent for a space without a prior. */
 export const guidedSearch: StrategyFactory = (space, random) =>
   space.guide === undefined ? coordinateDescent(space, random) : new Guided(space, space.guide, random);
 
-/** Points of the space that are looked at before the first trial. */
+/** Random points in the pool before the first trial. */
 const POOL = 1500;
 
-/** Those that the prior likes best are compared with what was tried. */
+/** Number of the pool's best points by the prior that trials correct. */
 const COMPARED = 600;
 
-/** Points that are chosen at once, whether or not they are asked for at once: to choose takes longer than to measure a few. */
+/** Points of one choice. A choice takes longer than measuring a few points, so it is made for a batch. */
 const CHOSEN = 16;
 
-/** Measured points whose neighbours are looked at. */
+/** Number of the best trials whose neighbours join the pool. */
 const BEST = 4;
 
-/** How much uncertainty is worth while there is much to learn. */
+/** Standard deviations that are subtracted from the expected cost: exploration against exploitation. */
 const CURIOSITY = 0.6;
 
-/** What fails counts as this many times as slow, as a logarithm. */
+/** Cost of a failed trial, as a base-2 logarithm relative to the default. */
 const FAILED = 3;
 
 interface Candidate {
@@ -41,18 +41,18 @@ interface Candidate {
 }
 
 interface Tried extends Candidate {
-  /** Logarithm of the time relative to the default's. */
+  /** Base-2 logarithm of the time relative to the default's. */
   readonly cost: number;
 }
 
-/** What trials say of a candidate. */
+/** The corrected prediction for a candidate. */
 interface Scored {
   readonly candidate: Candidate;
   readonly mean: number;
   readonly deviation: number;
 }
 
-/** How slow a candidate is at best: what is uncertain may be better than it seems. */
+/** Lower confidence bound of the cost. */
 const hopeOf = ({ mean, deviation }: Scored): number => mean - CURIOSITY * deviation;
 
 const byHope = (a: Scored, b: Scored): number => hopeOf(a) - hopeOf(b);
@@ -105,14 +105,14 @@ class Guided implements Strategy {
     return [...best, ...this.#choose(scored, trials, limit - best.length)];
   }
 
-  /** What was best in earlier searches is measured in any case. */
+  /** The best points of earlier searches, which are always measured. */
   #knownBest(): Point[] {
     const known = this.#space.starts.slice(0, this.#space.known ?? 0).filter((point) => this.#isNew(point));
     for (const point of known) this.#take(point);
     return known;
   }
 
-  /** Moves a point from the pool to those that are being measured. */
+  /** Moves a point from the pool to the open points. */
   #take(point: Point): void {
     const key = point.join();
     const candidate = this.#pool.get(key);
@@ -131,9 +131,9 @@ class Guided implements Strategy {
     }
   }
 
-  /** The best ones, each beside those that were chosen before it: what is like them is no news then. */
+  /** The best points. After each choice, similar points lose their uncertainty, so the choices differ. */
   #choose(scored: readonly Scored[], trials: Trials, limit: number): Point[] {
-    // Only few can be among the best.
+    // The rest cannot become the best.
     let left = scored.toSorted(byHope).slice(0, 12 * limit);
     const points: Point[] = [];
     while (points.length < limit && left.length > 0) {
@@ -152,7 +152,7 @@ class Guided implements Strategy {
     return points;
   }
 
-  /** Logarithm of the best's time relative to the default's, as far as trials tell. */
+  /** Estimated base-2 logarithm of the best point's time relative to the default's: the median over trials. */
   #offset(known: readonly Tried[]): number {
     const differences = known.map(({ cost, predicted }) => cost - predicted).sort((a, b) => a - b);
     return differences[Math.floor(differences.length / 2)] ?? 0;
@@ -162,19 +162,19 @@ class Guided implements Strategy {
     const points = [...this.#space.starts];
     for (let i = 0; i < POOL; i++) points.push(randomPoint(this.#space, this.#random));
     this.#add(points);
-    // The best of what was drawn at random has better neighbours.
+    // The best random points have better neighbours.
     for (let round = 0; round < 2; round++) {
       const best = [...this.#pool.values()].sort((a, b) => a.predicted - b.predicted).slice(0, 4 * BEST);
-      this.#add(best.flatMap(({ point }) => this.#around(point)));
+      this.#add(best.flatMap(({ point }) => neighbours(point, this.#space)));
     }
   }
 
   #addNeighbours(): void {
     const best = [...this.#tried.values()].sort((a, b) => a.cost - b.cost).slice(0, BEST);
     for (const [i, { point }] of best.entries()) {
-      const near = this.#around(point);
+      const near = neighbours(point, this.#space);
       this.#add(near);
-      // Two changes at once, and the changes of two good points together.
+      // Two changes at once, then mixtures of two good points.
       if (near.length > 0)
         this.#add(
           Array.from({ length: 64 }, () => {
@@ -190,12 +190,6 @@ class Guided implements Strategy {
           ),
         );
     }
-  }
-
-  #around(point: Point): Point[] {
-    return this.#space.knobs.flatMap(({ values }, knob) =>
-      values.flatMap((_, value) => (value === point[knob] ? [] : [point.with(knob, value)])),
-    );
   }
 
   #add(points: readonly Point[]): void {

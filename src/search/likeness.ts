@@ -1,33 +1,32 @@
-// What trials tell about points that were not tried: a Gaussian process whose kernel is the share of trees in which two points have the
-// same leaf.
+// A Gaussian process over points. Its kernel is the share of trees in which two points have the same leaf.
 
-/** How uncertain the forest's predictions are, in the units of its values. */
+/** Uncertainty of predictions, in the units of the forest's values. */
 export interface Doubt {
-  /** Standard deviation of what the forest cannot know of a new workload. */
+  /** Standard deviation of the forest's error for a new workload. */
   readonly ofPrior: number;
   /** Standard deviation of a measurement. */
   readonly ofTrial: number;
 }
 
-/** Share of trees with the same leaf, which falls quickly for points that are less alike. */
+/** The squared share of trees with the same leaf. */
 export function likeness(a: Uint8Array, b: Uint8Array): number {
   let same = 0;
   for (let i = 0; i < a.length; i++) if (a[i] === b[i]) same++;
   return (same / a.length) ** 2;
 }
 
-/** Trials as a Gaussian process knows them. */
+/** The trials of a Gaussian process. */
 export class Trials {
   readonly #doubt: Doubt;
   readonly #leaves: Uint8Array[] = [];
-  /** Rows of a lower triangular matrix: the Cholesky factor of the kernel of all trials, with their noise. */
+  /** Rows of the Cholesky factor (lower triangle) of the trials' kernel matrix with noise. */
   readonly #factor: number[][] = [];
 
   constructor(doubt: Doubt) {
     this.#doubt = doubt;
   }
 
-  /** Adds a point, measured or to be measured. */
+  /** Adds a point that is measured, or that will be. */
   add(leaves: Uint8Array): void {
     const row = this.against(leaves);
     const own = this.#varianceAt(row) + this.#doubt.ofTrial ** 2;
@@ -35,7 +34,7 @@ export class Trials {
     this.#factor.push([...row, Math.sqrt(Math.max(own, 1e-9))]);
   }
 
-  /** The covariances of a point with all trials, multiplied by the inverse of the factor. */
+  /** The covariances of a point with all trials, times the inverse of the factor. */
   against(leaves: Uint8Array): number[] {
     const { ofPrior } = this.#doubt;
     const row: number[] = [];
@@ -48,7 +47,7 @@ export class Trials {
     return row;
   }
 
-  /** How uncertain a point still is. @param row as `against` gives it */
+  /** Standard deviation of the prediction for a point. @param row result of `against` */
   deviationAt(row: readonly number[]): number {
     return Math.sqrt(Math.max(this.#varianceAt(row), 1e-6));
   }
@@ -57,7 +56,7 @@ export class Trials {
     return this.#doubt.ofPrior ** 2 - row.reduce((sum, one) => sum + one * one, 0);
   }
 
-  /** Values of the trials, multiplied by the inverse of the factor. @param values in the order in which points were added */
+  /** The inverse of the factor times values of the trials. @param values in the order of `add` */
   solved(values: readonly number[]): number[] {
     const solution: number[] = [];
     for (const [i, value] of values.entries()) {

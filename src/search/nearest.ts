@@ -1,6 +1,4 @@
-// The value of a knob that is nearest to a wanted one.
-
-/** Index of the value that is nearest by ratio. 0, which leaves a tile out, is near to no other value. */
+/** Index of the nearest value by ratio. 0, which leaves a tile out, has no neighbour. */
 export const nearestByRatio = (values: readonly number[], wanted: number): number =>
   values.reduce(
     (best, value, i) => (distance(value, wanted) < distance(values[best]!, wanted) ? i : best),

@@ -1,6 +1,6 @@
 import { drawn, randomPoint, unseen, type StrategyFactory } from './strategy.ts';
 
-/** Independent uniform draws: the baseline that every other strategy has to beat. */
+/** Independent uniform draws: the baseline for all other strategies. */
 export const randomSearch: StrategyFactory = (space, random) => {
   const isNew = unseen(space);
   return {

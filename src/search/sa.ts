@@ -1,20 +1,22 @@
-// Simulated annealing: chains of small steps, of which those that lose are taken less and less often.
+// Simulated annealing: chains of small steps. The chance to accept a slower point falls with each trial.
 import type { Point, SearchSpace } from './space.ts';
 import { drawn, randomPoint, unseen, type Random, type StrategyFactory } from './strategy.ts';
 
-/** Chains that go on at once. */
+/** Number of parallel chains. */
 const CHAINS = 16;
 
-/** Logarithm of a loss that is taken with a chance of 1/e at first, and what is left of it after each trial. */
+/** First temperature: natural logarithm of a slowdown that is accepted with a chance of 1/e. */
 const TEMPERATURE = 0.3;
+
+/** Factor of the temperature after each trial. */
 const COOLING = 0.98;
 
-/** Chance that a step changes another knob, too. */
+/** Chance that a step changes another knob too. */
 const ANOTHER = 0.3;
 
 interface Chain {
   point: Point;
-  /** Logarithm of its cost; infinite before it is measured. */
+  /** Natural logarithm of its cost; infinite before its measurement. */
   cost: number;
 }
 
@@ -32,7 +34,7 @@ function step(point: Point, { knobs }: SearchSpace, random: Random): Point {
 export const annealingSearch: StrategyFactory = (space, random) => {
   const isNew = unseen(space);
   const chains: Chain[] = [];
-  /** The chain that each proposed point is a step of. */
+  /** For each proposed point, the chain that it is a step of. */
   const stepOf = new Map<string, Chain>();
   const starts = space.starts.filter(isNew);
   let [next, temperature] = [0, TEMPERATURE];

@@ -1,45 +1,45 @@
-// A search space: knobs with ordered values, and the rule that turns a choice of values into a configuration.
+// A search space: knobs with ordered values, and the rule that makes a configuration of a choice of values.
 import type { Forest } from './forest.ts';
 import type { Doubt } from './likeness.ts';
 
-/** One tuning decision. Values are ordered so that neighbours behave alike. */
+/** One tuning decision. Values are in an order in which neighbours perform alike. */
 export interface Knob {
   readonly name: string;
   readonly values: readonly number[];
-  /** Decides what registers hold, which the others are built around; where none does, all are of one sort. */
+  /** Whether the knob decides the tiles in registers. Default: false. */
   readonly isInner?: boolean;
-  /** From here on a tile is the whole of its dimension; the last value when left out. */
+  /** The least tile that covers its whole dimension. Default: the last value. */
   readonly whole?: number;
 }
 
 /** A choice for every knob: indices into `Knob.values`, in the order of `SearchSpace.knobs`. */
 export type Point = readonly number[];
 
-/** What is known of the points of a space before any is measured. */
+/** A prior for the points of a space. */
 export interface Guide {
-  /** Predicts how many times as long a point takes as the best one, as a logarithm to base 2. */
+  /** Predicts the base-2 logarithm of a point's time relative to the best point's. */
   readonly forest: Forest;
   readonly doubt: Doubt;
-  /** The numbers that the forest asks about; null for a point of which it knows nothing. */
+  /** The features of a point for the forest; null for a point that it cannot predict. */
   featuresAt(point: Point): readonly number[] | null;
 }
 
-/** What a search may try for one workload on one target. Pure: the same workload and target give the same space. */
+/** The configurations that a search can try for one workload on one target. Pure. */
 export interface SearchSpace<Configuration = unknown> {
   readonly knobs: readonly Knob[];
-  /** Promising points to begin with, best guess first; every one is legal. */
+  /** Legal points to start with, best guess first. */
   readonly starts: readonly Point[];
-  /** How many of the starts were the best of earlier searches; 0 when left out. */
+  /** Number of first starts that are the best points of earlier searches. Default: 0. */
   readonly known?: number;
-  /** What a prior says of the points; absent where there is none. */
+  /** The prior; absent without one. */
   readonly guide?: Guide;
-  /** Configurations that no knob leads to, such as another way to lower the operation; each is tried once. */
+  /** Configurations outside of the knobs, such as another lowering of the operation. Each is tried once. */
   readonly alternatives: readonly Configuration[];
-  /** The configuration at a point; null where the target's legality rules forbid it. */
+  /** The configuration at a point; null for an illegal point. */
   configurationAt(point: Point): Configuration | null;
-  /** The point of a configuration found earlier; null when it is not in this space. */
+  /** The point of a configuration; null for a configuration outside of this space. */
   pointOf(configuration: Configuration): Point | null;
-  /** What each knob would have to be for a configuration, of another shape perhaps; null where other knobs make it. */
+  /** The value of each knob for a configuration, which may be of another shape. Null if these knobs cannot express it. */
   valuesOf(configuration: Configuration): readonly number[] | null;
 }
 
@@ -51,7 +51,7 @@ export const EMPTY_SPACE: SearchSpace<never> = {
   valuesOf: () => null,
 };
 
-/** The same space without some configurations: nothing in it leads to them. */
+/** The space without some configurations: their points become illegal. */
 export function without<Configuration>(
   space: SearchSpace<Configuration>,
   isExcluded: (configuration: Configuration) => boolean,
@@ -69,7 +69,7 @@ export function without<Configuration>(
   };
 }
 
-/** Those of some points that stand for a configuration, each once, in their order. */
+/** The legal points among some points, each once, in their order. */
 export const legalPoints = (
   points: readonly Point[],
   configurationAt: SearchSpace['configurationAt'],
@@ -79,7 +79,7 @@ export const legalPoints = (
   ).values(),
 ];
 
-/** The point with these values; null where a knob has not such a one. */
+/** The point with these values; null if a knob lacks its value. */
 export function pointWith(
   knobs: readonly Pick<Knob, 'values'>[],
   values: readonly number[] | null,
@@ -88,12 +88,18 @@ export function pointWith(
   return point?.includes(-1) === false ? point : null;
 }
 
+/** All points that differ from a point in one knob. */
+export const neighbours = (point: Point, { knobs }: Pick<SearchSpace, 'knobs'>): Point[] =>
+  knobs.flatMap(({ values }, knob) =>
+    values.flatMap((_, value) => (value === point[knob] ? [] : [point.with(knob, value)])),
+  );
+
 /** Number of points, illegal ones included. */
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
 }
 
-/** The same space with some of its knobs, by index, behind all others: a grid varies the last ones first. */
+/** The space with some knobs, by index, behind all others: a grid varies the last knobs fastest. */
 export function withKnobsLast<Configuration>(
   space: SearchSpace<Configuration>,
   isLast: (knob: number) => boolean,

@@ -1,7 +1,7 @@
-// The one interface of all search strategies: a strategy proposes points, is told what they cost, and never measures.
+// The interface of search strategies: a strategy proposes points and learns their costs. It never measures.
 import type { Point, SearchSpace } from './space.ts';
 
-/** Cost of one point: time relative to the default's, or null when it failed to build, run or finish. */
+/** The cost of a point: its time relative to the default's, or null if it failed to build, run or finish. */
 export interface Observation {
   readonly point: Point;
   readonly cost: number | null;
@@ -9,22 +9,22 @@ export interface Observation {
 
 export interface Strategy {
   readonly name: string;
-  /** Batches in a row without a gain after which it finds no more; as many as the search likes when left out. */
+  /** Batches in a row without a gain after which the search ends. The search has its own default. */
   readonly patience?: number;
-  /** Trials after which it finds little more; as many as the search likes when left out. */
+  /** Trials after which the search ends. The search has its own default. */
   readonly enough?: number;
-  /** Up to `limit` points that were not proposed before; empty when the search is over. */
+  /** Up to `limit` new points; empty at the end of the search. */
   propose(limit: number): Point[];
-  /** Points may be observed again: the later cost is the one that is known better. */
+  /** A point can be observed again: the later cost is more accurate. */
   observe(observations: readonly Observation[]): void;
 }
 
-/** Uniform numbers in [0, 1): searches take randomness as an argument so that a run can be repeated. */
+/** Uniform numbers in [0, 1). A parameter of searches, so that a run can be repeated. */
 export type Random = () => number;
 
 export type StrategyFactory = (space: SearchSpace, random: Random) => Strategy;
 
-/** A small seeded generator (mulberry32): good enough to spread trials, the same on every machine. */
+/** A small seeded generator (mulberry32), equal on every machine. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -36,7 +36,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Remembers which configurations were proposed: different points may stand for the same or for an illegal one. */
+/** A filter that accepts each legal configuration once: different points can have the same configuration. */
 export function unseen(space: SearchSpace): (point: Point) => boolean {
   const seen = new Set<string>();
   return (point) => {
@@ -49,10 +49,10 @@ export function unseen(space: SearchSpace): (point: Point) => boolean {
   };
 }
 
-/** Draws in a row without a new legal point after which there are likely no more. */
+/** Draws in a row without a new legal point after which the space counts as exhausted. */
 const MAX_MISSES = 2000;
 
-/** So many new points, or fewer where draws find no more. */
+/** Up to `count` new points; fewer if the space seems exhausted. */
 export function drawn(count: number, draw: () => Point, isNew: (point: Point) => boolean): Point[] {
   const points: Point[] = [];
   for (let misses = 0; points.length < count && misses < MAX_MISSES;) {

@@ -1,4 +1,4 @@
-// A search that learns from its own trials alone: boosted trees predict which points are fast.
+// A search without a prior: boosted trees learn from its trials and predict the cost of points.
 import { boost, type BoostOptions } from './boost.ts';
 import { predict } from './forest.ts';
 import type { Point } from './space.ts';
@@ -9,15 +9,19 @@ const BOOST: BoostOptions = {
   ...{ sampleShare: 0.9, featureShare: 0.8, shrinkage: 1 },
 };
 
-/** Random points that are looked at, measured ones whose neighbours are, and trials that are worth learning from. */
+/** Random points in each prediction. */
 const POOL = 500;
+
+/** Number of the best trials whose neighbours are in each prediction. */
 const BEST = 8;
+
+/** Measured trials before the first prediction. */
 const LEAST_TRIALS = 8;
 
-/** Share of points that are random, so that what the trees take for slow is seen, too. */
+/** Share of random points, which also test points with slow predictions. */
 const RANDOM_SHARE = 0.1;
 
-/** What fails counts as this many times as slow as the slowest, as a logarithm to base 2. */
+/** Cost of a failed trial, as a base-2 logarithm relative to the slowest trial. */
 const FAILED = 1;
 
 export const boostedSearch: StrategyFactory = (space, random) => {
@@ -28,7 +32,7 @@ export const boostedSearch: StrategyFactory = (space, random) => {
   const anywhere = () => randomPoint(space, random);
   const measured = () => [...trials.values()].filter(({ cost }) => cost !== null);
 
-  /** All points that are looked at, the fastest first as far as the trees know. */
+  /** Legal starts, neighbours and random points, the lowest predicted cost first. */
   const ranked = (): Point[] => {
     const slowest = Math.max(...measured().map(({ cost }) => Math.log2(cost!)));
     const samples = [...trials.values()].map(({ point, cost }) => ({

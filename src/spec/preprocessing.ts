@@ -1,13 +1,13 @@
-// A preprocessing spec: a transform-dialect module that the compiler applies to the whole program before it optimises.
-// It says the same as attributes in the text would, whatever dialect the input is written in.
+// A preprocessing spec: a transform-dialect module that the compiler applies to the whole program before any optimisation. It has
+// the effect of attributes in the text, for input of any dialect.
 import { annotating, rulesOf, type Annotation, type Rule } from './rules.ts';
 
-/** Flags that bring a preprocessing spec to the compiler. */
+/** Flags that load a preprocessing spec. */
 export const preprocessingFlags = (path: string): string[] => [
   `--iree-preprocessing-transform-spec-filename=${path}`,
 ];
 
-/** Text of a spec that gives attributes to operations by their form, the first annotation of each form, and follows more rules. */
+/** Text of a spec with annotations, the first for each form, and with more rules. */
 export function preprocessingSpec(annotations: readonly Annotation[], more: readonly Rule[] = []): string {
   const { sequences, pairs } = annotating([...rulesOf(annotations), ...more]);
   return `module @iree_tuned_preprocessing attributes {transform.with_named_sequence} {

@@ -1,4 +1,4 @@
-// Rules of a transform-dialect module: which operations get which attribute.
+// Rules of a transform-dialect module: matchers with actions.
 import { matcherOf, matchKey, type MatchedForm } from '../workload/workload.ts';
 
 /** An attribute for the operations of one form. */
@@ -9,10 +9,10 @@ export interface Annotation {
   readonly value: string;
 }
 
-/** A matcher, and the action on the operations that it finds. */
+/** A matcher, and the action on the matched operations. */
 export interface Rule {
   readonly action: Action;
-  /** Text of a sequence of this name, whose results are the arguments of the action. */
+  /** Text of a sequence of this name. Its results are the arguments of the action. */
   matcher(name: string): string;
 }
 
@@ -22,7 +22,7 @@ export interface Action {
   text(name: string): string;
 }
 
-/** Gives an operation an attribute, whose value the matcher brings along. */
+/** The action that gives an operation an attribute. The matcher supplies the value. */
 export const annotate = (attribute: string): Action => ({
   key: attribute,
   text: (
@@ -33,7 +33,7 @@ export const annotate = (attribute: string): Action => ({
   }`,
 });
 
-/** One rule for each form: the first annotation of it. */
+/** The rules of annotations: the first annotation for each form. */
 export function rulesOf(annotations: readonly Annotation[]): Rule[] {
   const byForm = new Map<string, Rule>();
   for (const { form, attribute, value } of annotations) {
@@ -44,7 +44,7 @@ export function rulesOf(annotations: readonly Annotation[]): Rule[] {
   return [...byForm.values()];
 }
 
-/** The sequences of rules as text, and the pairs of matcher and action for a `foreach_match` over them. */
+/** Text of the sequences of rules, and of their pairs of matcher and action for a `foreach_match`. */
 export function annotating(rules: readonly Rule[]): { readonly sequences: string; readonly pairs: string } {
   const actions = [...new Map(rules.map(({ action }) => [action.key, action])).values()];
   const texts = actions.map((action, i) => action.text(`annotate_${i}`));

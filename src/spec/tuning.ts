@@ -1,11 +1,11 @@
-// A tuning spec: a transform-dialect module that the compiler reads beside the untouched input, and applies to every
-// executable before it chooses configurations.
+// A tuning spec: a transform-dialect module that the compiler applies to every executable before it chooses configurations. The
+// input stays unchanged.
 import { interpreterPass, pipelineFlags } from './pipeline.ts';
 import { annotating, type Rule } from './rules.ts';
 
 /**
- * The flag that brings a tuning spec to code generation: `tuning-spec` is `--iree-codegen-tuning-spec-path`, `library` is
- * `--iree-codegen-transform-dialect-library`. Backends whose pipelines are built without the first one ignore it silently.
+ * The flag for a tuning spec: `tuning-spec` is `--iree-codegen-tuning-spec-path`, `library` is
+ * `--iree-codegen-transform-dialect-library`. Some backends silently ignore the first flag.
  */
 export type SpecFlag = 'tuning-spec' | 'library';
 
@@ -13,13 +13,12 @@ export type SpecFlag = 'tuning-spec' | 'library';
 const NOTHING = 'iree_tuned_nothing';
 
 /**
- * Flags that bring a tuning spec to the compiler.
+ * Flags that load a tuning spec.
  *
- * The compiler (3.11 to 3.13) reads a spec under a lock, when it configures the first executable. To verify the spec it
- * waits for its thread pool, and may begin another executable on the same thread. That executable waits for the lock for
- * ever: a program of a dozen executables hung in one compile of ten. An interpreter pass that does nothing makes the
- * compiler read the spec before there are executables.
- * @param passes that run before it: the compiler takes one pipeline
+ * The compiler (3.11 to 3.13) reads a spec under a lock when it configures the first executable. The verifier then waits for the
+ * thread pool, which may start another executable on the same thread. That executable waits for the lock forever: one of ten
+ * compiles of a dozen executables hung. An interpreter pass that does nothing loads the spec earlier, before any executable.
+ * @param passes to run before, because the compiler takes only one pipeline
  */
 export const tuningSpecFlags = (
   path: string,
@@ -30,7 +29,7 @@ export const tuningSpecFlags = (
   ...pipelineFlags([...passes, interpreterPass(path, NOTHING)]),
 ];
 
-/** Text of a spec that applies rules, the first that matches, to the operations of every executable. */
+/** Text of a spec that applies the first matching rule to each operation of every executable. */
 export function tuningSpec(rules: readonly Rule[]): string {
   const { sequences, pairs } = annotating(rules);
   return `module @iree_tuned_spec attributes {transform.with_named_sequence, iree_codegen.tuning_spec_with_default_entrypoint} {
