@@ -6,7 +6,7 @@ import { loadOptionTable } from '../src/compiler/options.ts';
 import { functionsOf } from '../src/program/functions.ts';
 import { geometricMean } from '../src/measure/statistics.ts';
 import { writeInputs } from '../src/program/inputs.ts';
-import type { Convert } from '../src/input/runtime-type.ts';
+import type { Convert } from '../src/workload/kind.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';

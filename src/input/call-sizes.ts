@@ -1,23 +1,23 @@
-// Sizes of the calls of a program whose arguments have dynamic dimensions.
+// Sizes of the calls of a function with dynamic arguments.
 import type { Type } from 'mlir-parser-ts';
 import type { TunedSizes } from '../workload/sizes.ts';
 
 /** Sizes of the dynamic dimensions in one call. */
 export interface CallSizes {
-  /** Of the first dimension of each argument. */
+  /** Size of a dynamic first dimension. */
   readonly batch: number;
-  /** Of all other dimensions. */
+  /** Size of all other dynamic dimensions. */
   readonly length: number;
-  /** Whether nobody asked for this size: it shows whether results are right where no tile divides the size. */
+  /** Whether the call is added to the user's: it checks results at a size that no tile divides. */
   readonly isExtra: boolean;
 }
 
-/** Each call costs processes whenever the program is compared or timed. */
+/** Each comparison and each timing of a program runs every call. */
 const MOST_CALLS = 16;
 
 /**
- * The calls of a function at the sizes that its user wants, and one more at a size that no tile divides.
- * @returns null where the function has no dynamic dimension, where no sizes are wanted, and where these make too many calls
+ * The calls of a function at the user's sizes, and one call at a size that no tile divides.
+ * @returns null for a function without dynamic dimensions, without sizes, and for too many calls
  */
 export function callSizes(types: readonly Type[], wanted: TunedSizes): CallSizes[] | null {
   const open = types.map((type) => shapeOf(type).filter((size) => size < 0).length);
@@ -43,13 +43,13 @@ export function atCallSizes(type: Type, { batch, length }: CallSizes): Type {
   return { ...type, shape };
 }
 
-/** Such as `4x128`, batch first. */
+/** The sizes as text, such as `4x128` with the batch first. */
 export const callText = ({ batch, length }: CallSizes): string =>
   batch === length ? String(length) : `${batch}x${length}`;
 
 const shapeOf = (type: Type): readonly number[] => (type.kind === 'opaque' ? [] : (type.shape ?? []));
 
-/** The largest prime below a size; 3 where there is no larger one. */
+/** The largest prime below a size, at least 3. */
 function primeBelow(size: number): number {
   const isPrime = (n: number) => {
     for (let factor = 2; factor * factor <= n; factor++) if (n % factor === 0) return false;

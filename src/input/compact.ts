@@ -1,35 +1,35 @@
-// The part of a large input that is looked at: its weights are left out. Pure.
+// Cuts the weights out of a large input. Pure.
 import { isBytecode, lineIndex, type Location } from 'mlir-parser-ts';
 
-/** Digits that are missing in a text. */
+/** Digits that were cut out of a text. */
 export interface Cut {
-  /** Where they were, in the text without them. */
+  /** Byte offset of the cut in the compacted text. */
   readonly offset: number;
   readonly digits: number;
 }
 
-/** An input without its weights. */
+/** An input without weights. */
 export interface Compacted {
-  /** Text without the rest of long literals; of bytecode the beginning, and its names of the dialect `hal`. */
+  /** Text with long literals shortened. For bytecode, its head and its names of the dialect `hal`. */
   readonly bytes: Uint8Array;
-  /** Whether nothing is left out. */
+  /** Whether nothing was cut. */
   readonly isWhole: boolean;
-  /** In the order of the text; none for bytecode. */
+  /** In the order of the text. Empty for bytecode. */
   readonly cuts: readonly Cut[];
 }
 
-/** Takes an input in pieces. */
+/** Compacts an input piece by piece. */
 export interface Compactor {
-  /** @param piece may be overwritten after that */
+  /** @param piece may be overwritten afterwards */
   readonly add: (piece: Uint8Array) => void;
-  /** What is left of all pieces; null if that is more than the most that was allowed. */
+  /** The compacted input; null if it exceeds the limit. */
   readonly compacted: () => Compacted | null;
 }
 
-/** Digits of a literal that stay: more than any literal has whose value decides about code. */
+/** Digits of a literal that stay. Literals whose values influence code are shorter. */
 const KEPT_DIGITS = 1024;
 
-/** @param mostBytes that may be left */
+/** @param mostBytes limit of the compacted input */
 export function compactor(mostBytes: number): Compactor {
   let own: Compactor | undefined;
   return {
@@ -41,7 +41,7 @@ export function compactor(mostBytes: number): Compactor {
   };
 }
 
-/** What is kept, without more than `most` of it in the memory. */
+/** Collects bytes, at most `most` of them in memory. */
 function collect(most: number) {
   const kept: Uint8Array[] = [];
   let length = 0;
@@ -58,7 +58,7 @@ function collect(most: number) {
   };
 }
 
-/** How a literal of hexadecimal digits begins, of attributes as of resources. */
+/** Start of a hexadecimal literal, in attributes and in resources. */
 const LITERAL = Buffer.from('"0x');
 
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => +/[\da-f]/i.test(String.fromCharCode(byte)));
@@ -66,9 +66,9 @@ const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => +/[\da-f]/i.test(
 function ofText(mostBytes: number): Compactor {
   const kept = collect(mostBytes);
   const cuts: Cut[] = [];
-  /** Characters of `LITERAL` that have just passed; all of them within a literal. */
+  /** Matched characters of `LITERAL`: all of them inside a literal. */
   let matched = 0;
-  /** Digits of this literal so far. */
+  /** Digits of the current literal so far. */
   let digits = 0;
 
   const endLiteral = () => {
@@ -78,7 +78,7 @@ function ofText(mostBytes: number): Compactor {
   return {
     add(piece) {
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-      /** From here on nothing is kept yet. */
+      /** Offset of the first byte that is not kept yet. */
       let from = 0;
       for (let at = 0; at < bytes.length;) {
         if (matched < LITERAL.length) {
@@ -110,12 +110,12 @@ function ofText(mostBytes: number): Compactor {
 
 const BYTECODE_HEAD = 64;
 
-/** Longest name that is looked for in bytecode, with room for what follows it. */
+/** Bytes that are kept of each name in bytecode. */
 const NAME_BYTES = 32;
 
 function ofBytecode(mostBytes: number): Compactor {
   const kept = collect(mostBytes);
-  /** The end of the last piece: a name may go on in the next one. */
+  /** The end of the last piece. A name in it may continue in the next piece. */
   let rest = new Uint8Array();
   const keepNames = (bytes: Buffer, end: number) => {
     for (let at = bytes.indexOf('hal.'); at >= 0 && at < end; at = bytes.indexOf('hal.', at + 1))
@@ -137,7 +137,7 @@ function ofBytecode(mostBytes: number): Compactor {
   };
 }
 
-/** Lines and columns in the input, by offsets in what is left of its text. */
+/** Maps byte offsets in the compacted text to lines and columns in the input. */
 export function placesIn({ bytes, cuts }: Pick<Compacted, 'bytes' | 'cuts'>): (offset: number) => Location {
   const lines = lineIndex(bytes);
   return (offset) => {

@@ -1,39 +1,43 @@
-// The dispatches of a program, as the compiler writes them at the end of `flow`: one operation on each line, each with its
-// two spaces of indentation for every level.
+// Reads the dispatches of a program after the compiler's phase `flow`. The compiler prints one operation on each line, with two
+// spaces of indentation for each level.
 import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
-import type { DispatchArgument } from '../workload/contraction/dispatch.ts';
 import { BOUND_BY_WIDE_WORK, BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
+import { elementsOf, type Tensor } from '../workload/tensor.ts';
 import { rootFormOf, workloadFlops, type OperationWorkload } from '../workload/workload.ts';
 
-/** A dispatch whose root can be tuned where it is. */
+/** A dispatch whose root can be tuned in its dispatch. */
 export interface ProgramDispatch {
-  /** Of its executable. */
+  /** Name of the executable. */
   readonly executable: string;
-  /** Of the text that all dispatches were read from, in bytes: its function. */
+  /** Byte offsets [start, end) of its function in the program. */
   readonly start: number;
   readonly end: number;
-  /** The root, with the dispatch as its context where that makes a difference. */
+  /** The root. Its context is the dispatch, unless the root can be measured alone. */
   readonly form: OperationWorkload;
 }
 
-/** Most buffers that an operand is spread over, and most bytes that they take. */
+/** Most buffers of one operand. */
 const MOST_BUFFERS = 256;
+
+/** Most bytes of the buffers of one operand. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
 /**
- * Bytes that an operand is spread over at least, where something else passes by at all. The last-level cache may be larger than
- * all that a program reads: it does not keep that, for the program's own results and whoever else is on the machine want it, too.
+ * Least bytes of the buffers of a streamed operand. The last-level cache may be larger than all weights of a program, but results
+ * and other processes use that cache too, so it does not keep the weights.
  */
 const COLD_BYTES = 64 * 1024 * 1024;
 
-/** What passes by of a program that no cache keeps, in bytes; and of it, what one dispatch may read itself. */
+/** In bytes. No cache keeps the weights of a program that reads more. */
 const LEAST_PASSING = 32 * 1024 * 1024;
+
+/** Largest share of these bytes that one dispatch reads itself. */
 const OWN_SHARE = 0.25;
 
-/** The dispatches that have exactly one operation that multiplies and adds, beside what is done element by element. Pure. */
+/** The dispatches with exactly one multiply-add operation; all other work in them is element-wise. Pure. */
 export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
   const text = characters(flow);
   const executables = executablesOf(text);
@@ -61,7 +65,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
     const streamed = streamedBuffers(types, calls, workloadFlops(form.workload), hasWideVectors);
     const { start, end } = executable.function;
     const found = { executable: executable.name, start, end };
-    // A few additions that are fused into it change little: it is measured with its workload alone.
+    // Cheap fused operations change little: the root is measured alone.
     const isLight = !/= math\.(?!(?:absf|floor|ceil|fma)\b)/.test(executable.function.text);
     if (isPlain && isLight && results === 1 && streamed.every((buffers) => buffers === 1))
       return [{ ...found, form }];
@@ -77,7 +81,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
   });
 }
 
-/** Names of the executables that a text's operations are in, by an offset within: null outside of all. */
+/** Maps a byte offset to the name of the executable around it; null outside of executables. */
 export function executableAt(flow: Uint8Array): (offset: number) => string | null {
   const executables = executablesIn(flow);
   return (offset) => executables.find(({ start, end }) => start <= offset && offset < end)?.name ?? null;
@@ -87,19 +91,19 @@ export interface Executable {
   readonly name: string;
   readonly start: number;
   readonly end: number;
-  /** Null where it has not got exactly one, or one whose workgroups nobody knows. */
+  /** Its only function; null for several functions or unknown workgroups. */
   readonly function: { readonly start: number; readonly end: number; readonly text: string } | null;
 }
 
-/** The text of a program. Offsets in it are the same in bytes and in characters. */
+/** The text of a program as latin1, so that byte offsets and character offsets agree. */
 const characters = (flow: Uint8Array): string =>
   Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
 
-/** Equal for equal texts of dispatches; hexadecimal. */
+/** Digest of a dispatch's text, hexadecimal. */
 export const digestOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** The executables of a program at the end of `flow`. */
+/** The executables of a program after the phase `flow`. */
 export const executablesIn = (flow: Uint8Array): Executable[] => executablesOf(characters(flow));
 
 function executablesOf(text: string): Executable[] {
@@ -125,12 +129,12 @@ function executablesOf(text: string): Executable[] {
   });
 }
 
-/** Most elements of a constant that the compiler puts into a dispatch: biases of a convolution. */
+/** Most elements of a constant inside a dispatch, such as the biases of a convolution. */
 const MOST_CONSTANTS = 4096;
 
 /**
- * Constants of a dispatch, whose values a survey does not read, with small integers in their place. All candidates get the
- * same ones. They are no splat: the compiler would fold that.
+ * The text with small integers as the values of elided constants. All candidates get equal constants. They are no splats, because
+ * the compiler folds splats.
  */
 const withConstants = (text: string): string =>
   text.replaceAll(
@@ -150,14 +154,14 @@ const withConstants = (text: string): string =>
     },
   );
 
-/** The function under a name of its own, without places and marks. */
+/** The function as `@dispatch`, without locations and marks. */
 const canonical = (text: string): string =>
   withConstants(withoutLocations(text))
     .replace(/^( {6}func\.func) (?:private |public )?@[^(\s]+\(/, '$1 @dispatch(')
     .replace(/, iree_tuned_\w+ = \d+ : i64|iree_tuned_\w+ = \d+ : i64, /g, '')
     .replace(/ attrs = {2}\{iree_tuned_\w+ = \d+ : i64\}| \{iree_tuned_\w+ = \d+ : i64\}/g, '');
 
-/** A text of the compiler's without `loc(...)`. */
+/** Removes each `loc(...)` from a text of the compiler. */
 export function withoutLocations(text: string): string {
   let kept = '';
   for (let at = 0; ;) {
@@ -169,7 +173,7 @@ export function withoutLocations(text: string): string {
     let depth = 0;
     do {
       const [found] = token.exec(text) ?? [''];
-      // Without an end there is nothing more.
+      // An unterminated location reaches to the end of the text.
       if (found === '') return kept;
       depth += found === '(' ? 1 : found === ')' ? -1 : 0;
     } while (depth > 0 || text[token.lastIndex - 1] === '"');
@@ -178,14 +182,14 @@ export function withoutLocations(text: string): string {
 }
 
 interface Signature {
-  readonly types: readonly Omit<DispatchArgument, 'buffers'>[];
-  /** How many arguments are written, at the end. */
+  readonly types: readonly Tensor[];
+  /** Number of result arguments, which come last. */
   readonly results: number;
 }
 
 /**
- * Types of a function's arguments, of which the last one is written, as a whole or in part, or the last ones as a whole; null
- * where they are anything else.
+ * Types of a function's arguments. The last argument is written, as a whole or in part, or the last few as a whole. Null for other
+ * signatures.
  */
 export function signatureOf(text: string): Signature | null {
   const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
@@ -211,7 +215,7 @@ export function signatureOf(text: string): Signature | null {
   return isUnderstood ? { types: found.map(({ type }) => type), results: written.length } : null;
 }
 
-/** Whether everything in a dispatch can be run on any values: no index is read from memory. */
+/** Whether a dispatch is safe on arbitrary values: it reads no index from memory. */
 const isElementwiseBeside = (text: string): boolean =>
   [...text.matchAll(/(?:^|= )\s*("?[a-z_]+(?:\.[a-z_]+)+"?)/gm)].every(([, name]) =>
     /^(?:func\.func|(?:iree_tensor_ext|flow)\.dispatch\.tensor\.(?:load|store)|arith\.\w+|math\.\w+|linalg\.(?:fill|generic|yield|matmul\w*|batch_\w+|vecmat|matvec|dot|transpose|broadcast)|tensor\.(?:empty|expand_shape|collapse_shape|extract_slice)|affine_map|iterator_types)$/.test(
@@ -219,14 +223,15 @@ const isElementwiseBeside = (text: string): boolean =>
     ),
   ) && !/elided|dense_resource|linalg\.index/.test(text);
 
-/** A call of a dispatch: for each operand the buffer of the program that it is, null for what the program has just made. */
+/** A call of a dispatch. */
 interface Site {
+  /** For each operand, the argument, global or constant that it comes from; null for an intermediate result. */
   readonly operands: readonly (string | null)[];
-  /** Bytes of all buffers that the calling function reads and has not made. */
+  /** Bytes of all arguments, globals and constants that the calling function reads. */
   readonly streamedBytes: number;
 }
 
-/** Calls by executable. */
+/** The calls of each executable. */
 function sitesOf(text: string): Map<string, Site[]> {
   const sites = new Map<string, Site[]>();
   const functions = text.matchAll(/^ {2}util\.func [^\n]*\{\n([^]*?)^ {2}\}/gm);
@@ -272,14 +277,14 @@ function sitesOf(text: string): Map<string, Site[]> {
 }
 
 export const bytesOf = (shape: readonly number[], elementType: string): number =>
-  Math.ceil((shape.reduce((product, size) => product * size, 1) * elementBits(elementType)) / 8);
+  Math.ceil((elementsOf(shape) * elementBits(elementType)) / 8);
 
 /**
- * For each argument, over how many buffers it is spread. What bounds a dispatch is read from memory where all that the
- * program reads passes by between two of its runs; where work bounds it, it does not matter.
+ * For each argument, the number of buffers through which calls rotate. If memory limits a dispatch, its weights must come from
+ * memory, as in the program, which reads all other weights between two calls. Otherwise one buffer is enough.
  */
 function streamedBuffers(
-  types: readonly Omit<DispatchArgument, 'buffers'>[],
+  types: readonly Tensor[],
   calls: readonly Site[],
   flops: number,
   hasWideVectors: boolean,
@@ -293,10 +298,10 @@ function streamedBuffers(
   const isFarMore = passing >= LEAST_PASSING && streamed <= OWN_SHARE * passing;
   const most = hasWideVectors && isFarMore ? BOUND_BY_WIDE_WORK : BOUND_BY_WORK;
   if (streamed === 0 || flops / streamed > most) return sizes.map(() => 1);
-  // Hardly anything passes by but itself.
+  // The program reads hardly anything else.
   const isAlone = (size: number) => passing < 1.5 * size;
   const spread = Math.min(MOST_BYTES, Math.max(COLD_BYTES, passing));
-  // A power of two: programs that differ by a layer ask the same.
+  // A power of two, so that programs that differ in a layer share workloads.
   return sizes.map((size, i) =>
     isStreamed[i]! && !isAlone(size)
       ? Math.min(MOST_BUFFERS, 2 ** Math.max(0, Math.round(Math.log2(spread / size))))

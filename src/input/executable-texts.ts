@@ -1,9 +1,9 @@
-// Texts of executables that the compiler has written into a folder.
+// Texts of executables in a folder of the compiler's dumps.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { symbolsOf } from 'mlir-parser-ts';
 
-/** Those with one executable each, by its name. */
+/** The files with exactly one executable, by its name. */
 export function executablesByName(folder: string): ReadonlyMap<string, Uint8Array> {
   const texts = new Map<string, Uint8Array>();
   for (const file of readdirSync(folder)) {

@@ -1,4 +1,4 @@
-// Removes initializers from a program at the end of `flow`. They run once, when the program is loaded.
+// Removes initializers from a program after the phase `flow`: they run only once, when the program is loaded.
 
 /** A module-level block, up to its closing line. */
 const INITIALIZER = /^ {2}util\.initializer\b[^]*?^ {2}\}[^\n]*\n/gm;

@@ -1,4 +1,4 @@
-// The input of one compile, as far as tuning is concerned.
+// The input of one compile, as tuning sees it.
 import type { Rewritable } from '../form/rewritable.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
 import type { ReadingOptions } from './operations.ts';
@@ -7,14 +7,14 @@ import type { InputText } from './text.ts';
 export interface Input extends InputText {
   readonly reading: ReadingOptions;
   readonly operations: readonly InputOperation[];
-  /** Whether they are what the compiler was seen to make, not what the text says. */
+  /** Whether the operations come from a survey of the compiler, not from the text. */
   readonly surveyed: boolean;
-  /** Operations that can be compiled in other forms; none where nobody has looked. */
+  /** Operations that can have other forms. Empty without a survey. */
   readonly rewritables: readonly Rewritable[];
-  /** Seconds that were waited for a turn to ask the compiler. */
+  /** Seconds of waiting for the measuring lock before the survey. */
   readonly waitedSeconds: number;
 }
 
-/** The operations that can be tuned, each with its own workload. */
+/** The operations with a workload. */
 export const tunables = ({ operations }: Pick<Input, 'operations'>): TunableOperation[] =>
   operations.filter(isTunable);

@@ -1,4 +1,4 @@
-// The operations of an input: those that can be tuned, and why the others cannot.
+// The operations of an input: tunable operations, and skipped operations with the reason.
 import type { Operation } from 'mlir-parser-ts';
 import type { TunedSizes } from '../workload/sizes.ts';
 import {
@@ -11,41 +11,41 @@ import {
 } from '../workload/workload.ts';
 import type { Reason } from '../system/reason.ts';
 
-/** Where an operation stands. */
+/** The place of an operation. */
 export interface Place {
   /** Such as `linalg.matmul`. */
   readonly name: string;
-  /** The operation in the text of the input; null when the input is not such a text. */
+  /** The operation in the text of the input; null for input that is not linalg text. */
   readonly operation: Operation | null;
-  /** What the compiler calls the place, `file:line:column`; null when it is to be seen in the text. */
+  /** `file:line:column` from the compiler; null if the text of the input gives the place. */
   readonly location: string | null;
 }
 
 /** An operation that has a workload. */
 export interface TunableOperation {
   readonly place: Place;
-  /** What code is generated for. */
+  /** The work that code is generated for. */
   readonly workload: Workload;
   readonly key: string;
-  /** For each loop of that, outermost first, the index into `workload.dimensions`. */
+  /** For each loop of the generated code, outermost first, its index in `workload.dimensions`. */
   readonly loops: readonly number[];
   /**
-   * The operation as it is written, before the compiler optimises anything; null when it is the compiler that makes
-   * it. Its dimensions are those of `workload`, dynamic ones without sizes.
+   * The operation before any optimisation, with the dimensions of `workload`, but without sizes for dynamic ones. Null if the
+   * compiler makes the operation.
    */
   readonly written: OperationWorkload | null;
-  /** Names of the program's executables that are it; absent where nobody has looked. */
+  /** Names of the executables with this operation. Absent without a survey. */
   readonly executables?: readonly string[];
 }
 
-/** What an operation is found by. */
+/** The fields by which matchers find an operation. */
 export type Alike = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
 
 /** An operation that is not tuned. */
 export interface Skipped {
   readonly place: Place;
   readonly skipped: Reason;
-  /** The form of those that no matcher can tell from it; null when it is told from all. */
+  /** The form of tunable operations that the same matchers find; null without one. */
   readonly alike: Alike | null;
 }
 
@@ -54,9 +54,9 @@ export type InputOperation = TunableOperation | Skipped;
 export const isTunable = (operation: InputOperation): operation is TunableOperation => 'key' in operation;
 
 /**
- * Sorts operations into those that can be tuned and those that are skipped, with the reason.
+ * Classifies operations as tunable or as skipped with a reason.
  * @param sizes for dynamic dimensions
- * @param convert what the compile makes of an element type before code is generated
+ * @param convert maps an element type of the input to the type that code is generated for
  */
 export function classify(
   operations: readonly Operation[],
@@ -75,9 +75,9 @@ export function classify(
 }
 
 /**
- * An operation with what code is generated for, as far as that can be tuned.
+ * An operation with its generated form. Skipped if its dynamic dimensions have no sizes.
  * @param sizes for dynamic dimensions
- * @param executables names of those that are it
+ * @param executables names of the executables with this operation
  */
 export function tunable(
   place: Place,
@@ -92,7 +92,7 @@ export function tunable(
   return { place, key: workloadKey(workload), workload, loops, written, ...(executables && { executables }) };
 }
 
-/** Whether a dispatch is one of a workload's: it is called after its executable, and by what it does: `main_dispatch_7_matmul_like_49x192x1152_f32`. */
+/** Whether a dispatch belongs to an operation. Its name starts with the executable: `main_dispatch_7_matmul_like_49x192x1152_f32`. */
 export const isDispatchOf = (
   { executables = [] }: Pick<TunableOperation, 'executables'>,
   name: string,

@@ -1,4 +1,4 @@
-// Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
+// The operations of an input: from its text, or from a survey of the compiler.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/arguments.ts';
 import type { Rewritable } from '../form/rewritable.ts';
@@ -19,31 +19,31 @@ import { because, type Reason } from '../system/reason.ts';
 
 export interface InputOperations {
   readonly operations: readonly InputOperation[];
-  /** Whether they are what the compiler was seen to make, not what the text says. */
+  /** Whether the operations come from a survey of the compiler, not from the text. */
   readonly surveyed: boolean;
-  /** Seconds that the survey had to wait: they count towards the budget. */
+  /** Seconds that the survey waited for the measuring lock. They count towards the budget. */
   readonly waitedSeconds: number;
-  /** Operations that can be compiled in other forms; none where nobody has looked. */
+  /** Operations that can have other forms. Empty without a survey. */
   readonly rewritables: readonly Rewritable[];
 }
 
-/** How an input is to be read. */
+/** The parts of a command that decide how its input is read. */
 export interface ReadingOptions {
   readonly fromStdin: boolean;
   readonly dataTiling: boolean;
-  /** The user has a preprocessing spec of his own: nothing of ours can follow operations through the compiler. */
+  /** Whether the user gives a preprocessing spec, so that marks cannot follow operations through the compiler. */
   readonly ownPreprocessing: boolean;
   readonly ownPipeline: boolean;
 }
 
-/** Whether it is enough to know what can be rewritten of a program that is not linalg text. */
+/** Whether the rewritable operations of a program are enough, so that the survey can end early. */
 export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 
 const NEVER: IsEnough = () => false;
 
-/** Means of a survey beside the command. */
+/** Options of a survey. */
 export interface SurveyMeans {
-  /** Where it is, there are no operations, and the input counts as not surveyed. */
+  /** If it returns true, there are no operations, and the input counts as not surveyed. */
   readonly isEnough?: IsEnough;
   readonly configured?: Configured;
   /** Whether the caller holds the measuring lock. */
@@ -51,9 +51,9 @@ export interface SurveyMeans {
 }
 
 /**
- * The operations of an input. One that is not linalg text, or has operations that the compiler may make contractions of,
- * is surveyed, unless that was done before; the text of others is enough to look records up.
- * @returns the reason as text when the command is to be passed on
+ * The operations of an input. Linalg text is enough for most look-ups. Other input is surveyed once, and so is text with
+ * operations that the compiler may turn into contractions.
+ * @returns the reason as text if the command must be passed through
  */
 export async function operationsOf(
   text: InputText,
@@ -73,7 +73,7 @@ export async function operationsOf(
     const operations = classify(found, sizes, elementTypeConversion(command.arguments));
     const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
     const open = isOpen(bytes, found, operations);
-    // What is skipped stays skipped then, so there is nothing to remember.
+    // Skipped operations stay skipped, so a survey adds nothing.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
     const identity = inputIdentity(command, text.digest);
     const ask = () => survey(text, found, identity, command, options, surroundings);
@@ -95,15 +95,14 @@ export async function operationsOf(
 }
 
 /**
- * Whether weights pass by that are too large for the caches, so that what was measured with them in the caches says
- * little: several operations do so little with each byte that memory is what they wait for.
+ * Whether the program reads weights from memory: reads limit the speed of several operations. Then records that were measured with
+ * weights in the caches do not apply.
  */
 const isReadFromMemory = (operations: readonly InputOperation[]): boolean =>
   operations.filter((operation) => isTunable(operation) && isBoundByMemory(operation.workload)).length > 1;
 
 /**
- * The operations as the text says, of an input whose text is enough to look records up; null where builds always know what
- * the compiler makes of them.
+ * The operations from the text, if the text is enough for look-ups. Null for input that builds survey.
  */
 export function operationsAsWritten(
   bytes: Uint8Array,
@@ -119,11 +118,11 @@ export function operationsAsWritten(
   return isOpen(bytes, found, operations) && !splits && !ownPreprocessing ? null : operations;
 }
 
-/** Whether a text is one of linalg, as far as anything in it may be tuned. */
+/** Whether all tunable work of a text is in linalg. */
 const isReadable = (bytes: Uint8Array, found: readonly Operation[]): boolean =>
   found.every(({ kind }) => kind !== 'to-normalise') && !hasDispatchesToNormalise(bytes);
 
-/** Whether the text leaves open what records are about. */
+/** Whether the workloads depend on more than the text, so that a survey is needed. */
 const isOpen = (
   bytes: Uint8Array,
   found: readonly Operation[],
@@ -131,8 +130,8 @@ const isOpen = (
 ): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes);
 
 /**
- * The same input with what the compiler makes of its operations; null when that cannot be found out.
- * @param hasTurn the compiler may be asked at once
+ * The operations of an input from a survey; null if it cannot be surveyed.
+ * @param hasTurn whether the caller holds the measuring lock
  */
 export async function surveyText(
   input: Input,
@@ -142,7 +141,7 @@ export async function surveyText(
 ): Promise<InputOperations | null> {
   const { digest, reading: options, operations, waitedSeconds: before } = input;
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
-  // What is not surveyed yet was read from the text, if it is one of linalg.
+  // Operations before a survey come from linalg text.
   const found = operations.length === 0 ? null : operations.map(({ place }) => place.operation!);
   const identity = inputIdentity(command, digest);
   const ask = () => survey(input, found, identity, command, options, surroundings);
@@ -155,7 +154,7 @@ export async function surveyText(
   );
 }
 
-/** Without operations where it was enough to know what can be rewritten. */
+/** The result of a survey. Without operations if the rewritable operations were enough. */
 type Surveyed = (Partial<Pick<Survey, 'operations'>> & Pick<Survey, 'rewritables'>) | null;
 
 function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Surveyed {
@@ -165,10 +164,10 @@ function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = N
   return isEnough(rewritables) ? { rewritables } : null;
 }
 
-/** Names the note about an input of which nobody knows more than what can be rewritten. */
+/** Identity of the note about an input's rewritable operations only. */
 const lookOf = (identity: string): string => `rewritables ${identity}`;
 
-/** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */
+/** The remembered survey of an input, also from another build during the wait for the lock; else a new survey. */
 function askInTurn(
   identity: string,
   ask: () => Promise<Surveyed>,
@@ -189,7 +188,7 @@ async function survey(
   surroundings: Surroundings,
   { isEnough = NEVER, configured }: SurveyMeans = {},
 ): Promise<Surveyed> {
-  // Nothing of this is loaded on a hit.
+  // Loaded on demand: a hit needs no survey.
   const { surveyInput } = await import('./survey.ts');
   const text = found && { bytes, operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
@@ -227,7 +226,7 @@ function fromSurvey(
   const place = { name, operation: index === null ? null : (found[index] ?? null), location };
   if (skipped !== null) return { place, skipped, alike: generated && { ...generated, written } };
   const { workload, loops } = generated!;
-  // Only the very executable that a dispatch becomes can be given what was measured for it.
+  // Only substitution reaches the one executable of a dispatch.
   if (dispatchOf(workload) === null || inject === 'auto' || inject === 'substitute')
     return tunable(place, { workload, loops }, written, sizes, executables);
   if (!isOperationWork(workload))

@@ -1,25 +1,25 @@
-// The dispatches of a program that nothing is tuned of as an operation: they are tuned as a whole.
+// The dispatches of a program without a tunable operation. They are tuned as a whole.
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../workload/dispatch/from-configured.ts';
 import { bytesOf, digestOf, executablesIn, signatureOf } from './dispatches.ts';
 
 export interface OtherDispatch {
   readonly workload: DispatchWork;
-  /** Names of those that it is. */
+  /** Names of the executables with this computation. */
   readonly executables: readonly string[];
 }
 
-/** Executables by what they compute, as digests: equal for those that compute the same. */
+/** Each executable with the digest of its computation. */
 export const otherDigests = (flow: Uint8Array): (readonly [name: string, digest: string])[] =>
   executablesIn(flow).flatMap(({ name, function: own }) =>
     own === null ? [] : [[name, digestOf(own.text)] as const],
   );
 
 /**
- * Those that can be tuned, each once. Pure.
- * @param flow the program at the end of `flow`
- * @param configured its executables as the compiler has configured them, by name
- * @param taken names of those that something is tuned of
+ * The tunable whole dispatches, each computation once. Pure.
+ * @param flow the program after the phase `flow`
+ * @param configured texts of its configured executables, by name
+ * @param taken names of executables with a tunable operation
  */
 export function otherDispatches(
   flow: Uint8Array,

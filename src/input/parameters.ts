@@ -1,11 +1,11 @@
-// The parameters that a program loads: weights that are in files of their own.
+// The parameters of a program: weights in parameter files.
 import { isBytecode } from 'mlir-parser-ts';
 import type { RuntimeType } from './runtime-type.ts';
 
-/** A parameter as a program names it. */
+/** A parameter, by the names in the program. */
 export interface Parameter extends RuntimeType {
   readonly shape: readonly number[];
-  /** Of the file; null for the one without a name. */
+  /** Scope of the parameter file; null for the file without a name. */
   readonly scope: string | null;
   readonly key: string;
 }
@@ -19,8 +19,7 @@ const PARAMETER = /^parameter\.named<(?:"([^"\\]*)"::)?"([^"\\]*)"> : tensor<((?
 const LONGEST = 4096;
 
 /**
- * The parameters of a program in MLIR text, each once; null where one of them is not understood, or the input is not such a
- * text. Never throws.
+ * The parameters of a program in MLIR text, each once. Null for bytecode, or if a parameter is not understood. Never throws.
  */
 export function parametersOf(input: Uint8Array): Parameter[] | null {
   if (isBytecode(input)) return null;

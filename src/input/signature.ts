@@ -1,26 +1,27 @@
-// The public functions of a program with the types of their arguments and results.
+// The public functions of a program, with the types of their arguments and results.
 import { functions, type PublicFunction } from 'mlir-parser-ts';
 import type { TunedSizes } from '../workload/sizes.ts';
 import { atCallSizes, callSizes, callText, type CallSizes } from './call-sizes.ts';
-import { tensorText, resultElementType, type Convert, type RuntimeType } from './runtime-type.ts';
+import type { Convert } from '../workload/kind.ts';
+import { resultElementType, runtimeTypeOf, type RuntimeType } from './runtime-type.ts';
 
 /** A function that iree-run-module can call, at the sizes of one call. */
 export interface ProgramFunction {
   readonly name: string;
-  /** Sizes of its dynamic dimensions; null where it has none, or none are wanted. */
+  /** Sizes of its dynamic dimensions; null without dynamic dimensions or without sizes. */
   readonly call: CallSizes | null;
   readonly arguments: readonly RuntimeType[];
-  /** The element type of each result, in `decodeElements`' spelling where it has one. */
+  /** The element type of each result, in the spelling of `decodeElements` if it knows the type. */
   readonly results: readonly string[];
-  /** Why it cannot be called with made-up inputs, or its results not be looked at; then `arguments` is not complete. */
+  /** The reason why it cannot be called with random inputs or has no results to compare. Then `arguments` is incomplete. */
   readonly unsupported: string | null;
 }
 
 /**
- * The public functions with a body of a program in MLIR text, in their order. Never throws, whatever the bytes; what is
- * not understood is not there, or is there with the reason.
- * @param convert what the compile makes of an element type; the runtime wants what comes out
- * @param sizes for dynamic dimensions: a function that has some is there once for each call
+ * The public functions with a body of a program in MLIR text, in order. Functions that are not understood are left out. Never
+ * throws.
+ * @param convert maps an element type of the input to the type in the compiled program
+ * @param sizes for dynamic dimensions: a dynamic function has an entry for each call
  */
 export const programSignature = (
   text: Uint8Array,
@@ -33,8 +34,8 @@ export const programSignature = (
   });
 
 /**
- * The same from what `iree-dump-module` prints: every function that has an `iree.abi.declaration`, which those of the
- * torch dialect have not. All conversions are done there.
+ * The functions with an `iree.abi.declaration` in the output of `iree-dump-module`. Functions of the torch dialect have none. The
+ * types are converted already.
  */
 export function declaredSignature(dump: string, sizes: TunedSizes = {}): ProgramFunction[] {
   return [...dump.matchAll(/\biree\.abi\.declaration: (?:\w+ )?func (@.*)/g)].flatMap(([, head]) =>
@@ -42,7 +43,7 @@ export function declaredSignature(dump: string, sizes: TunedSizes = {}): Program
   );
 }
 
-/** The function as it is called, for a reader. */
+/** A readable name of a call. */
 export const callName = ({ name, call }: Pick<ProgramFunction, 'name' | 'call'>): string =>
   call === null ? name : `${name} at ${callText(call)}`;
 
@@ -54,7 +55,7 @@ function describe(
   let unsupported = results.length === 0 ? 'it returns nothing that could be looked at' : null;
   const supported: RuntimeType[] = [];
   for (const type of types) {
-    const found = tensorText(call === null ? type : atCallSizes(type, call), convert);
+    const found = runtimeTypeOf(call === null ? type : atCallSizes(type, call), convert);
     if ('unsupported' in found) unsupported ??= found.unsupported;
     else supported.push(found);
   }

@@ -1,4 +1,4 @@
-// What a survey found out, remembered per input, flags and compiler: a build that was surveyed once never is again.
+// Remembers surveys by input, flags and compiler, so that each is done once.
 import { hasFields, isIntegerWithin, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { isRewritable, type Rewritable } from '../form/rewritable.ts';
 import { isDispatch } from '../workload/contraction/dispatch.ts';
@@ -17,17 +17,17 @@ import { isReason, type Reason } from '../system/reason.ts';
 /** One operation of the input, or one that the compiler makes. */
 export interface SurveyedOperation {
   readonly name: string;
-  /** Index among the operations of the input's text; null when it has none there. */
+  /** Index among the operations of the input's text; null without one. */
   readonly index: number | null;
-  /** `file:line:column` as the compiler says it; null when it says nothing. */
+  /** `file:line:column` from the compiler; null without one. */
   readonly location: string | null;
-  /** Why there is nothing to tune; null when there is. */
+  /** The reason why the operation is skipped; null for a tunable operation. */
   readonly skipped: Reason | null;
-  /** Never null for what is tuned; for what is skipped, what matchers take it for. */
+  /** The generated form of a tunable operation. For a skipped operation, the form whose matchers find it, or null. */
   readonly generated: WorkloadForm | null;
-  /** The operation before it is optimised; null when it cannot be told, or has other dimensions by then. */
+  /** The form before any optimisation; null if it is unknown or has other dimensions. */
   readonly written: OperationWorkload | null;
-  /** Names of the executables that have such an operation; absent in what earlier versions remember. */
+  /** Names of the executables with this operation. Absent in notes of earlier versions. */
   readonly executables?: readonly string[];
 }
 
@@ -35,18 +35,18 @@ export interface Survey {
   readonly identity: string;
   readonly operations: readonly SurveyedOperation[];
   readonly rewritables: readonly Rewritable[];
-  /** How long it took. */
+  /** Duration of the survey. */
   readonly seconds: number;
 }
 
-/** A workload, with its dispatch where it is in one. */
+/** Whether a value is a workload, with a dispatch if it has a context. */
 function isMeasurable(value: unknown): value is Workload {
   const { context, ...workload } = (value ?? {}) as Partial<OperationWork>;
   if (context === undefined) return isWorkload(value);
   return isWorkload({ ...workload, context: { digest: context.digest } }) && isDispatch(context.dispatch);
 }
 
-/** Loops must run over each dimension once: they become indices when a configuration is rendered. */
+/** Whether a value is a form. Each dimension must have one loop, because loops become indices in a rendered configuration. */
 function isForm(value: unknown): boolean {
   const { workload, loops, writtenLoops } = (value ?? {}) as Partial<
     Record<keyof OperationWorkload, unknown>

@@ -1,8 +1,6 @@
-// A survey asks the compiler what it makes of each operation: inputs in other dialects become linalg, transposes and
-// casts are folded into contractions, unit dimensions disappear. What is tuned is what code is generated for.
-import { integerOf } from 'mlir-parser-ts';
-import { locationsOf } from 'mlir-parser-ts';
-import type { SourceLocation } from 'mlir-parser-ts';
+// A survey asks the compiler which operations it generates code for. The compiler turns other dialects into linalg, folds transposes
+// and casts into contractions, and drops unit dimensions.
+import { integerOf, locationsOf, parse, type Operation, type SourceLocation } from 'mlir-parser-ts';
 import {
   withInput,
   areTiledAlike,
@@ -19,7 +17,6 @@ import {
 } from '../workload/workload.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, type Operation } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
@@ -36,35 +33,35 @@ import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Carries the number of an operation's form through the compiler's optimisations. */
+/** Attribute that carries the number of an operation's form through the compiler's optimisations. */
 const MARKER = 'iree_tuned_form';
 
 /**
- * Flags that leave constants out of a text.
- * @param elements of the largest that stay
- * @param characters of the largest resources that stay; with any limit but 0 the compiler writes all of them to see how long they are,
- * which takes its memory and half of its time
+ * Flags that elide constants from a text.
+ * @param elements of the largest constant that stays
+ * @param characters of the largest resource that stays. For limits above 0, the compiler prints each resource to measure it, which
+ * takes memory and half of its time
  */
 export const eliding = (elements: number, characters: number): string[] => [
   `--mlir-elide-elementsattrs-if-larger=${elements}`,
   `--mlir-elide-resource-strings-if-larger=${characters}`,
 ];
 
-/** Weights are of no interest here: the texts would be as large as the model. */
+/** Elides weights, because texts with weights are as large as the model. */
 export const ELIDED = eliding(8, 0);
 
-/** Takes back whatever the user says: encodings would hide the operations. */
+/** Overrides the user's flags, because encodings hide the operations. */
 const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
   (part) => `--iree-${part}-data-tiling=false`,
 );
 
 /**
- * Constant evaluation compiles and runs code, and takes three times as long as the rest of a survey. Without it, constants stay in
- * initializers.
+ * Turns off constant evaluation, which compiles and runs code and takes three times as long as the rest of a survey. Without it,
+ * constants stay in initializers.
  */
 const NO_CONST_EVAL = '--iree-opt-const-eval=false';
 
-/** An operation before it is optimised. */
+/** An operation before any optimisation. */
 interface Written {
   readonly operation: Operation;
   readonly index: number | null;
@@ -72,52 +69,51 @@ interface Written {
   readonly form: OperationWorkload | SkippedOperation;
 }
 
-/** An operation as code is generated for it. */
+/** An operation that code is generated for. */
 interface Generated extends MatchedForm {
   readonly name: string;
-  /** The places in the input that it was made of. */
+  /** The places in the input that it comes from. */
   readonly locations: Set<string>;
-  /** Index of the form that it was marked with; null when the compiler lost the mark or made the operation. */
+  /** Index of the form from its mark; null if the compiler lost the mark or made the operation. */
   readonly mark: number | null;
-  /** Why it is not tuned although matchers find it; null when it is. */
+  /** The reason why it is skipped although matchers find it; null for a tunable operation. */
   readonly skipped: Reason | null;
-  /** Names of those that it is in. */
+  /** Names of the executables with this operation. */
   readonly executables: Set<string>;
 }
 
 export interface SurveyOptions {
-  /** The operations of the input's text and what its element types are converted to; null when it is not linalg text. */
+  /** The operations of the input's text, and the conversion of its element types; null for input that is not linalg text. */
   readonly text: {
     readonly bytes: Uint8Array;
     readonly operations: readonly Operation[];
     readonly convert: (type: string) => string;
   } | null;
-  /** The bytes of the input when it came from stdin. */
+  /** The input if it comes from stdin. */
   readonly stdin: Uint8Array | undefined;
-  /** The user compiles with data tiling, which would hide the operations behind encodings. */
+  /** Whether the user compiles with data tiling, which hides operations behind encodings. */
   readonly dataTiling: boolean;
-  /** Whether it is enough to know what can be rewritten: that is in the text that the compiler makes first. */
+  /** Whether the rewritable operations are enough. They are in the first text of the compiler, so the survey can end there. */
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
-  /** The program's executables as the compiler configures them, from whoever has them made anyway; null where that fails. */
+  /** Texts of the configured executables, if the caller has them anyway. */
   readonly configured?: Configured | undefined;
-  /** Whether the input is so large that only one compiler reads it at a time. */
+  /** Whether the input is so large that only one compiler may read it at a time. */
   readonly isLarge: boolean;
 }
 
-/** Texts of executables by name. */
+/** Gives the texts of executables by name; null on failure. */
 export type Configured = () => Promise<ReadonlyMap<string, Uint8Array> | null>;
 
-/** What a survey found. */
+/** The result of a survey. */
 export interface Found {
-  /** Null where it was enough to know what can be rewritten. */
+  /** Null if the rewritable operations were enough. */
   readonly operations: readonly SurveyedOperation[] | null;
-  /** Operations that can be written in another form, each once, in the order of the program. */
+  /** Operations that can have other forms, each once, in the order of the program. */
   readonly rewritables: readonly Rewritable[];
 }
 
 /**
- * Compiles the command's input as far as its dispatches and says what became of each operation; null when
- * the compiler does not get that far.
+ * Compiles the command's input up to its dispatches, and finds the generated form of each operation. Null if the compiler fails.
  */
 export async function surveyInput(
   command: Command,
@@ -143,7 +139,7 @@ export async function surveyInput(
     return result.code === 0 ? readFileSync(output) : null;
   };
   try {
-    // A program that is rewritten is surveyed as it is after that.
+    // A rewritten program is surveyed after the rewriting.
     const phase = passes.length === 0 ? 'input' : 'preprocessing';
     const text = options.text?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
@@ -184,7 +180,7 @@ export async function surveyInput(
       rewritables,
     };
   } catch {
-    // A survey is an improvement, never a reason to fail.
+    // A failed survey must not fail the build.
     return null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -234,7 +230,7 @@ function distinctForms(written: readonly Written[]): OperationWorkload[] {
   return [...forms.values()];
 }
 
-/** The contractions of all executables; equal ones once. */
+/** The operations of all executables, equal operations once. */
 function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[]): Generated[] {
   const found = new Map<string, Generated>();
   const { operations } = parse(text);
@@ -266,7 +262,7 @@ function markOf(text: Uint8Array, { attributes }: Operation): number | null {
   return attribute === undefined ? null : integerOf(text, attribute);
 }
 
-/** Brings both sides together: by marks, and where there is none or it was lost, by the amount of work. */
+/** Matches written with generated operations: by marks, else by the amount of work. */
 function match(
   written: readonly Written[],
   forms: readonly OperationWorkload[],
@@ -288,7 +284,7 @@ function match(
       const possible = mayBecomeWork(operation)
         ? unmarked.filter((one) => isMadeOf(one.workload, operation))
         : [];
-      // Of equal dispatches the compiler keeps one, with its place.
+      // The compiler merges equal dispatches and keeps the location of one.
       const made = possible.find(({ locations }) => locations.has(location ?? '')) ?? possible[0];
       if (made !== undefined) return [{ ...site, skipped: null, ...take(made), written: null }];
       const same = generated.filter(
@@ -316,8 +312,8 @@ function match(
         skipped: null,
         generated: { workload, loops },
         executables,
-        // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start. What is
-        // tuned in its dispatch gets none of them there.
+        // Tiles do not move when the compiler interchanges loops, so they must be in the final order. An operation that is tuned in
+        // its dispatch gets no tiles before that.
         written: isInDispatch ? form : isReachable ? { ...form, loops } : null,
       };
     });

@@ -1,4 +1,4 @@
-// The input as it is read: a large one in pieces, of which only the text beside the weights stays in the memory.
+// Reads the input. A large file is read in pieces, and only its text without weights stays in memory.
 import { readFileSync, statSync } from 'node:fs';
 import { INPUTS } from '../system/cache.ts';
 import { piecesOfFile, readStdin } from '../system/bytes.ts';
@@ -9,31 +9,31 @@ import { memoryOf } from '../system/memory.ts';
 import { memoryBytes } from '../system/processor.ts';
 import { compactor, type Compacted, type Cut } from './compact.ts';
 
-/** An input as far as it is looked at. */
+/** An input without weights. */
 export interface InputText extends Compacted {
-  /** Names all of its bytes. */
+  /** Digest of all bytes. */
   readonly digest: string;
-  /** State of its file when it was read; null for stdin. */
+  /** State of the file before the read; null for stdin. */
   readonly file: FileState | null;
 }
 
-/** Larger files are read in pieces, in bytes. */
+/** In bytes. Larger files are read in pieces. */
 const LARGE_BYTES = 2 ** 26;
 
-/** The compiler holds text more than once: it could lack memory beside more of ours, in bytes. */
+/** Most bytes of text in memory. The compiler needs memory for several copies of the text. */
 const mostText = (): number => Math.max(2 ** 28, memoryBytes() / 4);
 
-/** Longest text that is remembered, in bytes. */
+/** In bytes. Longer texts are not remembered. */
 const LONGEST_NOTE = 2 ** 24;
 
-/** A large input, without its weights, so that it is read only once. */
+/** A note about a large input without weights, so that the file is read only once. */
 interface InputNote {
   /** Path of the file. */
   readonly identity: string;
   /** `settledIdentity` of the file before it was read. */
   readonly settled: string;
   readonly digest: string;
-  /** A character for each byte. */
+  /** In latin1: one character for each byte. */
   readonly text: string;
   readonly isWhole: boolean;
   readonly cuts: readonly Cut[];
@@ -50,9 +50,9 @@ const notes = memoryOf(
 /**
  * Reads an input.
  * @param path null for stdin
- * @param largeBytes size from which on a file is read in pieces
- * @returns null if too much is left of it without its weights
- * @throws the error of the file system; an Error if the file changes meanwhile
+ * @param largeBytes files of this size or larger are read in pieces
+ * @returns null if the text without weights is too large
+ * @throws the error of the file system; an Error if the file changes during the read
  */
 export async function readInput(
   path: string | null,

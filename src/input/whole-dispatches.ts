@@ -1,9 +1,9 @@
-// Operations that the parser does not read, and that become dispatches which are tuned as a whole.
+// Finds operations that the parser ignores and that become whole dispatches.
 
-/** Written in linalg, where the text says what else there is. */
+/** Such operations in linalg text. */
 const IN_LINALG = ['linalg.softmax', 'linalg.reduce', 'iree_linalg_ext.'];
 
-/** How names begin in dialects that the compiler makes linalg of, by what all of a dialect have in common. */
+/** Such operations in other dialects: for each common prefix, the starts of the names. */
 const TO_NORMALISE: Readonly<Record<string, readonly string[]>> = {
   'torch.aten.': [
     ...['softmax', '_softmax', 'log_softmax', '_log_softmax', 'scaled_dot_product_attention'],

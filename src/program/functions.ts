@@ -1,7 +1,7 @@
 // The functions of a program, wherever they can be read from.
 import { isBytecode } from 'mlir-parser-ts';
 import { runTool } from '../measure/toolchain.ts';
-import type { Convert } from '../input/runtime-type.ts';
+import type { Convert } from '../workload/kind.ts';
 import type { TunedSizes } from '../workload/sizes.ts';
 import { declaredSignature, programSignature, type ProgramFunction } from '../input/signature.ts';
 
