@@ -1,5 +1,4 @@
-// What is asked for, and what the database knows of it: shapes by their text, models as the compiler makes code of them, and what
-// builds have missed.
+// The requested workloads of a run, and the database's answer for each. Requests are shapes, models and the misses of builds.
 import { parse } from 'mlir-parser-ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import type { Decision } from '../decision/decision.ts';
@@ -20,37 +19,37 @@ import type { PopulationSite } from './site.ts';
 
 const UNKNOWN_WORK = 'this version does not know such work';
 
-/** What is asked for at one site. */
+/** The requested and the skipped work at one site. */
 export interface Questions {
   readonly asked: readonly Asked[];
   readonly skipped: readonly LeftOut[];
 }
 
-/** What questions are answered by. */
+/** The database and the settings of a run. */
 export interface Knowledge {
   readonly store: Store;
   readonly surroundings: Surroundings;
-  /** Seconds that each may get: what could not be decided in as many is not tried again. */
+  /** Limit of seconds for each workload. A workload that stayed undecided after as many seconds is not tried again. */
   readonly secondsEach: number;
-  /** What is measured with. */
+  /** Identities of the measuring tools. */
   readonly tools: readonly string[];
-  /** Only some values of knobs are allowed: that other searches could choose from less than all is no reason to search again. */
+  /** Whether the user restricts the values of knobs. Then records of other restricted searches count as known. */
   readonly isRestricted?: boolean;
   /** Tune workloads with a record again. */
   readonly again?: boolean;
 }
 
-/** A search that found nothing in as many seconds, and did not end, found nothing: it is what a build gives. */
+/** A search without a gain in as many seconds counts as finished, even if it did not end. A build gives about as much. */
 const ENOUGH_SECONDS = 60;
 
-/** Of a workload: what it takes to tune it, what is known, and the record where there is one. */
+/** A workload with its standing and its record, if any. */
 export interface Known {
   readonly work: Work;
   readonly standing: Standing;
   readonly result: TuningResult | null;
 }
 
-/** What the database knows of all operations, by their keys. */
+/** The database's answer for all operations, by key. */
 export function knownOf(
   input: Pick<Input, 'reading' | 'operations'>,
   { site }: Pick<PopulationSite, 'site'>,
@@ -86,7 +85,7 @@ export function knownOf(
 
 const skippedFor = (reason: string): Standing => ({ kind: 'skipped', reason });
 
-/** The operations of an input. */
+/** The requests for the operations of an input. */
 export function askedOfInput(
   input: Pick<Input, 'reading' | 'operations'>,
   source: string,
@@ -105,7 +104,7 @@ export function askedOfInput(
   };
 }
 
-/** Shapes by their text: what the compiler makes of it is asked just before they are measured. */
+/** The requests for shapes, by their text. They are surveyed just before their measurement. */
 export function askedOfShapes(
   shapes: readonly ListedShape[],
   index: number,
@@ -132,7 +131,7 @@ export function askedOfShapes(
 }
 
 /**
- * What builds at these sites have missed.
+ * The requests for misses of builds at these sites.
  * @param sites of the run
  */
 export function askedOfMisses(

@@ -1,4 +1,4 @@
-// A plan, its progress and what came of it, for people and as JSON.
+// Describes a plan, its progress and its results, as text and as JSON.
 import { configurationKey } from '../backend/index.ts';
 import { verdictOf } from '../decision/decision.ts';
 import { table } from '../report/table.ts';
@@ -12,15 +12,15 @@ import type { PopulationSite } from './site.ts';
 
 type Names = readonly Pick<PopulationSite, 'name'>[];
 
-/** Rows of a table that are shown of a plan: it may have thousands. */
+/** Most rows in the table of a plan. */
 const MOST_ROWS = 50;
 
-/** Whether a run has several sites, so that it has to be said which. */
+/** Only a run with several sites has a column for the site. */
 const siteColumn = (sites: Names): readonly string[] => (sites.length > 1 ? ['flags'] : []);
 const siteCell = (sites: Names, site: number): readonly string[] =>
   sites.length > 1 ? [sites[site]?.name ?? '-'] : [];
 
-/** The program's name, with its flags if there are several targets. */
+/** The program's name, with its flags if the run has several sites. */
 const nameOfProgram = ({ source, site }: Pick<ProgramToTune, 'source' | 'site'>, sites: Names): string =>
   [source, ...siteCell(sites, site)].join(', ');
 
@@ -31,7 +31,7 @@ export const describeProgram = ({ dispatches, hasOpenForms }: ProgramToTune): st
     ...(dispatches > 0 ? [`${dispatches} dispatch${dispatches === 1 ? '' : 'es'}`] : []),
   ].join(' and ');
 
-/** @param budgetSeconds for everything; undefined where there is no limit */
+/** @param budgetSeconds for the whole run; undefined for no limit */
 export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: number | undefined): string {
   const { programs, todo, known, duplicates, skipped } = plan;
   const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
@@ -72,7 +72,7 @@ function expectation(plan: Plan, budgetSeconds: number | undefined): string {
   return `${formatDuration(seconds)} (${each})${limit}`;
 }
 
-/** Equal reasons once, with how many they are of, and the first of them. */
+/** Each reason once, with its first subject and the number of others. */
 function reasonsOf(all: readonly (readonly [what: string, reason: string])[]): string[] {
   const byReason = new Map<string, string[]>();
   for (const [what, reason] of all) byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
@@ -82,14 +82,14 @@ function reasonsOf(all: readonly (readonly [what: string, reason: string])[]): s
   );
 }
 
-/** What is about to begin. */
+/** The line before a run. */
 export function describeStart({ todo, known, secondsEach }: Plan, budgetSeconds = Infinity): string {
   const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
   const seconds = Math.min(budgetSeconds, expectedSeconds({ todo, secondsEach }));
   return `${todo.length} to tune, of which ${unfinished} go on; ${known.length} known; about ${formatDuration(seconds)}`;
 }
 
-/** Of one that is done, and what is left. */
+/** The line after each workload: its result, and the time left. */
 export function describeDone(
   { key, result, reason }: Populated,
   done: number,
@@ -101,7 +101,7 @@ export function describeDone(
   return `${done} of ${total}${left}: ${shortKey(key)}: ${what}`;
 }
 
-/** What is to be said of a record beside its configuration. */
+/** Notes about a record, for its row. */
 const notesOf = ({ complete }: Evidence, wasKnown: boolean): string[] => [
   ...(complete ? [] : ['not complete']),
   ...(wasKnown ? ['known'] : []),
@@ -132,7 +132,7 @@ const describeConcluded = ({ verdict: { functions, reason } }: ConcludedProgram)
     ...(reason === null ? [] : [reason]),
   ].join('; ');
 
-/** What was gained, and why nothing was where nothing was. */
+/** The results of a run: gains, and reasons for workloads without a record. */
 export function describeResults(
   results: readonly Populated[],
   plan: Plan,
@@ -192,7 +192,7 @@ const plannedJson = (
   ...{ source, count: work.count, unfinished: isUnfinished, likelyGain, likelySaving },
 });
 
-/** @param results null for a plan that was not carried out */
+/** @param results null for a plan that was not executed */
 export function populationJson(
   plan: RequestPlan,
   results: readonly Populated[] | null,

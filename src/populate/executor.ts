@@ -1,4 +1,4 @@
-// Planned work on this machine: shapes are surveyed, and everything is tuned as `iree-tuned tune` tunes.
+// Executes planned work on this machine: surveys shapes, and tunes like `iree-tuned tune`.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
@@ -18,9 +18,9 @@ import { REASONS } from '../system/reason.ts';
 
 export interface ExecutorOptions extends Pick<TuneOptions, 'strategy' | 'effort'> {
   readonly tools: MeasuringTools | null;
-  /** To write modules into. */
+  /** Folder for modules. */
   readonly folder: string;
-  /** How many are compiled at once. */
+  /** Number of parallel compiles. */
   readonly jobs: number;
   readonly onProgress?: (progress: TuningProgress) => void;
 }
@@ -50,7 +50,7 @@ export function executorHere(
   };
 }
 
-/** What code is generated for shapes, and what is known of that. */
+/** The generated operations of shapes, and the database's answer for each. */
 async function surveyed(
   planned: readonly Planned[],
   at: PopulationSite,
@@ -73,7 +73,7 @@ async function surveyed(
   });
 }
 
-/** The operation that code is generated for, for each shape, or why there is none. */
+/** For each shape, the generated operation, or the reason why there is none. */
 async function operationsOfShapes(
   shapes: readonly Shape[],
   at: PopulationSite,
@@ -86,7 +86,7 @@ async function operationsOfShapes(
   const program = await programAt(path, at.flags, knowledge.surroundings);
   rmSync(path, { force: true });
   const isSurveyed = typeof program !== 'string' && program.inspected.input.surveyed;
-  // One that the compiler does not take is no reason to know nothing of the others.
+  // If the compiler rejects one shape, the others are surveyed one by one.
   if (!isSurveyed && shapes.length > 1) {
     const each = [];
     for (const shape of shapes) each.push(...(await operationsOfShapes([shape], at, folder, knowledge)));
@@ -106,8 +106,8 @@ async function operationsOfShapes(
 }
 
 /**
- * The work of a shape whatever is beside it: in a program its weights may come from memory, because others pass by, which makes
- * another workload of it. Only a model says so.
+ * The operation without its context. In a module of many shapes, its weights may come from memory, which makes it another workload.
+ * Only a model gives such a context.
  */
 export function alone(
   operation: TunableOperation,

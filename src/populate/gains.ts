@@ -1,17 +1,17 @@
-// What tuning is likely to gain for a workload, by what it has gained for those that are near it. Pure.
+// Estimates the gain of tuning a workload from the gains of similar workloads. Pure.
 import { isDefault } from '../backend/configuration.ts';
 import type { TuningRecord } from '../store/store.ts';
 
-/** How many of the nearest count. */
+/** Number of nearest records that count. */
 const NEIGHBOURS = 3;
 
-/** Farther away than that, as the sum of the binary logarithms of how many times larger dimensions are, nothing is near. */
+/** Largest distance of a neighbour: the sum over dimensions of the absolute base-2 logarithm of the size ratio. */
 const FARTHEST = 5;
 
-/** Where nothing is known at all. */
+/** Estimate without any record. */
 const LIKELY_GAIN = 1.5;
 
-/** A workload's key as something that can be near another: what has to be equal, and the logarithms of its sizes. */
+/** A workload's key without sizes, and the base-2 logarithms of the sizes. */
 interface Point {
   readonly family: string;
   readonly sizes: readonly number[];
@@ -26,8 +26,8 @@ function pointOf(key: string): Point {
 }
 
 /**
- * How many times as fast as the default what is found for a workload is likely to be: the mean of the nearest of the same
- * form and types, else the median of all.
+ * Estimates the speed-up of a workload over the default: the weighted mean of its nearest records with equal form and types, else
+ * the median of all records.
  * @param records of one target, device and compiler
  */
 export function likelyGains(
@@ -56,14 +56,14 @@ export function likelyGains(
       nearest.length = Math.min(nearest.length, NEIGHBOURS);
     }
     if (nearest.length === 0) return otherwise;
-    // Twice as large in one dimension counts a quarter.
+    // A factor of 2 in one dimension divides the weight by 4.
     const weights = nearest.map(({ distance }) => 4 ** -distance);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return nearest.reduce((sum, { gain }, i) => sum + gain * weights[i]!, 0) / total;
   };
 }
 
-/** The middle of some numbers; null of none. */
+/** The lower median; null without numbers. */
 export function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;

@@ -1,4 +1,4 @@
-// The files that are meant by paths, folders and patterns.
+// Resolves paths, folders and patterns to model files.
 import { globSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../system/user-error.ts';
@@ -7,8 +7,8 @@ import { UserError } from '../system/user-error.ts';
 const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
 
 /**
- * Files by name as they are; of a folder, all models in and below it; of a pattern, what fits it. Each once.
- * @throws UserError for what leads to nothing
+ * The files of paths: a file itself, all models below a folder, or the matches of a pattern. Each file once.
+ * @throws UserError for a path without a file
  */
 export function modelFiles(given: readonly string[]): string[] {
   return [...new Set(given.flatMap(filesOf))];
@@ -21,7 +21,7 @@ function filesOf(path: string): string[] {
     stats?.isDirectory() === true ? modelsBelow(path) : /[*?[{]/.test(path) ? globSync(path) : null;
   if (found === null) throw new UserError(`${path}: there is no such file or folder`);
   if (found.length === 0)
-    throw new UserError(`${path}: there is no model: no file that ends in .mlir, .mlirbc, .bc or .onnx`);
+    throw new UserError(`${path}: no model found: models end in .mlir, .mlirbc, .bc or .onnx`);
   return found.toSorted();
 }
 

@@ -1,42 +1,42 @@
-// The plan of a run: what is known, what comes twice, what is left out and why, and what is to be tuned, in which order. Pure.
+// Plans a run: known, duplicate and skipped workloads, and the workloads to tune in order. Pure.
 import type { TuningRecord } from '../store/store.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { workloadFlops } from '../workload/workload.ts';
 import { likelyGains, medianOf } from './gains.ts';
 import type { Shape } from './shape.ts';
 
-/** What is known of something that is asked for. */
+/** The state of a requested workload. */
 export type Standing =
   | { readonly kind: 'new' }
-  /** A search found nothing and did not end: it is gone on with. */
+  /** A search found no gain and did not end. It continues. */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'known' }
-  /** A whole dispatch: it is tuned in its program. */
+  /** A whole dispatch, which is tuned in its program. */
   | { readonly kind: 'in program' }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A workload that somebody asks for, for one site. */
+/** A requested workload at one site. */
 export interface Asked {
   readonly work: Work;
   /** Index of the site among those of the run. */
   readonly site: number;
-  /** Who asks: a model, a line of a list, a sweep, or the misses of builds. */
+  /** Source of the request: a model, a line of a list, a sweep, or the misses of builds. */
   readonly source: string;
   readonly standing: Standing;
-  /** The shape that it is for, which is not surveyed yet; absent where the workload is what code is generated for. */
+  /** The shape, if the workload is not surveyed yet. */
   readonly shape?: Shape;
 }
 
-/** One workload that is to be tuned. */
+/** A workload to tune. */
 export interface Planned extends Omit<Asked, 'standing'> {
   readonly isUnfinished: boolean;
-  /** How many times as fast as the default what is found is likely to be. */
+  /** Estimated speed-up over the default. */
   readonly likelyGain: number;
-  /** Operations on numbers that tuning it is likely to be worth, in one run of every program that it stands for. */
+  /** Estimated saving, in arithmetic operations, for one run of all programs with this workload. */
   readonly likelySaving: number;
 }
 
-/** Something that is not tuned. */
+/** A skipped request. */
 export interface LeftOut {
   readonly what: string;
   readonly site: number;
@@ -45,25 +45,26 @@ export interface LeftOut {
 }
 
 export interface Plan {
-  /** What to tune, the most promising first. */
+  /** Workloads to tune, the largest estimated saving first. */
   readonly todo: readonly Planned[];
-  /** What has a record. */
+  /** Workloads with a record. */
   readonly known: readonly Asked[];
-  /** How often something was asked for that was asked for before. */
+  /** Number of repeated requests. */
   readonly duplicates: number;
   readonly skipped: readonly LeftOut[];
-  /** What one of them is likely to take, in seconds, and whether that was measured on this device. */
+  /** Estimated seconds for each workload. */
   readonly secondsEach: number;
+  /** Whether the estimate comes from records of this device. */
   readonly isMeasured: boolean;
 }
 
-/** What a search takes on a machine that has done none. */
+/** Estimated seconds of a search without records. */
 const LIKELY_SECONDS = 40;
 
 /**
- * Plans a run. What is asked for more than once is tuned once, and counts as often.
- * @param skipped what has no workload
- * @param recordsOf the records that there are of a site
+ * Plans a run. A repeated request is tuned once, and its counts add up.
+ * @param skipped requests without a workload
+ * @param recordsOf the records of a site
  */
 export function planPopulation(
   asked: readonly Asked[],
@@ -79,7 +80,7 @@ export function planPopulation(
       continue;
     }
     const count = first.work.count + one.work.count;
-    // What is surveyed already needs no more asking.
+    // A surveyed request replaces a shape, which would need a survey.
     const surveyed = first.shape === undefined ? first : one;
     byKey.set(key, { ...surveyed, source: first.source, work: { ...surveyed.work, count } });
   }
@@ -110,9 +111,9 @@ export function planPopulation(
   };
 }
 
-/** What gains nothing where others are near may gain something all the same: large ones still come before small ones. */
+/** Least estimated gain in the order. Without it, large workloads with an estimate of 1 would come last. */
 const LEAST_GAIN = 1.01;
 
-/** Seconds that a plan is likely to take. */
+/** Estimated seconds of a plan. */
 export const expectedSeconds = ({ todo, secondsEach }: Pick<Plan, 'todo' | 'secondsEach'>): number =>
   todo.length * secondsEach;

@@ -1,18 +1,17 @@
-// A plan carried out: group by group, each of one site, surveyed just before it is measured. Whatever ends the run, what was
-// measured is in the database, and the same plan made anew goes on from there.
+// Executes a plan group by group. Each group belongs to one site and is surveyed just before its measurement. After an
+// interruption, all measured results are in the database, and the next run continues from there.
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import type { Plan, Planned } from './plan.ts';
 
-/** What a plan is carried out by: this machine's tools, or what a test makes up. */
+/** Executes planned work: with the tools of this machine, or in tests. */
 export interface Executor {
   /**
-   * What code is generated for, of planned work of one site, and whether that is still to be done; as many as were given, in
-   * the same order.
+   * Surveys planned work of one site. Returns an entry for each, in the same order.
    */
   prepare(planned: readonly Planned[]): Promise<readonly Prepared[]>;
-  /** Tunes work of one site, together. */
+  /** Tunes work of one site together. @param again keys of workloads to tune even if they have a record */
   tune(
     works: readonly Work[],
     again: ReadonlySet<string>,
@@ -21,7 +20,7 @@ export interface Executor {
   ): Promise<TuneOutcome>;
 }
 
-/** Planned work just before it is measured. */
+/** Planned work after its survey. */
 export type Prepared =
   | { readonly work: Work; readonly isUnfinished: boolean }
   | { readonly known: TuningResult }
@@ -29,45 +28,45 @@ export type Prepared =
 
 export interface GroupOptions {
   readonly budgetSeconds: number;
-  /** Ends what is under way, and decides with what is known. */
+  /** Ends the current search early, with a decision from its measurements. */
   readonly finishEarly: AbortSignal;
   /** Ends everything at once. */
   readonly signal: AbortSignal;
-  /** May be told of each as soon as it is known; the outcome has all of them. */
+  /** Called for each result as soon as it is known. The outcome has all results. */
   readonly onResult: (key: string, known: Known) => void;
 }
 
-/** What became of planned work. */
+/** The result of planned work. */
 export interface Populated {
   readonly planned: Planned;
-  /** Of what was measured. */
+  /** Key of the measured workload. */
   readonly key: string;
-  /** Null where there is no record; then there is a reason. */
+  /** Null without a record. */
   readonly result: TuningResult | null;
-  /** Whether it was found in the database: another process was quicker, or the survey showed that it is the same as another. */
+  /** Whether the record was in the database: from another process, or for an equal workload after the survey. */
   readonly wasKnown: boolean;
   readonly reason: string;
 }
 
 export interface PopulateOptions {
-  /** Seconds for everything; without, every search goes on until it is over. */
+  /** Seconds for the whole run. Without a budget, every search runs to its end. */
   readonly budgetSeconds?: number | undefined;
-  /** How many are tuned together: one is compiled while another one is, and timed alone. */
+  /** Workloads of each group. They are compiled in parallel and timed one at a time. */
   readonly atOnce: number;
   readonly finishEarly: AbortSignal;
   readonly signal: AbortSignal;
-  /** Seconds on a clock that never goes back. */
+  /** Seconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Is told before a group is begun. */
+  /** Called before each group. */
   readonly onGroup?: (group: readonly Planned[]) => void;
-  /** Is told of each as soon as it is known. */
+  /** Called for each result as soon as it is known. */
   readonly onDone?: (done: Populated) => void;
 }
 
-/** How many are surveyed at once: each takes a part of the second that the compiler takes to start. */
+/** Shapes of each survey. One survey of many shares the start-up time of the compiler. */
 const SURVEYED_AT_ONCE = 32;
 
-/** A search that takes longer is hung, or of something that takes minutes to run once. */
+/** Limit of seconds for each workload, for searches that hang or for programs that run for minutes. */
 export const MOST_SECONDS_EACH = 600;
 
 const INTERRUPTED = 'the run was interrupted; the same command goes on';
@@ -77,7 +76,7 @@ const SPENT = 'the budget of the run is spent; the same command goes on';
 export const isInterrupted = (results: readonly Populated[]): boolean =>
   results.some(({ reason }) => reason === INTERRUPTED);
 
-/** Carries a plan out as far as time and signals let it, and says of each what became of it, in the order of the plan. */
+/** Executes a plan until the budget or a signal ends it. Returns the results in the order of the plan. */
 export async function populate(
   plan: Pick<Plan, 'todo'>,
   executor: Executor,

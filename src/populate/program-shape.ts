@@ -1,15 +1,15 @@
-// Softmax and attention of a sweep. The compiler makes whole dispatches of them, and a dispatch is tuned in its program, so each
-// becomes a program with one operation.
+// Softmaxes and attentions of a sweep. They become whole dispatches, which are tuned in a program, so each gets a program with one
+// operation.
 import { UserError } from '../system/user-error.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { parseSizeList } from './ranges.ts';
 import { parseElementTypes } from './shape.ts';
 import type { SweepText } from './sweep.ts';
 
-/** A softmax over rows of `n`, or an attention of `m` queries over `n` keys of `k`, for each of a batch. */
+/** A softmax over `m` rows of `n` elements, or an attention of `m` queries over `n` keys of `k` elements; for each of a batch. */
 export interface ProgramShape {
   readonly op: ProgramOp;
-  /** Leading dimensions. The compiler does not collapse them for a softmax. */
+  /** Leading dimensions. The compiler keeps them separate for a softmax. */
   readonly batch: readonly number[];
   readonly m: number;
   readonly n: number;
@@ -29,13 +29,13 @@ export const isProgramOp = (text: string): text is ProgramOp => Object.hasOwn(SI
 
 const sizesOf = ({ batch, m, n, k }: ProgramShape) => [...batch, m, n, ...(k === null ? [] : [k])];
 
-/** Such as `softmax_12x200x200_f32`. */
+/** A file name, such as `softmax_12x200x200_f32`. */
 export const nameOf = (shape: ProgramShape): string =>
   `${shape.op}_${sizesOf(shape).join('x')}_${shape.elementType}`;
 
 /**
  * Every combination of a sweep for one of these operations.
- * @param name how an option is called where it is written, such as `--m`
+ * @param name gives the user's name of an option, such as `--m`
  * @throws UserError naming the option
  */
 export function programShapesOf(
@@ -92,11 +92,11 @@ function softmaxText(shape: ProgramShape): string {
 `;
 }
 
-/** Queries `[batch, m, k]`, keys and values `[batch, n, k]`; scores are scaled by one over the square root of `k`. */
+/** Queries `[batch, m, k]`, keys and values `[batch, n, k]`. Scores are divided by the square root of `k`. */
 function attentionText({ batch, m, n, k, elementType }: ProgramShape): string {
   const tensor = (rows: number) => `tensor<${[...batch, rows, k!, elementType].join('x')}>`;
   const [queries, keys] = [tensor(m), tensor(n)];
-  // Loops over batch, queries, what is multiplied along, keys, and the width of values.
+  // Loops over batch, queries, elements of a key, keys, and elements of a value.
   const outer = batch.map((_, i) => `d${i}`);
   const [query, depth, key, width] = [0, 1, 2, 3].map((i) => `d${batch.length + i}`);
   const map = (...results: readonly (string | undefined)[]) =>

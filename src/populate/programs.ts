@@ -1,4 +1,4 @@
-// Tunes the forms and whole dispatches of programs before any workload is tuned alone, and runs each program at the end.
+// Tunes the forms and whole dispatches of programs before any workload is tuned alone. Runs each program at the end.
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { mayRun } from '../running/limits.ts';
@@ -13,8 +13,9 @@ import { because } from '../system/reason.ts';
 export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
   /** The comparison of its forms; null if it has only one. */
   readonly forms: string | null;
-  /** Number of whole dispatches without a record before, and of those with one now. */
+  /** Number of whole dispatches without a record before. */
   readonly dispatches: number;
+  /** Number of these with a record now. */
   readonly decided: number;
 }
 

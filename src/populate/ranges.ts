@@ -1,22 +1,21 @@
-// Sizes as people write them for a sweep: Python's ranges, lists and single values.
+// Parses sizes of a sweep: single values, lists, and ranges like Python's slices.
 import { UserError } from '../system/user-error.ts';
 
-/** More than that in one list is a slip of the pen. */
+/** A longer list is probably a typing error. */
 const MOST_SIZES = 100_000;
 
 /**
- * Reads `512`, `256,512`, `64:1024:128` (from 64 up in steps of 128, 1024 excluded: 8 values) or several of these with commas
- * between them. `64:1024` goes up in steps of 1. Each size once, in the order in which they are written.
- * @param what they are for, such as `--m`: errors begin with it
- * @throws UserError naming the part that is wrong
+ * Parses `512`, `256,512`, `64:1024:128` (8 values from 64 in steps of 128, without 1024), or several of these between commas.
+ * `64:1024` has steps of 1. Each size once, in the order of the text.
+ * @param what name of the option, such as `--m`: errors start with it
+ * @throws UserError naming the invalid part
  */
 export function parseSizeList(text: string, what: string): number[] {
   const sizes = new Set<number>();
   for (const part of text.split(',')) {
     for (const size of rangeOf(part.trim(), `${what} ${text}`)) {
       sizes.add(size);
-      if (sizes.size > MOST_SIZES)
-        throw new UserError(`${what} ${text}: these are more than ${MOST_SIZES} sizes`);
+      if (sizes.size > MOST_SIZES) throw new UserError(`${what} ${text}: more than ${MOST_SIZES} sizes`);
     }
   }
   return [...sizes];
@@ -27,16 +26,16 @@ function* rangeOf(part: string, where: string): Generator<number> {
   const isWritten = numbers.length <= 3 && numbers.every((word) => /^\d{1,15}$/.test(word));
   if (!isWritten)
     throw new UserError(
-      `${where}: "${part}" is no size; write 512, a list such as 256,512, or FROM:END:STEP such as 64:1024:128`,
+      `${where}: "${part}" is not a size; write 512, a list such as 256,512, or FROM:END:STEP such as 64:1024:128`,
     );
   const [from, end, step] = numbers.map(Number) as [number, number?, number?];
-  if (from < 1) throw new UserError(`${where}: a size is 1 or more, not ${from}`);
+  if (from < 1) throw new UserError(`${where}: a size is at least 1, not ${from}`);
   if (end === undefined) {
     yield from;
     return;
   }
-  if (step === 0) throw new UserError(`${where}: a step is 1 or more, not 0`);
+  if (step === 0) throw new UserError(`${where}: a step is at least 1, not 0`);
   if (end <= from)
-    throw new UserError(`${where}: there is nothing from ${from} up to ${end}, which is not included itself`);
+    throw new UserError(`${where}: the range from ${from} to ${end} is empty, because ${end} is excluded`);
   for (let size = from; size < end; size += step ?? 1) yield size;
 }

@@ -1,4 +1,4 @@
-// From what a user asks for to the plan of a run.
+// Plans a run from a user's request.
 import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { askedOfInput, askedOfMisses, askedOfShapes, type Knowledge, type Questions } from './ask.ts';
@@ -16,11 +16,11 @@ export interface ProgramFile {
 export interface PopulationRequest {
   readonly programs: readonly ProgramFile[];
   readonly shapes: readonly ListedShape[];
-  /** Whether what builds have missed is asked for, too. */
+  /** Whether the misses of builds are requested too. */
   readonly fromMisses: boolean;
 }
 
-/** A program with open forms or dispatches. */
+/** A program with forms or dispatches to tune. */
 export interface ProgramToTune {
   readonly source: string;
   /** Index of the site among those of the run. */
@@ -37,8 +37,8 @@ export interface RequestPlan extends Plan {
 }
 
 /**
- * Plans everything that is asked for, at every site. The compiler is asked about programs only.
- * @param sites where each index of the plan leads
+ * Plans a request at every site. Surveys only programs.
+ * @param sites the plan refers to them by index
  */
 export async function planRequest(
   request: PopulationRequest,

@@ -1,10 +1,10 @@
-// Lists of shapes that people or programs write: CSV with a header, or a JSON array of objects with the same names.
+// Parses lists of shapes: CSV with a header, or a JSON array of objects with the same names.
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import { UserError } from '../system/user-error.ts';
 import { elementTypesOf, isBatched, isOp, OPS, type Shape } from './shape.ts';
 
-/** A shape and where it is written, as `file:line`. */
+/** A shape, and its place in the list as `file:line`. */
 export interface ListedShape {
   readonly shape: Shape;
   readonly where: string;
@@ -16,18 +16,18 @@ type Column = (typeof REQUIRED | typeof OPTIONAL)[number];
 const COLUMNS: readonly string[] = [...REQUIRED, ...OPTIONAL];
 const isColumn = (name: string): name is Column => COLUMNS.includes(name);
 
-/** One line: what it says in each column, cells that say nothing left out. */
+/** One line: its cells by column, without empty cells. */
 interface Row {
   readonly where: string;
   readonly cells: ReadonlyMap<Column, string>;
 }
 
 /**
- * Reads a list of shapes. Columns are `m`, `n`, `k`, and any of `op` (`matmul`, or `batch_matmul` where there is a batch), `batch`
- * (1), `lhs` (f32), `rhs` (like `lhs`), `acc` (what is usual for them), `rhs_constant` (yes, no, or both when left out: two
- * shapes) and `count` (1), in any order.
- * @param file its name, for messages; one that ends in `.json` is JSON
- * @throws UserError with file, line and column of what is wrong
+ * Parses a list of shapes. Columns are `m`, `n`, `k` and, with their defaults, `op` (`matmul`, or `batch_matmul` for a batch),
+ * `batch` (1), `lhs` (f32), `rhs` (like `lhs`), `acc` (i32 for small integers, f32 for small floats), `rhs_constant` (yes, no, or
+ * both, which gives two shapes) and `count` (1), in any order.
+ * @param file its name, for messages; a name in `.json` selects JSON
+ * @throws UserError with file, line and column of the problem
  */
 export function parseShapeList(text: string, file: string): ListedShape[] {
   const rows = /\.json$/i.test(file) ? jsonRows(text, file) : csvRows(text, file);
@@ -40,15 +40,15 @@ function shapesOf(row: Row): Shape[] {
   };
   const size = (column: Column, otherwise?: number): number => {
     const text = row.cells.get(column);
-    if (text === undefined) return otherwise ?? fail(column, 'it says nothing, and there is no default');
+    if (text === undefined) return otherwise ?? fail(column, 'the value is missing, and there is no default');
     const value = Number(text);
     if (!/^\d{1,15}$/.test(text) || value < 1)
-      fail(column, `"${text}" is no size: a whole number from 1 up is wanted`);
+      fail(column, `"${text}" is not a size: give a whole number from 1`);
     return value;
   };
   const batch = size('batch', 1);
   const op = row.cells.get('op') ?? (batch > 1 ? 'batch_matmul' : 'matmul');
-  if (!isOp(op)) return fail('op', `"${op}" is none of ${OPS.join(', ')}`);
+  if (!isOp(op)) return fail('op', `"${op}" is not one of ${OPS.join(', ')}`);
   if (batch > 1 && !isBatched(op)) fail('batch', `${op} has no batch: batch_${op} has`);
   const [m, n, k] = REQUIRED.map((column) => size(column)) as [number, number, number];
   const types = (() => {
@@ -62,12 +62,12 @@ function shapesOf(row: Row): Shape[] {
   })();
   const constant = row.cells.get('rhs_constant') ?? 'both';
   const constants = CONSTANTS[constant.toLowerCase()];
-  if (constants === undefined) return fail('rhs_constant', `"${constant}" is none of yes, no and both`);
+  if (constants === undefined) return fail('rhs_constant', `"${constant}" is not one of yes, no, both`);
   const count = size('count', 1);
   return constants.map((rhsConstant) => ({ op, batch, m, n, k, ...types, rhsConstant, count }));
 }
 
-/** Which right-hand sides a word stands for. */
+/** For each word, the values of `rhsConstant`. */
 const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
   yes: [true],
   true: [true],
@@ -78,18 +78,19 @@ const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
   both: [false, true],
 };
 
-/** Names of columns, each known and there only once, with what is said about wrong ones. */
+/** A known name of a column that is not among those before. @throws UserError for other names */
 function checkColumn(name: string, before: readonly string[], where: string): Column {
   if (!isColumn(name))
     throw new UserError(`${where}: there is no column "${name}"; there are ${COLUMNS.join(', ')}`);
-  if (before.includes(name)) throw new UserError(`${where}: column ${name} is there twice`);
+  if (before.includes(name)) throw new UserError(`${where}: column ${name} occurs twice`);
   return name;
 }
 
 function csvRows(text: string, file: string): Row[] {
   const lines = linesOf(text, file);
   const [head, ...rest] = lines;
-  if (head === undefined) throw new UserError(`${file}: it is empty; its first line names the columns`);
+  if (head === undefined)
+    throw new UserError(`${file}: the file is empty; its first line must name the columns`);
   const header: Column[] = [];
   for (const name of head.cells) header.push(checkColumn(name, header, `${file}:${head.line}`));
   for (const name of REQUIRED)
@@ -106,7 +107,7 @@ function csvRows(text: string, file: string): Row[] {
   });
 }
 
-/** Cells of each line that says something, with its number from 1. */
+/** The cells of each line that is not empty, with its number from 1. */
 function linesOf(text: string, file: string): { line: number; cells: readonly string[] }[] {
   const options = {
     ...{ bom: true, trim: true, info: true, comment: '#', comment_no_infix: true },
@@ -124,7 +125,7 @@ function linesOf(text: string, file: string): { line: number; cells: readonly st
 
 function jsonRows(text: string, file: string): Row[] {
   const whole = text.replace(/^\ufeff/, '');
-  /** `file:line:column` of an offset. */
+  /** Line and column of an offset. */
   const at = (offset: number) => {
     const before = whole.slice(0, offset).split('\n');
     return { line: before.length, column: before.at(-1)!.length + 1 };
@@ -136,7 +137,7 @@ function jsonRows(text: string, file: string): Row[] {
   const errors: ParseError[] = [];
   const tree = parseTree(whole, errors, { allowTrailingComma: true });
   const [first] = errors;
-  if (first !== undefined) fail(first.offset, `this is no JSON (${printParseErrorCode(first.error)})`);
+  if (first !== undefined) fail(first.offset, `invalid JSON (${printParseErrorCode(first.error)})`);
   if (tree?.type !== 'array')
     return fail(
       tree?.offset ?? 0,
@@ -151,7 +152,7 @@ function jsonRows(text: string, file: string): Row[] {
       const { line, column } = at(key.offset);
       const name = checkColumn(String(key.value), [...cells.keys()], `${file}:${line}:${column}`);
       if (!['string', 'number', 'boolean'].includes(value.type))
-        fail(value.offset, `column ${name}: a number or a word is wanted`);
+        fail(value.offset, `column ${name}: give a number or a word`);
       cells.set(name, String(value.value));
     }
     return { where: `${file}:${at(node.offset).line}`, cells };

@@ -1,12 +1,12 @@
-// Shapes as a program: what the compiler is asked about has to be what it would find in a model.
+// Writes shapes as a program, so that the compiler sees them as in a model.
 import { isFloat } from '../workload/element-type.ts';
 import type { Contraction } from '../workload/contraction/contraction.ts';
 import { operationText, tensorType } from '../workload/contraction/text.ts';
 import { contractionOf, type Shape } from './shape.ts';
 
 /**
- * A module with a function for each shape, and in each one operation, in this order. A constant right-hand side is a weight in a
- * parameter file that nobody reads: a constant of the program without a byte of text.
+ * A module with a function for each shape, in order, with one operation each. A constant right-hand side is a parameter: a constant
+ * without data in the text. The parameter file need not exist.
  */
 export function shapeModule(shapes: readonly Shape[]): string {
   const functions = shapes.map((shape, i) => functionOf(contractionOf(shape), i));

@@ -1,9 +1,9 @@
-// A shape that somebody wants tuned, whatever program it is in: an operation by name, its sizes and its element types.
+// A requested shape, independent of a program: an operation by name, its sizes and its element types.
 import { UserError } from '../system/user-error.ts';
 import type { Contraction, Dimension } from '../workload/contraction/contraction.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 
-/** For each operation the letters of its operands' dimensions, in the order in which they lie. */
+/** For each operation, the dimensions of its operands in the order of their layout. */
 const OPERANDS = {
   matmul: ['mk', 'kn'],
   matmul_transpose_a: ['km', 'kn'],
@@ -15,24 +15,23 @@ const OPERANDS = {
 
 export type Op = keyof typeof OPERANDS;
 
-/** What `op` may be. */
 export const OPS = Object.keys(OPERANDS) as Op[];
 
 export const isOp = (text: string): text is Op => Object.hasOwn(OPERANDS, text);
 
 export const isBatched = (op: Op): boolean => op.startsWith('batch_');
 
-/** One operation `acc[m, n] += lhs[m, k] * rhs[k, n]`, for each of a batch where it has one. */
+/** One operation `acc[m, n] += lhs[m, k] * rhs[k, n]`, for each of a batch. */
 export interface Shape extends ElementTypes {
   readonly op: Op;
-  /** 1 for operations without one. */
+  /** 1 for operations without a batch. */
   readonly batch: number;
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Whether the right-hand side is a weight of the program. That makes another workload: it may be packed beforehand. */
+  /** Whether the right-hand side is a weight of the program, which may be packed beforehand. Part of the workload. */
   readonly rhsConstant: boolean;
-  /** How many operations of a program it stands for: what comes first depends on it. */
+  /** Number of such operations in programs. Decides the order. */
   readonly count: number;
 }
 
@@ -43,7 +42,7 @@ export interface ElementTypes {
   readonly acc: string;
 }
 
-/** What products are summed in, where nobody says. */
+/** Default type of sums for each element type. */
 const ACCUMULATORS: Readonly<Record<string, string>> = {
   f64: 'f64',
   f32: 'f32',
@@ -58,14 +57,13 @@ const ACCUMULATORS: Readonly<Record<string, string>> = {
   i4: 'i32',
 };
 
-/** Element types that the sizes of operands may be given in. */
+/** Element types of operands. */
 export const ELEMENT_TYPES: readonly string[] = Object.keys(ACCUMULATORS);
 
-/** Which sort of number a type holds. */
-const sortOf = (type: string) => (isFloat(type) ? 'floats' : 'integers');
+const numberKind = (type: string) => (isFloat(type) ? 'floats' : 'integers');
 
 /**
- * Element types with what is not given: a right-hand side like the left one, and an accumulator that is usual for them.
+ * Element types with defaults: `rhs` like `lhs`, and the wider default type of sums.
  * @throws UserError naming the type
  */
 export function elementTypesOf(given: {
@@ -76,10 +74,10 @@ export function elementTypesOf(given: {
   const { lhs, rhs = lhs } = given;
   for (const type of [lhs, rhs, given.acc ?? lhs])
     if (!isSimpleType(type) || !Object.hasOwn(ACCUMULATORS, type))
-      throw new UserError(`the element type ${type} is none of ${ELEMENT_TYPES.join(', ')}`);
+      throw new UserError(`the element type ${type} is not one of ${ELEMENT_TYPES.join(', ')}`);
   const usual = [lhs, rhs].map((type) => ACCUMULATORS[type]!);
   const acc = given.acc ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
-  if (new Set([lhs, rhs, acc].map(sortOf)).size > 1)
+  if (new Set([lhs, rhs, acc].map(numberKind)).size > 1)
     throw new UserError(`${lhs}, ${rhs} and ${acc} do not go together: floats and integers`);
   const least = Math.max(elementBits(lhs), elementBits(rhs));
   if (elementBits(acc) < least) throw new UserError(`sums in ${acc} of products of ${least} bits`);
@@ -87,7 +85,7 @@ export function elementTypesOf(given: {
 }
 
 /**
- * Reads an element type of a sweep: `f16` for both operands, or all three as `i8xi8xi32`.
+ * Parses an element type of a sweep: `f16` for both operands, or all three types as `i8xi8xi32`.
  * @throws UserError
  */
 export function parseElementTypes(text: string): ElementTypes {
@@ -97,7 +95,7 @@ export function parseElementTypes(text: string): ElementTypes {
   return elementTypesOf({ lhs, rhs, acc });
 }
 
-/** What the shape is as a contraction, before the compiler makes anything of it. */
+/** The contraction of a shape, as written. */
 export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }: Shape): Contraction {
   const [lhsLetters, rhsLetters] = OPERANDS[op];
   const all: [string, Dimension][] = [

@@ -1,4 +1,4 @@
-// One target of a run: the flags that it is compiled with, and what they come to.
+// One site of a run: compiler flags, and their target, device and compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
@@ -15,7 +15,7 @@ import { shapeModule } from './shape-module.ts';
 import { elementTypesOf, type Shape } from './shape.ts';
 
 export interface PopulationSite {
-  /** The user's flags, for people. */
+  /** The user's flags as text. */
   readonly name: string;
   readonly flags: readonly string[];
   readonly command: Command;
@@ -23,7 +23,7 @@ export interface PopulationSite {
   readonly site: Site;
 }
 
-/** Something that every compiler can compile. */
+/** A shape that every target can compile. */
 const PROBE: Shape = {
   ...{ op: 'matmul', batch: 1, m: 64, n: 64, k: 64 },
   ...elementTypesOf({ lhs: 'f32' }),
@@ -31,10 +31,10 @@ const PROBE: Shape = {
 };
 
 /**
- * What flags come to.
- * @param flags of the compiler, with a target
- * @param folder to write into
- * @throws UserError where nothing could be tuned with them
+ * The site of compiler flags.
+ * @param flags with a target
+ * @param folder for a probe module
+ * @throws UserError if builds with these flags are not tuned
  */
 export async function populationSite(
   flags: readonly string[],
@@ -53,7 +53,7 @@ export async function populationSite(
 }
 
 /**
- * Inspects a file in its written form. An ONNX model is imported first.
+ * Inspects a file in its written form. Imports an ONNX model first.
  * @returns the reason as text if builds pass the input through or the import fails
  */
 export async function programAt(

@@ -1,31 +1,31 @@
-// Sweeps: every combination of sizes and element types that somebody asks for.
+// Sweeps: all combinations of sizes and element types.
 import { UserError } from '../system/user-error.ts';
 import { parseSizeList } from './ranges.ts';
 import { isProgramOp, PROGRAM_OPS, programShapesOf, type ProgramShape } from './program-shape.ts';
 import { isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
 
-/** A sweep as shapes and programs. */
+/** The shapes and programs of a sweep. */
 export interface Swept {
   readonly shapes: readonly Shape[];
   readonly programs: readonly ProgramShape[];
 }
 
-/** A sweep as it is written: each of them a list. */
+/** The text of a sweep's options. Each is a list. */
 export interface SweepText {
-  /** `matmul`, `batch_matmul` and the like, `softmax`, `attention`; several with commas between them. */
+  /** `matmul`, `batch_matmul` and their transposed variants, `softmax`, `attention`. Default: `matmul`. */
   readonly op?: string | undefined;
   readonly m?: string | undefined;
   readonly n?: string | undefined;
   readonly k?: string | undefined;
   /** Default 1. `softmax` and `attention` take several leading dimensions, such as `1x16`; `matmul` takes none. */
   readonly batch?: string | undefined;
-  /** f32 when left out. */
+  /** Default f32. */
   readonly dtype?: string | undefined;
-  /** `yes`, `no` or `both`, which is the default: a weight of a model is constant, an activation is not. */
+  /** `yes`, `no` or `both`. Default `both`: weights of a model are constant, activations are not. */
   readonly rhsConstant?: string | undefined;
 }
 
-/** More than that is no sweep that comes to an end. */
+/** A larger sweep would not end. */
 const MOST_SHAPES = 1_000_000;
 
 const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
@@ -35,15 +35,16 @@ const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
 };
 
 /**
- * All combinations of a sweep; the last option varies fastest.
- * @param name how an option is called where it is written, such as `--m`
+ * All combinations of a sweep. The last option varies fastest.
+ * @param name gives the user's name of an option, such as `--m`
  * @throws UserError naming the option
  */
 export function readSweep(sweep: SweepText, name: (option: keyof SweepText) => string): Swept {
   const words = (sweep.op ?? 'matmul').split(',').map((word) => word.trim());
   const known: readonly string[] = [...OPS, ...PROGRAM_OPS];
   for (const word of words)
-    if (!known.includes(word)) throw new UserError(`${name('op')}: "${word}" is none of ${known.join(', ')}`);
+    if (!known.includes(word))
+      throw new UserError(`${name('op')}: "${word}" is not one of ${known.join(', ')}`);
   const op = words.filter(isOp).join(',');
   return {
     shapes: op === '' ? [] : shapesOfSweep({ ...sweep, op }, name),
@@ -52,8 +53,8 @@ export function readSweep(sweep: SweepText, name: (option: keyof SweepText) => s
 }
 
 /**
- * All contractions of a sweep; the last option varies fastest.
- * @param name how an option is called where it is written, such as `--m`
+ * All contractions of a sweep. The last option varies fastest.
+ * @param name gives the user's name of an option, such as `--m`
  * @throws UserError naming the option
  */
 export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) => string): Shape[] {
@@ -67,7 +68,7 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
   };
   const ops = (sweep.op ?? 'matmul').split(',').map((word) => {
     const op = word.trim();
-    if (!isOp(op)) throw new UserError(`${name('op')}: "${op}" is none of ${OPS.join(', ')}`);
+    if (!isOp(op)) throw new UserError(`${name('op')}: "${op}" is not one of ${OPS.join(', ')}`);
     return op;
   });
   const types = (sweep.dtype ?? 'f32').split(',').map((text) => {
@@ -80,7 +81,7 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
   const constant = sweep.rhsConstant ?? 'both';
   const constants = CONSTANTS[constant];
   if (constants === undefined)
-    throw new UserError(`${name('rhsConstant')}: "${constant}" is none of yes, no and both`);
+    throw new UserError(`${name('rhsConstant')}: "${constant}" is not one of yes, no, both`);
   const batches = parseSizeList(sweep.batch ?? '1', name('batch'));
   const [m, n, k] = (['m', 'n', 'k'] as const).map(sizes) as [number[], number[], number[]];
   for (const op of ops)
@@ -90,8 +91,7 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
     (product, { length }) => product * length,
     1,
   );
-  if (total > MOST_SHAPES)
-    throw new UserError(`a sweep of ${total} shapes: ${MOST_SHAPES} are the most that one takes`);
+  if (total > MOST_SHAPES) throw new UserError(`a sweep of ${total} shapes: the limit is ${MOST_SHAPES}`);
   return product(ops, types, batches, m, n, k, constants).map(
     ([op, type, batch, m, n, k, rhsConstant]): Shape => ({
       op,
@@ -106,7 +106,7 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
   );
 }
 
-/** Every combination, the last list changing first. */
+/** All combinations. The last list varies fastest. */
 function product<T extends readonly unknown[]>(...lists: { readonly [K in keyof T]: readonly T[K][] }): T[] {
   return lists.reduce<unknown[][]>(
     (begun, list) => begun.flatMap((one) => list.map((value) => [...one, value])),

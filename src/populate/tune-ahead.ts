@@ -1,5 +1,5 @@
-// Tunes a program ahead of its build: its forms and its whole dispatches, which exist in the program only. Then the program is run
-// with all configurations.
+// Tunes a program before its build: its forms and its whole dispatches, which exist only in the program. Then runs the program with
+// all configurations.
 import type { Decision } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -24,7 +24,7 @@ import { because, type Reason } from '../system/reason.ts';
 /** A program in its best known forms, and the database's answer for its workloads. */
 export interface OpenProgram extends FormedProgram {
   readonly identity: string;
-  /** Null where it has no other forms. */
+  /** Null for a program without other forms. */
   readonly forms: ExplainedForms | null;
   readonly lookup: Lookup;
 }
@@ -37,7 +37,7 @@ export interface Means {
   readonly kept: KeptModules;
 }
 
-/** Measures which forms are faster, unless the database knows it or is read-only. */
+/** Opens a program. Measures its forms, unless the database has the result or is read-only. */
 export async function openProgram(
   written: FormedProgram,
   { store, surroundings, kept }: Means,
@@ -84,7 +84,7 @@ export interface Concluded {
 /**
  * Runs the program with all configurations that the database has now.
  * @param whyNot the reason for workloads without a record
- * @param isOnDemand run even if the verdict is known, without a time limit
+ * @param isOnDemand run even if the database has the verdict, without a time limit
  */
 export async function concludeProgram(
   { command, inspected, identity }: OpenProgram,

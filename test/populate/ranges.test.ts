@@ -18,18 +18,18 @@ describe('sizes of a sweep', () => {
   });
 
   test.each([
-    ['', 'no size'],
-    ['64,', '"" is no size'],
-    ['-64', '"-64" is no size'],
-    ['6.4', 'no size'],
-    ['1e3', 'no size'],
-    ['64:128:32:1', 'no size'],
-    ['64::32', 'no size'],
-    ['0', 'a size is 1 or more, not 0'],
-    ['0:64:32', 'a size is 1 or more'],
-    ['64:128:0', 'a step is 1 or more'],
-    ['128:64:32', 'nothing from 128 up to 64'],
-    ['64:64', 'nothing from 64 up to 64'],
+    ['', 'not a size'],
+    ['64,', '"" is not a size'],
+    ['-64', '"-64" is not a size'],
+    ['6.4', 'not a size'],
+    ['1e3', 'not a size'],
+    ['64:128:32:1', 'not a size'],
+    ['64::32', 'not a size'],
+    ['0', 'a size is at least 1, not 0'],
+    ['0:64:32', 'a size is at least 1'],
+    ['64:128:0', 'a step is at least 1'],
+    ['128:64:32', 'the range from 128 to 64 is empty'],
+    ['64:64', 'the range from 64 to 64 is empty'],
     ['1:999999999', 'more than 100000 sizes'],
   ])('%j is refused, by name', (text, message) => {
     expect(() => sizes(text)).toThrow(message);

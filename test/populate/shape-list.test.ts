@@ -39,20 +39,20 @@ describe('a list of shapes', () => {
   });
 
   test.each([
-    ['', 'shapes.csv: it is empty'],
+    ['', 'shapes.csv: the file is empty'],
     ['m,n\n1,2\n', 'shapes.csv:1: column k is missing'],
-    ['m,n,k,m\n', 'shapes.csv:1: column m is there twice'],
+    ['m,n,k,m\n', 'shapes.csv:1: column m occurs twice'],
     ['m,n,k,tile\n1,2,3,4\n', 'shapes.csv:1: there is no column "tile"'],
-    ['m,n,k\n1,2,3\n1,x,3\n', 'shapes.csv:3: column n: "x" is no size'],
-    ['m,n,k\n1,2,0\n', 'shapes.csv:2: column k: "0" is no size'],
-    ['m,n,k\n1,2\n', 'shapes.csv:2: column k: it says nothing'],
+    ['m,n,k\n1,2,3\n1,x,3\n', 'shapes.csv:3: column n: "x" is not a size'],
+    ['m,n,k\n1,2,0\n', 'shapes.csv:2: column k: "0" is not a size'],
+    ['m,n,k\n1,2\n', 'shapes.csv:2: column k: the value is missing'],
     ['m,n,k\n1,2,3,4\n', 'shapes.csv:2: column 4 has no name'],
-    ['op,m,n,k\nconv,1,2,3\n', 'shapes.csv:2: column op: "conv" is none of matmul,'],
+    ['op,m,n,k\nconv,1,2,3\n', 'shapes.csv:2: column op: "conv" is not one of matmul,'],
     ['op,batch,m,n,k\nmatmul,2,1,2,3\n', 'shapes.csv:2: column batch: matmul has no batch: batch_matmul has'],
-    ['m,n,k,lhs\n1,2,3,fp32\n', 'shapes.csv:2: column lhs: the element type fp32 is none of'],
+    ['m,n,k,lhs\n1,2,3,fp32\n', 'shapes.csv:2: column lhs: the element type fp32 is not one of'],
     ['m,n,k,lhs,rhs\n1,2,3,f32,i8\n', 'shapes.csv:2: column rhs: f32, i8 and f32 do not go together'],
     ['m,n,k,acc\n1,2,3,f16\n', 'shapes.csv:2: column acc: sums in f16 of products of 32 bits'],
-    ['m,n,k,rhs_constant\n1,2,3,maybe\n', 'shapes.csv:2: column rhs_constant: "maybe" is none of'],
+    ['m,n,k,rhs_constant\n1,2,3,maybe\n', 'shapes.csv:2: column rhs_constant: "maybe" is not one of'],
     ['m,n,k\n1,2,3\n"4,5,6\n', 'shapes.csv:3: Quote Not Closed'],
   ])('%j names file, line and column', (text, message) => {
     expect(() => csv(text)).toThrow(message);
@@ -70,13 +70,13 @@ describe('a list of shapes', () => {
 
   test.each([
     ['{"m": 1}', 'shapes.json:1:1: a list of shapes is an array'],
-    ['', 'shapes.json:1:1: this is no JSON'],
-    ['[\n  {"m": 1 "n": 2}\n]', 'shapes.json:2:11: this is no JSON'],
+    ['', 'shapes.json:1:1: invalid JSON'],
+    ['[\n  {"m": 1 "n": 2}\n]', 'shapes.json:2:11: invalid JSON'],
     ['[\n  7\n]', 'shapes.json:2:3: a shape is an object'],
     ['[\n  {"m": 1, "tile": 2}\n]', 'shapes.json:2:12: there is no column "tile"'],
-    ['[\n  {"m": [1], "n": 2, "k": 3}\n]', 'shapes.json:2:9: column m: a number or a word'],
-    ['[\n  {"m": 1, "n": 2}\n]', 'shapes.json:2: column k: it says nothing'],
-    ['[\n  {"m": 1, "n": 2.5, "k": 3}\n]', 'shapes.json:2: column n: "2.5" is no size'],
+    ['[\n  {"m": [1], "n": 2, "k": 3}\n]', 'shapes.json:2:9: column m: give a number or a word'],
+    ['[\n  {"m": 1, "n": 2}\n]', 'shapes.json:2: column k: the value is missing'],
+    ['[\n  {"m": 1, "n": 2.5, "k": 3}\n]', 'shapes.json:2: column n: "2.5" is not a size'],
   ])('%j as JSON names the place, too', (text, message) => {
     expect(() => json(text)).toThrow(message);
   });

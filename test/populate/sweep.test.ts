@@ -41,12 +41,12 @@ describe('a sweep', () => {
 
   test.each<[SweepText, string]>([
     [{ m: '1', n: '2' }, '--k is missing'],
-    [{ m: '1', n: 'x', k: '1' }, '--n x: "x" is no size'],
-    [{ op: 'conv', m: '1', n: '1', k: '1' }, '--op: "conv" is none of'],
+    [{ m: '1', n: 'x', k: '1' }, '--n x: "x" is not a size'],
+    [{ op: 'conv', m: '1', n: '1', k: '1' }, '--op: "conv" is not one of'],
     [{ batch: '2', m: '1', n: '1', k: '1' }, '--batch: matmul has no batch'],
     [{ dtype: 'f32,half', m: '1', n: '1', k: '1' }, '--dtype: the element type half'],
     [{ dtype: 'i8xi8', m: '1', n: '1', k: '1' }, '--dtype: i8xi8: an element type is written'],
-    [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhsConstant: "perhaps" is none of'],
+    [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhsConstant: "perhaps" is not one of'],
     [{ m: '1:2000', n: '1:2000', k: '1' }, 'a sweep of 7992002 shapes'],
   ])('%j is refused, by the name of the option', (sweep, message) => {
     expect(() => shapes(sweep)).toThrow(message);
