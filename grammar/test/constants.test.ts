@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { only } from './fixtures.ts';
 
-/** Whether the right-hand side, `%b`, is found constant after these statements. */
+/** Whether `%b` is constant after these statements. */
 function constant(statements: string, before = '', value = '%b'): boolean {
   const operation = only(`${before}
 func.func @main(%a: tensor<3x5xf32>, %x: tensor<5x7xf32>, %c: tensor<3x7xf32>) {
@@ -51,14 +51,14 @@ ml_program.global private @p(${dense}) : tensor<5x7xf32>
     expect(constant(statements, globals)).toBe(true);
   });
 
-  test('globals may be defined after their use', () => {
+  test('a load of a global that is defined later', () => {
     const text = `module { func.func @f() { %b = util.global.load @g : tensor<5x7xf32>
       linalg.matmul ins(%a, %b : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>) }
       util.global private @g = ${dense} }`;
     expect(only(text).operands[1]!.constant).toBe(true);
   });
 
-  test('seen from inside a loop', () => {
+  test('a value from outside of a loop', () => {
     const text = `func.func @f() { %b = arith.constant ${dense} scf.for %i = %l to %u step %s { scf.if %p { } else {
       linalg.matmul ins(%a, %b#0 : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>) } } }`;
     expect(only(text).operands[1]!.constant).toBe(true);

@@ -1,8 +1,8 @@
-// Asks the compiler's own reader about every .mlir file under some folders, and compares with the parser:
+// Compares the parser with the compiler's own reader on every .mlir file below some folders:
 //
 //   CORPUS=folder[:folder...] node --conditions=source grammar/test/corpus.ts [--fuzz N] [--seed N] [FOLDER...]
 //
-// Exit code 1 when they disagree, or when a text makes the parser throw or take long; 2 when it cannot be run.
+// Exit code 1: they disagree, or the parser throws or takes too long. Exit code 2: nothing to compare.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -23,10 +23,10 @@ import { fuzz } from './fuzz.ts';
 import { readPrint, squeeze, type Printed } from './generic-print.ts';
 import { ireeOpt } from './oracle.ts';
 
-/** No text may take longer than this. */
+/** Time limit of the parser for one text. */
 export const LONGEST_MILLISECONDS = 1000;
 
-/** A reader that takes longer than this hangs. */
+/** Time limit of the compiler for one text. */
 const ORACLE_MILLISECONDS = 60_000;
 
 const PRINT = [
@@ -38,7 +38,7 @@ const PRINT = [
   '--mlir-elide-resource-strings-if-larger=16',
 ];
 
-/** A disagreement, a line each. */
+/** A disagreement, printed as one line. */
 export interface Finding {
   readonly kind: 'throw' | 'slow' | 'count' | 'operation' | 'insertion' | 'separators';
   readonly where: string;
@@ -48,11 +48,11 @@ export interface Finding {
 export interface Report {
   files: number;
   bytes: number;
-  /** Files as a whole, and chunks of those that have separators. */
+  /** Whole files, and chunks of files with separators. */
   readonly whole: Tally;
   readonly chunks: Tally;
   readonly findings: Finding[];
-  /** What the parser says of texts that the compiler accepts; most of it is right to be said. */
+  /** Problems of the parser in texts that the compiler accepts. Most are justified. */
   readonly problems: Finding[];
   readonly names: Map<string, number>;
   slowest: { where: string; milliseconds: number };
@@ -68,7 +68,7 @@ interface Tally {
 
 const noTally = (): Tally => ({ texts: 0, accepted: 0, printed: 0, found: 0, inserted: 0 });
 
-/** Every `.mlir` file under a folder, or the file itself, in a fixed order. */
+/** Every `.mlir` file below a folder, or the file itself, sorted. */
 export function listFiles(path: string): string[] {
   if (statSync(path).isFile()) return [path];
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -104,7 +104,7 @@ export async function compare(files: readonly string[], jobs = availableParallel
   return report;
 }
 
-/** pip's script starts an executable; to run that one directly saves most of the time. */
+/** The executable behind pip's script. Running it directly saves most of the time. */
 function elfOf(script: string): string {
   const library = join(dirname(script), '../lib');
   const pythons = existsSync(library) ? readdirSync(library) : [];
@@ -143,7 +143,7 @@ async function compareFile(executable: string, file: string, report: Report): Pr
 
 const SEPARATOR = '// -----';
 
-/** Where the chunks of `--split-input-file` start. */
+/** Byte offsets of the chunks of `--split-input-file`. */
 function chunkStarts(input: Buffer): number[] {
   const starts = [0];
   for (let at = input.indexOf(SEPARATOR); at >= 0; at = input.indexOf(SEPARATOR, starts.at(-1)))
@@ -171,7 +171,7 @@ function timedParse(input: Buffer, splitInputFile: boolean, file: string, report
   }
 }
 
-/** The bytes of `input` from `from` on, as a text of their own. */
+/** The bytes of `input` from `from` on, as a separate text. */
 interface Place {
   readonly executable: string;
   readonly file: string;
@@ -238,7 +238,7 @@ async function compareText(place: Place, parsed: Parsed, tally: Tally, report: R
   });
 }
 
-/** What the executable prints for a text, or null when it does not accept it. */
+/** The executable's output for a text; null if it rejects the text. */
 function ask(executable: string, flags: readonly string[], text: Uint8Array): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(executable, [...flags, '-'], {
@@ -248,7 +248,7 @@ function ask(executable: string, flags: readonly string[], text: Uint8Array): Pr
     const parts: Buffer[] = [];
     child.stdout.on('data', (part: Buffer) => parts.push(part));
     child.stdin.on('error', () => {
-      // It ended before it had read everything: its exit code says the rest.
+      // The executable ended before it read everything. The exit code tells the result.
     });
     child.on('error', reject);
     child.on('close', (code) => {
@@ -270,7 +270,7 @@ function differences(operation: Operation, printed: Printed): string[] {
   return found;
 }
 
-/** Kind, shape and element type; layouts and encodings are printed in other words than they are read. */
+/** Kind, shape and element type. The compiler prints layouts and encodings in another spelling. */
 function spellType(type: Type): string {
   if (type.kind === 'opaque') return squeeze(type.text);
   const sizes = type.shape?.map((size) => (size < 0 ? '?' : String(size))) ?? ['*'];

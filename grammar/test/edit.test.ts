@@ -28,7 +28,7 @@ describe.each(rows.map(({ name }) => name))('an attribute added to %s', (name) =
       const names = operation.attributes.map((attribute) => attribute.name);
       expect(names).toContain('k');
       expect(names.includes('a')).toBe(attributes.length > 2);
-      // And another one after it.
+      // A second attribute can be added too.
       expect(only(edited(edited(form(name, attributes)))).attributes).toHaveLength(
         operation.attributes.length + 1,
       );
@@ -77,7 +77,7 @@ describe('applyInsertions', () => {
 });
 
 describe('insertionSlices', () => {
-  test('together are what applyInsertions makes; without the insertions they are the input', () => {
+  test('join to the result of applyInsertions; slices of the input join to the input', () => {
     fc.assert(
       fc.property(edits, ({ input, insertions }) => {
         const slices = [...insertionSlices(input, insertions)];
@@ -98,7 +98,7 @@ describe('insertionSlices', () => {
     ]);
   });
 
-  test('are refused before the first one', () => {
+  test('invalid insertions throw before the first slice', () => {
     expect(() =>
       insertionSlices(
         bytes('abc'),
@@ -127,7 +127,7 @@ describe('locate', () => {
 });
 
 describe('the line index', () => {
-  test('knows every place, in any order, over many blocks', () => {
+  test('locates every offset, in any order, over many blocks', () => {
     const text = bytes(`${'x'.repeat(70_000)}\n\nab\n${'y\n'.repeat(70_000)}${'z'.repeat(200_000)}\nend`);
     const index = lineIndex(text);
     const expected = new Map<number, { line: number; column: number }>();
@@ -147,7 +147,7 @@ describe('the line index', () => {
   });
 
   test('reads the text once for all places', () => {
-    // 300 scans would read 2.4 GB; one takes a few milliseconds.
+    // 300 scans would read 2.4 GB.
     const text = bytes('linalg\n'.repeat(1_200_000));
     const index = lineIndex(text);
     index.locate(text.length);
@@ -158,7 +158,7 @@ describe('the line index', () => {
   });
 });
 
-/** An input with insertions, some of them empty, on several lines or not ASCII. */
+/** An input with insertions; some are empty, on several lines or not ASCII. */
 const edits = fc
   .tuple(
     fc.array(fc.constantFrom('a', '\n', 'ü', ' {x} '), { maxLength: 30 }),
@@ -172,8 +172,8 @@ const edits = fc
     return { input, insertions };
   });
 
-describe('the way back', () => {
-  /** For each byte of the edited text, and its end, the offset in the input: edited byte by byte. */
+describe('a place in the edited text', () => {
+  /** For each byte of the edited text, and for its end, the offset in the input. */
   const origins = (input: Uint8Array, insertions: readonly { offset: number; text: string }[]): number[] => {
     const found: number[] = [];
     for (let offset = 0; offset <= input.length; offset++) {
@@ -185,7 +185,7 @@ describe('the way back', () => {
     return found;
   };
 
-  test('leads from every byte to where it comes from', () => {
+  test('maps back to the place in the input for every byte', () => {
     fc.assert(
       fc.property(edits, ({ input, insertions }) => {
         const edited = applyInsertions(input, insertions);
@@ -201,7 +201,7 @@ describe('the way back', () => {
     );
   });
 
-  test('is without end: offsets after the input count on', () => {
+  test('maps back beyond the end of the input', () => {
     expect(mapBack([{ offset: 1, text: 'ü' }], 10)).toBe(8);
   });
 

@@ -10,7 +10,7 @@ export function parseText(text: string, splitInputFile = false): ParseResult {
   return parse(bytes(text), { splitInputFile });
 }
 
-/** The only operation of a text that has no problems. */
+/** The only operation of a text. @throws Error for problems or another number of operations */
 export function only(text: string): Operation {
   const { operations, problems } = parseText(text);
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
@@ -24,25 +24,25 @@ export function types(operation: Operation): string[] {
 }
 
 interface Example {
-  /** Their types; `3x5` is `tensor<3x5xf32>`, and an empty text `tensor<f32>`. */
+  /** Types of the operands. `3x5` stands for `tensor<3x5xf32>`, an empty text for `tensor<f32>`. */
   readonly operands: readonly string[];
-  /** The type of the result, when it is not that of the last operand; the types of several. */
+  /** Types of the results. Default: the type of the last operand. */
   readonly result?: string;
   readonly results?: readonly string[];
   readonly maps?: string;
   readonly traits?: string;
-  /** What stands between operands and dictionary in the custom form, and the same as properties. */
+  /** Text between operands and dictionary in the custom form, and the same as properties. */
   readonly clauses?: string;
   readonly properties?: string;
-  /** What the custom form must have in its dictionary. */
+  /** Required attributes of the custom form. */
   readonly attributes?: string;
-  /** Its custom form has the operands in parentheses. */
+  /** Whether the custom form has its operands in parentheses. */
   readonly parenthesised?: true;
-  /** It has no custom form. */
+  /** Whether the operation has no custom form. */
   readonly onlyQuoted?: true;
-  /** What the quoted form has for a region. */
+  /** Region of the quoted form. */
   readonly region?: string;
-  /** False for what the compiler of today does not know any more. */
+  /** False for operations that current compilers do not know. */
   readonly known?: false;
 }
 
@@ -88,7 +88,7 @@ function tosaConvolution(
   };
 }
 
-/** The image, the filter and no bias, and what else the operation takes. */
+/** The image, the filter, no bias, and further operands. */
 const torchConvolution = (
   more: readonly string[],
   image = '8,9',
@@ -107,7 +107,7 @@ function onnxQuantized(lhs: string, rhs: string, result: string): Example {
   };
 }
 
-/** What each operation of the table is written with: an example for every row of operations.json. */
+/** An example for each row of operations.json. */
 export const examples: Readonly<Record<string, Example>> = {
   'linalg.matmul': plain('3x5', '5x7', '3x7'),
   'linalg.batch_matmul': plain('2x3x5', '2x5x7', '2x3x7'),
@@ -349,7 +349,7 @@ export function typeOf(text: string): string {
   return `tensor<${text === '' ? '' : `${text}x`}f32>`;
 }
 
-/** What an example's results are, as full types. */
+/** The full types of an example's results. */
 export function resultsOf({ operands, result, results }: Example): string[] {
   return (results ?? [result ?? operands.at(-1)!]).map(typeOf);
 }
@@ -359,7 +359,7 @@ export function valuesOf({ operands }: Example): string[] {
   return operands.map((_, index) => `%${'abcdefghijklmnop'.charAt(index)}`);
 }
 
-/** A module with one operation in one function, in its custom form; `attributes` is text such as `{foo}`. */
+/** A module with one operation in one function, in the custom form. @param attributes text such as `{foo}` */
 export function customForm(name: string, attributes = ''): string {
   const example = examples[name]!;
   if (example.onlyQuoted === true) return quotedForm(name, attributes);

@@ -20,7 +20,7 @@ describe('custom form', () => {
     expect(operation.attributes.map(({ name }) => name)).toEqual(['indexing_maps']);
   });
 
-  test('works on buffers, which have no results, several on one line', () => {
+  test('is read on buffers, which have no results, also several on one line', () => {
     const one =
       'linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x7xf32>) outs(%c : memref<3x7xf32, strided<[7, 1], offset: ?>, 1>)';
     const { operations, problems } = parseText(`${one} ${one} return`);
@@ -30,7 +30,7 @@ describe('custom form', () => {
     expect(types(operations[1]!)[2]).toBe('memref<3x7xf32, strided<[7, 1], offset: ?>, 1>');
   });
 
-  test('takes blanks and comments between any two tokens', () => {
+  test('allows blanks and comments between any two tokens', () => {
     const operation = only(`%0 = linalg.matmul // one
       { // two { }
         foo } ins ( %a , %b : tensor< 3 x 5 x f32 // three
@@ -51,7 +51,7 @@ describe('custom form', () => {
     ]);
   });
 
-  test('an unsigned cast is another body', () => {
+  test('an unsigned cast gives the unsigned body', () => {
     expect(only(`linalg.matmul <{cast = #linalg.type_fn<cast_unsigned>}> ${lists}`).body).toBe(
       'multiply-add-unsigned',
     );
@@ -65,7 +65,7 @@ describe('custom form', () => {
     expect(only(text).body).toBe('multiply-add-unsigned');
   });
 
-  test('linalg.contract sums over what is not in the output', () => {
+  test('linalg.contract sums over the dimensions that its output lacks', () => {
     expect(only(`linalg.contract indexing_maps = ${maps} ${lists}`).iteratorTypes).toEqual([
       'parallel',
       'parallel',
@@ -117,7 +117,7 @@ describe('linalg.generic', () => {
     ]);
   });
 
-  test('maps with anything but plain dimensions have null there', () => {
+  test('results of maps that are no plain dimensions are null', () => {
     const convolution =
       '[affine_map<(d0, d1)[s0] -> (d0 + d1, 0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]';
     const text = `linalg.generic {indexing_maps = ${convolution}, iterator_types = ["parallel", "reduction"]}
@@ -189,7 +189,7 @@ describe('linalg.generic', () => {
     expect(parseText(text)).toEqual({ operations: [], problems: [] });
   });
 
-  test('operations in a region that is of no interest are found', () => {
+  test('operations in the region of an uninteresting generic are found', () => {
     const text = `linalg.generic {indexing_maps = [], iterator_types = []} outs(%c : tensor<3xf32>) { linalg.matmul ${lists} }`;
     expect(only(text).name).toBe('linalg.matmul');
   });
@@ -203,7 +203,7 @@ describe('linalg.generic', () => {
     expect(only(text).name).toBe('linalg.matmul');
   });
 
-  test('operations in a region that is returned are a part of it', () => {
+  test('operations in the region of a returned operation are not found', () => {
     const region = body.replace('linalg.yield', `linalg.matmul ${lists} linalg.yield`);
     expect(only(generic(`{indexing_maps = ${maps}, ${iterators}}`, '', region))).toMatchObject({
       name: 'linalg.generic',
@@ -234,7 +234,7 @@ describe('front ends', () => {
     expect(operation.results.map(typeText)).toEqual(['tensor<2x3x7xf32>']);
   });
 
-  test('operands may stand in parentheses, and braces in a clause are not the dictionary', () => {
+  test('operands may be in parentheses, and braces in a clause are not the dictionary', () => {
     const text = `%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]]} {feature_group_count = 1 : i64} : (${t}) -> tensor<2x3x7xf32>`;
     const operation = only(text);
     expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
@@ -336,7 +336,7 @@ describe('quoted form', () => {
   const quoted = (rest: string): string =>
     `%0 = "linalg.matmul"(%a, %b, %c) ${rest} : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>`;
 
-  test('takes older dictionaries that hold everything', () => {
+  test('reads older dictionaries that also hold the properties', () => {
     const operation = only(quoted(`(${body}) {operand_segment_sizes = dense<[2, 1]> : vector<2xi32>, foo}`));
     expect(operation.attributes.map(({ name }) => name)).toEqual(['operand_segment_sizes', 'foo']);
   });
@@ -425,7 +425,7 @@ describe('types', () => {
     expect(types(only(text))).toEqual(['tensor<3x5xf32>', 'tensor<5x7xf16>', 'tensor<3x7xf32>']);
   });
 
-  test('aliases that go in circles stay opaque', () => {
+  test('circular aliases stay opaque', () => {
     const text = `!T = !U
 !U = !T
 #m = #m

@@ -92,7 +92,7 @@ test('bytecode has none', () => {
   expect(functions(Uint8Array.of(0x4d, 0x4c, 0xef, 0x52, ...bytes('\nfunc.func @f() { }')))).toEqual([]);
 });
 
-test('functions say where they are', () => {
+test('functions have their byte offsets', () => {
   const text = '// ü\nmodule {\n  func.func public @f() { "}"() : () -> () }\n  func.func @g() { }\n}\n';
   const input = bytes(text);
   const spelled = functions(input).map(({ start, end }) =>
@@ -101,7 +101,7 @@ test('functions say where they are', () => {
   expect(spelled).toEqual(['func.func public @f() { "}"() : () -> () }', 'func.func @g() { }']);
 });
 
-test('blobs are stepped over, however long', () => {
+test('blobs of any length are skipped', () => {
   const blob = Buffer.alloc(2 ** 26, 'A');
   const input = Buffer.concat([
     bytes('func.func @f() -> i8 { %c = arith.constant dense<"0x'),

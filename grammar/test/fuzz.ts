@@ -1,5 +1,4 @@
-// Broken texts, the same ones for the same seed: whatever the bytes, no reader may throw, and what they say
-// must fit the input.
+// Mutants of texts, equal for equal seeds. No reader may throw, and all offsets must be in the input.
 import {
   dialectAttributes,
   functions,
@@ -12,7 +11,7 @@ import {
   symbolsOf,
 } from '../src/main.ts';
 
-/** Longer texts are mutated as a window of this size: mutants should be many rather than long. */
+/** In bytes. Of a longer text, only a window of this size is mutated, so that there can be many mutants. */
 const LONGEST = 32 * 1024;
 
 export interface FuzzResult {
@@ -20,7 +19,7 @@ export interface FuzzResult {
   readonly failures: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** Reads `count` mutants of the texts; one that takes longer than `limit` milliseconds is a failure too. */
+/** Reads `count` mutants of the texts. More than `limit` milliseconds for one is a failure too. */
 export function fuzz(
   texts: readonly (Uint8Array | string)[],
   count: number,
@@ -64,7 +63,7 @@ function failureOf(input: Uint8Array, options: ParseOptions): string | null {
   }
 }
 
-/** What is wrong with what the other readers say: each has its place in the input, and there are locations per operation. */
+/** The first problem with the results of other readers: an offset outside of the input, or missing locations. */
 export function wrongReading(input: Uint8Array, operations: readonly Operation[]): string | null {
   const locations = locationsOf(input, operations);
   if (locations.length !== operations.length)
@@ -81,7 +80,7 @@ export function wrongReading(input: Uint8Array, operations: readonly Operation[]
   return null;
 }
 
-/** Mutant number `index`: it depends on nothing but the texts, the seed and the index. */
+/** Mutant number `index`. It depends only on the texts, the seed and the index. */
 export function mutant(texts: readonly Uint8Array[], seed: number, index: number): Uint8Array {
   const random = generator(seed, index);
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -127,7 +126,7 @@ export function mutant(texts: readonly Uint8Array[], seed: number, index: number
         break;
       }
       case 7: {
-        // The same fragment over and over: what takes more than linear time shows here.
+        // A repeated fragment reveals more than linear time.
         const fragment = below(2) === 0 ? TOKENS[below(TOKENS.length)]! : piece(text, 60);
         const times = below(LONGEST / Math.max(8, fragment.length));
         text = join(

@@ -1,15 +1,15 @@
-// Reads what `iree-opt --mlir-print-op-generic` prints, line by line and bracket by bracket; shares nothing with the parser.
+// Reads the output of `iree-opt --mlir-print-op-generic` line by line. Shares no code with the parser.
 import { rows } from '../src/table.ts';
 import table from '../operations.json' with { type: 'json' };
 
-/** What the compiler's generic print says of one operation. */
+/** One operation in the compiler's generic print. */
 export interface Printed {
   readonly name: string;
-  /** Line and column in the input, unless the text gives a `loc(...)` of its own. */
+  /** Line and column in the input; `somewhere` if the text has its own `loc(...)`. */
   readonly location: string;
   readonly types: readonly string[];
   readonly results: readonly string[];
-  /** Null when the print has none: the name alone says what they are. */
+  /** Null if the print has none, because the name defines them. */
   readonly maps: string | null;
   readonly iterators: string | null;
   /** The discardable attributes. */
@@ -20,27 +20,27 @@ interface Open {
   readonly name: string;
   readonly indent: number;
   readonly head: string;
-  /** Whether it counts: not the ones inside of patterns or of other contractions. */
+  /** Whether it counts. Operations in patterns or in other contractions do not. */
   readonly counts: boolean;
 }
 
-/** By what their statement starts with. */
+/** Names of operations at the start of their statement. */
 const names: ReadonlySet<string> = new Set(
   rows.filter(({ dictionary }) => dictionary !== 'operator').map(({ name }) => name),
 );
-/** By what the property `name` of a `torch.operator` says. */
+/** Names in the property `name` of a `torch.operator`. */
 const operators: ReadonlySet<string> = new Set(
   rows.filter(({ dictionary }) => dictionary === 'operator').map(({ name }) => name),
 );
 const opaque: ReadonlySet<string> = new Set(table.regions.opaque);
 
-/** The operations in a generic print, in the order in which they are written. */
+/** The operations in a generic print, in order. */
 export function readPrint(print: string): Printed[] {
   const found: (Printed | null)[] = [];
   const open: (Open & { readonly place: number })[] = [];
   const lines = print.split('\n');
   let at = 0;
-  // Attributes of unknown dialects are printed as they were read, line ends included; a location ends every operation.
+  // Attributes of unknown dialects keep their line breaks. A location ends each operation.
   const rest = (line: string): string => {
     let text = line;
     while (!/ loc\(\S.*\)$/.test(text) && at + 1 < lines.length) text += lines[++at]!;
@@ -68,7 +68,7 @@ export function readPrint(print: string): Printed[] {
   return found.filter((operation) => operation !== null);
 }
 
-/** Generics count with two inputs, one output and a reduction. */
+/** Whether the operation counts. A generic needs two inputs, one output and a reduction. */
 function isWanted(name: string, head: string): boolean {
   if (name === 'torch.operator') return operators.has(operatorOf(head));
   if (name !== 'linalg.generic') return names.has(name);
@@ -79,7 +79,7 @@ function operatorOf(head: string): string {
   return /<\{(?:.*, )?name = "([^"]*)"/.exec(head)?.[1] ?? '';
 }
 
-/** `"name"(values) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`, the regions left out. */
+/** Reads `"name"(values) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)` without its regions. */
 function readOperation(name: string, text: string): Printed {
   let at = text.indexOf(`"${name}"(`) + name.length + 2;
   const group = (opener: string): string => {
@@ -108,7 +108,7 @@ function readOperation(name: string, text: string): Printed {
   };
 }
 
-/** The offset after the bracket that closes the one at `from`. */
+/** The offset after the closing bracket of the bracket at `from`. */
 function closing(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
@@ -140,7 +140,7 @@ function splitList(text: string): string[] {
   return last === '' ? parts : [...parts, last];
 }
 
-/** Without blanks, with every fraction and zero point spelled the same way. */
+/** The text without blanks, with one spelling of fractions and zero points. */
 export function squeeze(text: string): string {
   return text
     .replaceAll(/\s+/g, '')

@@ -1,5 +1,5 @@
-// The grammar and the code agree about examples and about sentences made from the productions, with and without one of
-// their tokens. Mistakes in the grammar show that the examples suffice.
+// The grammar and the code must agree about examples and about derived sentences, with and without one of their tokens. Mutants of
+// the grammar show that the examples suffice.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -14,13 +14,13 @@ const root = join(import.meta.dirname, '..');
 const text = readFileSync(join(root, 'mlir.ebnf'), 'utf8');
 const grammar = readGrammar(text);
 
-/** Sentences made from each production. */
+/** Sentences derived from each production. */
 const SENTENCES = 60;
 
 const mentions = (production: string, kind: 'name' | 'words'): string[] =>
   [...within(grammar.get(production)!.body)].flatMap((one) => (one.kind === kind ? [one.text] : []));
 
-/** The production of a reader and those that it consists of; trivia is in all of them. */
+/** The production of a reader and all productions inside; all of them contain trivia. */
 function reachedBy({ production }: Reader): ReadonlySet<string> {
   const reached = new Set([production, 'trivia']);
   for (const one of reached) for (const name of mentions(one, 'name')) reached.add(name);
@@ -29,7 +29,7 @@ function reachedBy({ production }: Reader): ReadonlySet<string> {
 
 const reached = new Map(readers.map((reader) => [reader, reachedBy(reader)]));
 
-/** The first problem that a reader finds with a production; readers of few productions come first. */
+/** The first problem of any reader with a production. Readers of few productions come first. */
 function problemOf(
   changed: Grammar,
   production: string,
@@ -44,15 +44,15 @@ function problemOf(
 describe.each(readers.map((reader) => [reader.production, reader] as const))('%s', (_, reader) => {
   const check = new Check(grammar, reader);
 
-  test('means for its examples what the code reads', () => {
+  test('gives its examples the meaning that the code reads', () => {
     expect(check.examples()).toBeNull();
   });
 
-  test('means the same for examples that lack a token', () => {
+  test('agrees with the code about examples without one token', () => {
     expect(check.damagedExamples()).toBeNull();
   });
 
-  test('means for its sentences what the code reads', () => {
+  test('gives its sentences the meaning that the code reads', () => {
     expect(check.generated(SENTENCES)).toBeNull();
   });
 });
@@ -102,7 +102,7 @@ describe('a mistake in the grammar is noticed', () => {
   });
 });
 
-/** Parts of other productions, which have no place of their own in the source. */
+/** Parts of other productions, without a separate place in the source. */
 const parts = [
   'suffix-id letter digit decimal hexadecimal word token group inner part plain scope held contents operation call',
   'clause-word map-element map-term statement operands tail element-type encoding unranked size plain-type',

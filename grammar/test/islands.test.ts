@@ -74,13 +74,13 @@ describe('operations', () => {
   });
 });
 
-test('results of an operation with several are told apart by a number, also behind blanks and comments', () => {
+test('a result of several has a number, also behind blanks and comments', () => {
   const values = ['%a #1', '%b // #2\n#0', '%c#12'];
   const text = matmul.replace('%a, %b', values.slice(0, 2).join()).replace('%c', values[2]!);
   expect(only(text).operands.map(({ value }) => value)).toEqual(['%a#1', '%b#0', '%c#12']);
 });
 
-test('resources without an end do not take the operations behind them', () => {
+test('operations behind an unterminated resource section are found', () => {
   const { operations } = parseText(`{-# a\n${matmul}\n{-# ${matmul}`);
   expect(operations).toHaveLength(2);
 });
@@ -136,7 +136,7 @@ func.func @f() { linalg.matmul ins(%a, %b : !T, tensor<5x7xf32>) outs(%c : tenso
 // -----
 func.func @g() { linalg.matmul ins(%a, %b : !T, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>) }`;
 
-  test('are read on their own when asked for', () => {
+  test('are read separately on request', () => {
     const { operations } = parseText(text, true);
     expect(operations.map(({ chunk, symbol, operands }) => [chunk, symbol, operands[0]!.type.kind])).toEqual([
       [0, 'f', 'tensor'],
@@ -145,7 +145,7 @@ func.func @g() { linalg.matmul ins(%a, %b : !T, tensor<5x7xf32>) outs(%c : tenso
     expect(text.slice(operations[1]!.start, operations[1]!.start + 13)).toBe('linalg.matmul');
   });
 
-  test('are one otherwise', () => {
+  test('are one text by default', () => {
     const { operations } = parseText(text);
     expect(operations.map(({ chunk, operands }) => [chunk, operands[0]!.type.kind])).toEqual([
       [0, 'tensor'],
@@ -153,7 +153,7 @@ func.func @g() { linalg.matmul ins(%a, %b : !T, tensor<5x7xf32>) outs(%c : tenso
     ]);
   });
 
-  test('are cut wherever the bytes of the separator are, as the compiler does', () => {
+  test('are split at each separator in the bytes, as by the compiler', () => {
     const { operations, problems } = parseText(`foo.bar "// -----" ${matmul}`, true);
     expect(operations).toEqual([]);
     expect(problems.map(({ message }) => message)).toEqual([
@@ -176,7 +176,7 @@ describe('problems', () => {
     expect(parseText(text)).toMatchObject({ operations: [], problems: [{ offset }] });
   });
 
-  test('bytecode', () => {
+  test('for bytecode', () => {
     expect(parse(Uint8Array.of(0x4d, 0x4c, 0xef, 0x52, 0x0d)).problems).toHaveLength(1);
   });
 

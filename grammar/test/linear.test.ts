@@ -6,7 +6,7 @@ import { bytes } from './fixtures.ts';
 const SMALL = 1 << 15;
 const GROWTH = 8;
 
-/** Of processor time, which others on the machine take none of. */
+/** Seconds of processor time, which other processes do not change. */
 function seconds(work: (input: Uint8Array) => unknown, input: Uint8Array): number {
   const start = process.threadCpuUsage();
   work(input);
@@ -14,14 +14,14 @@ function seconds(work: (input: Uint8Array) => unknown, input: Uint8Array): numbe
   return (user + system) / 1e6;
 }
 
-/** Whether `GROWTH` times as much text takes about `GROWTH` times as long. */
+/** Expects that `GROWTH` times as much text takes about `GROWTH` times as long. */
 function expectLinear(work: (input: Uint8Array) => unknown, textOf: (growth: number) => string): void {
   const input = bytes(textOf(1));
   const small = Math.min(...Array.from({ length: 3 }, () => seconds(work, input)));
-  // Quadratic time would be 64 times as long; a fixed allowance covers what short runs are uncertain by.
+  // Quadratic time is a factor of 64. The constant covers the noise of short runs.
   const limit = small * GROWTH * 3 + 0.1;
   const large = bytes(textOf(GROWTH));
-  // Once is enough; where the collection of garbage came between, there is another try.
+  // A garbage collection can slow a run down, so there are several tries.
   let best = Infinity;
   for (let run = 0; run < 5 && best >= limit; run++) best = Math.min(best, seconds(work, large));
   expect(best).toBeLessThan(limit);
@@ -29,7 +29,7 @@ function expectLinear(work: (input: Uint8Array) => unknown, textOf: (growth: num
 
 const repeated = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length));
 
-// What makes a careless parser go over the same text again and again, or recurse.
+// Texts on which a naive parser rereads or recurses.
 test.each([
   ['open braces', '{', ''],
   ['open parentheses', '(', ''],
@@ -118,8 +118,8 @@ test.each([
   });
 });
 
-test('tokens that no string can hold are opaque', () => {
-  // More than 512 Mi bytes: V8 throws for a string of them.
+test('tokens beyond the longest string are opaque', () => {
+  // V8 throws for a string of more than 512 Mi characters.
   const size = 2 ** 29 + 100;
   const before = bytes('linalg.dot {a = "x"} ins(%a, %b : tensor<4xf32>, tuple<"');
   const after = bytes('">) outs(%c : tensor<f32>) -> tensor<f32>');
@@ -133,12 +133,12 @@ test('tokens that no string can hold are opaque', () => {
     kind: 'opaque',
     text: `<bytes ${start} to ${before.length + size + '">'.length}>`,
   });
-  // As a string, an attribute and a symbol too.
+  // The same for a string, an attribute and a symbol.
   input.fill('#a.b<"', 0, before.length);
   expect(() => [functions(input), dialectAttributes(input, '#a.b'), tree(input)]).not.toThrow();
 });
 
-test('many aliases without an end do not each take the time of the whole text', () => {
+test('many unterminated aliases take linear time', () => {
   expectLinear(parse, (growth) => {
     const lines = (line: (index: number) => string): string =>
       Array.from({ length: 250 * growth }, (_, index) => line(index)).join('\n');
@@ -146,7 +146,7 @@ test('many aliases without an end do not each take the time of the whole text', 
   });
 });
 
-test('a chain of aliases of any length is not followed for ever', () => {
+test('a long chain of aliases is followed only up to a limit', () => {
   const lines = Array.from({ length: 50_000 }, (_, index) => `!a${index + 1} = !a${index}`);
   const text = `!a0 = f32\n${lines.join('\n')}\nlinalg.dot ins(%x, %y : !a50000, !a3) outs(%z : f32)`;
   const { operations } = parse(bytes(text));

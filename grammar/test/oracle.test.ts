@@ -17,7 +17,7 @@ const inFunction = (operation: string): string =>
   `func.func @main(%a: tensor<3x5xf32>, %b: tensor<5x7xf32>, %c: tensor<3x7xf32>) { ${operation} return }\n`;
 
 const texts: readonly (readonly [string, string])[] = [
-  // All rows in one text, because starting the compiler takes most of the time.
+  // All rows in one text, because the start of the compiler takes most of the time.
   ...['', '{}', '{a = "}{", b}'].flatMap((attributes) => [
     [
       `the custom form of all rows with ${attributes || 'nothing'}`,
@@ -152,7 +152,7 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', { tags: ['compiler'] }, () 
     expect(operations.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
     expect(operations.map(types)).toEqual(expected.map((operation) => operation.types));
 
-    // What the compiler prints, in either form, says the same as what it was printed from.
+    // The compiler's output in either form has the same operations as its input.
     const essence = (input: string): unknown =>
       parseText(input).operations.map((operation) => [
         operation.name,
@@ -178,7 +178,7 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', { tags: ['compiler'] }, () 
       reprint(edited, '--mlir-print-op-generic', '--allow-unregistered-dialect'),
       names,
     );
-    // In the tail is the discardable dictionary; properties are in the head.
+    // The tail has the discardable attributes, the head the properties.
     expect(expected.map(({ tail }) => /tuned\.id = (\d+) : i32/.exec(tail)?.[1])).toEqual(
       operations.map((_, index) => String(index)),
     );
@@ -197,7 +197,7 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', { tags: ['compiler'] }, () 
     ).toEqual(generics.map((generic, index) => ({ name: named[index]?.name, ...generic })));
   });
 
-  test('that the former operations are no more', () => {
+  test('that older operations are gone', () => {
     const former = rows.filter((row) => !known.includes(row));
     expect(former).not.toEqual([]);
     for (const { name } of former) {
@@ -205,10 +205,10 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', { tags: ['compiler'] }, () 
     }
   });
 
-  test('that separators cut even strings', () => {
+  test('that separators split even strings', () => {
     const text = inFunction(`%0 = linalg.matmul {a = "// -----"} ${ins} ${result}`);
     expect(() => reprint(text)).not.toThrow();
-    // It is left with half a string, and may crash while it says so.
+    // The compiler may crash while it reports the unterminated string.
     expect(() => reprint(text, '--split-input-file')).toThrow(/error: |Stack dump:/);
     expect(parse(bytes(text)).operations).toHaveLength(1);
     expect(parse(bytes(text), { splitInputFile: true }).operations).toHaveLength(0);

@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 const environment = join(import.meta.dirname, '../../.venv');
 
 /**
- * The compiler's own reader and printer, or null. IREE_OPT names it; otherwise it is looked for on PATH and in the
- * virtual environment at the root of the repository, where the script that pip puts before it would only be slower.
+ * Path of `iree-opt`, or null: from IREE_OPT, from PATH, or from the virtual environment of the repository. There the executable is
+ * faster than pip's script.
  */
 export const ireeOpt: string | null =
   [
@@ -16,30 +16,30 @@ export const ireeOpt: string | null =
     join(environment, 'bin/iree-opt'),
   ].find((path) => path !== '' && existsSync(path)) ?? null;
 
-/** What iree-opt prints for a text; throws with its diagnostics when it does not accept it. */
+/** The output of iree-opt for a text. @throws Error with its diagnostics if it rejects the text */
 export function reprint(text: string, ...flags: string[]): string {
   const { status, stdout, stderr } = spawnSync(ireeOpt!, [...flags, '-'], { input: text, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;
 }
 
-/** Those of the names that the compiler does not know. */
+/** The names that the compiler does not know. */
 export function unregistered(names: readonly string[]): string[] {
   const input = names.map((name) => `"${name}"() : () -> ()\n`).join('// -----\n');
   const { stderr } = spawnSync(ireeOpt!, ['--split-input-file', '-'], { input, encoding: 'utf8' });
   return [...stderr.matchAll(/unregistered operation '([^']+)'/g)].map((match) => match[1]!);
 }
 
-/** An operation in what `--mlir-print-op-generic` prints, read line by line and independently of the parser. */
+/** An operation in the output of `--mlir-print-op-generic`, read line by line and without the parser. */
 export interface Printed {
   readonly name: string;
-  /** The line with the name and the line with the types. */
+  /** The line with the name, and the line with the types. */
   readonly head: string;
   readonly tail: string;
   readonly types: readonly string[];
 }
 
-/** The operations of the given names, generics only with two inputs and one output, in the order of their ends. */
+/** The operations with these names, in the order of their ends. Generics need two inputs, one output and a reduction. */
 export function readGenericPrint(print: string, names: readonly string[]): Printed[] {
   const found: Printed[] = [];
   const open: { indent: number; name: string; head: string }[] = [];
@@ -76,14 +76,14 @@ function typesOf(line: string): string[] {
   return list.split(/, (?=tensor|memref|vector|!|i32)/);
 }
 
-/** What `--linalg-generalize-named-ops` makes of each operation: its maps and iterator types. */
+/** The maps and iterator types of an operation after `--linalg-generalize-named-ops`. */
 export interface Generalized {
   /** For each operand, as `d0, d2`. */
   readonly maps: readonly string[];
   readonly iterators: readonly string[];
 }
 
-/** All generics of a print in the custom form, in their order, read independently of the parser. */
+/** All generics in the custom form, in order, read without the parser. */
 export function readGenerics(print: string): Generalized[] {
   const aliases = new Map(
     [...print.matchAll(/^(#\w+) = affine_map<\(.*\) -> \((.*)\)>$/gm)].map((match) => [match[1]!, match[2]!]),

@@ -5,7 +5,7 @@ import { rows } from '../src/table.ts';
 import { bytes, customForm, quotedForm } from './fixtures.ts';
 import { wrongReading } from './fuzz.ts';
 
-/** A text for each row, with what makes the parser go elsewhere around it. */
+/** A text for each row, between comments, strings and braces. */
 const seeds = rows.map(({ name }) =>
   bytes(
     [
@@ -17,7 +17,7 @@ const seeds = rows.map(({ name }) =>
   ),
 );
 
-/** Whatever the input, offsets are in range and in order, and operations do not overlap. Null when all that holds. */
+/** The first violation: offsets out of range or out of order, or overlapping operations. Null without one. */
 function wrongResult(input: Uint8Array, { operations, problems }: ParseResult): string | null {
   let last = 0;
   for (const { kind, start, end, insertion, operands, indexingMaps } of operations) {
@@ -35,14 +35,14 @@ function wrongResult(input: Uint8Array, { operations, problems }: ParseResult): 
 function parseBoth(input: Uint8Array): void {
   for (const splitInputFile of [false, true]) {
     const result = parse(input, { splitInputFile });
-    // Not by expect(), which would take most of the time.
+    // expect() would take most of the time.
     const wrong =
       wrongResult(input, result) ?? (splitInputFile ? null : wrongReading(input, result.operations));
     if (wrong !== null) throw new Error(wrong);
   }
 }
 
-/** Pieces that make the parser go somewhere, in any order. */
+/** Pieces of syntax, in random order. */
 const pieces = fc.constantFrom(
   ...'linalg.matmul|linalg.generic|linalg.contract|linalg.quantized_matmul|linalg.conv_2d|stablehlo.dot_general|torch.aten.mm|torch.operator|"torch.operator"(|"onnx.MatMul"|name = "onnx.Gemm"|%a, %b, |x = [0] x [1]|!torch.vtensor|<[2,?],f32>|"linalg.matmul"(|"linalg.generic"(|ins(|outs(|%a|%a, %b|: |tensor<|3x|?x|f32|>|)|(|{|}|[|]|<|<{|}>|->|"|\\|//|\n|// -----|{-#|#-}|#map|!T|#map = |!T = |affine_map<(d0) -> (d0)>|indexing_maps = |iterator_types = |["parallel", "reduction"]|attrs = |operandSegmentSizes = |^bb0(|arith.mulf|linalg.yield|transform.named_sequence|@f|func.func|arith.constant|util.global|sym_name = "a"|%0 = |%1:2 = |%0, %1 |return |linalg.map |arith.addf|#trait|#a.b<|loc(|loc(#a)|#a = |"f":1:2|fused[|=|,|-|é|\0'.split(
     '|',
@@ -93,7 +93,7 @@ describe('never throws', () => {
   });
 });
 
-test('insertions removed give the input back, and all operations are found again', () => {
+test('without its insertions an edited text is the input, and with them it has the same operations', () => {
   const noise = fc.constantFrom(
     '// linalg.matmul {\n',
     '"foo.bar"() {a = "}{"} : () -> ()\n',

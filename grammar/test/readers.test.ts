@@ -1,4 +1,4 @@
-// What is read beside operations: attributes, locations, numbers, strings and symbols.
+// Readers of attributes, locations, numbers, strings and symbols.
 import { describe, expect, test } from 'vitest';
 import { dialectAttributes, integerOf, locationsOf, parse, stringOf, symbolsOf } from '../src/main.ts';
 import { bytes } from './fixtures.ts';
@@ -53,7 +53,7 @@ describe('attributes of a dialect', () => {
     expect(read(text)).toEqual(expected);
   });
 
-  test('say where they are', () => {
+  test('have their byte offsets', () => {
     const input = bytes('"ü" #a.b < "x" > foo');
     const [found] = dialectAttributes(input, '#a.b');
     expect(new TextDecoder().decode(input.subarray(found!.start, found!.end))).toBe('#a.b < "x" >');
@@ -98,7 +98,7 @@ describe('locations', () => {
     expect(read(location, definitions)).toEqual(expected);
   });
 
-  test('that stand for very many places are not followed for ever', () => {
+  test('with exponentially many places end', () => {
     const lines = Array.from(
       { length: 5000 },
       (_, index) => `#l${index + 1} = loc(fused[#l${index}, #l${index}, "a":1:${index}])`,

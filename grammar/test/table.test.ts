@@ -10,7 +10,7 @@ test('every row has an example, and every example a row', () => {
 });
 
 describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => {
-  test('has words that the parser knows', () => {
+  test('has only words that the parser knows', () => {
     for (const role of row.roles) expect(['lhs', 'rhs', 'accumulator', 'input', 'output']).toContain(role);
     for (const type of row.iteratorTypes ?? []) expect(['parallel', 'reduction', 'window']).toContain(type);
     expect(['optional', 'required', 'never']).toContain(row.mapsKeyword);
@@ -37,7 +37,7 @@ describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => 
     const operation = only(text);
     const example = examples[name]!;
     const computes = row.body === 'other' ? 'other' : 'multiply-add';
-    // What has no custom form is quoted in both.
+    // An operation without a custom form is quoted in both.
     const written = example.onlyQuoted === true ? 'quoted' : form;
     expect(operation).toMatchObject({
       name,

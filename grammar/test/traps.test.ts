@@ -1,4 +1,4 @@
-// What MLIR's text does that a reader does not expect, each with the compiler's own word on it.
+// Surprising MLIR texts, each checked against the compiler.
 import { describe, expect, test } from 'vitest';
 import { applyInsertions, insertionFor } from '../src/main.ts';
 import { rows } from '../src/table.ts';
@@ -17,9 +17,9 @@ const inFunction = (operation: string, name = '@main', before = ''): string =>
 interface Trap {
   readonly what: string;
   readonly text: string;
-  /** How many operations there are; null when the compiler rejects the text. */
+  /** Number of operations; null if the compiler rejects the text. */
   readonly operations: number | null;
-  /** How many the parser finds, where the compiler rejects the text. */
+  /** Number of operations that the parser finds in a rejected text. */
   readonly found?: number;
   readonly splitInputFile?: true;
 }
@@ -198,7 +198,7 @@ describe.each(traps)('$what', ({ text, operations, found, splitInputFile = false
   });
 });
 
-test('what is read and never an operation is a problem where the compiler rejects it', () => {
+test('a recognised operation that the compiler rejects gives a problem', () => {
   const silent = traps.filter(
     ({ text, operations, found, splitInputFile = false }) =>
       operations === null && found === undefined && parseText(text, splitInputFile).problems.length === 0,

@@ -4,7 +4,7 @@ import { attributeValue, tokens, tree, typeText, type TreeNode } from '../src/ma
 import { bytes, customForm, quotedForm } from './fixtures.ts';
 import { ireeOpt, reprint } from './oracle.ts';
 
-/** One line for each node, indented by what it is in. */
+/** One line for each node, indented by its depth. */
 function outline(text: string, nodes: readonly TreeNode[] = tree(bytes(text)), depth = 0): string[] {
   const indent = '  '.repeat(depth);
   return nodes.flatMap((node) => {
@@ -49,7 +49,7 @@ test('operations of unknown dialects have results, operands, attributes, regions
   ]);
 });
 
-test('everything in another form is opaque, with the operations in its braces', () => {
+test('text in other forms is opaque, with the operations in its braces as nodes', () => {
   const text = `module { func.func @f(%a: i8) { %0 = x.y %a, %b "x.z"(%0) : (i8) -> ()
     "x.w"() : () -> () scf.for { %1 = "x.v"() : () -> i8 } pdl.operation "x.u"(%1 : i8) loc("a"("b":1:2)) } }`;
   expect(outline(text)).toEqual([
@@ -76,7 +76,7 @@ test.each([
   expect(node).toMatchObject({ kind: 'opaque', start: 0, end: text.length });
 });
 
-test('nodes lie in one another and in their order, and nothing throws', () => {
+test('nodes nest and are in order, and no input throws', () => {
   const words =
     '%a %0:2 = , "x.y" ( ) { } [ ] < > : -> i8 ^b ^b0: !x<y> #a.b<{//}> {-# #-} loc "x"() x.y\n'.split(' ');
   const check = (nodes: readonly TreeNode[], from: number, to: number): void => {
@@ -121,7 +121,7 @@ describe.skipIf(ireeOpt === null)(
   },
 );
 
-test('tokens lie behind one another, and leave only blanks and comments out', () => {
+test('tokens are in order, with only blanks and comments between them', () => {
   const text = `${customForm('linalg.matmul')}// x\n${quotedForm('linalg.matmul')} %a #1 @"b c" !d #e ^f -> {-# #-} 0x1 "x`;
   const found = [...tokens(bytes(text))];
   let last = 0;
@@ -190,7 +190,7 @@ describe('the value of an attribute', () => {
     expect(read(text)).toEqual(value);
   });
 
-  test('is opaque where lists are too deep in one another', () => {
+  test('is opaque for lists that nest too deep', () => {
     expect(JSON.stringify(read(` = ${'['.repeat(50)}1${']'.repeat(50)}`))).toContain('opaque');
   });
 });

@@ -1,4 +1,4 @@
-// Attention step by step: read as programs have it, and the same numbers as the compiler's own.
+// Attention step by step: how it is read, and its results against the compiler's own.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -13,7 +13,7 @@ import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 const map = (results: string) => `affine_map<(d0, d1, d2, d3, d4) -> (${results})>`;
 
-/** @param last loops over what is multiplied and over keys, in the order in which a program has them */
+/** @param last loops over the elements of a key and over keys, in the order of the program */
 function attention({ keys = 96, isMasked = false, isKeyFirst = false, type = 'f32' } = {}): string {
   const [key, depth] = isKeyFirst ? ['d3', 'd4'] : ['d4', 'd3'];
   const maps = [
@@ -52,7 +52,7 @@ test.each([{ isKeyFirst: true }, { isKeyFirst: false }, { isMasked: true }])('%o
   expect(chooseForms([found!])).toEqual([{ operation: found, form: 'step-by-step' }]);
 });
 
-test('one whose scores take too much memory keeps its form, and so do those beside it', () => {
+test('all attentions keep their form if the scores of one take too much memory', () => {
   const [small] = readAttentions(Buffer.from(attention()));
   const [large] = readAttentions(Buffer.from(attention({ keys: 2 ** 21 })));
   expect(chooseForms([small!, large!])).toEqual([]);
@@ -62,7 +62,7 @@ test.each([
   ['a dynamic size', attention().replaceAll('4x96x32', '4x?x32')],
   ['a second one that is not understood', attention() + attention().replaceAll('ins(', 'inputs(')],
   ['no attention', 'func.func @main() { return }'],
-])('a text with %s has none to rewrite', (_, text) => {
+])('a text with %s has no rewritable attention', (_, text) => {
   expect(readAttentions(Buffer.from(text))).toEqual([]);
 });
 

@@ -34,10 +34,10 @@ const ROWS: readonly Row[] = [
   ['conv_2d_nchw_fchw', [2, 4, 12, 12], [6, 4, 3, 3], [1, 2], [2, 2]],
   ['conv_2d_nchw_fchw', [1, 7, 10, 6], [9, 7, 1, 1]],
   ['conv_2d_nchw_fchw', [1, 4, 8, 10], [6, 4, 1, 1], [2, 2]],
-  // The last row and column are cut off, or not whole.
+  // The stride cuts the last row and column off.
   ['conv_2d_nchw_fchw', [1, 4, 9, 8], [6, 4, 1, 1], [2, 3]],
   ['conv_2d_nchw_fchw', [3, 4, 5, 7], [6, 4, 1, 1]],
-  // Enough filters for blocks of them.
+  // Enough filters for blocks.
   ['conv_2d_nchw_fchw', [1, 5, 9, 7], [128, 5, 3, 3]],
   ['conv_2d_nchw_fchw', [2, 3, 12, 12], [144, 3, 3, 5], [2, 1], [1, 2]],
   ['conv_2d_nchw_fchw', [1, 6, 7, 7], [192, 6, 1, 1]],
@@ -108,7 +108,7 @@ function functionOf({ name, image, filter, result, strides, dilations }: Convolu
 
 const program = convolutions.map(functionOf).join('');
 
-test('convolutions are read as the text has them', () => {
+test('convolutions are read with all fields', () => {
   const bytes = Buffer.from(program);
   const read = parse(bytes).operations.map((operation) => readConvolution(operation, bytes));
   expect(read).toEqual(convolutions);
@@ -126,7 +126,7 @@ test('a convolution of dynamic shape or of another layout has no form', () => {
   expect(operations.map((operation) => readConvolution(operation, text))).toEqual([null, null, null]);
 });
 
-test('what is no convolution is refused', () => {
+test('invalid convolutions are refused', () => {
   const [own] = convolutions;
   expect(isConvolution(own)).toBe(true);
   for (const change of [
@@ -141,7 +141,7 @@ test('what is no convolution is refused', () => {
   expect([null, 1, {}, []].map(isConvolution)).toEqual([false, false, false, false]);
 });
 
-test('a form that is not for a convolution is refused by name', () => {
+test('a form that does not suit a convolution is refused by name', () => {
   const [convolution] = convolutions;
   expect(() => formsSpec([{ operation: convolution!, form: 'matmul' }])).toThrow(/has no form matmul/);
   expect(() => formsSpec([{ operation: convolution!, form: 'none' }])).toThrow(/has no form none/);
@@ -169,7 +169,7 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
         '--compile-to=preprocessing',
         input,
       ]);
-      // Each was found and rewritten, and nothing of the spec is left.
+      // Each convolution is rewritten, and the spec leaves no other traces.
       expect(left).not.toMatch(/ncw|nchw|ngchw|pooling|depthwise|iree_tuned_form/);
     });
 
@@ -179,7 +179,7 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
         const inputs = [image, filter, result].map(({ shape }, seed) => {
           const path = join(folder, `${i}-${seed}.bin`);
           const size = shape.reduce((product, one) => product * one, 1);
-          // Small integers: their sums are exact in any order.
+          // Sums of small integers are exact in any order.
           writeFileSync(
             path,
             Float32Array.from({ length: size }, (_, at) => ((at * 7 + seed * 3) % 11) - 5),

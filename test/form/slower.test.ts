@@ -27,7 +27,7 @@ const written = new Map([
   ['main_dispatch_5_transpose_16x14x14_f32', 1],
 ]);
 
-test('a form with slower dispatches is named, a faster one is not', () => {
+test('only a form with slower dispatches is reported', () => {
   const formed = new Map([
     [dispatchOf(small), 14],
     [dispatchOf(large, 1), 20],
@@ -45,7 +45,7 @@ test('a loss that is small next to the program is accepted', () => {
   expect(slowerForms([choice(small), choice(large)], written, formed, isOf, false).size).toBe(0);
 });
 
-test('operations with equal loops are judged together, because their written dispatches have equal names', () => {
+test('operations with equal loops are compared together, because their written dispatches have equal names', () => {
   const formed = new Map([
     [dispatchOf(large), 70],
     [dispatchOf(strided), 60],
@@ -54,13 +54,13 @@ test('operations with equal loops are judged together, because their written dis
   expect([...slower]).toEqual([large, strided].map(rewritableKey));
 });
 
-test('without times of both variants nothing is known', () => {
+test('no form is reported without times of both variants', () => {
   const formed = new Map([[dispatchOf(large), 400]]);
   expect(slowerForms([choice(large)], new Map(), formed, isOf, false).size).toBe(0);
   expect(slowerForms([choice(large)], new Map(), new Map(), isOf, false).size).toBe(0);
 });
 
-test('a form without a dispatch of its own is judged by the rest of the program', () => {
+test('a form without a known dispatch is compared by the rest of the program', () => {
   const formed = new Map([
     [dispatchOf(large), 40],
     ['main_dispatch_7_elementwise', 30],
@@ -71,14 +71,14 @@ test('a form without a dispatch of its own is judged by the rest of the program'
   expect(slowerForms(choices, written, formed, isOf, false).size).toBe(0);
 });
 
-test('a form that tiles are expected to make faster than the written operation stays', () => {
+test('a form stays if tuned tiles are likely to make it faster than the written operation', () => {
   const formed = new Map([
     [dispatchOf(small), 14],
     [dispatchOf(large), 40],
   ]);
   const choices = [choice(small), choice(large)];
   expect(slowerForms(choices, written, formed, isOf, true).size).toBe(0);
-  // Two pixels of 14 columns are in registers by default, where eight are best.
+  // For 14 columns, the default keeps two pixels in registers; eight are best.
   formed.set(dispatchOf(small), 44);
   expect([...slowerForms(choices, written, formed, isOf, true)]).toEqual([rewritableKey(small)]);
 });

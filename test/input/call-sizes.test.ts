@@ -33,13 +33,13 @@ test.each([
   expect(calls(types, sizes)).toEqual(expected);
 });
 
-test('there are none without dynamic dimensions, without sizes, and of too many sizes', () => {
+test('there are no calls without dynamic dimensions, without sizes, or for too many sizes', () => {
   expect(calls(['tensor<4xf32>'], 'm=8')).toBeUndefined();
   expect(calls(['tensor<?xf32>'], '')).toBeUndefined();
   expect(calls(['tensor<?x?xf32>'], 'b=1,2,3,4 m=1,2,3,4')).toBeUndefined();
 });
 
-test('a function is there once for each call', () => {
+test('a function has an entry for each call', () => {
   const text = Buffer.from('func.func @f(%a: tensor<?x8xf32>, %b: i32) -> f32 { }');
   const found = programSignature(text, (type) => type, { m: [2, 16] });
   expect(found.map(({ name, arguments: types }) => [name, types[0]!.shape])).toEqual([

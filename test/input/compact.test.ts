@@ -1,4 +1,4 @@
-// A large input without its weights.
+// Compacts a large input.
 import fc from 'fast-check';
 import { locate, parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
@@ -8,11 +8,11 @@ import { matmulText } from '../support/inspected.ts';
 const ANY = Infinity;
 const digitsOf = (count: number) => '0123456789abcdefABCDEF'.repeat(count).slice(0, count);
 
-/** What is left of a text that comes in pieces of this size. */
+/** The compacted text, from pieces of this size. */
 function compact(content: string | Uint8Array, piece = 4096, mostBytes = ANY) {
   const bytes = Buffer.from(content);
   const own = compactor(mostBytes);
-  // The memory of each piece is used again.
+  // The memory of each piece is overwritten.
   const shared = Buffer.alloc(piece);
   for (let at = 0; at < bytes.length; at += piece) {
     const length = bytes.copy(shared, 0, at);
@@ -22,7 +22,7 @@ function compact(content: string | Uint8Array, piece = 4096, mostBytes = ANY) {
 }
 const textOf = (content: string, piece?: number) => compact(content, piece)!.bytes.toString();
 
-test('the rest of a long literal is left out, of an attribute and of a resource', () => {
+test('a long literal is shortened, in an attribute and in a resource', () => {
   const text = (digits: string) =>
     `%w = arith.constant dense<"0x${digits}"> : tensor<9xf32>\n${matmulText(8, 16, 32)}{-# a: { w: "0x${digits}" } #-}`;
   const { bytes, cuts, isWhole } = compact(text(digitsOf(5000)))!;
@@ -43,7 +43,7 @@ test('a literal that follows a quote, that others follow, or that has no end', (
   expect(textOf(`""0x${long}"0x${long}`)).toBe(`""0x${short}"0x${short}`);
 });
 
-test('it does not matter how the input is cut into pieces', () => {
+test('the result does not depend on the pieces', () => {
   const part = fc.oneof(
     fc.constantFrom('"', '"0', '"0x', '\n', 'x', 'linalg.matmul', '\\"'),
     fc.integer({ min: 0, max: 3000 }).map(digitsOf),
@@ -55,7 +55,7 @@ test('it does not matter how the input is cut into pieces', () => {
   );
 });
 
-test('each place in what is left is a place in the input', () => {
+test('each place in the compacted text maps to a place in the input', () => {
   const constant = (digits: number) => `%w = arith.constant dense<"0x${digitsOf(digits)}"> : tensor<9xf32> `;
   const text = `${constant(2000)}\n  ${constant(9000)}${constant(4)}${constant(1500)}${matmulText(8, 16, 32)}${matmulText(9, 16, 32)}`;
   const left = compact(text)!;
@@ -66,7 +66,7 @@ test('each place in what is left is a place in the input', () => {
     expect(placesIn(left)(start)).toEqual(locate(Buffer.from(text), whole[i]!.start));
 });
 
-test('of bytecode its beginning and its names are left, wherever it is cut', () => {
+test('bytecode keeps its head and its names, for any pieces', () => {
   const names = ['hal.device.target', 'hal.executable.object'];
   const filler = Buffer.alloc(3000, 0xe9);
   const bytecode = Buffer.concat([
@@ -81,7 +81,7 @@ test('of bytecode its beginning and its names are left, wherever it is cut', () 
   }
 });
 
-test('more text than is allowed is no result', () => {
+test('text beyond the limit gives no result', () => {
   expect(compact('x'.repeat(9000), 1000, 8999)).toBeNull();
   expect(compact(`"0x${digitsOf(9000)}`, 1000, 1100)).not.toBeNull();
 });

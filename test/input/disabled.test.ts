@@ -4,7 +4,7 @@ import { isDisabledByComment } from '../../src/input/disabled.ts';
 const isDisabled = (text: string) => isDisabledByComment(Buffer.from(text));
 const comment = '// iree-tuned: disable';
 
-describe('an input is left alone', () => {
+describe('an input is not tuned', () => {
   test.each([
     comment,
     `${comment}\n`,
@@ -28,13 +28,13 @@ describe('an input is tuned', () => {
     '// IREE-tuned: disable\n',
     '# iree-tuned: disable\n',
     `${'x'.repeat(4096 - comment.length)}\n${comment}\n`,
-    // Cut off, it would read like the comment.
+    // The cut-off line would match the comment.
     `${'x'.repeat(4096 - comment.length - 1)}\n${comment}d\n`,
   ])('with %j', (text) => {
     expect(isDisabled(text)).toBe(false);
   });
 
-  test('whose bytes are part of a larger buffer, whatever stands before them', () => {
+  test('in a larger buffer, with the comment before its bytes', () => {
     const all = Buffer.from(`${comment}\nmodule {}`);
     expect(isDisabledByComment(all.subarray(comment.length + 1))).toBe(false);
   });

@@ -1,10 +1,10 @@
-// Which dispatches of a program are tuned where they are, and what is known of their operands there.
+// Dispatches that are tuned in their program, and their operands there.
 import { describe, expect, test } from 'vitest';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 
 interface DispatchText {
   readonly name: string;
-  /** Of the operands, such as `8x8x32xf32`; the last one is the result. */
+  /** Types of the operands, such as `8x8x32xf32`. The last is the result. */
   readonly types: readonly string[];
   readonly maps: readonly string[];
   readonly reduced?: readonly boolean[];
@@ -14,7 +14,7 @@ interface DispatchText {
   readonly mark?: string;
 }
 
-/** An executable as the compiler writes it at the end of `flow`. */
+/** An executable as the compiler prints it after `flow`. */
 function executable({
   name,
   types,
@@ -117,7 +117,7 @@ describe('a dispatch that writes a part of a tensor', () => {
     expect(context!.dispatch!.arguments).toEqual(whole!.form.workload.context!.dispatch!.arguments);
   });
 
-  test('is left alone where it reads that tensor, too', () => {
+  test('is skipped if it also reads that tensor', () => {
     const reading = partly.replace(
       /^ {8}%e = /m,
       '        %old = iree_tensor_ext.dispatch.tensor.load %arg2, x\n$&',
@@ -141,14 +141,14 @@ describe('a dispatch with several results', () => {
     ]);
   });
 
-  test('is left alone where it writes a part of one, or reads after it writes', () => {
+  test('is skipped if it writes a part of one, or reads a result', () => {
     for (const access of ['readwrite', 'readonly'])
       expect(dispatchesOf(Buffer.from(twice.replace(/(%arg3: \S+<)writeonly:/, `$1${access}:`)))).toEqual([]);
   });
 });
 
 describe('a dispatch with more work than its root', () => {
-  /** `%r` after something element by element. */
+  /** `%r` after an element-wise operation. */
   const fused = (operation: string): DispatchText => ({
     ...MATMUL,
     more: `        %after = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%r : tensor<512x512xf32>) {
@@ -170,7 +170,7 @@ describe('a dispatch with more work than its root', () => {
 });
 
 describe('a dispatch whose root reads with strides', () => {
-  test('is a workload of its own, of which the sizes are those of its loops', () => {
+  test('is a separate workload with the sizes of its loops', () => {
     const [dispatch, ...others] = one(STRIDED);
     expect(others).toEqual([]);
     const { workload, loops } = dispatch!.form;
@@ -193,7 +193,7 @@ describe('a dispatch whose root reads with strides', () => {
     });
   });
 
-  test('is the same whatever it is called, wherever it stands and however it is marked', () => {
+  test('is independent of names, locations and marks', () => {
     const digestOf = (text: DispatchText) => one(text)[0]!.form.workload.context!.digest;
     const digest = digestOf(STRIDED);
     expect(digestOf({ ...STRIDED, name: 'other$async_dispatch_77' })).toBe(digest);
@@ -208,7 +208,7 @@ describe('a dispatch whose root reads with strides', () => {
     expect(digestOf(wider)).not.toBe(digest);
   });
 
-  test('has small integers for constants that the survey leaves out', () => {
+  test('has small integers for elided constants', () => {
     const constant = (type: string) => `        %q = arith.constant dense_resource<__elided__> : ${type}\n`;
     const textOf = (more: string) => one({ ...STRIDED, more })[0]!.form.workload.context!.dispatch!.text;
     expect(textOf(constant('tensor<5xf32>'))).toContain('dense<[0.0, 1.0, 2.0, 3.0, 0.0]> : tensor<5xf32>');
@@ -238,11 +238,11 @@ describe('a dispatch whose root reads with strides', () => {
           .join('\n'),
       },
     ],
-  ])('is left alone where it %s', (_, change) => {
+  ])('is skipped if it %s', (_, change) => {
     expect(one({ ...STRIDED, ...change })).toEqual([]);
   });
 
-  test('is left alone where it has arguments beside tensors, or nobody calls it', () => {
+  test('is skipped if it has other arguments than tensors, or no call', () => {
     const text = executable(STRIDED)
       .replace('workgroups()', 'workgroups(%arg0: index)')
       .replace(/(func\.func @\S+?\()/, '$1%size: index, ');
@@ -280,17 +280,17 @@ describe('weights', () => {
       form.workload.context?.dispatch!.arguments.map(({ buffers }) => buffers),
     );
 
-  test('of one layer stay where they are: there is no context', () => {
+  test('of one layer stay in the caches, so there is no context', () => {
     expect(buffersOf(layers(1, argument))).toEqual([undefined]);
   });
 
-  test('of many layers pass by, and what the program makes stays', () => {
+  test('of many layers come from memory, intermediate results do not', () => {
     expect(buffersOf(layers(8, argument))).toEqual([[1, 64, 1]]);
     expect(buffersOf(layers(9, argument))).toEqual([[1, 64, 1]]);
     expect(buffersOf(layers(200, argument))).toEqual([[1, 256, 1]]);
   });
 
-  test('may be globals, constants, and reshaped before they are used', () => {
+  test('may be globals, constants, or reshaped', () => {
     const loaded = (i: number) => `%w${i} = util.global.load immutable @weight${i} : tensor<512x512xf32>`;
     expect(buffersOf(layers(8, loaded))).toEqual([[1, 64, 1]]);
     const constant = (i: number) =>
@@ -301,7 +301,7 @@ describe('weights', () => {
     expect(buffersOf(layers(8, reshaped))).toEqual([[1, 64, 1]]);
   });
 
-  test('that are all the same one stay where they are', () => {
+  test('that are one buffer stay in the caches', () => {
     const text = program(
       [executable(VECTOR)],
       Array.from({ length: 8 }, () => callOf(VECTOR, '%x', '%w0')),
@@ -310,7 +310,7 @@ describe('weights', () => {
     expect(buffersOf(text)).toEqual([undefined]);
   });
 
-  describe('where there is much to do with each of them', () => {
+  describe('with much arithmetic for each byte', () => {
     const products = (count: number, vectorBytes: number) => {
       const calls = Array.from({ length: count }, (_, i) =>
         callOf(MATMUL, i === 0 ? '%x' : `%call${i - 1}`, `%w${i}`),
@@ -329,7 +329,7 @@ describe('weights', () => {
     ])('%s', (_, count, vectorBytes) => {
       expect(buffersOf(products(count, vectorBytes))).toEqual([undefined]);
     });
-    test('matter to wide vectors where many pass by', () => {
+    test('from memory matter to wide vectors in a large program', () => {
       expect(buffersOf(products(40, 64))).toEqual([[1, 64, 1]]);
     });
   });

@@ -22,13 +22,13 @@ const program = (...parts: readonly string[]) => Buffer.from(`module {\n${parts.
 const cleaned = (...parts: readonly string[]) =>
   Buffer.from(withoutInitializers(program(...parts))).toString();
 
-test('initializers and what they alone dispatch are left out', () => {
+test('initializers, and executables that only they dispatch, are removed', () => {
   const parts = [executable('_initializer_0_dispatch_0'), initializer('_initializer_0_dispatch_0')];
   const own = [executable('main_dispatch_0'), main('main_dispatch_0')];
   expect(cleaned(...parts, ...own)).toBe(program(...own).toString());
 });
 
-test('what a function dispatches, too, stays', () => {
+test('an executable that a function also dispatches stays', () => {
   const shared = executable('_initializer_0_dispatch_0');
   const own = main('_initializer_0_dispatch_0');
   expect(cleaned(shared, initializer('_initializer_0_dispatch_0'), own)).toBe(
@@ -36,7 +36,7 @@ test('what a function dispatches, too, stays', () => {
   );
 });
 
-test('a program without any is left as it is', () => {
+test('a program without initializers stays unchanged', () => {
   const bytes = program(executable('main_dispatch_0'), main('main_dispatch_0'));
   expect(withoutInitializers(bytes)).toBe(bytes);
 });

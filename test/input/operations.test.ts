@@ -1,4 +1,4 @@
-// What an input has to tune, as the real compiler makes it: also of what is no contraction as it is written.
+// The operations of an input with the real compiler, also of operations that become contractions.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 const CONVOLUTION = 'convolutions of this form are not tuned yet';
 
-/** A place where an input is inspected as often as wanted, and what was asked of the compiler about it meanwhile. */
+/** Inspects an input repeatedly, and counts the compiler's runs on it. */
 function inspector(text: string) {
   const folder = temporaryDirectory();
   const [input, log, watched] = ['in.mlir', 'runs.log', 'iree-compile'].map((name) => join(folder, name));
@@ -50,7 +50,7 @@ function inspector(text: string) {
       isLook,
       pass: passed ? inspected.pass.reason : null,
       surveyed: !passed && inspected.input.surveyed,
-      /** Of each operation the name and what is tuned of it, or why nothing is. */
+      /** For each operation, its name and its workload, or the reason why it is skipped. */
       found: passed
         ? inspected.decisions.map((one) => [one.place.name, one.reason] as const)
         : inspected.input.operations.map(
@@ -64,7 +64,7 @@ function inspector(text: string) {
         : tunables(inspected.input)
             .map(spaceOptionsOf(inspected.input, inspected.site, surroundings.settings))
             .map(({ wholeProgram }) => wholeProgram),
-      /** How often it was asked about the input. */
+      /** Number of compiler runs on the input. */
       asked: runs.filter((run) => run.includes(input!)).length,
     };
   };
@@ -132,7 +132,7 @@ const inTorch = (operation: string, operands: string, types: readonly string[]) 
 const [LIST, NONE, BOOL, INT] = ['!torch.list<int>', '!torch.none', '!torch.bool', '!torch.int'];
 const tosaZero = '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>';
 
-/** The layouts of image, filter and result that the compiler makes of each. */
+/** Layouts of image, filter and result after the compiler's normalisation. */
 const NHWC = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,kn->mn';
 const NHWC_BY_RESULT = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,nk->mn';
 const NCHW = 'contraction m=196 n=48 k=32 f32,f32->f32 km,nk->nm';
@@ -145,7 +145,7 @@ const ONNX_CONV = onnx(
   ),
 );
 
-describe('the contraction that the compiler makes is found, once, at the operation that it is made of', () => {
+describe('a contraction that the compiler makes is found once, at its operation', () => {
   test.each<[string, string, string, string]>([
     ['a pointwise linalg.conv', inLinalg('conv_2d_nhwc_hwcf'), 'linalg.conv_2d_nhwc_hwcf', NHWC],
     ['a convolution that is a generic', genericConvolution, 'linalg.generic', NHWC],
@@ -250,16 +250,16 @@ describe('the contraction that the compiler makes is found, once, at the operati
     ],
   ])('of %s', async (_, text, name, workload) => {
     const { pass, surveyed, found } = await inspector(text)();
-    // Whatever else the compiler makes of it is tuned as a whole.
+    // Other dispatches are tuned as a whole.
     const own = found.filter(([, what]) => !what.startsWith('dispatch '));
     expect({ pass, surveyed, own }).toEqual({ pass: null, surveyed: true, own: [[name, workload]] });
   });
 });
 
-test('of a program that has other forms only the convolutions are looked for, unless it stays as it is written', async () => {
+test('the survey of a program with other forms ends at its convolutions, unless it keeps its forms', async () => {
   const again = inspector(ONNX_CONV);
   expect(await again()).toMatchObject({ isLook: true, pass: null, surveyed: true });
-  // By now everything is known.
+  // Now the survey is remembered.
   expect(await again()).toMatchObject({ isLook: false, surveyed: true, asked: 0 });
   expect(
     await inspector(ONNX_CONV)(['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)']),
@@ -279,7 +279,7 @@ const chain = fn(
   `%r = stablehlo.convolution(%p, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${result}, ${wide}) -> ${f32(1, 12, 12, 16)}`,
 );
 
-test('a convolution that moves its filter is tuned in its dispatch, beside one that becomes a matmul', async () => {
+test('a convolution with a larger filter is tuned in its dispatch, another becomes a matmul', async () => {
   const { found, sites } = await inspector(chain)();
   expect(found).toEqual([
     ['linalg.conv_2d_nhwc_hwcf', NHWC],
@@ -291,7 +291,7 @@ test('a convolution that moves its filter is tuned in its dispatch, beside one t
   ]);
 });
 
-test('convolutions of one form are told by their places', async () => {
+test('convolutions of one form differ by their locations', async () => {
   const again = fn(
     [image, f32(1, 1, 32, 32), f32(1, 1, 32, 32)],
     image,
@@ -306,7 +306,7 @@ test('convolutions of one form are told by their places', async () => {
   expect(new Set(sites).size).toBe(2);
 });
 
-test('a text with nothing but a convolution that stays one has nothing to tune', async () => {
+test('a text with only a convolution that stays one has no workload', async () => {
   const inspected = inspector(
     fn(
       [f32(1, 14, 14, 8), f32(3, 3, 8, 16), f32(1, 12, 12, 16)],
@@ -322,7 +322,7 @@ test('a text with nothing but a convolution that stays one has nothing to tune',
     });
 });
 
-describe('beside a convolution a matmul', () => {
+describe('a matmul next to a convolution', () => {
   const input = fn(
     [image, filter, result, f32(61, 71), f32(67, 71)],
     f32(61, 67),
@@ -336,12 +336,12 @@ describe('beside a convolution a matmul', () => {
     `%r = linalg.matmul ins(%d, %t : ${f32(61, 71)}, ${f32(71, 67)}) outs(%f : ${f32(61, 67)}) -> ${f32(61, 67)}`,
   );
 
-  test('is looked up as code is generated for it', async () => {
+  test('is looked up by its generated form', async () => {
     const inspected = inspector(input);
     const expected = {
       pass: null,
       surveyed: true,
-      // Data tiling is asked for before there is a contraction.
+      // Data tiling takes effect before there is a contraction.
       dataTiled: [false, true],
       found: [
         ['linalg.conv_2d_nhwc_hwcf', NHWC],
@@ -352,7 +352,7 @@ describe('beside a convolution a matmul', () => {
     expect(await inspected()).toMatchObject({ ...expected, asked: 0 });
   });
 
-  test('is looked up by its text where a preprocessing spec of the user is in the way of a survey', async () => {
+  test('is looked up by its text if a preprocessing spec of the user prevents a survey', async () => {
     const inspected = inspector(input);
     const spec = join(temporaryDirectory(), 'spec.mlir');
     writeFileSync(
@@ -375,7 +375,7 @@ describe('beside a convolution a matmul', () => {
   });
 });
 
-describe('nothing is asked about an input without anything that can become a contraction', () => {
+describe('an input without possible contractions is not surveyed', () => {
   const vector = vtensor(8);
   test.each([
     ['linalg', fn([f32(8)], f32(8), `%r = arith.addf %a, %a : ${f32(8)}`)],
@@ -395,7 +395,7 @@ describe('nothing is asked about an input without anything that can become a con
     expect(await inspector(text)()).toMatchObject({ pass: 'nothing to tune in the input', asked: 0 });
   });
 
-  test('and not about a plain matmul either', async () => {
+  test('nor is a plain matmul', async () => {
     const matmul = fn(
       [f32(61, 71), f32(71, 67), f32(61, 67)],
       f32(61, 67),

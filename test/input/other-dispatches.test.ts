@@ -1,10 +1,10 @@
-// Which dispatches of a program are tuned as a whole.
+// Dispatches that are tuned as a whole.
 import { expect, test } from 'vitest';
 import { otherDigests, otherDispatches } from '../../src/input/other-dispatches.ts';
 
 const TENSOR = 'tensor<64x1000xf32>';
 
-/** An executable at the end of `flow`. @param work of its function, by which dispatches are told apart */
+/** An executable after `flow`. @param work of its function, which identifies the dispatch */
 const flowOf = (name: string, work: string) => `  flow.executable private @${name} {
     flow.executable.export public @${name}_reduction_64x1000_f32 workgroups() -> (index, index, index) {
       %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
@@ -30,7 +30,7 @@ const flow = Buffer.from(
 );
 const configured = new Map(names.map((name) => [name, Buffer.from(configuredOf(name))]));
 
-test('what computes the same is one workload of several executables', () => {
+test('equal computations are one workload of several executables', () => {
   const found = otherDispatches(flow, configured, new Set());
   expect(found.map(({ executables }) => executables)).toEqual([names.slice(0, 2), names.slice(2)]);
   expect(found[0]!.workload).toMatchObject({
@@ -41,7 +41,7 @@ test('what computes the same is one workload of several executables', () => {
     ],
     bytes: 4 * (64 * 1000 + 64),
   });
-  // A build with other executables finds them again by that.
+  // Builds with other executables find the workload by the digest.
   const digests = new Map(otherDigests(flow));
   expect(found.map(({ workload }) => workload.digest)).toEqual([
     digests.get(names[0]!),
@@ -49,7 +49,7 @@ test('what computes the same is one workload of several executables', () => {
   ]);
 });
 
-test('what something else is tuned of, or nobody understands, is left out', () => {
+test('executables with a tunable operation, or with unknown operations, are left out', () => {
   const some = otherDispatches(flow, configured, new Set(names.slice(1)));
   expect(some.map(({ executables }) => executables)).toEqual([names.slice(0, 1)]);
   const others = new Map(

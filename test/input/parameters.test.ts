@@ -1,4 +1,4 @@
-// Parameters as a program's text names them.
+// Parameters in a program's text.
 import { expect, test } from 'vitest';
 import { parametersOf } from '../../src/input/parameters.ts';
 
@@ -18,15 +18,15 @@ util.global private @c = #flow.parameter.named<"bias"> : tensor<f16>
 });
 
 test.each([
-  ['a type that is none of a tensor', '#flow.parameter.named<"a"::"b"> : vector<4xf32>'],
+  ['a type that is not a tensor', '#flow.parameter.named<"a"::"b"> : vector<4xf32>'],
   ['dynamic sizes', '#flow.parameter.named<"a"::"b"> : tensor<?xf32>'],
   ['a name with escapes', '#flow.parameter.named<"a"::"b\\22"> : tensor<4xf32>'],
   ['more than a name', '#flow.parameter.named<"a"::"b", {x = 1}> : tensor<4xf32>'],
   ['an end', '#flow.parameter.named<"a'],
-])('with %s nothing is known', (_, text) => {
+])('%s gives no parameters', (_, text) => {
   expect(read(`#flow.parameter.named<"a"::"ok"> : tensor<4xf32>\n${text}`)).toBeNull();
 });
 
-test('bytecode does not tell', () => {
+test('bytecode gives no parameters', () => {
   expect(parametersOf(Buffer.from('ML\u00efR', 'latin1'))).toBeNull();
 });

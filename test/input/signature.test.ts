@@ -67,7 +67,7 @@ describe('types of arguments', () => {
     ['!torch.vtensor<[4,8],si64>', '4x8xsi64'],
     ['!torch.vtensor<[],f32>', 'f32'],
     ['!torch.tensor<[2],ui8>', '2xui8'],
-    // Its buffer is checked before anything is demoted.
+    // The runtime checks its buffer before any demotion.
     ['!torch.vtensor<[2],f64>', '2xf64'],
     ['!torch.int', 'xi64'],
     ['!torch.float', 'xf32'],
@@ -103,13 +103,13 @@ describe('types of arguments', () => {
     expect(found?.unsupported).toContain(expected);
   });
 
-  test('results are named as decodeElements names them', () => {
+  test('results have the spelling of decodeElements', () => {
     const text = 'func.func @f() -> (index, tensor<?xsi8>, !torch.vtensor<[?],f64>, tensor<2xf64>, !x.y) { }';
     expect(read(text, demoted)[0]?.results).toEqual(['i64', 'i8', 'f64', 'f32', '!x.y']);
   });
 });
 
-test('declarations in what iree-dump-module prints', () => {
+test('declarations in the output of iree-dump-module are read', () => {
   const dump = `Exported Functions:
   [  0] main(!vm.ref<?>, i32) -> (!vm.ref<?>)
         iree.abi.declaration: sync func @main(%input0: tensor<2xf32>, %input1: i32) -> (%output0: tensor<2xf32>)
@@ -131,7 +131,7 @@ describe('never throws', () => {
       }),
     );
   });
-  test('on any order of what functions are made of', () => {
+  test('on any order of the parts of functions', () => {
     const parts = [
       'func.func',
       '@f',

@@ -1,4 +1,4 @@
-// A survey comes back from the cache folder, where anybody may have written: what would be rendered wrongly is not recalled.
+// Remembered surveys. Anybody may write the cache folder, so invalid surveys are not recalled.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { surveyMemory, type Survey } from '../../src/input/survey-memory.ts';
@@ -12,7 +12,7 @@ const operation = {
 };
 const survey: Survey = { identity: 'an input', operations: [operation], rewritables: [], seconds: 1 };
 
-/** What is recalled after the text of the file was changed. */
+/** The recalled survey after a change of the file's text. */
 function recalledWith(change: (text: string) => string): Survey | null {
   const cache = temporaryDirectory();
   surveyMemory.remember(cache, survey);
@@ -21,11 +21,11 @@ function recalledWith(change: (text: string) => string): Survey | null {
   return surveyMemory.recall(cache, survey.identity);
 }
 
-test('a survey is recalled as it was remembered', () => {
+test('a survey is recalled unchanged', () => {
   expect(recalledWith((text) => text)).toEqual(survey);
 });
 
-describe('a survey is asked for again', () => {
+describe('a survey is not recalled', () => {
   test.each([
     ['a loop that stands twice', '"loops":[2,1,0]', '"loops":[2,1,1]'],
     ['a loop too few', '"loops":[2,1,0]', '"loops":[2,1]'],

@@ -1,4 +1,4 @@
-// Reading an input: a large one in pieces, and only once.
+// Reads inputs: a large file in pieces, and only once.
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -23,7 +23,7 @@ vi.mock(import('../../src/system/bytes.ts'), { spy: true });
 const DIGITS = 'a1'.repeat(4096);
 const TEXT = `%w = arith.constant dense<"0x${DIGITS}"> : tensor<1024xf32>\n`;
 
-/** A large file, and how it is read: with a clock that is set forward by so many seconds. */
+/** A large file, and a function that reads it with the clock set forward by some seconds. */
 function large(text = TEXT) {
   const folder = temporaryDirectory();
   const path = join(folder, 'in.mlir');
@@ -44,7 +44,7 @@ function large(text = TEXT) {
   return { path, cache, read };
 }
 
-test('a large input has the digest of all of its bytes, and is looked at without its weights', async () => {
+test('a large input has the digest of all bytes, and a text without weights', async () => {
   const { path, cache, read } = large();
   const whole = await readInput(path, cache);
   expect(whole).toMatchObject({ bytes: readFileSync(path), isWhole: true, cuts: [] });
@@ -58,7 +58,7 @@ test('a large input has the digest of all of its bytes, and is looked at without
 test('an unchanged large input is read once, but a fresh one is not trusted', async () => {
   const { path, cache, read } = large();
   expect((await read(1)).isRead).toBe(true);
-  // The file could have changed a second time in the same moment.
+  // The file could change again within the resolution of its times.
   const first = await read(3);
   expect(first.isRead).toBe(true);
   const again = await read(4);
@@ -70,7 +70,7 @@ test('an unchanged large input is read once, but a fresh one is not trusted', as
   const other = Buffer.from(TEXT);
   other[5000] = 0x62;
   writeFileSync(path, other);
-  // The change time gives it away.
+  // The change time reveals the edit.
   utimesSync(path, atime, mtime);
   const changed = await read(4);
   expect(changed.isRead).toBe(true);
@@ -108,7 +108,7 @@ test.each([
   expect((await read(4)).isRead).toBe(true);
 });
 
-test('an input that is larger than the memory needs little of it', () => {
+test('an input that is larger than the memory needs little memory', () => {
   const path = join(temporaryDirectory(), 'in.mlir');
   writeFileSync(path, 'module @weights attributes {w = dense<"0x');
   const digits = Buffer.alloc(2 ** 25, 'a');

@@ -1,4 +1,4 @@
-// What is planned, in which order, and that a run which was ended goes on: on a bench that makes its timings up.
+// Plans of runs and their order, and interrupted runs that continue, on a synthetic bench.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -55,7 +55,7 @@ const record = (key: string, ratio: number, configuration: Configuration = TILE)
 const keyOf = (m: number, n: number, k: number) => `contraction m=${m} n=${n} k=${k} f32,f32->f32 mk,kn->mn`;
 
 describe('a plan', () => {
-  test('begins with what saves most: work times how often times what is gained near it', () => {
+  test('begins with the largest saving: work times count times the estimated gain', () => {
     const plan = planPopulation(
       askedOf(() => NEW),
       [],
@@ -67,7 +67,7 @@ describe('a plan', () => {
     expect(plan.isMeasured).toBe(false);
   });
 
-  test('what is found near a shape moves it forward, and the default that is best moves it back', () => {
+  test('gains of neighbours move a shape forward, and defaults that are best move it back', () => {
     const records = [record(keyOf(64, 32, 128), 8), record(keyOf(320, 160, 256), 1)];
     const plan = planPopulation(
       askedOf(() => NEW),
@@ -80,7 +80,7 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ secondsEach: 12, isMeasured: true });
   });
 
-  test('what is asked for twice is tuned once and counts twice', () => {
+  test('a repeated request is tuned once and counts twice', () => {
     const again = askedOf(() => NEW, 'list').slice(0, 3);
     const plan = planPopulation([...askedOf(() => NEW), ...again], [], () => []);
     expect(plan).toMatchObject({ duplicates: 3 });
@@ -88,12 +88,12 @@ describe('a plan', () => {
     expect(plan.todo.filter(({ work }) => work.count === 2)).toHaveLength(3);
   });
 
-  test('the same workload on another site is another one', () => {
+  test('the same workload at another site is planned separately', () => {
     const elsewhere = askedOf(() => NEW).map((one) => ({ ...one, site: 1 }));
     expect(planPopulation([...askedOf(() => NEW), ...elsewhere], [], () => []).todo).toHaveLength(100);
   });
 
-  test('what is known is left alone, what is not complete goes on, and what is skipped says why', () => {
+  test('known workloads are not tuned, unfinished ones continue, and skipped ones have a reason', () => {
     const standings = new Map<string, Standing>([
       [keyOf(64, 32, 128), { kind: 'known' }],
       [keyOf(64, 32, 256), { kind: 'unfinished' }],
@@ -113,17 +113,17 @@ describe('a plan', () => {
   });
 });
 
-describe('what is likely to be gained', () => {
-  test('is what was gained near it, of the same types and form', () => {
+describe('the estimated gain', () => {
+  test('comes from neighbours of equal types and form', () => {
     const gain = likelyGains([record(keyOf(64, 64, 64), 3), record(keyOf(4096, 4096, 4096), 1.2)]);
     expect(gain(keyOf(64, 64, 64))).toBe(3);
     expect(gain(keyOf(128, 64, 64))).toBe(3);
     expect(gain(keyOf(4096, 4096, 2048))).toBeCloseTo(1.2);
-    // Of nothing that is near: the median.
+    // Without neighbours: the median.
     expect(gain(keyOf(64, 64, 64).replaceAll('f32', 'f16'))).toBe(1.2);
   });
 
-  test('is a guess where nothing is known', () => {
+  test('is a guess without records', () => {
     expect(likelyGains([])(keyOf(1, 2, 3))).toBeGreaterThan(1);
   });
 });
@@ -139,7 +139,7 @@ function openStore(): Store {
 /** Enough to see an end. */
 const LITTLE: Effort = { trialsPerBatch: 2, maxTrials: 4, patience: 1, finalists: 1 };
 
-/** An executor on a made-up bench, with what it has tuned. */
+/** An executor on a synthetic bench, and the keys that it tuned. */
 function madeUp(store: Store, onTune: (key: string) => void = () => undefined) {
   const tuned: string[] = [];
   const executor: Executor = {
@@ -181,7 +181,7 @@ const options = (change: Partial<PopulateOptions> = {}): PopulateOptions => ({
 });
 
 describe('a run', () => {
-  test('tunes everything in the order of the plan, and a second one nothing', async () => {
+  test('tunes everything in the order of the plan, and a second run tunes nothing', async () => {
     const store = openStore();
     const plan = planFor(store);
     const { executor, tuned } = madeUp(store);
@@ -193,7 +193,7 @@ describe('a run', () => {
     expect(again.known).toHaveLength(50);
   });
 
-  test('that is killed goes on with what is left, and measures nothing twice', async () => {
+  test('that is killed continues without measuring anything twice', async () => {
     const store = openStore();
     const first = madeUp(store, () => {
       if (first.tuned.length === 21) throw new Error('killed');
@@ -209,7 +209,7 @@ describe('a run', () => {
     expect(store.allRecords()).toHaveLength(50);
   });
 
-  test('that is interrupted decides what is under way and says of the rest that it goes on', async () => {
+  test('that is interrupted decides the current work, and reports the rest as interrupted', async () => {
     const store = openStore();
     const finishEarly = new AbortController();
     const { executor, tuned } = madeUp(store, () => {
@@ -232,7 +232,7 @@ describe('a run', () => {
     expect(told).toHaveLength(50);
   });
 
-  test('tells of each as soon as it is known, and of each once', async () => {
+  test('reports each result once, as soon as it is known', async () => {
     const store = openStore();
     const plan = planFor(store);
     const { executor } = madeUp(store);
@@ -256,7 +256,7 @@ describe('a run', () => {
     expect(told).toEqual(plan.todo.map(({ work }) => work.key));
   });
 
-  test('has its budget: everybody gets a share of what is left, and what does not fit is said', async () => {
+  test('shares its budget among all workloads, and reports workloads beyond it', async () => {
     const store = openStore();
     let now = 0;
     const budgets: number[] = [];
@@ -270,13 +270,13 @@ describe('a run', () => {
       },
     };
     const results = await populate(planFor(store), slow, options({ budgetSeconds: 100, clock: () => now }));
-    // Ten seconds each, however many there are: a few that are tuned well beat many that are tuned badly.
+    // Ten seconds for each of a group: a few good searches are better than many short ones.
     expect(budgets).toEqual([20, 20, 20]);
     expect(results.filter(({ result }) => result !== null)).toHaveLength(6);
     expect(results.at(-1)!.reason).toMatch(/budget of the run is spent/);
   });
 
-  test('a survey that finds two shapes to be the same tunes them once, and what it finds to be known not at all', async () => {
+  test('shapes that a survey finds equal are tuned once, and known ones are not tuned', async () => {
     const store = openStore();
     const { executor, tuned } = madeUp(store);
     const plan = planFor(store);

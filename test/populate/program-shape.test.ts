@@ -1,4 +1,4 @@
-// Sweeps of operations that stand in a program of their own.
+// Sweeps of operations that need their own program.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -11,7 +11,7 @@ import { compiler } from '../support/installed-tools.ts';
 const swept = (sweep: SweepText) => readSweep(sweep, (option) => `--${option}`);
 
 describe('a sweep of programs', () => {
-  test('has every combination, and keeps the dimensions of a batch apart', () => {
+  test('has every combination, and keeps the dimensions of a batch separate', () => {
     const { shapes, programs } = swept({ op: 'softmax', batch: '12,1x16', m: '197:199', n: '333' });
     expect(shapes).toEqual([]);
     expect(programs.map(nameOf)).toEqual([
@@ -22,7 +22,7 @@ describe('a sweep of programs', () => {
     ]);
   });
 
-  test('may have contractions beside it', () => {
+  test('can also have contractions', () => {
     const { shapes, programs } = swept({
       op: 'attention,batch_matmul',
       batch: '12',
@@ -47,7 +47,7 @@ describe('a sweep of programs', () => {
   });
 });
 
-test('their programs are what the compiler makes whole dispatches of', async () => {
+test('the compiler makes whole dispatches of their programs', async () => {
   const folder = temporaryDirectory();
   const { programs } = swept({
     op: 'attention',

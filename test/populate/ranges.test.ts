@@ -31,7 +31,7 @@ describe('sizes of a sweep', () => {
     ['128:64:32', 'the range from 128 to 64 is empty'],
     ['64:64', 'the range from 64 to 64 is empty'],
     ['1:999999999', 'more than 100000 sizes'],
-  ])('%j is refused, by name', (text, message) => {
+  ])('%j is refused by name', (text, message) => {
     expect(() => sizes(text)).toThrow(message);
     expect(() => sizes(text)).toThrow(`--m ${text}`);
   });

@@ -6,7 +6,7 @@ const json = (text: string) => parseShapeList(text, 'shapes.json');
 const F32 = { op: 'matmul', batch: 1, lhs: 'f32', rhs: 'f32', acc: 'f32', count: 1 };
 
 describe('a list of shapes', () => {
-  test('columns come in any order, and most may be missing', () => {
+  test('columns can have any order, and most are optional', () => {
     expect(csv('k,m,n\n3,1,2\n').map(({ shape }) => shape)).toEqual([
       { ...F32, m: 1, n: 2, k: 3, rhsConstant: false },
       { ...F32, m: 1, n: 2, k: 3, rhsConstant: true },
@@ -24,12 +24,12 @@ describe('a list of shapes', () => {
     ]);
   });
 
-  test('accumulators are what is usual, and a batch makes a batched operation', () => {
+  test('accumulators have defaults, and a batch selects a batched operation', () => {
     const [one] = csv('m,n,k,lhs,batch,rhs_constant\n1,2,3,f16,4,no\n');
     expect(one!.shape).toMatchObject({ op: 'batch_matmul', batch: 4, lhs: 'f16', rhs: 'f16', acc: 'f32' });
   });
 
-  test('what spreadsheets write is read: marks of the encoding, CRLF, quotes, empty lines, comments', () => {
+  test('the CSV of spreadsheets is read: byte order mark, CRLF, quotes, empty lines, comments', () => {
     const text =
       '\ufeff"m","n", k ,rhs_constant\r\n\r\n# of the encoder\r\n"64","32","16","no"\r\n,,,\r\n8,8,8,TRUE\r\n';
     expect(csv(text).map(({ shape: { m, rhsConstant }, where }) => [m, rhsConstant, where])).toEqual([
@@ -58,7 +58,7 @@ describe('a list of shapes', () => {
     expect(() => csv(text)).toThrow(message);
   });
 
-  test('JSON says the same with the same names', () => {
+  test('JSON has the same names', () => {
     const text =
       '[\n  {"m": 1, "n": 2, "k": 3, "rhs_constant": false},\n  {"op": "matmul", "m": "4", "n": 5, "k": 6, "rhs_constant": true}\n]\n';
     expect(json(text).map(({ shape: { m, rhsConstant }, where }) => [m, rhsConstant, where])).toEqual([
@@ -77,7 +77,7 @@ describe('a list of shapes', () => {
     ['[\n  {"m": [1], "n": 2, "k": 3}\n]', 'shapes.json:2:9: column m: give a number or a word'],
     ['[\n  {"m": 1, "n": 2}\n]', 'shapes.json:2: column k: the value is missing'],
     ['[\n  {"m": 1, "n": 2.5, "k": 3}\n]', 'shapes.json:2: column n: "2.5" is not a size'],
-  ])('%j as JSON names the place, too', (text, message) => {
+  ])('%j as JSON names the place too', (text, message) => {
     expect(() => json(text)).toThrow(message);
   });
 });

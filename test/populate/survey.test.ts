@@ -1,4 +1,4 @@
-// What is planned for shapes and tuned for them is what builds of models look up: asked of the real compiler.
+// Shapes have the keys that builds of models look up, checked with the real compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, test, expect } from 'vitest';
@@ -17,7 +17,7 @@ import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 
-/** A layer as a model has it: weights as bytes of the text. */
+/** A layer of a model, with its weights in the text. */
 function layer(
   name: string,
   [m, n, k]: readonly [number, number, number],
@@ -40,7 +40,7 @@ ${isConstant ? weight : ''}  %c = arith.constant 0.0 : f32
 }\n`;
 }
 
-test('shapes have the keys that the same layers of a model have', { tags: ['compiler'] }, async () => {
+test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, async () => {
   const folder = temporaryDirectory();
   const env = { IREE_TUNED_COMPILER: compiler.executable, IREE_TUNED_CACHE: join(folder, 'cache') };
   giveAnswers(env.IREE_TUNED_CACHE, compiler.executable);
@@ -73,14 +73,14 @@ test('shapes have the keys that the same layers of a model have', { tags: ['comp
 
   const { asked, skipped } = askedOfShapes(listed, 0, at, knowledge);
   expect(skipped).toEqual([]);
-  // Before the compiler was asked, and after.
+  // Before the survey, and after it.
   expect(new Set(asked.map(({ work }) => work.key))).toEqual(keys);
   const plan = planPopulation(asked, [], () => []);
   const executor = executorHere([at], knowledge, { tools: null, folder, jobs: 1 });
   const prepared = await executor.prepare(plan.todo);
   expect(new Set(prepared.map((one) => ('work' in one ? one.work.key : one)))).toEqual(keys);
 
-  // A plan of both has each once.
+  // A plan of both has each workload once.
   const both = [...asked, ...askedOfInput(inspected.input, path, 0, at, knowledge).asked];
   expect(planPopulation(both, [], () => []).todo).toHaveLength(keys.size);
 });

@@ -10,7 +10,7 @@ import { workloadKey } from '../../src/workload/workload.ts';
 const shapes = (sweep: SweepText) => shapesOfSweep(sweep, (option) => `--${option}`);
 
 describe('a sweep', () => {
-  test('has every combination, with both right-hand sides where nobody says', () => {
+  test('has every combination, with both right-hand sides by default', () => {
     const all = shapes({ m: '64:1024:128', n: '32,64', k: '16', dtype: 'f32,f16' });
     expect(all).toHaveLength(8 * 2 * 1 * 2 * 2);
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(all.length);
@@ -48,12 +48,12 @@ describe('a sweep', () => {
     [{ dtype: 'i8xi8', m: '1', n: '1', k: '1' }, '--dtype: i8xi8: an element type is written'],
     [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhsConstant: "perhaps" is not one of'],
     [{ m: '1:2000', n: '1:2000', k: '1' }, 'a sweep of 7992002 shapes'],
-  ])('%j is refused, by the name of the option', (sweep, message) => {
+  ])('%j is refused by the name of the option', (sweep, message) => {
     expect(() => shapes(sweep)).toThrow(message);
   });
 });
 
-test('the text of every shape is read as the workload that it is', () => {
+test('the text of every shape is read as its workload', () => {
   const all = OPS.flatMap((op) =>
     shapes({
       op,

@@ -1,4 +1,4 @@
-// Configurations of one shape as points of another: legal whatever the shapes, and their own for the same shape.
+// Maps configurations of one shape to legal points of another, and to their own points for the same shape.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, (a: number, b: number, c: number) => Worklo
 const size = fc.integer({ min: 1, max: 3000 });
 
 describe.each(Object.entries(KINDS))('%s', (_, workOf) => {
-  test('is carried to something legal, the same each time, and to itself for the same shape', () => {
+  test('maps to the same legal point each time, and to itself for the same shape', () => {
     fc.assert(
       fc.property(fc.tuple(size, size, size), fc.tuple(size, size, size), fc.nat(), (one, other, seed) => {
         const [from, to] = [spaceOf(workOf(...one)), spaceOf(workOf(...other))];
@@ -50,7 +50,7 @@ describe.each(Object.entries(KINDS))('%s', (_, workOf) => {
           const configuration = from.configurationAt(point);
           if (configuration === null) continue;
           const there = carried(configuration, from, to);
-          // Some dispatches have nothing to choose from.
+          // Some dispatches have no knobs.
           if (to.starts.length > 0) expect(there && to.configurationAt(there)).not.toBeNull();
           expect(carried(configuration, from, spaceOf(workOf(...other)))).toEqual(there);
           const back = carried(configuration, from, spaceOf(workOf(...one)));
@@ -67,7 +67,7 @@ const TILE: Configuration = {
   ...{ vectorReduction: [0, 0, 3], peeling: true },
 };
 
-test('a configuration that is on no grid goes to the nearest values, and the whole of a dimension stays the whole', () => {
+test('a configuration off the grid maps to the nearest values, and a whole dimension to a whole dimension', () => {
   const [from, to] = [spaceOf(matmul(77, 300, 301)), spaceOf(matmul(512, 1000, 640))];
   expect(to.configurationAt(carried(TILE, from, to)!)).toMatchObject({
     distribution: [512, 1000, 0],
@@ -75,7 +75,7 @@ test('a configuration that is on no grid goes to the nearest values, and the who
   });
 });
 
-test('a configuration that no knob makes is not carried', () => {
+test('a configuration that no knobs express has no point', () => {
   const space = spaceOf(matmul(64, 64, 64));
   expect(carried<Configuration>(DATA_TILE_CONFIGURATION, space, space)).toBeNull();
   expect(carried(TILE, spaceOf(softmax(4, 8)), space)).toBeNull();

@@ -1,4 +1,4 @@
-// A search that a prior guides.
+// A search with a prior.
 import { describe, expect, test } from 'vitest';
 import { boost, BOOST } from '../../src/search/boost.ts';
 import { leavesOf, predict } from '../../src/search/forest.ts';
@@ -9,11 +9,11 @@ import { seededRandom } from '../../src/search/strategy.ts';
 
 const SIZES = [12, 12, 12, 2];
 
-/** Logarithm of how many times as slow a point is as the best, for a workload whose best point is near `target`. */
+/** Base-2 logarithm of a point's time relative to the best, for a workload whose best point is near `target`. */
 const slowness = (target: Point, point: Point): number =>
   point.reduce((sum, value, i) => sum + 0.04 * (value - target[i]!) ** 2, 0);
 
-/** Numbers that a prior asks about: distances that are the same for all workloads. */
+/** Features of a point: distances that have the same meaning for all workloads. */
 const featuresFor = (target: Point, point: Point): number[] => point.map((value, i) => value - target[i]!);
 
 const random = seededRandom(5);
@@ -36,7 +36,7 @@ const forest = boost(
 );
 const DOUBT = { ofPrior: 0.3, ofTrial: 0.03 };
 
-/** A space of a workload that the prior has not seen; odd points are illegal. @param shift how far the prior is off */
+/** The space of a workload that the prior has not seen. Odd points are illegal. @param shift error of the prior */
 function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): SearchSpace {
   const values = (size: number) => Array.from({ length: size }, (_, i) => i);
   const configurationAt = (point: Point) => (point[0]! + point[1]! === 21 ? null : { point: point.join() });
@@ -60,7 +60,7 @@ function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): Search
   };
 }
 
-/** Searches with batches of 16. @returns how slow the best is after each batch, and all points in their order */
+/** Searches with batches of 16. @returns the cost of the best after each batch, and all points in order */
 function search(space: SearchSpace, costAt: (point: Point) => number | null, batches = 8, seed = 1) {
   const strategy = guidedSearch(space, seededRandom(seed));
   const seen: Point[] = [];
@@ -81,19 +81,19 @@ const costFor = (target: Point) => (point: Point) => 2 ** slowness(target, point
 const TARGET: Point = [6, 8, 4, 1];
 
 describe('a guided search', () => {
-  test('is near the best after one batch, and there soon', () => {
+  test('is near the best after one batch, and reaches it soon', () => {
     const { best } = search(spaceOf(TARGET), costFor(TARGET));
     expect(best[0]).toBeLessThan(1.15 / 4);
     expect(best[1]).toBeLessThan(1.03 / 4);
   });
 
-  test('learns where its prior is wrong', () => {
+  test('corrects a wrong prior', () => {
     const { best } = search(spaceOf(TARGET, 2), costFor(TARGET));
     expect(best[0]).toBeGreaterThan(1.1 / 4);
     expect(best.at(-1)).toBeLessThan(1.03 / 4);
   });
 
-  test('proposes no point twice, no illegal one, and no more than it is asked for', () => {
+  test('proposes each legal point at most once, and respects the limit', () => {
     const { seen } = search(spaceOf(TARGET, 3), costFor(TARGET), 20);
     expect(new Set(seen.map(String)).size).toBe(seen.length);
     expect(seen.filter(([a, b]) => a! + b! === 21)).toEqual([]);
@@ -111,7 +111,7 @@ describe('a guided search', () => {
     expect(search(spaceOf(TARGET), () => null).seen.length).toBeGreaterThan(32);
   });
 
-  test('begins with what was best in earlier searches', () => {
+  test('begins with the best points of earlier searches', () => {
     const known: Point = [11, 9, 11, 0];
     const strategy = guidedSearch(spaceOf(TARGET, 0, [known]), seededRandom(1));
     expect(strategy.propose(4)[0]).toEqual(known);
@@ -122,7 +122,7 @@ describe('a guided search', () => {
     expect(run()).toEqual(run());
   });
 
-  test('is a descent where there is no prior', () => {
+  test('is a descent without a prior', () => {
     const { guide, ...space } = spaceOf(TARGET);
     expect(guide).toBeDefined();
     expect(guidedSearch(space, seededRandom(1)).name).toBe('descent');
@@ -130,7 +130,7 @@ describe('a guided search', () => {
 });
 
 describe('a forest', () => {
-  test('predicts what it was trained on, and says little where nothing decides', () => {
+  test('predicts its training data, and points with other predictions share few leaves', () => {
     const samples = Array.from({ length: 400 }, (_, i) => ({
       x: [i % 20, (i * 7) % 13],
       y: i % 20 < 10 ? 0 : 1,
@@ -144,7 +144,7 @@ describe('a forest', () => {
   });
 });
 
-test('trials tell much of points that are like them, and nothing of others', () => {
+test('trials change the predictions of similar points only', () => {
   const trials = new Trials({ ofPrior: 1, ofTrial: 0.1 });
   const [a, b] = [Uint8Array.from([1, 2, 3, 4]), Uint8Array.from([5, 6, 7, 8])];
   trials.add(a);
@@ -153,7 +153,7 @@ test('trials tell much of points that are like them, and nothing of others', () 
     trials.against(leaves).reduce((sum, one, i) => sum + one * solved[i]!, 0);
   expect(meanAt(a)).toBeCloseTo(0.8, 1);
   expect(meanAt(b)).toBe(0);
-  // Twice the same point: its noise is half as large.
+  // Two trials of one point: their mean.
   trials.add(a);
   const both = trials.solved([0.8, 0.6]);
   expect(trials.against(a).reduce((sum, one, i) => sum + one * both[i]!, 0)).toBeCloseTo(0.7, 1);

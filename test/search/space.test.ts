@@ -22,7 +22,7 @@ describe('a space without some configurations', () => {
     [first, DATA_TILE_CONFIGURATION].some((one) => configurationKey(one) === configurationKey(configuration));
   const space = without(whole, isExcluded);
 
-  test('has none of them among its starts, its alternatives and its points', () => {
+  test('lacks them in its starts, its alternatives and its points', () => {
     expect(space.starts).toEqual(whole.starts.slice(1));
     expect(space.alternatives).toEqual([]);
     expect(space.configurationAt(whole.starts[0]!)).toBeNull();
@@ -35,13 +35,13 @@ describe('a space without some configurations', () => {
     ['descent', coordinateDescent],
     ['random', randomSearch],
     ['grid', gridSearch],
-  ])('is searched by %s without coming to them', (_, strategy) => {
+  ])('is searched by %s without them', (_, strategy) => {
     const proposed = (of: typeof space) => {
       const search = strategy(of, seededRandom(3));
       const found: Configuration[] = [];
       for (let points = search.propose(64); points.length > 0; points = search.propose(64)) {
         found.push(...points.map((point) => of.configurationAt(point)!));
-        // The one that is excluded would draw every search to itself.
+        // The excluded configuration would be the best.
         search.observe(
           points.map((point) => ({ point, cost: isExcluded(whole.configurationAt(point)!) ? 1 : 2 })),
         );
@@ -75,7 +75,7 @@ test('the text of a configuration does not depend on the order of its keys, and 
     const reversed = Object.fromEntries(Object.entries(configuration).reverse()) as unknown as Configuration;
     expect(configurationText(reversed)).toBe(configurationText(configuration));
     expect(JSON.parse(configurationText(configuration))).toEqual(configuration);
-    // As the first version wrote them.
+    // The spelling of the first version.
     expect(configurationText(configuration)).toBe(JSON.stringify(configuration));
   }
 });

@@ -10,7 +10,7 @@ import { withKnobsLast, type Point, type SearchSpace } from '../../src/search/sp
 
 const isOdd = (point: Point) => point.reduce((a, b) => a + b, 0) % 2 === 1;
 
-/** A space of plain numbers, in which some may be illegal. */
+/** A space of plain numbers with some illegal points. */
 function space(
   sizes: readonly number[],
   starts: readonly Point[] = [],
@@ -37,7 +37,7 @@ function space(
   };
 }
 
-/** Runs a search on a cost that the test makes up; null costs are failures. */
+/** Runs a search on a synthetic cost. A null cost is a failure. */
 function search(
   factory: StrategyFactory,
   of: SearchSpace,
@@ -70,14 +70,14 @@ const bowl = (target: Point) => (point: Point) =>
   1 + point.reduce((sum, value, i) => sum + (value - target[i]!) ** 2, 0);
 
 describe.each(strategies)('%s', (_, factory) => {
-  test('never proposes an illegal point, nor one twice', () => {
+  test('never proposes an illegal point, or one point twice', () => {
     const { seen } = search(factory, space([6, 6, 6], [[0, 0, 0]]), bowl([3, 3, 2]), 500);
     expect(seen.length).toBeGreaterThan(50);
     expect(new Set(seen.map(String)).size).toBe(seen.length);
     expect(seen.filter(isOdd)).toEqual([]);
   });
 
-  test('ends when a small space is used up, having found its best', () => {
+  test('exhausts a small space and finds its best point', () => {
     const { seen, best } = search(factory, space([4, 4]), bowl([2, 2]), 10_000);
     expect(seen.length).toBeLessThanOrEqual(8);
     expect(best).toBe(1);
@@ -88,7 +88,7 @@ describe.each(strategies)('%s', (_, factory) => {
     expect(seen.length).toBeGreaterThan(16);
   });
 
-  test('proposes no more than it is asked for', () => {
+  test('respects the limit', () => {
     const strategy = factory(
       space(
         [9, 9, 9],
@@ -127,7 +127,7 @@ describe('coordinate descent', () => {
     ]);
   });
 
-  test('crosses what is inside the best starts with what is outside others', () => {
+  test('crosses inner knobs of the best starts with outer knobs of others', () => {
     const plain = space(
       [9, 9, 9],
       [
@@ -139,7 +139,7 @@ describe('coordinate descent', () => {
     );
     const of = { ...plain, knobs: plain.knobs.map((knob, i) => ({ ...knob, isInner: i === 2 })) };
     const strategy = coordinateDescent(of, seededRandom(1));
-    // The better the inner part, the worse what it starts with.
+    // Starts with better inner parts have worse outer parts.
     const cost = ([a, b, c]: Point) => 10 * Math.abs(1 - a!) + 10 * Math.abs(1 - b!) + 8 - c!;
     strategy.observe(strategy.propose(16).map((point) => ({ point, cost: cost(point) })));
     const first = strategy.propose(2);
@@ -148,7 +148,7 @@ describe('coordinate descent', () => {
       [1, 1, 6],
     ]);
     strategy.observe(first.map((point) => ({ point, cost: cost(point) })));
-    // What there was no room for comes next.
+    // The rest comes in the next batch.
     expect(strategy.propose(16)).toEqual([
       [3, 3, 5],
       [1, 1, 7],
@@ -175,7 +175,7 @@ describe('coordinate descent', () => {
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
   });
 
-  test('leaves a point that was only lucky for the best of the others', () => {
+  test('leaves a lucky point for the best of the others', () => {
     const of = space(
       [9, 9],
       [
@@ -210,7 +210,7 @@ describe('coordinate descent', () => {
   });
 });
 
-test('a grid begins at the best guess, and comes to every point all the same', () => {
+test('a grid begins at the best guess and visits every point', () => {
   const { seen } = search(
     gridSearch,
     space([3, 2], [[1, 1]], () => false),
@@ -227,7 +227,7 @@ test('a grid begins at the best guess, and comes to every point all the same', (
   ]);
 });
 
-test('knobs that are moved behind the others lead to the same configurations', () => {
+test('a space with reordered knobs has the same configurations', () => {
   const whole = space([3, 2, 2], [[2, 0, 0]]);
   const moved = withKnobsLast(whole, (knob) => knob === 0);
   expect(moved.knobs.map(({ name }) => name)).toEqual(['knob1', 'knob2', 'knob0']);

@@ -80,7 +80,7 @@ describe('canonical workloads', () => {
     expect(of(operation).key).toBe(key);
   });
 
-  test('say over which dimension each loop runs, reductions innermost', () => {
+  test('have the dimension of each loop, reductions innermost', () => {
     const permuted = generic(
       'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
       '"reduction", "parallel", "parallel"',
@@ -91,7 +91,7 @@ describe('canonical workloads', () => {
   });
 });
 
-describe('operations without a workload say why', () => {
+describe('skipped operations have a reason', () => {
   test.each<[string, string, RegExp]>([
     ['a dimension that only one operand knows', matmul('', '?x4xf32'), /dynamic in one operand only/],
     ['an empty dimension', matmul('', '8x0xf32', '0x16xf32'), /empty/],
@@ -138,13 +138,13 @@ describe('operations without a workload say why', () => {
     expect(of(operation).skipped).toMatch(reason);
   });
 
-  test('own configurations are seen whatever else is there', () => {
+  test('any configuration of its own skips an operation', () => {
     const { operations } = parse(Buffer.from(matmul('{foo = 1, compilation_info = #x.y<z>, bar}')));
     expect(ownConfiguration(operations[0]!)).toBe('compilation_info');
   });
 });
 
-test('the work of a workload counts a multiplication and an addition per innermost iteration', () => {
+test('an innermost iteration counts as two operations', () => {
   const { operations } = parse(
     Buffer.from(
       '%r = linalg.batch_matmul ins(%x, %y : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%z : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>',

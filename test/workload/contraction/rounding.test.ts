@@ -40,17 +40,17 @@ test('integers are exact', () => {
   expect(fromExpected(1e9)).toBe(0);
 });
 
-test('with narrow accumulators the truth decides, and how far the default is from it', () => {
+test('narrow accumulators are compared with true values, relative to the error of the default', () => {
   const { fromExpected, fromTruth } = fullAllowance(matmul(4, 4, 1024, ['bf16', 'bf16', 'bf16']), true);
   const roundoff = 2 ** -8;
   expect(fromExpected(0)).toBe(32 * roundoff);
   expect(fromTruth(0, 0)).toBe(8 * 32 * roundoff);
   expect(fromTruth(0, 1)).toBe(8);
-  // However far the default is off: no rounding takes a sum farther than that.
+  // The limit of all roundings applies even to a default with a larger error.
   expect(fromTruth(0, 100)).toBe(3 * 1024 * roundoff);
 });
 
-test('where values would all be 0, or cannot be read, there is nothing to compare', () => {
+test('values that are all 0, or of unknown types, cannot be compared', () => {
   expect(canCompareFull(matmul(4, 4, 4))).toBe(true);
   expect(canCompareFull(matmul(4, 4, 4, ['i8', 'i8', 'f32']))).toBe(true);
   expect(canCompareFull(matmul(4, 4, 4, ['i4', 'i8', 'i32']))).toBe(true);

@@ -54,19 +54,19 @@ describe('the setting', () => {
 describe('a dynamic dimension', () => {
   const dynamic = of('?x64xf32', '64x32xf32', '?x32xf32');
 
-  test('has no size before it is told', () => {
+  test('has no size without a setting', () => {
     expect(isDynamic(dynamic)).toBe(true);
     expect(dynamic.dimensions[0]).toEqual({ kind: 'm', size: 0, sizes: [] });
   });
 
-  test('is tuned at the sizes given, and they are in the key', () => {
+  test('is tuned at the given sizes, which are in the key', () => {
     const workload = at(dynamic, { m: [1, 16] });
     expect(workload.dimensions[0]).toEqual({ kind: 'm', size: 16, sizes: [1, 16] });
     expect(workloadKey(workload)).toBe('contraction m=?(1,16) n=32 k=64 f32,f32->f32 mk,kn->mn');
     expect(workloadFlops(workload)).toBe(2 * 16 * 32 * 64);
   });
 
-  test('is a static one at each of its sizes', () => {
+  test('has a static form for each of its sizes', () => {
     const forms = staticForms(at(dynamic, { m: [1, 16] }));
     expect(forms.map(workloadKey)).toEqual([
       'contraction m=1 n=32 k=64 f32,f32->f32 mk,kn->mn',
@@ -75,7 +75,7 @@ describe('a dynamic dimension', () => {
     expect(staticForms(matmul(4, 5, 6))).toEqual([matmul(4, 5, 6)]);
   });
 
-  test('in several kinds is tuned at every combination', () => {
+  test('of several kinds is tuned at every combination', () => {
     const both = of('?x64xf32', '64x?xf32', '?x?xf32');
     const forms = staticForms(at(both, { m: [1, 16], n: [2, 3] }));
     expect(forms.map(({ dimensions }) => dimensions.map(({ size }) => size))).toEqual([
@@ -86,7 +86,7 @@ describe('a dynamic dimension', () => {
     ]);
   });
 
-  test('without sizes is skipped, with what to say', () => {
+  test('without sizes is skipped, with the flag to set', () => {
     expect(atSizes(dynamic, { n: [4] })).toEqual({
       skipped: {
         code: 'sizes-missing',

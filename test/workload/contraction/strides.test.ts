@@ -1,4 +1,4 @@
-// Strides are taken out of a root as the compiler writes it, and nothing else is touched.
+// Strides of a root become slices before the root. Other text stays unchanged.
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { rewrittenRoot } from '../../../src/workload/contraction/strides.ts';
@@ -17,7 +17,7 @@ const rewrite = (text: string) => {
   return rewrittenRoot(text, operation!, 'a = 1');
 };
 
-test('an operand that is read with strides is sliced before the root, which gets the attribute', () => {
+test('a strided operand is sliced before the root, and the root gets the attribute', () => {
   const ins = '%0, %1 : tensor<8x9x32xf32>, tensor<32x48xf32>';
   expect(rewrite(root('d0 * 2, d1 * 3, d3', ins))).toBe(
     root('d0, d1, d3', '%strided0, %1 : tensor<4x3x32xf32>, tensor<32x48xf32>', ' attrs = {a = 1}').replace(
@@ -32,7 +32,7 @@ test('a root without strides only gets the attribute', () => {
   expect(rewrite(root('d0, d1, d3', ins))).toBe(root('d0, d1, d3', ins, ' attrs = {a = 1}'));
 });
 
-test('what is not written as the compiler writes it stays as it is', () => {
+test('text in another layout is refused', () => {
   const ins = '%0, %1 : tensor<8x9x32xf32>, tensor<32x48xf32>';
   expect(rewrite(root('d0*2, d1 * 3, d3', ins))).toBe(null);
   expect(rewrite(root('d0 * 2, d1 * 3, d3', ins.replace(' : ', ':')))).toBe(null);

@@ -4,20 +4,20 @@ import { likelyCost } from '../../../src/workload/contraction/traffic.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolution, matmul, workload } from '../../support/workloads.ts';
 
-test('what waits for its operands costs more than what it does with them', () => {
+test('a workload that is bound by memory costs more than its arithmetic', () => {
   const vector = workload({ n: 1000, k: 1024 });
-  // 2 MFLOP, for which 4 MB are read.
+  // 2 MFLOP and 4 MB of reads.
   expect(likelyCost(vector)).toBeGreaterThan(4 * contractionFlops(vector));
-  // As much work again from operands that stay in the caches.
+  // The same work on operands that stay in the caches.
   expect(likelyCost(vector)).toBeGreaterThan(likelyCost(matmul(196, 48, 120)));
 });
 
-test('where much is done with every operand, the work is what counts', () => {
+test('a workload with much arithmetic per byte costs its arithmetic', () => {
   const square = matmul(1024, 1024, 1024);
   expect(likelyCost(square) / contractionFlops(square)).toBeCloseTo(1, 1);
 });
 
-/** In operations on numbers for each that is needed. */
+/** Estimated cost divided by the arithmetic operations. */
 const effortOf = (work: OperationWork) => likelyCost(work) / contractionFlops(work);
 
 test.each([

@@ -1,4 +1,4 @@
-// Filters that are moved over an image: their form, and how their dispatch is written anew.
+// Convolutions as generics: their form, and the rewritten text of their dispatch.
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { rewrittenRoot } from '../../../src/workload/contraction/strides.ts';
@@ -29,7 +29,7 @@ const depthwise: Text = {
   types: ['22x21x16xf32', '5x5x16xf32', '18x17x16xf32'],
 };
 
-/** As the compiler writes it at the end of `flow`. */
+/** A convolution as the compiler prints it after `flow`. */
 function generic({ loops, maps, types, attributes = '' }: Text): string {
   const names = loops.map((_, i) => `d${i}`).join(', ');
   const [image, filter, result] = types;
@@ -43,14 +43,14 @@ function generic({ loops, maps, types, attributes = '' }: Text): string {
 `;
 }
 
-/** A filter of one row, as the compiler writes it: without what has one element. */
+/** A filter of one row. The compiler drops dimensions of one element. */
 const row: Text = {
   loops: ['p', 'p', 'p', 'r', 'r'],
   maps: ['d0, d1 + d3, d4', 'd3, d4, d2', 'd0, d1, d2'],
   types: ['18x23x8xf32', '7x8x16xf32', '18x17x16xf32'],
 };
 
-/** And one of one column, each other of which is read, of several images. */
+/** A filter of one column with a dilation of 2, over several images. */
 const column: Text = {
   loops: ['p', 'p', 'p', 'p', 'r', 'r'],
   maps: ['d0, d1 + d4, d2 * 2, d5', 'd4, d5, d3', 'd0, d1, d2, d3'],
@@ -76,7 +76,7 @@ const keyOf = (text: Text) => {
   return form && workloadKey(form.workload);
 };
 
-describe('the form of a root that moves a filter', () => {
+describe('the form of a convolution', () => {
   test.each([
     [
       'dense, in steps',
@@ -117,7 +117,7 @@ describe('the form of a root that moves a filter', () => {
     expect(keyOf(text)).toBe(key);
   });
 
-  test('has a batch dimension, and loops in the order in which the compiler has them then', () => {
+  test('has a batch dimension, and loops in the order of the pipeline', () => {
     const { workload, loops } = rootFormOf(only(generic(depthwise)))!;
     expect(workload.dimensions.map(({ size }) => size)).toEqual([16, 1, 18, 17, 5, 5]);
     expect(loops).toEqual([1, 2, 3, 0, 4, 5]);
@@ -145,7 +145,7 @@ describe('the form of a root that moves a filter', () => {
   });
 });
 
-describe('written anew', () => {
+describe('the rewritten text', () => {
   const rewrite = (text: string) => rewrittenRoot(text, only(text), 'a = 1');
 
   test('a root gets a batch dimension before it gets the attribute', () => {
@@ -192,11 +192,11 @@ after %5
     );
   });
 
-  test('one that has a batch dimension only gets the attribute', () => {
+  test('a convolution with a batch dimension only gets the attribute', () => {
     expect(rewrite(generic(batched))).toBe(generic({ ...batched, attributes: ' attrs = {a = 1}' }));
   });
 
-  test('what is not written as the compiler writes it stays as it is', () => {
+  test('text in another layout is refused', () => {
     expect(rewrite(generic(dense).replace('} -> tensor', '}\n -> tensor'))).toBe(null);
   });
 });

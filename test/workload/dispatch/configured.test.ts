@@ -1,4 +1,4 @@
-// What the compiler says of a dispatch that it has configured, and other tiles in its place.
+// Reads a configured dispatch, and replaces its tiles.
 import { expect, test } from 'vitest';
 import { readConfigured, withLevels } from '../../../src/workload/dispatch/configured.ts';
 import {
@@ -17,7 +17,7 @@ const ALL = 'affine_map<(d0, d1, d2) -> (d0, d1, d2)>';
 const config = (levels: string) => `lowering_config = #iree_cpu.lowering_config<${levels}>`;
 const REDUCED = 'iterator_types = ["parallel", "parallel", "reduction"]';
 
-/** A softmax as IREE 3.13 configures it, without what is around the operations. */
+/** The operations of a softmax as IREE 3.13 configures them. */
 const softmax = (columns = 1500) => `hal.executable public @main_dispatch_0 {
   func.func @main_dispatch_0_softmax_6x1500x${columns}xf32_dispatch_tensor_store() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
     %2 = iree_codegen.load_from_buffer %0 : memref<6x1500x${columns}xf32> -> tensor<6x1500x${columns}xf32>
@@ -60,7 +60,7 @@ test('all operations of a softmax run along the same three dimensions', () => {
   ]);
 });
 
-test('of an attention, keys and what is multiplied with them are summed', () => {
+test('the reductions of an attention are the keys and the elements of a key', () => {
   const { sizes, parts, root, lane } = readConfigured(ATTENTION)!;
   expect(sizes).toEqual([12, 128, 64, 128, 64]);
   expect(lane).toBe(2);
@@ -68,13 +68,13 @@ test('of an attention, keys and what is multiplied with them are summed', () => 
   expect(parts.map(({ loops }) => loops.join(''))).toEqual(['012', '01', '01', '01234', '012']);
 });
 
-test('a pooling sums its window', () => {
+test('the reductions of a pooling are its window', () => {
   const { sizes, parts } = readConfigured(POOLING)!;
   expect(sizes).toEqual([1, 64, 56, 56, 3, 3]);
   expect(parts[0]!.reduced).toEqual([4, 5]);
 });
 
-test('what one operation reads twice in different orders stays apart', () => {
+test('two loops of one operation stay separate dimensions', () => {
   const own = `func.func @f() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
     %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0, %0 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%2 : tensor<64x64xf32>) attrs = {${config('distribution = [64, 64], vector_common_parallel = [8, 16]')}} {
 `;
@@ -117,12 +117,12 @@ test('tiles of a dispatch are those of all of its operations', () => {
     'distribution = [1, 60, 0], vector_common_parallel = [1, 4, 0], vector_reduction = [0, 0, 60]',
     'vector_common_parallel = [1, 4, 0], vector_inner_parallel = [0, 0, 60]',
   ]);
-  // That is how it is found again in what the compiler says.
+  // The compiler's dump identifies the configuration by this text.
   expect(reconfigured(text, work, configuration)).toBe(text);
   expect(reconfigured(softmax(1504), work, configuration)).toBeNull();
 });
 
-test('an attention never gets tiles that would make weights of a part of each product', () => {
+test('an attention never gets tiles along the elements of a key', () => {
   const work = dispatchWork(ATTENTION, PLACE) as DispatchWork;
   const tiles = (multiplied: number): DispatchTileConfiguration => ({
     version: 1,
@@ -130,17 +130,17 @@ test('an attention never gets tiles that would make weights of a part of each pr
     distribution: [1, 64, 64, 0, 0],
     vector: [1, 8, 64, 8, multiplied],
   });
-  // In this one keys are the fourth dimension, and what they are multiplied along is the fifth.
+  // Here the keys are dimension 3, and the elements of a key dimension 4.
   expect(reconfigured(ATTENTION, work, tiles(64))).toContain('vector_reduction = [0, 0, 0, 8, 64]');
   expect(reconfigured(ATTENTION, work, tiles(0))).not.toBeNull();
   expect(reconfigured(ATTENTION, work, tiles(8))).toBeNull();
 });
 
-test('a dispatch that does next to nothing is none to tune', () => {
+test('a dispatch with little work is skipped', () => {
   expect(dispatchWork(softmax().replaceAll('1500', '4'), PLACE)).toBe('it does too little to matter');
 });
 
-test('a dispatch of dynamic size is known by the sizes that its program is run at', () => {
+test('the key of a dynamic dispatch has the sizes at which its program is run', () => {
   const text = softmax().replaceAll('<6x1500x1500', '<6x?x?').replaceAll('<6x1500xf32>', '<6x?xf32>');
   const open = dispatchWork(text, PLACE) as DispatchWork;
   expect(open.dimensions.map(({ sizes }) => sizes)).toEqual([undefined, [], []]);
@@ -167,7 +167,7 @@ test('a dispatch of dynamic size is known by the sizes that its program is run a
   expect(reconfigured(softmax(), work, configuration)).toBeNull();
 });
 
-test('an attention whose heads are of dynamic size is none to tune: they have to be whole', () => {
+test('an attention with heads of dynamic size is skipped, because these cannot be tiled', () => {
   expect(dispatchWork(ATTENTION.replaceAll('x64xf32>', 'x?xf32>'), PLACE)).toMatch(
     /dynamic dimension, which has to be whole/,
   );
