@@ -1,15 +1,17 @@
-// Candidates as functions of a program without operands of its own, and what the real compiler makes of them.
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Candidates for GPUs, compiled as a search compiles them. No GPU is needed.
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cuda } from '../../../src/backend/cuda/index.ts';
+import { configuredOperations, type ConfiguredOperation } from '../../../src/backend/dumps.ts';
 import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
-import { compilationInfo } from '../../../src/backend/gpu/render.ts';
-import { isFloat } from '../../../src/workload/element-type.ts';
-import { extentsOf, type OperandForm } from '../../../src/workload/contraction/contraction.ts';
-import { operationText } from '../../../src/workload/contraction/text.ts';
-import { candidateLoops, type OperationWork } from '../../../src/workload/workload.ts';
+import { addBackend } from '../../../src/backend/index.ts';
+import { rocm } from '../../../src/backend/rocm/index.ts';
+import { buildCandidates } from '../../../src/measure/build.ts';
+import { candidateOf } from '../../../src/measure/candidate-module.ts';
+import type { Toolchain } from '../../../src/measure/toolchain.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
-import { compiler } from '../../support/installed-tools.ts';
+import { compiler, toolchain } from '../../support/real-tools.ts';
 
 /** Flags that make each of these GPUs the target. */
 export const TARGET_FLAGS: Readonly<Record<string, readonly string[]>> = {
@@ -28,99 +30,43 @@ export const TARGET_FLAGS: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-export interface Candidate {
-  readonly workload: OperationWork;
-  /** Null for the compiler's own choice. */
-  readonly configuration: GpuConfiguration | null;
-}
+export const backendOf = (target: string) => (target.startsWith('sm_') ? cuda : rocm);
 
-const typeOf = (workload: OperationWork, operand: OperandForm) =>
-  `tensor<${extentsOf(workload, operand)
-    .map((size) => `${size}x`)
-    .join('')}${operand.elementType}>`;
-
-/** Text that computes `%result` from `%lhs`, `%rhs` and `%init` by moving a filter over an image. */
-function windowText(workload: OperationWork, attribute: string | null): string {
-  const { dimensions, lhs, rhs, accumulator, windows = [] } = workload;
-  const loops = dimensions.map((_, d) => `d${d}`).join(', ');
-  const inside = new Map(windows);
-  const isInside = new Set(inside.values());
-  const map = (operand: OperandForm) =>
-    `affine_map<(${loops}) -> (${operand.dimensions
-      .filter((d) => operand !== lhs || !isInside.has(d))
-      .map((d) => (operand === lhs && inside.has(d) ? `d${d} + d${inside.get(d)!}` : `d${d}`))
-      .join(', ')})>`;
-  const [l, r, a] = [lhs, rhs, accumulator].map(({ elementType }) => elementType) as [string, string, string];
-  const [float, widen] = isFloat(a) ? ['f', 'arith.extf'] : ['i', 'arith.extsi'];
-  const iterators = dimensions.map(({ kind }) => (kind === 'k' ? '"reduction"' : '"parallel"'));
-  return `  %result = linalg.generic {indexing_maps = [${[lhs, rhs, accumulator].map(map).join(', ')}], iterator_types = [${iterators.join(', ')}]}
-      ins(%lhs, %rhs : ${typeOf(workload, lhs)}, ${typeOf(workload, rhs)}) outs(%init : ${typeOf(workload, accumulator)})${attribute === null ? '' : ` attrs = {${attribute}}`} {
-  ^bb0(%l: ${l}, %r: ${r}, %o: ${a}):
-${l === a ? '' : `    %lx = ${widen} %l : ${l} to ${a}\n    %rx = ${widen} %r : ${r} to ${a}\n`}    %p = arith.mul${float} ${l === a ? '%l, %r' : '%lx, %rx'} : ${a}
-    %s = arith.add${float} %o, %p : ${a}
-    linalg.yield %s : ${a}
-  } -> ${typeOf(workload, accumulator)}`;
-}
-
-export function functionOf(name: string, { workload, configuration }: Candidate): string {
-  const { lhs, rhs, accumulator, windows } = workload;
-  const [l, r, result] = [lhs, rhs, accumulator].map((operand) => typeOf(workload, operand)) as [
-    string,
-    string,
-    string,
-  ];
-  const type = accumulator.elementType;
-  const attribute =
-    configuration && `compilation_info = ${compilationInfo(configuration, candidateLoops(workload))}`;
-  return `func.func @${name}(%lhs: ${l}, %rhs: ${r}) -> ${result} {
-  %zero = arith.constant ${isFloat(type) ? '0.0' : '0'} : ${type}
-  %empty = tensor.empty() : ${result}
-  %init = linalg.fill ins(%zero : ${type}) outs(%empty : ${result}) -> ${result}
-${windows === undefined ? operationText(workload, attribute) : windowText(workload, attribute)}
-  return %result : ${result}
-}
-`;
+async function toolchainFor(target: string, flags: readonly string[]): Promise<Toolchain> {
+  const backend = backendOf(target);
+  addBackend(backend);
+  const workDirectory = temporaryDirectory();
+  return {
+    ...(await toolchain(workDirectory)),
+    compiler: compiler.executable,
+    flags: [...TARGET_FLAGS[target]!, ...flags],
+    device: { model: target, driver: backend.drivers[0], threads: 1, cachesKiB: [] },
+  };
 }
 
 export interface Compiled {
-  /** Messages of the compiler; empty when it made a program. */
-  readonly problem: string;
-  /** What the dumps say of each candidate's dispatch, in the order of the candidates. */
-  readonly dumps: readonly Uint8Array[];
+  /** Reasons of the compiler by candidate: `c0` is the first configuration. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Operations of the compiler's dumps, for each configuration in order; empty for a refused candidate. */
+  readonly operations: readonly (readonly ConfiguredOperation[])[];
 }
 
-/** Compiles candidates as one program, to machine code. */
-export function compileAll(
+/** Compiles candidates of one workload to machine code. */
+export async function compileAll(
   target: string,
-  candidates: readonly Candidate[],
-  flags: readonly string[] = [],
-): Compiled {
-  const folder = temporaryDirectory();
-  const path = join(folder, 'candidates.mlir');
-  const dumps = join(folder, 'dumps');
-  writeFileSync(path, candidates.map((one, i) => functionOf(`c${i}`, one)).join(''));
-  const { status, stderr } = spawnSync(
-    compiler.executable,
-    [
-      path,
-      ...TARGET_FLAGS[target]!,
-      ...flags,
-      `--iree-hal-dump-executable-configurations-to=${dumps}`,
-      ...['-o', join(folder, 'candidates.vmfb')],
-    ],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) return { problem: stderr || `exit ${status}`, dumps: [] };
+  workload: OperationWork,
+  configurations: readonly GpuConfiguration[],
+): Promise<Compiled> {
+  const dumps = temporaryDirectory();
+  const tools = await toolchainFor(target, [`--iree-hal-dump-executable-configurations-to=${dumps}`]);
+  const candidates = configurations.map((one, i) => candidateOf(`c${i}`, one, workload, tools.release));
+  // Without the default: of f16 products in f16 the compiler has none for gfx942 (IREE 3.13.0).
+  const { refused } = await buildCandidates(tools, workload, candidates, 'all');
   const files = readdirSync(dumps);
-  return {
-    problem: '',
-    dumps: candidates.map((_, i) =>
-      readFileSync(
-        join(
-          dumps,
-          files.find((name) => name.includes(`_c${i}_dispatch_`))!,
-        ),
-      ),
-    ),
-  };
+  const operations = candidates.map(({ name }) =>
+    files
+      .filter((file) => new RegExp(`_(?:x_${name}|${name}_dispatch_\\d+)[_.]`).test(file))
+      .flatMap((file) => configuredOperations(readFileSync(join(dumps, file)))),
+  );
+  return { refused, operations };
 }

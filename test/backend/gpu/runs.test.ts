@@ -1,19 +1,23 @@
-// Points of the space, drawn at random, compile and give right results on a Vulkan device.
+// Random configurations of the spaces compile, and compute the right result on the devices of this machine.
 import { describe, expect, test } from 'vitest';
-import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import type { Configuration } from '../../../src/backend/configuration.ts';
-import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
+import type { Device } from '../../../src/backend/device.ts';
+import { configurationKey, loadBackend } from '../../../src/backend/index.ts';
 import { failuresAlone } from '../../../src/measure/alone.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';
-import { configurationKey } from '../../../src/backend/index.ts';
+import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { probeTargets } from '../../../src/site/probe.ts';
+import { hostCpu } from '../../../src/system/processor.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
-import { LLVMPIPE, LLVMPIPE_FLAGS, vulkanToolchain, whyNoVulkan } from '../../support/vulkan.ts';
+import { compiler, runtimeTool, toolchain } from '../../support/real-tools.ts';
+import { LLVMPIPE_FLAGS, whyNoVulkan } from '../../support/vulkan.ts';
 import { matmul, workload } from '../../support/workloads.ts';
+import { TARGET_FLAGS } from './candidates.ts';
 
 const CONVOLUTIONS: readonly (readonly [string, ConvolutionText])[] = [
   [
@@ -82,15 +86,57 @@ const SHAPES: readonly (readonly [string, OperationWork])[] = [
   ['integers', matmul(32, 64, 48, ['i8', 'i8', 'i32'])],
 ];
 
-describe.skipIf(isWithout(whyNoVulkan()))('every point that is drawn compiles and runs right', () => {
-  test.each(SHAPES)('%s', (_, shape) => draw(shape));
-  test.each(CONVOLUTIONS.slice(0, isFull ? undefined : 4))('%s', (_, text) =>
-    draw(convolutionWorkloads(LLVMPIPE_FLAGS, [text])[0]!),
+interface Place {
+  readonly flags: readonly string[];
+  readonly device: Device;
+  readonly spaceOf: (workload: OperationWork) => SearchSpace<Configuration>;
+}
+
+/** The first device of a driver, or the reason that there is none. */
+async function placeOf(
+  name: string,
+  driver: string,
+  flagsFor: (chip: string) => readonly string[],
+): Promise<Place | string> {
+  const backend = (await loadBackend(name))!;
+  const cacheDirectory = temporaryDirectory();
+  const device = await backend.describeDevice(driver, {
+    ...{ runModule: () => runtimeTool('iree-run-module'), cacheDirectory, env: process.env },
+  });
+  if (typeof device === 'string') return device;
+  const flags = flagsFor(device.gpu!.version);
+  const { targets } = await probeTargets(compiler.executable, flags, [], hostCpu(), cacheDirectory);
+  const { target } = targets[0]!;
+  const options = { ...backend.hardwareOf(target, device), wholeProgram: false, following: false };
+  return { flags, device, spaceOf: (workload) => backend.spaceOf(workload, options) };
+}
+
+const [cuda, hip] = await Promise.all([
+  // PTX of sm_80 runs on all later GPUs.
+  placeOf('cuda', 'cuda', () => TARGET_FLAGS['sm_80']!),
+  placeOf('rocm', 'hip', (chip) => ['--iree-hal-target-device=hip', `--iree-rocm-target=${chip}`]),
+]);
+const noVulkan = whyNoVulkan();
+const vulkan = isWithout(noVulkan)
+  ? noVulkan!
+  : await placeOf('vulkan-spirv', 'vulkan', () => LLVMPIPE_FLAGS);
+
+describe.each([
+  ['Vulkan', vulkan],
+  ['CUDA', cuda],
+  ['HIP', hip],
+] as const)('every configuration that is drawn compiles and runs right on %s', (_, place) => {
+  const isAbsent = typeof place === 'string';
+  const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 4);
+  test.skipIf(isAbsent).each(SHAPES)('%s', (_name, shape) => draw(shape));
+  test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
+    draw(convolutionWorkloads((place as Place).flags, [text])[0]!),
   );
 
   async function draw(shape: OperationWork): Promise<void> {
-    const tools = await vulkanToolchain(temporaryDirectory());
-    const space = tileSpace(shape, readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!);
+    const { flags, device, spaceOf } = place as Place;
+    const tools = { ...(await toolchain(temporaryDirectory())), flags, device };
+    const space = spaceOf(shape);
     const random = seededRandom(isFull ? 2 : 1);
     const wanted = isFull ? 84 : 5;
     const drawn = new Map<string, Configuration>();
