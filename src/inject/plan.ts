@@ -41,7 +41,7 @@ type Whole =
       readonly text: string;
       /** A change of the whole program that a configuration needs, such as `data tiling`; null for none. */
       readonly needs: string | null;
-      /** Flags beside the spec's own. */
+      /** More flags than the spec's own. */
       readonly flags: readonly string[];
       /** A tuning spec for the generated operations; null if the compiler chooses their configurations. */
       readonly following: string | null;

@@ -1,4 +1,4 @@
-// Modules that one build has compiled to measure them. The user's output is a copy of one of them if the commands are the same.
+// Modules that a build has compiled to measure them. The user's output is a copy of one of them if the commands are the same.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Compile } from '../compiler/command.ts';

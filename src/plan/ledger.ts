@@ -44,8 +44,8 @@ export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanSt
 };
 
 /**
- * Key of a plan: compiler, command line, CPU, input and injection. It has no paths of input and output, because a
- * compile succeeds or fails whatever they are.
+ * Key of a plan: compiler, command line, CPU, input and injection. It has no paths of input and output, because
+ * the success of a compile does not depend on them.
  */
 export function planIdentity(
   command: Command,

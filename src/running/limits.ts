@@ -23,7 +23,7 @@ const LARGEST_INPUTS = 2 ** 30;
 /** Limit for compiles of a rewritten program, in budgets. Without these compiles the program ships as written, which loses most. */
 const REWRITTEN_COMPILES = 4;
 
-/** Limits for a program beside the tuning budget. */
+/** Limits of compiles and runs, besides the tuning budget. */
 export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limits => ({
   compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
   runSeconds: SHARE * budgetSeconds,

@@ -1,4 +1,4 @@
-// Verdicts on whole programs: a configuration that is faster alone can be slower beside others.
+// Verdicts on whole programs: a configuration that is faster alone can be slower together with others.
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';

@@ -47,7 +47,7 @@ export async function failsAgain(
 }
 
 /**
- * Marks a configuration as broken, forever, if the messages point at its operation and the compile fails again with this configuration alone.
+ * Marks configurations as broken, forever: the messages point at the operation, and the compile fails again with this configuration alone.
  * @param stderr messages of the compile with all configurations
  * @param workSeconds limit of processor time of each compile
  */

@@ -68,7 +68,7 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
     const landed = seen ?? (await prove(run));
     const isKept = held !== null && result.stdout.length === 0;
     const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
-    // After a loss the next build decides anew.
+    // After a loss the next build decides again.
     if (allLanded(landed) === false) hooks.onEnd({ landed, argv, fallback: null, output, replayFiles: null });
     else end(landed, output);
   }, surroundings);

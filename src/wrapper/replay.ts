@@ -109,7 +109,7 @@ const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path
  */
 export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
   try {
-    // SQLite keeps its other files beside the real file, not beside links to it.
+    // SQLite keeps its other files next to the real file, not next to links.
     return stampsOf([
       ...(lock === undefined ? [] : [lock]),
       ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),

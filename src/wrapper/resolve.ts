@@ -44,7 +44,7 @@ export interface Resolved {
   readonly seconds: number;
   /** Whether the next build decides the same: nothing is left to tune or to note. */
   readonly isFinal: boolean;
-  /** Files beside the database that the decisions depend on. */
+  /** Other files that the decisions depend on. */
   readonly files: readonly string[];
   /** Why nothing is measured in this build; null if measuring is allowed. */
   readonly whyNot: Reason | null;

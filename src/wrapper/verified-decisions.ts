@@ -56,7 +56,7 @@ export async function verifiedDecisions(
   const isVerified = memory?.verified === set;
   const open = memory?.open?.set === set ? memory.open : null;
   const unchanged: VerifiedDecisions = { decisions, verdict: null, seconds: 0, isFinal: true };
-  /** The decisions that ship without a run. Every build leaves out the same, whatever its budget. */
+  /** The decisions that ship without a run. Every build leaves out the same, with any budget. */
   const withoutRun = (verdict: ProgramVerdict | null = null): VerifiedDecisions => ({
     ...unchanged,
     ...shippable(decisions, isVerified ? null : open === null ? NOT_RUN : whyOpen(open), verdict),

@@ -69,7 +69,7 @@ test('a route of the user stays after a loss', () => {
   expect(route()).toBe('inline');
 });
 
-test('data tiling stays after another operation beside it was lost', () => {
+test('data tiling stays after the configuration of another operation was lost', () => {
   const { route, found } = planner(decide([{ version: 1, kind: 'data-tile' }, MATMUL_TILES]));
   expect(route()).toBe('preprocess');
   found('preprocess', [true, false]);

@@ -14,7 +14,7 @@ import {
 } from './clients-support.ts';
 import { HOST, oddMatmul, type Workplace } from './support.ts';
 
-/** Calls the binding as its users do, and prints what came out. */
+/** Calls the binding as its users do, and prints the result. */
 const binding = `
 import hashlib, json
 import iree.compiler.tools as tools
@@ -45,11 +45,11 @@ describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
     return JSON.parse(stdout.toString()) as Record<string, unknown>;
   };
 
-  /** What the binding gives without shims, which does not depend on the place. */
+  /** Output of the binding without shims. It does not depend on the place. */
   let withoutShims: Promise<Record<string, unknown>> | undefined;
   const stockOf = (place: Workplace) => (withoutShims ??= call(place, { IREE_TOOL_PATH: undefined }));
 
-  test('gives what it gives without them, without a budget', async ({ skip }) => {
+  test('gives the same output as without shims if the budget is 0', async ({ skip }) => {
     if (isWithout(noPython)) skip();
     const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '0' });
     place.write('in.mlir', oddMatmul);
@@ -61,7 +61,7 @@ describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
     expect(await call(place, byToolPath(shims))).toEqual(stock);
   });
 
-  test('gets what was tuned, from files and from strings', { timeout: 240_000 }, async ({ skip }) => {
+  test('gets tuned modules, from files and from strings', { timeout: 240_000 }, async ({ skip }) => {
     if (isWithout(noPython)) skip();
     const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '300' }, simulatedInstallation);
     place.write('in.mlir', oddMatmul);
@@ -77,7 +77,7 @@ describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
     for (const form of ['file', 'output', 'string']) expect(tuned[form]).not.toEqual(stock[form]);
   });
 
-  test("pip's own iree-compile gets it too, and the two do not call each other for ever", async ({
+  test("pip's own iree-compile gets tuned modules, and the two do not call each other forever", async ({
     skip,
   }) => {
     if (isWithout(noPython)) skip();
@@ -97,7 +97,7 @@ describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
 });
 
 describe('a test suite that runs commands as strings, with the shims first in PATH', () => {
-  // The form of iree-test-suites' onnx_ops.
+  // As in onnx_ops of iree-test-suites.
   const suite = `
 import subprocess, sys
 compile = subprocess.list2cmdline(["iree-compile", "model.mlir", *sys.argv[1:], "-o", "model_cpu.vmfb"])
@@ -136,7 +136,7 @@ for command in [compile, run]:
 });
 
 describe('a client that gives the compile a few seconds', () => {
-  // iree-turbine's BOO gives a string. Where the shell does not become its only command, the client kills the shell alone.
+  // BOO of iree-turbine gives a string. If the shell starts the command as a child, the client kills the shell alone.
   const boo = `
 import shlex, subprocess, sys
 form, *flags = sys.argv[1:]
@@ -163,9 +163,9 @@ except subprocess.TimeoutExpired:
       const env = { ...byPath(shims), TMPDIR: temporary, IREE_TUNED_EXPLAIN: explain };
       const { stdout } = await place.run(python!, ['-c', boo, form, ...HOST], { env });
       expect(stdout.toString()).toBe('timed out\n');
-      // Tools that measure may come to their end first.
+      // Measuring tools may end first.
       while (processesOf(place).length > 0) await sleep(100);
-      // Killed, or left alone by a shell that was killed: then the compile was finished without the rest of the tuning.
+      // The build was killed, or it lost its shell and finished the compile without further tuning.
       if (form === 'list') expect(place.has('explain.json')).toBe(false);
       if (place.has('explain.json'))
         expect(place.read('explain.json').toString()).toContain('tuning was interrupted');

@@ -1,4 +1,4 @@
-// A folder of shims in a user's working folder, and the clients that get to see nothing else of us.
+// A folder of shims in a user's working folder, and clients that know the shims alone.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,10 +11,10 @@ import { simulatedPrograms } from '../support/simulated-programs.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
 import { Workplace } from './support.ts';
 
-/** Where pip's scripts are. */
+/** Folder of pip's scripts. */
 export const pipFolder = dirname(compiler.invokedAs);
 
-/** A Python that has IREE's binding; null when the compiler was not installed by pip. */
+/** A Python with IREE's binding; null if pip has not installed the compiler. */
 export const python: string | null = (() => {
   const candidates = [interpreterOf(readHead(compiler.invokedAs)), join(pipFolder, 'python3')];
   const works = (path: string | null) =>
@@ -22,7 +22,7 @@ export const python: string | null = (() => {
   return candidates.find(works) ?? null;
 })();
 
-/** Why there is none; null when there is. */
+/** Why there is no such Python; null if there is. */
 export const noPython =
   python === null ? 'the compiler found is not one of pip: no Python has iree.compiler' : null;
 
@@ -46,8 +46,7 @@ export async function shimmedWorkplace(
 }
 
 /**
- * Simulated tools, and beside them the other tools of the real installation. Held by the file `hold` of the place; whole
- * programs end at once.
+ * Simulated tools, next to the other tools of the real installation. The file `hold` of the place holds searches. Whole programs end at once.
  */
 export function simulatedInstallation(place: Workplace): string {
   place.write('deeds', 'exit 1');
@@ -63,7 +62,7 @@ export function simulatedInstallation(place: Workplace): string {
   return simulated;
 }
 
-/** What a client's environment adds, for each way to use the folder. */
+/** The client's variables for each way to use the folder. */
 export const byPath = (shims: string) => ({
   IREE_TUNED_COMPILER: undefined,
   PATH: `${shims}:${process.env['PATH'] ?? ''}`,

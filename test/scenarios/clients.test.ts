@@ -7,7 +7,7 @@ import { byPath, isInstalled, shimmedWorkplace, simulatedInstallation } from './
 import { recordMisses } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
-test('install-shim says what it wrote and how to use it, and refuses what is not its own', async () => {
+test('install-shim lists its files with their use, and refuses foreign files', async () => {
   const place = Workplace.real();
   const install = (...argv: string[]) => place.tuned(['shim', "it's", ...argv]);
   const { code, stdout } = await install();
@@ -35,7 +35,7 @@ test('install-shim says what it wrote and how to use it, and refuses what is not
 const MODULES = [0, 1, 2, 3];
 const FLAGS = ['--output-format=vm-bytecode', '--mlir-print-op-on-diagnostic=false', ...HOST];
 
-/** What IREE's own CMake functions do: import the binaries, resolve their links, one command per module. */
+/** As IREE's own CMake functions: imports the binaries, resolves their links, and runs one command per module. */
 const project = `cmake_minimum_required(VERSION 3.21)
 project(modules NONE)
 
@@ -90,7 +90,7 @@ test(
     };
     const ninja = (more: readonly string[] = [], settings = {}) =>
       run('ninja', ['-C', 'build', '-j8', ...more], settings);
-    // Really compiled: the absolute path of the input makes a difference.
+    // The absolute path of the input shows that the module was compiled here.
     const stocks = MODULES.map((i) =>
       place.run(compiler.executable, [
         ...[...FLAGS, realpathSync(place.path(`module${i}.mlir`))],
@@ -101,14 +101,14 @@ test(
 
     await run('cmake', ['-G', 'Ninja', '-S', '.', '-B', 'build', `-DIREE_HOST_BIN_DIR=${shims}`]);
     const isStock = (i: number) => place.read(`build/module${i}.vmfb`).equals(place.read(`stock${i}.vmfb`));
-    // A failing command, or anything on stderr, would be part of what ninja prints.
+    // Ninja prints failed commands and stderr.
     const untuned = await ninja([], { IREE_TUNED_ON_MISS: 'record' });
     expect(untuned.match(/^\[\d+\/8\] .*$/gm)).toHaveLength(8);
     expect(untuned.trimEnd().split('\n')).toHaveLength(9);
     expect(MODULES.map(isStock)).toEqual([true, true, true, true]);
     expect(await ninja()).toContain('no work to do');
 
-    // A flag names the folder, so records are for builds in this one.
+    // A flag has the path of the folder, so the records hold for this folder.
     recordMisses(place);
     await ninja(['-t', 'clean']);
     expect((await ninja()).trimEnd().split('\n')).toHaveLength(9);

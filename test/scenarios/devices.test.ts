@@ -11,7 +11,7 @@ import { rowsOf, Workplace } from './support.ts';
 
 const KEY = 'Another CPU (25/17/2) local-sync threads=1';
 
-/** Says that all records are of another device. */
+/** Moves all records to another device. */
 function moveRecords(place: Workplace, change: Partial<Device> = {}): void {
   const here = JSON.parse(JSON.stringify(describeDevice('local-sync'))) as Device;
   alter(place, (database) =>
@@ -37,7 +37,7 @@ const tuned = async (place: Workplace, ...args: string[]) => {
 const devicesOf = async (place: Workplace, ...args: string[]) =>
   JSON.parse((await tuned(place, 'device', 'ls', ...args, '--json')).stdout) as Record<string, unknown>[];
 
-/** What the only operation of a build gets. */
+/** The decision about the only operation of a build. */
 const built = async (place: Workplace, env: Record<string, string> = {}) => {
   const { code, explanation } = await place.explain(argv, { env });
   expect(code).toBe(0);
@@ -46,7 +46,7 @@ const built = async (place: Workplace, env: Record<string, string> = {}) => {
 };
 
 describe('a build for another device', () => {
-  test('uses its records, and tunes and measures nothing', async () => {
+  test('uses the records of that device, and measures nothing', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     moveRecords(place, { threads: 3, processor: undefined });
     expect(await tuned(place, 'device', 'name', 'prod', 'Another')).toMatchObject({
@@ -64,7 +64,7 @@ describe('a build for another device', () => {
     expect(['trial', 'undecided', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0, 0]);
   });
 
-  test('notes what it misses for that device, where misses are noted, and is remembered otherwise', async () => {
+  test('notes its misses for that device with on-miss=record, and is replayed otherwise', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     moveRecords(place, { processor: undefined });
     await tuned(place, 'device', 'name', 'prod', KEY);
@@ -91,7 +91,7 @@ describe('a build for another device', () => {
     expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
   });
 
-  test('whose name nobody knows is the stock build, and the log says which names there are', async () => {
+  test('with an unknown name is the stock build, and the log lists the names', async () => {
     const place = await recordedWorkplace();
     await tuned(place, 'device', 'name', 'prod');
     const { operations } = await expectStockBuild(place, {
@@ -108,7 +108,7 @@ describe('a build for another device', () => {
     expect(stdout.toString()).toMatch(/^BAD {2}for-device prdo\n {16}-> for-device=prdo is no device/m);
   });
 
-  test('on that very device is a build as always', async () => {
+  test('on the same device is a normal build', async () => {
     const place = await recordedWorkplace();
     expect(await tuned(place, 'device', 'name', 'prod')).toMatchObject({ code: 0 });
     expect(await built(place, { IREE_TUNED_FOR_DEVICE: 'prod' })).toMatchObject({ outcome: 'hit' });
@@ -118,25 +118,25 @@ describe('a build for another device', () => {
 });
 
 describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of the same class', () => {
-  test('is used where nothing is measured only if that is trusted, and says where it was measured', async () => {
+  test('is used without measuring only with trust=class, and the reason has the device', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     moveRecords(place);
     expect(await built(place)).toMatchObject({ outcome: 'default' });
     const reason = `1.83x faster than the default, measured on ${KEY}, a device of the same class`;
     expect(await built(place, { IREE_TUNED_TRUST: 'class' })).toMatchObject({ outcome: 'hit', reason });
-    // As soon as the class is another one, there is nothing to trust.
+    // A record of another class is not trusted.
     moveRecords(place, { threads: 2 });
     expect(await built(place, { IREE_TUNED_TRUST: 'class' })).toMatchObject({ outcome: 'default' });
     expect(await devicesOf(place, KEY)).toMatchObject([{ key: KEY, records: 1, here: false }]);
   });
 
-  test('is verified where something may be measured, and becomes one of this device', async () => {
+  test('is verified if measuring is allowed, and becomes a record of this device', async () => {
     const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { programs: 'failing' }));
     const build = () => place.explain(argv);
     moveRecords(place);
     const verified = await build();
     expect(verified.explanation.operations).toMatchObject([{ outcome: 'tuned', configuration: TILE }]);
-    // The default and the one, and no search.
+    // Two trials: the default and the record's configuration. There is no search.
     expect(rowsOf(place, 'trial')).toBe(2);
     expect((await devicesOf(place)).map(({ records }) => records)).toEqual([1, 1]);
     expect((await build()).explanation.operations).toMatchObject([
@@ -202,7 +202,7 @@ describe('iree-tuned device', () => {
 });
 
 describe.runIf(process.platform === 'linux')('a database on a network disk', () => {
-  /** An environment in which the folder `data` lies on NFS. */
+  /** An environment in which the folder `data` is on NFS. */
   function onNetwork(place: Workplace): Record<string, string> {
     place.write(
       'disks.cjs',
@@ -218,7 +218,7 @@ require('node:module').syncBuiltinESMExports();
     return { NODE_OPTIONS: `--require=${place.path('disks.cjs')}`, IREE_TUNED_LOG: 'log.txt' };
   }
 
-  test('is read by builds, which write nothing and say so once each', async () => {
+  test('is read by builds, and each build has one message that it writes nothing', async () => {
     const place = await recordedWorkplace();
     const env = onNetwork(place);
     const before = readFileSync(place.database);
@@ -228,7 +228,7 @@ require('node:module').syncBuiltinESMExports();
     expect(log).toMatch(/IREE_TUNED_DB .* export and import/);
     expect(readFileSync(place.database).equals(before)).toBe(true);
   });
-  test('tunes nothing where a record is missing, whatever is set', async () => {
+  test('tunes no miss, with any setting', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     alter(place, (database) => database.exec('DELETE FROM claim'));
     for (const onMiss of ['tune', 'record'])
@@ -241,14 +241,14 @@ require('node:module').syncBuiltinESMExports();
       });
     expect(['trial', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0]);
   });
-  test('that is not there yet leaves builds to the compiler', async () => {
+  test('that is missing gives stock builds', async () => {
     const place = await recordedWorkplace();
     place.remove('data/tuning.db');
     const { operations } = await expectStockBuild(place, onNetwork(place));
     expect(operations[0]!.reason).toMatch(/^no tuning database: .* is on a network disk \(NFS\)/);
     expect(place.has('data/tuning.db')).toBe(false);
   });
-  test('is remembered as any other, so that the same build is done again without looking', async () => {
+  test('allows replays like any other database', async () => {
     const place = await recordedWorkplace();
     const { NODE_OPTIONS } = onNetwork(place);
     const { compiler, ran } = place.watchedTools();

@@ -1,4 +1,4 @@
-// From a build that may not tune to the next one that finds what a worker has measured, by the command lines alone.
+// A build with misses, a worker that tunes them, and the next build with hits, by the command lines alone.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
 import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
-/** What a build says to a busy machine's server must not depend on the clock. */
+/** A long limit, because the server of a busy machine is slow. */
 const PATIENT = { IREE_TUNED_TEAM_TIMEOUT: '60000' };
 const HANGS = { timeout: 300_000 };
 
@@ -23,7 +23,7 @@ const asked = async (place: Workplace, ...words: string[]) =>
   JSON.parse(await tuned(place, ...words, '--json')) as Record<string, unknown>;
 
 describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
-  test('what a build misses a worker tunes, and the next build finds', async () => {
+  test('a worker tunes the misses of a build, and the next build has hits', async () => {
     const database = await fleetDatabase();
     const [writer, worker] = [
       await database.login('ci', { in: 'iree_tuned_writer' }),
@@ -31,7 +31,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     ];
     const ci = new Workplace({ ...PATIENT, IREE_TUNED_TEAM: writer, IREE_TUNED_BUDGET: '0' });
     ci.write('in.mlir', oddMatmul);
-    // Measures nothing, and has the database's and the compiler's word for everything else.
+    // This build measures nothing. It asks the database and the compiler.
     const build = async () => (await ci.explain(argv)).explanation.operations[0]!;
     expect(await build()).toMatchObject({ outcome: 'default' });
 
@@ -52,7 +52,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
       queues: [{ waiting: 0, active: 0, done: 1 }],
       dead: [],
     });
-    // All that was tried is told, and again there is nothing to do.
+    // The worker pushes all trials, and has no further work.
     const [trials] = await database.query('SELECT count(*)::integer AS trials FROM iree_tuned.trial');
     expect(trials!['trials']).toBeGreaterThan(10);
     expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(/ends, 0 done\n$/);
@@ -91,7 +91,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     );
   });
 
-  test('what cannot be decided is dead after some attempts, and lives again', async () => {
+  test('an undecided job is dead after some attempts, and can be revived', async () => {
     const database = await fleetDatabase();
     const url = await database.login('zen4', { in: 'iree_tuned_worker' });
     const zen4 = Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }, { isRefusing: true });
@@ -113,14 +113,14 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
   });
 
-  test('populate hands its plan to workers, also for a device that is none of its own', async () => {
+  test('populate gives its plan to workers, also for another device', async () => {
     const database = await fleetDatabase();
     const url = await database.login('zen4', { in: 'iree_tuned_worker' });
     const [zen4, laptop] = [
       Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }),
       new Workplace({ ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_DEVICE: 'local-task' }),
     ];
-    // Something is known of the device, so that it can be named.
+    // The database has the device, so that it can have a name.
     zen4.write('in.mlir', oddMatmul);
     await zen4.explain(argv);
     await tuned(laptop, 'team', 'sync', '--', ...HOST);
@@ -139,10 +139,10 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
       { workload: expect.stringContaining('m=44 ') as string, outcome: 'tuned' },
     ]);
     expect(rowsOf(laptop, 'trial')).toBe(0);
-    // Each is told as soon as a worker has told it.
+    // Each result is shown once a worker has pushed it.
     expect(stderr).toMatch(/1 to tune, of which 0 go on; 1 known.*\n.*: 1 of 1: m=44 /);
 
-    // Somebody else's database knows what the team knows before anything is planned, and nobody works any more.
+    // Another user's database has the team's records before planning, and no worker has anything to do.
     const other = new Workplace({
       ...PATIENT,
       IREE_TUNED_TEAM: url,
@@ -183,7 +183,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
   });
 });
 
-test('what builds load knows nothing of a queue', () => {
+test('builds load no code of the queue', () => {
   const folder = join(root, 'dist', 'current');
   const bundles = readdirSync(folder).filter((name) => name.endsWith('.cjs'));
   expect(bundles).toContain('on-demand.cjs');

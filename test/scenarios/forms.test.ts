@@ -1,4 +1,4 @@
-// A configuration reaches the operations that it was measured for, and no others, whatever form the compiler gives them.
+// A configuration reaches the operations that it was measured for, in any form, and no others.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -104,7 +104,7 @@ describe('an input', () => {
     workload: `contraction m=${m} n=67 k=71 f32,f32->f32 km,kn->mn`,
   });
 
-  test('whose operations the compiler rewrites is tuned for the generated operations', async () => {
+  test('with operations that the compiler rewrites is tuned for the generated operations', async () => {
     place.write('transposed.mlir', transposed(62));
     const tuned = await place.explain([...HOST, 'transposed.mlir', '-o', 'tuned.vmfb']);
     expect(tuned).toMatchObject({ code: 0, stderr: '' });
@@ -114,7 +114,7 @@ describe('an input', () => {
     ]);
   });
 
-  test('whose unit dimensions the compiler folds away is tuned for the folded operations', async () => {
+  test('with unit dimensions is tuned for the folded operations', async () => {
     place.write('unit.mlir', matmulModule(1, 67, 71));
     const tuned = await place.explain([...HOST, '--iree-opt-level=O2', 'unit.mlir', '-o', 'tuned.vmfb']);
     expect(tuned).toMatchObject({ code: 0, stderr: '' });
@@ -163,7 +163,7 @@ describe('an input', () => {
     );
   });
 
-  test('whose configuration is lost is tuned by the next build at the latest', async () => {
+  test('with a lost configuration is tuned by the next build at the latest', async () => {
     place.write('lookalike.mlir', transposed(61));
     const argv = [...HOST, 'lookalike.mlir', '-o', 'tuned.vmfb'];
     await place.explain(argv);

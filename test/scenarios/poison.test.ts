@@ -1,5 +1,5 @@
-// Thousands of rows that somebody has made up, straight into the database, as lines to import, and through a server's own
-// functions: builds get what they got before, nothing crashes, and who looks is told what is passed over.
+// Thousands of hostile rows: in the database, as lines to import, and through the functions of a server. Builds stay the same, no command
+// crashes, and commands report the ignored rows.
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import Database from 'better-sqlite3';
@@ -14,17 +14,17 @@ import { claimOf, markOf, partsOf, teamDatabase, TILE, trialOf } from '../team/s
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
 import { rowsOf, type Workplace } from './support.ts';
 
-/** The same in every run. */
+/** The seed of every run. */
 const SEED = 20260131;
 
-/** Hundreds of rows: the full tier has ten times as many. */
+/** Number of rows. The full tier has ten times as many. */
 const HUNDREDS = isFull ? 100 : 10;
 const countsOf = <Kind extends string>(ofHundred: Readonly<Record<Kind, number>>): Record<Kind, number> =>
   Object.fromEntries(
     Object.entries<number>(ofHundred).map(([kind, count]) => [kind, HUNDREDS * count]),
   ) as Record<Kind, number>;
 
-/** How many rows are of which kind, of each hundred. */
+/** Number of rows of each kind, per hundred. */
 const COUNTS = {
   'rows of the database': countsOf({ claim: 24, mark: 10, trial: 9, run: 4, revocation: 3 }),
   'lines to import': countsOf({ claim: 12, mark: 7, trial: 5, revocation: 3, part: 2, text: 1 }),
@@ -47,7 +47,7 @@ const TEXTS = [
 const text = fc.constantFrom(...TEXTS);
 const hostileNumber = fc.constantFrom(-1, -0, 0, Infinity, -Infinity, 1e308, -1e308, 5e-324);
 
-/** Configurations that no search yields: other knobs, other tiles, other text. None is one that this version knows. */
+/** Invalid configurations: other knobs, other tiles, other text. */
 const strangeConfiguration = fc
   .tuple(
     fc.nat(),
@@ -66,7 +66,7 @@ const strangeConfiguration = fc
   )
   .map(([salt, strange]) => ({ ...strange, salt }));
 
-/** One that this version knows, of which nobody has said anything yet. */
+/** A valid configuration without rows. */
 const soundConfiguration = fc
   .record({
     distribution: fc.tuple(
@@ -80,7 +80,7 @@ const soundConfiguration = fc
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number, salt: number): T[] =>
   fc.sample(arbitrary, { numRuns: count, seed: SEED + salt });
 
-/** Better than everything, but for what is wrong with it. */
+/** Evidence that would beat every record. */
 const TEMPTING = {
   ...{
     version: EVIDENCE_VERSION,
@@ -112,7 +112,7 @@ const wrongEvidence: fc.Arbitrary<Row> = fc.oneof(
 );
 const textsEverywhere = fc.record({ created_by: text, machine: text, tool: text });
 
-/** A row of claims that is not sound, by what it says or by its configuration. */
+/** An invalid claim: its evidence or its configuration is invalid. */
 const claimRow = fc
   .oneof(
     fc.tuple(soundConfiguration, wrongEvidence, textsEverywhere),
@@ -125,7 +125,7 @@ const claimRow = fc
     configuration: JSON.stringify(configuration),
   }));
 
-/** A mark that is not sound, on the very configuration that the build has, or on nothing. */
+/** An invalid mark, on the configuration of the build or on none. */
 const markRow = fc
   .record({
     configuration: fc.oneof(
@@ -163,7 +163,7 @@ const runRow = fc
   })
   .map((run) => ({ ...run, build: 0, default_seconds: '[0]' }));
 
-/** Each says that nothing is to be read, in words that are not sound. */
+/** Invalid revocations. */
 const revocationRow = fc.oneof(
   fc.record({
     scope: fc.constantFrom('tool', 'origin'),
@@ -174,7 +174,7 @@ const revocationRow = fc.oneof(
   fc.record({ scope: text, value: text, reason: text, created_at: fc.constant('2026-01-31T08:00:00Z') }),
 );
 
-/** Writes rows where constraints would not let them in. */
+/** Writes rows without checking constraints. */
 function writeRows(place: Workplace): Record<string, number> {
   const db = new Database(place.database);
   db.pragma('ignore_check_constraints = ON');
@@ -194,7 +194,7 @@ function writeRows(place: Workplace): Record<string, number> {
   const counts = COUNTS['rows of the database'];
   const hex = (n: number, digits: number) => n.toString(16).padStart(digits, '0');
   const written = db.transaction(() => ({
-    // More than there are of: some are about the same configuration.
+    // Some rows are about the same configuration.
     claim: insert(
       'claim',
       sample(claimRow, counts.claim, 1).map((row, i) => ({ ...row, subject, digest: hex(i, 64) })),
@@ -220,7 +220,7 @@ function writeRows(place: Workplace): Record<string, number> {
   return written;
 }
 
-/** What must not change whatever comes in. */
+/** The results that must not change. */
 async function builtWith(place: Workplace) {
   const build = await place.explain(argv);
   expect({ code: build.code, stdout: build.stdout.toString(), stderr: build.stderr }).toEqual({
@@ -231,7 +231,7 @@ async function builtWith(place: Workplace) {
   return { module: place.read('out.vmfb').toString('base64'), decisions, route };
 }
 
-/** Commands that read all of it end well, or with a word to the user; what they print is the answer. */
+/** Commands that read the whole database succeed, or fail with a message. */
 async function ended(place: Workplace, ...words: string[]) {
   const { code, signal, stdout, stderr } = await place.tuned(words);
   expect({ signal, stderr: stderr.replace(/^iree-tuned: [^\n]*\n/gm, '') }).toEqual({
@@ -251,7 +251,7 @@ const subjectIn = (place: Workplace): Subject => {
 };
 
 describe('a build with a record', { timeout: 300_000 }, () => {
-  test('is the same after rows that somebody has written into its database', async () => {
+  test('is the same after hostile rows in its database', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const before = await builtWith(place);
     expect(before.decisions).toMatchObject([{ outcome: 'hit', configuration: TILE }]);
@@ -269,13 +269,13 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     ])
       expect(await ended(place, ...words)).toMatchObject({ code: 0 });
     expect(place.has('pwned')).toBe(false);
-    // What is exported is sound, so it makes a new database.
+    // The export has valid lines only, so that it can be imported into a new database.
     const other = workplace({ IREE_TUNED_BUDGET: '0' });
     expect(await ended(other, 'db', 'import', place.path('all.jsonl'))).toMatchObject({ code: 0 });
     expect((await builtWith(other)).decisions).toEqual(before.decisions);
   });
 
-  test('is the same after lines that somebody has sent', async () => {
+  test('is the same after an import of hostile lines', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const before = await builtWith(place);
     const subject = subjectIn(place);
@@ -291,7 +291,7 @@ describe('a build with a record', { timeout: 300_000 }, () => {
       ...{ ...TEMPTING, defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] },
     };
     const lines: unknown[] = [
-      // None has the digest of what it says.
+      // Their digests are wrong.
       ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
         ([configuration, wrong, { created_by: createdBy, ...texts }]) => ({
           ...claimOf({ subject }),
@@ -311,7 +311,7 @@ describe('a build with a record', { timeout: 300_000 }, () => {
       ...sample(revocationRow, counts.revocation, 14).map(({ scope, value, reason }) => ({
         ...{ type: 'revocation', version: 1, scope, value, reason, createdAt: 'now', createdBy: 'eve' },
       })),
-      // These are taken: anybody may describe a device, and nobody believes it.
+      // The import takes these lines: a description of a device changes no decision.
       ...sample(fc.tuple(fc.constantFrom('target', 'device', 'compiler'), text), counts.part, 15).map(
         ([type, said], i) => ({
           ...{ type, version: 1, key: keys[type as 'target'], form: { said: said.slice(0, 5000), i } },
@@ -342,12 +342,12 @@ describe('a build with a record', { timeout: 300_000 }, () => {
 const bigintAsNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 
 describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_000 }, () => {
-  test('is the stock build after what a hostile writer has put there', async () => {
+  test('is the stock build after a hostile writer has filled the server', async () => {
     const team = await teamDatabase();
     const eve = new pg.Client({ connectionString: await team.login('eve', { in: 'iree_tuned_writer' }) });
     await eve.connect();
     onTestFinished(() => eve.end());
-    // What it is about, as a build describes it.
+    // The subject, as a build describes it.
     const first = workplace({ IREE_TUNED_ON_MISS: 'record' });
     await first.compile(argv);
     const subject = subjectIn(first);
@@ -377,7 +377,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
     const claims = sample(fc.tuple(fc.oneof(storable, soundConfiguration), short), counts.claim, 21).map(
       ([configuration, said], i) => {
         const claim = claimOf({ subject, evidence: { ratio: 9e5, low: 8e5, high: 1e6, processes: 1000 } });
-        // Sound to the server, which does not know what a configuration is; no digest is right.
+        // The server accepts these lines, because it does not check configurations. Their digests are wrong.
         return {
           ...claim,
           configuration,
@@ -394,10 +394,10 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
       reason,
     }));
     const trials = sample(short, counts.trial, 23).map((message, i) => ({ ...trialOf(i, keys), message }));
-    // A call holds a claim once.
+    // A call may have a claim once.
     const once = new Map(claims.map((claim) => [JSON.stringify(claim.configuration), claim]));
     for (const lines of [[...once.values()], marks, trials]) await push(lines);
-    // What breaks a constraint ends the whole call, and changes nothing.
+    // A violated constraint fails the whole call, and changes no row.
     for (const wrong of sample(wrongEvidence, counts.broken, 24)) {
       const line = { ...claims[0]!, evidence: { ...claims[0]!.evidence, ...wrong, seconds: -1 } };
       await expect(push([line])).rejects.toThrow();
@@ -414,7 +414,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
       team: { asked: object; ignored: number };
     };
     expect(stats.team.asked).toEqual({ answered: 1 });
-    // Of each subject it tells of the 32 best, and of all marks.
+    // The server sends the 32 best claims of each subject, and all marks.
     expect(stats.team.ignored).toBeGreaterThan(31);
     const { code, said } = await ended(place, 'team', 'sync', '--json');
     expect(code).toBe(0);

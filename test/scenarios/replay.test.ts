@@ -173,7 +173,7 @@ describe('a database behind a link', () => {
   ])('%s is read again after another process has written to it', async (_, ...names) => {
     const { place, isAsBefore } = await linkedPlace(...names);
     expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
-    // While the database is open, the new rows are only in the log beside the real file.
+    // While the database is open, the new rows are only in the log next to the real file.
     const open = withoutRecords(place.database);
     expect(await isAsBefore()).toBe(false);
     open.close();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
 
-/** Without the variables that would win over the files. */
+/** Without the variables that override the files. */
 const BARE = {
   IREE_TUNED_DB: undefined,
   IREE_TUNED_BUDGET: undefined,
@@ -43,7 +43,7 @@ class Project extends Workplace {
     return JSON.parse(stdout.toString()) as Config;
   }
 
-  /** Compiles and tells why nothing was tuned, of the operation or of the whole. */
+  /** Compiles. @returns why nothing was tuned */
   async reason(extra: readonly string[] = [], options: RunOptions = {}): Promise<string | null> {
     const result = await this.explain([...argv, ...extra], { ...options, env: { ...BARE, ...options.env } });
     expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ class Project extends Workplace {
 }
 
 describe('settings files', () => {
-  test('hold for builds, below flags and variables', async () => {
+  test('apply to builds, below flags and variables', async () => {
     const place = new Project();
     place.user('{"db": "tuning.db", "on-miss": "record"}');
     expect(await place.reason()).toBe('no record, and tuning is off (on-miss=record)');
@@ -71,7 +71,7 @@ describe('settings files', () => {
     );
   });
 
-  test('of a project hold in the folders below it, with paths relative to the file', async () => {
+  test('of a project apply in the folders below it, with paths relative to the file', async () => {
     const place = new Project();
     place.project('{"budget": 0, "db": "tuning/records.db", "explain": "explain.json"}');
     mkdirSync(place.path('below'));
@@ -97,7 +97,7 @@ describe('settings files', () => {
     place.remove('cache');
     expect((await place.compile(argv, { env: BARE })).code).toBe(0);
     await place.expectStock();
-    // Only the launcher has been there: it notes that Node runs.
+    // The launcher alone was there: it notes that Node runs.
     expect(readdirSync(place.path('cache'))).toEqual(['nodes']);
   });
 
@@ -105,7 +105,7 @@ describe('settings files', () => {
     ['an unknown key', '{"budgte": 5}', /\.iree-tuned\.json:1:2: "budgte" is unknown: the keys are db, /],
     ['a bad value', '{"budget": "long"}', /"budget": "long": it takes seconds, or a time/],
     ['text that is no JSON', 'budget = 5', /\.iree-tuned\.json:1:1: expected \{, found budget/],
-  ])('with %s are a build without tuning, and an error of iree-tuned', async (_, text, message) => {
+  ])('with %s give a build without tuning, and an error of iree-tuned', async (_, text, message) => {
     const place = new Project();
     place.project(text);
     expect(await place.reason([], { env: { IREE_TUNED_LOG: 'log' } })).toMatch(message);
@@ -116,7 +116,7 @@ describe('settings files', () => {
     expect(records.stderr).toMatch(message);
   });
 
-  test('may say which compiler to run, also when tuning is disabled', async () => {
+  test('may set the compiler, also with tuning disabled', async () => {
     const place = new Project();
     place.write('cc', `#!/bin/sh\necho ran >>ran\nexec '${rememberingCompiler}' "$@"\n`);
     await place.run('chmod', ['+x', 'cc']);
@@ -129,7 +129,7 @@ describe('settings files', () => {
     }
   });
 
-  test('are not needed: neither is a home directory', async () => {
+  test('are not needed, nor is a home directory', async () => {
     const place = new Project();
     const env = { HOME: undefined, XDG_CONFIG_HOME: undefined, IREE_TUNED_DB: 'tuning.db' };
     expect(await place.reason(['--iree-tuned-budget=0'], { env })).toBe(
@@ -147,7 +147,7 @@ describe('settings files', () => {
 });
 
 describe("a project's file", () => {
-  test('cannot lead outside the project, and the rest of it holds', async () => {
+  test('cannot set paths outside the project, and its other settings apply', async () => {
     const place = new Project();
     const outside = new Project();
     const path = place.project(
@@ -170,7 +170,7 @@ describe("a project's file", () => {
     expect(place.has('none.db')).toBe(true);
   });
 
-  test('may when the user trusts it', async () => {
+  test('may set them if the user trusts it', async () => {
     const place = new Project();
     const outside = new Project();
     place.project(`{"db": "${outside.path('shared.db')}", "budget": 0}`);
@@ -181,7 +181,7 @@ describe("a project's file", () => {
 });
 
 describe('iree-tuned config', () => {
-  test('shows every value with its origin, the files, and what was not taken', async () => {
+  test('shows every value with its origin, the files, and the ignored settings', async () => {
     const place = new Project();
     const projectPath = place.project('{"budget": 5, "compiler": "cc"}');
     const userPath = place.user('{"device": "local-sync", "budget": 6, "colour": "red"}');
@@ -203,7 +203,7 @@ describe('iree-tuned config', () => {
     expect(config.problems[0]).toContain('"colour" is unknown');
   });
 
-  test('reads well, hides passwords, and finds misspelt variables', async () => {
+  test('shows a table, hides passwords, and finds misspelt variables', async () => {
     const place = new Project();
     const { code, stdout, stderr } = await place.tuned(['config'], {
       env: { ...BARE, IREE_TUNED_DB: 'postgres://ada:secret@host/db', IREE_TUNED_BUGDET: '3' },
@@ -222,7 +222,7 @@ describe('iree-tuned config', () => {
 
 describe('an input with // iree-tuned: disable', () => {
   const reason = 'a comment in the input disables tuning';
-  test('is passed on as it is, from a file and from stdin', async () => {
+  test('is passed on unchanged, from a file and from stdin', async () => {
     const text = `// A model.\n// iree-tuned: disable\n${oddMatmul}`;
     const place = new Project(text);
     expect(await place.reason()).toBe(reason);
@@ -241,7 +241,7 @@ describe('an input with // iree-tuned: disable', () => {
   });
 });
 
-test('a cache folder that others can write to is not used, and the build goes on without tuning', async () => {
+test('a cache folder that other users can write to is not used, and the build goes on without tuning', async () => {
   const place = new Project();
   const cache = place.path('shared');
   mkdirSync(cache);
@@ -251,14 +251,14 @@ test('a cache folder that others can write to is not used, and the build goes on
   expect(await place.reason([], { env })).toBe(`a setting cannot be used: ${told}`);
   await place.expectStock();
   expect(place.read('log').toString()).toContain(told);
-  // The launcher notes there which Node has started, which is all that anybody reads of it.
+  // The launcher notes the started Node there. Nothing else uses the folder.
   expect(readdirSync(cache)).toEqual(['nodes']);
   const doctor = await place.tuned(['doctor'], { env });
   expect(doctor.code).toBe(2);
   expect(doctor.stderr).toContain(told);
 });
 
-test('nothing of a database that a project has chosen goes to a team', async () => {
+test('no record of a database that a project has set goes to a team', async () => {
   const place = new Project();
   place.project('{"db": "their.db"}');
   const env = { ...BARE, IREE_TUNED_TEAM: 'postgres://127.0.0.1:1/nobody' };

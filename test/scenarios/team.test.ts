@@ -1,5 +1,5 @@
-// Builds that share a team's server: what one has tuned is a hit for another one, a hit asks nobody, and a server that is
-// gone, silent or unwilling costs a build nothing but a moment.
+// Builds that share a team's server: the record of one machine is a hit on another, and a hit asks no server. A missing, silent or refusing
+// server costs a build a moment only.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ import { teamDatabase } from '../team/support.ts';
 import { argv, expectStock } from './faults/support.ts';
 import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
-/** Longer than any of these takes, and shorter than what hangs. */
+/** Longer than each of these tests, and shorter than a hang. */
 const HANGS = { timeout: 120_000 };
 
-/** By default a build waits for 300 ms. A server on a busy machine takes longer, and the log would name only the time-out. */
+/** The default is 300 ms. A server on a busy machine needs longer, and the log would have only the time-out. */
 const PATIENT = { IREE_TUNED_TEAM_TIMEOUT: '60000' };
 
-/** Has a machine of its own, so that it would have to tune for itself. */
+/** A checkout with a separate machine, so that it has no records of its own. */
 function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
   const place = new Workplace({ ...PATIENT, IREE_TUNED_TEAM: team, IREE_TUNED_BUDGET: '300', ...env });
   place.write('in.mlir', oddMatmul);
@@ -28,7 +28,7 @@ function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
     expect(result).toMatchObject({ code: 0, stderr: '' });
     return { ...result, operation: result.explanation.operations[0]! };
   };
-  /** What was measured since the last call. */
+  /** Measurements since the last call. */
   const measured = () => ran().filter((line) => !line.startsWith('iree-compile '));
   return { place, compiler, build, measured };
 }
@@ -39,7 +39,7 @@ async function tuned(place: Workplace, ...words: string[]): Promise<unknown> {
   return JSON.parse(stdout.toString());
 }
 
-/** A server that has what somebody has tuned and told. */
+/** A server with pushed records. */
 async function tunedTeam() {
   const database = await teamDatabase();
   const ada = Workplace.simulated({
@@ -52,16 +52,16 @@ async function tunedTeam() {
   return { database, ada, built: build.explanation.operations[0]! };
 }
 
-/** Made once for all tests that only read it. */
+/** Created once, for all tests that only read it. */
 let shared: ReturnType<typeof tunedTeam> | undefined;
 const team = () => (shared ??= tunedTeam());
 
 let readers = 0;
-/** A login that may only read. */
+/** A login with the role of a reader. */
 const readerOf = async ({ database }: Awaited<ReturnType<typeof tunedTeam>>) =>
   database.login(`reader_${readers++}`, { in: 'iree_tuned_reader' });
 
-/** Closed when the test is over, with all that is connected to it. */
+/** Closed with all its connections after the test. */
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<{ destroy(): void }>();
   server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
@@ -79,7 +79,7 @@ function withPort(url: string, port: number): string {
   return there.href;
 }
 
-/** The same server at another port, where connections are counted, also those that come to nothing. */
+/** The same server at another port, where all connections are counted, failed ones included. */
 async function counted(url: string) {
   let connections = 0;
   const server = createServer((socket) => {
@@ -92,7 +92,7 @@ async function counted(url: string) {
 }
 
 describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS, () => {
-  test('what one has tuned is a hit in the first build of the other', async () => {
+  test('a record of one checkout is a hit in the first build of the other', async () => {
     const { built } = await team();
     const { place, build, measured } = newcomer(await readerOf(await team()), { IREE_TUNED_BUDGET: '0' });
     const { operation, explanation } = await build();
@@ -103,15 +103,15 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect(await tuned(place, 'stats')).toMatchObject({ team: { asked: { answered: 1 }, found: 1 } });
   });
 
-  test('with time to tune, it has nothing to search for', async () => {
-    // What was tuned is made up, and so has to be how fast the program is with it.
+  test('a build that may tune has no search to do', async () => {
+    // The records are simulated, and so are the runs of the program.
     const place = Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: await readerOf(await team()) });
     place.write('in.mlir', oddMatmul);
     expect(await place.explain(argv)).toMatchObject({ explanation: { operations: [{ outcome: 'hit' }] } });
     expect(rowsOf(place, 'trial')).toBe(0);
   });
 
-  test('a mark that one sets reaches the other by sync', async () => {
+  test('a mark of one checkout reaches the other by sync', async () => {
     const { database, ada } = await tunedTeam();
     const { place, build } = newcomer(await database.login('bob', { in: 'iree_tuned_reader' }), {
       IREE_TUNED_BUDGET: '0',
@@ -137,7 +137,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect((await build()).operation).not.toMatchObject({ outcome: 'hit' });
   });
 
-  test('a build for a device of the team uses its records, and tunes nothing', async () => {
+  test('a build for a device of the team uses the records of that device, and tunes nothing', async () => {
     const { place, build, measured } = newcomer(await readerOf(await team()), {
       IREE_TUNED_DEVICE: 'local-task',
     });
@@ -149,11 +149,11 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect(operation).toMatchObject({ outcome: 'hit' });
     expect(measured()).toEqual([]);
     expect(rowsOf(place, 'trial')).toBe(0);
-    // Without that it is this machine, for which there is nothing.
+    // Without the setting the build is for this machine, which has no records.
     expect((await build({ IREE_TUNED_BUDGET: '0' })).operation).toMatchObject({ outcome: 'default' });
   });
 
-  test('sync pulls for a target that only flags name, too', async () => {
+  test('sync pulls records for a target of flags alone', async () => {
     const { place } = newcomer(await readerOf(await team()));
     const other = HOST.map((flag) => flag.replace('target-cpu=host', 'target-cpu=haswell'));
     const { code, stdout, stderr } = await place.tuned(['team', 'sync', '--json', '--', ...other]);
@@ -175,7 +175,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     const env = { IREE_TUNED_COMPILER: compiler };
     const plain = () => place.compile(argv, { env });
     expect(await plain()).toMatchObject({ code: 0, stderr: '' });
-    // Looked up in the database, and done again as remembered.
+    // The first hits are lookups, the others are replays.
     for (let i = 0; i < 4; i++) expect((await build()).operation).toMatchObject({ outcome: 'hit' });
     for (let i = 0; i < 32; i++)
       for (const result of await Promise.all([plain(), plain(), plain()]))
@@ -187,14 +187,14 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
 const PASSWORD = 'k0nfidential: %2F & all';
 const SPELLINGS = [PASSWORD, encodeURIComponent(PASSWORD), encodeURI(PASSWORD), 'k0nfidential'];
 
-/** All that is in a folder and below it. */
+/** All files below a folder. */
 const filesOf = (folder: string): [string, string][] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .map((path) => [path, readFileSync(path, 'latin1')]);
 
-/** A build goes on as if there were no server, says why in the log alone, and keeps the password to itself. */
+/** Expects a build as without a server. The log alone has the reason, without the password. */
 async function expectNoHarm(url: string, why: RegExp, words: RegExp): Promise<Workplace> {
   const env = { ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_ON_MISS: 'default', IREE_TUNED_LOG: 'log.txt' };
   const place = new Workplace(env);
@@ -203,7 +203,7 @@ async function expectNoHarm(url: string, why: RegExp, words: RegExp): Promise<Wo
   await expectStock(place, result);
   expect(result.explanation.operations).toMatchObject([{ outcome: 'default' }]);
   expect(place.read('log.txt').toString()).toMatch(why);
-  // And again, when it is known that it does not answer.
+  // The second build knows that the server does not answer.
   await expectStock(place, await place.compile(argv));
   const said = [];
   for (const command of [['config'], ['config', '--json'], ['team', 'status', '--json'], ['stats']]) {
@@ -223,7 +223,7 @@ async function expectNoHarm(url: string, why: RegExp, words: RegExp): Promise<Wo
 describe('a build whose team does not answer is the stock build', HANGS, () => {
   const nobody = (port: number) => `postgres://ada:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/tuning`;
 
-  test('where nobody listens', async () => {
+  test('without a process at the port', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -231,7 +231,7 @@ describe('a build whose team does not answer is the stock build', HANGS, () => {
     await expectNoHarm(nobody(port), /cannot be reached: .*ECONNREFUSED/, /ada:\*\*\*@127|ada@127/);
   });
 
-  test('where somebody listens who says nothing', async () => {
+  test('with a silent process at the port', async () => {
     let connections = 0;
     const port = await listening(createServer(() => connections++));
     const env = { IREE_TUNED_TEAM: nobody(port), IREE_TUNED_ON_MISS: 'default', IREE_TUNED_LOG: 'log.txt' };
@@ -239,14 +239,14 @@ describe('a build whose team does not answer is the stock build', HANGS, () => {
     place.write('in.mlir', oddMatmul);
     await expectStock(place, await place.compile(argv));
     expect(place.read('log.txt').toString()).toMatch(/cannot be reached: no answer within \d+ ms/);
-    // Not asked again for a minute.
+    // The server is not asked again for a minute.
     await expectStock(place, await place.explain(argv));
     expect(connections).toBe(1);
     for (const [path, text] of filesOf(place.folder))
       for (const spelling of SPELLINGS) expect([path, text.includes(spelling)]).toEqual([path, false]);
   });
 
-  test.skipIf(isWithout(whyNoPostgres))('where the password is wrong', async () => {
+  test.skipIf(isWithout(whyNoPostgres))('with a wrong password', async () => {
     const url = new URL(await (await teamDatabase()).login('eve', { in: 'iree_tuned_reader' }));
     url.password = encodeURIComponent(PASSWORD);
     await expectNoHarm(url.href, /denies access/, /password authentication failed/);

@@ -1,4 +1,4 @@
-// What people see who build and look at a terminal, and that nobody else sees it.
+// The output of builds at a terminal, and its absence elsewhere.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { INTRODUCTION } from '../../src/report/sentences.ts';
@@ -57,7 +57,7 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       for (const { columns, code, text } of await Promise.all(seen)) {
         expect(code).toBe(0);
         const words = text.split('\n').filter((line) => columnsOf(line) > columns);
-        // But for what is to be copied as a whole.
+        // A single word, such as a path, may be wider than the terminal.
         expect(words.filter((line) => /\S\s+\S/.test(line))).toEqual([]);
         expect(text).not.toContain('\u001b');
       }
@@ -100,7 +100,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
   });
 });
 
-test('a pipe hears nothing of it', { timeout: 240_000 }, async () => {
+test('a pipe gets none of it', { timeout: 240_000 }, async () => {
   const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];

@@ -1,5 +1,4 @@
-// Offline pre-population as a user drives it: killed and gone on with, before a build that then only hits; and what builds have
-// missed.
+// Tuning ahead of builds: a sweep is killed and continued, and later builds have hits only. Misses of builds are tuned, too.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -44,7 +43,7 @@ const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
     })
     .join('');
 
-test('a sweep that is killed goes on, and builds of its shapes only hit', async () => {
+test('a killed sweep can be continued, and builds of its shapes have hits only', async () => {
   const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
   const sweep = [
     'populate',
@@ -76,7 +75,7 @@ test('a sweep that is killed goes on, and builds of its shapes only hit', async 
   expect(results!.every(({ outcome }) => outcome === 'tuned')).toBe(true);
   const after = await records(place);
   expect(after).toHaveLength(3);
-  // Nothing of what there was has been measured once more.
+  // No earlier workload was measured again.
   for (const record of before) expect(after).toContainEqual(record);
 
   place.write('model.mlir', matmuls([32, 44, 56].map((m) => [m, 40, 64] as const)));
@@ -86,7 +85,7 @@ test('a sweep that is killed goes on, and builds of its shapes only hit', async 
   expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
 });
 
-test('a dry run says what is new, known, twice and skipped, and changes nothing; misses are tuned later', async () => {
+test('a dry run lists new, known, duplicate and skipped workloads, and changes nothing; misses are tuned later', async () => {
   const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
   place.write('model.mlir', oddMatmul);
   await place.compile([...HOST, 'model.mlir', '-o', 'model.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
@@ -98,7 +97,7 @@ test('a dry run says what is new, known, twice and skipped, and changes nothing;
   expect(dry.code, dry.stderr).toBe(0);
   const { plan, results } = JSON.parse(dry.stdout.toString()) as Population;
   expect(results).toBeNull();
-  // The model and what its build has missed are the same; the list has one of its own, twice.
+  // The model and the misses of its build have the same workloads. The list has another workload, twice.
   expect(plan.todo).toHaveLength(2);
   expect(plan.duplicates).toBe(2);
   expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'nothing to tune in the input' }]);
@@ -148,7 +147,7 @@ test(
     expect(programs).toMatchObject({
       tuned: [{ source: 'softmax_4x100x150_f32', forms: null, dispatches: 1, decided: 1 }],
     });
-    // The record ends the work for the same request.
+    // With the record the same request has no work left.
     expect(plan).toMatchObject({ programs: [], todo: [], skipped: [] });
 
     place.write('softmax.mlir', softmax('tensor<4x100x150xf32>'));

@@ -1,4 +1,4 @@
-// `iree-tuned` as it is typed.
+// The commands of `iree-tuned`, as a user types them.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -12,15 +12,15 @@ const say = async (place: Workplace, argv: readonly string[], env = {}) => {
   return { code, stdout: stdout.toString(), stderr };
 };
 
-test('says its version', async () => {
+test('prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const said = { code: 0, stdout: `${version}\n`, stderr: '' };
   expect(await say(new Workplace(), ['--version'])).toEqual(said);
-  // Node colours what it prints of a value then, and the launchers ask it for one.
+  // With this variable Node colours printed values, and the launchers read a printed value.
   expect(await say(new Workplace(), ['--version'], { FORCE_COLOR: '1' })).toEqual(said);
 });
 
-/** With an input, and a database that knows nothing. */
+/** A workplace with an input and an empty database. */
 function placeWithDatabase(): Workplace {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
@@ -29,7 +29,7 @@ function placeWithDatabase(): Workplace {
   return place;
 }
 
-test('says what was wrong with what was typed, and what would be right', async () => {
+test('rejects wrong arguments, with the right ones', async () => {
   const place = placeWithDatabase();
   for (const [argv, message, ends] of [
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
@@ -54,7 +54,7 @@ test('says what was wrong with what was typed, and what would be right', async (
   }
 });
 
-describe('what goes wrong outside of it is said in one line', () => {
+describe('an error outside the program is one line', () => {
   const place = placeWithDatabase();
   test.each([
     ['a full disk', 'exec "$0" db ls >/dev/full', /the output cannot be written: ENOSPC: .*/],
@@ -91,7 +91,7 @@ IREE_TUNED_BUDGET=0 exec "$0" tune bad.mlir --verify-program`,
   });
 });
 
-test('the doctor finds everything, and says how to mend what is missing', async () => {
+test('the doctor finds every tool, and shows the way to install a missing one', async () => {
   const place = new Workplace();
   const well = await say(place, ['doctor']);
   expect(well).toMatchObject({ code: 0, stderr: '' });
@@ -106,7 +106,7 @@ test('the doctor finds everything, and says how to mend what is missing', async 
 });
 
 describe('tune', () => {
-  test('has the budget that is set, unless the option says otherwise', { timeout: 120_000 }, async () => {
+  test('has the budget of the settings, unless the option sets one', { timeout: 120_000 }, async () => {
     const place = Workplace.simulated({}, { programs: 'failing' });
     place.write('in.mlir', oddMatmul);
     place.write('.iree-tuned.json', '{"budget": 0}');
@@ -150,7 +150,7 @@ describe('tune', () => {
       second.database.close();
       const third = await tune();
       expect(third.trials).toBe(second.trials);
-      // What a search under `inject=spec` leaves behind.
+      // The state after a search with `inject=spec`.
       third.database.exec(`UPDATE claim SET families = '["tile"]'`);
       third.database.close();
       const fourth = await tune();

@@ -196,7 +196,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(stdout.toString()).toContain(reason);
   });
 
-  test('is searched again by another program, which is run again', async () => {
+  test('is searched again by another program, and that program is run again', async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     await build(place);

@@ -15,7 +15,7 @@ interface Told {
   readonly notHere: number;
 }
 
-test('records are measured again, and their drift is told', { timeout: 120_000 }, async () => {
+test('records are measured again, and their drift is shown', { timeout: 120_000 }, async () => {
   const place = Workplace.simulated();
   place.write('in.mlir', MATMUL);
   const tuned = await place.tuned(['tune', 'in.mlir', '--', ...HOST]);
@@ -29,7 +29,7 @@ test('records are measured again, and their drift is told', { timeout: 120_000 }
   expect(holds.told).toMatchObject({ records: [{ verdict: 'holds' }], whyNot: null, notHere: 0 });
   expect(holds.code).toBe(0);
   expect((await verify('--workload', 'm=65')).told.records).toEqual([]);
-  // Another compiler's records are not of this place.
+  // Records of another compiler are left out.
   const db = new Database(place.database);
   db.exec(`UPDATE compiler SET key = 'another'`);
   db.close();

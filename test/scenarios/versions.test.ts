@@ -1,5 +1,5 @@
-// The same build with another release of the compiler, whose configuration syntax differs. One is provisioned only when
-// asked for: `npm run test:version -- 3.11.0` brings that into .venv-3.11.0 and names it here.
+// The same build with another release of the compiler, with another syntax of configurations. `npm run test:version -- 3.11.0` installs the
+// release in .venv-3.11.0 and runs these tests with it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -17,11 +17,11 @@ if (other !== undefined)
     const tool = (name: string) => join(root, `.venv-${other}`, 'bin', name);
     const env = { IREE_TUNED_COMPILER: tool('iree-compile') };
 
-    test('what is in the database lands, by a spec and inline, and gives the same program', async () => {
+    test('a record lands, by a spec and inline, with the same results', async () => {
       const place = workplace(env);
       const build = (output: string, ...flags: string[]) =>
         place.explain([...HOST, 'in.mlir', '-o', output, ...flags]);
-      // A runtime need not take what another release has compiled.
+      // A runtime may refuse modules of another release.
       const run = (module: string) => runMatmul(place, module, 61, 67, 71, tool('iree-run-module'));
       expect((await build('default.vmfb', '--iree-tuned-on-miss=record')).code).toBe(0);
       recordMisses(place);
@@ -52,7 +52,7 @@ if (other !== undefined)
     });
   });
 
-/** Has the compiler of a place say that it is of a release that nobody knows, and do something else with some commands. */
+/** Gives the compiler of a place an unknown release, and other behaviour for some commands. */
 function makeNewer(place: Workplace, pattern = '', deed = ''): void {
   const path = compilerBelow(place.path('tools'));
   const version = `IREE compiler version 99.1.0rc20991231 @ ${'9a'.repeat(20)}`;
@@ -64,7 +64,7 @@ function makeNewer(place: Workplace, pattern = '', deed = ''): void {
   writeFileSync(path, [first, `case "$*" in ${cases.join(' ')} esac`, ...rest].join('\n'));
 }
 
-test('a release newer than any that is known is tuned as the newest is', { timeout: 120_000 }, async () => {
+test('an unknown newer release is tuned like the newest known release', { timeout: 120_000 }, async () => {
   const place = Workplace.simulated();
   makeNewer(place);
   place.write('in.mlir', oddMatmul);
@@ -78,7 +78,7 @@ test('a release newer than any that is known is tuned as the newest is', { timeo
   });
 });
 
-test('one that understands nothing of what is injected builds as without tuning, and it is said why', async () => {
+test('a release that accepts no injection builds without tuning, with the reason', async () => {
   const place = Workplace.simulated({}, { isRefusing: true });
   makeNewer(place, '*-spec*|*/inputs/*', "echo 'error: unknown attribute' >&2; exit 1");
   place.write('in.mlir', oddMatmul);

@@ -16,7 +16,7 @@ const TILE: VulkanConfiguration = {
   ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
 };
 
-/** Of a matmul whose default is scalar code. */
+/** A configuration for a matmul with a scalar default. */
 function placeFor(env: Record<string, string> = {}): Workplace {
   const place = new Workplace({ IREE_TUNED_DEVICE: 'vulkan', ...env });
   place.write('in.mlir', matmulModule(100, 100, 100));
@@ -56,13 +56,13 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
     const [operation] = explanation.operations;
     const store = openSqliteStore(place.database);
     const [subject] = [...store.allRecords()].map((one) => store.subject(one)!);
-    // How much a busy machine measures within the budget is not said here; nothing that ran was wrong.
+    // The number of trials depends on the machine. No trial has wrong results.
     if (subject !== undefined)
       expect(store.trials(subject).filter(({ outcome }) => /error|wrong/.test(outcome))).toEqual([]);
     store.close();
     expect(operation!.landed).not.toBe(false);
   });
-  test('is compiled untuned where the device is of another kind', async () => {
+  test('is compiled untuned for a device of another kind', async () => {
     const place = placeFor({ IREE_TUNED_DEVICE: 'local-task' });
     const { code, explanation } = await place.explain(argv);
     expect(code).toBe(0);

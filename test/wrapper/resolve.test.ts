@@ -256,7 +256,7 @@ describe('a miss', () => {
     ]);
     expect(isFinal).toBe(false);
   });
-  test('whose tuning fails is left to the default, and the log has the reason', async () => {
+  test('with failed tuning is left to the default, and the log has the reason', async () => {
     const log = join(dirname(temporaryPath()), 'log');
     const listeners = () => ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
     const before = listeners();
@@ -284,7 +284,7 @@ describe('a record of unfinished searches', () => {
     store.putRecord(aboutMatmul(8), { ...DECISION, ...nothing(tuningSeconds) });
     return store;
   }
-  test('is continued by a build that may tune, beside the misses', async () => {
+  test('is continued by a build that may tune, together with the misses', async () => {
     tuned([8, 16]);
     const { got, isFinal } = await resolved({ store: unfinished(), input: inputOf(text(8, 16)) });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
