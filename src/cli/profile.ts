@@ -50,7 +50,7 @@ export const profile = new CliCommand(
   .sweep('matmul, batch_matmul, both also with _transpose_a or _transpose_b', 'no')
   .option('--dispatches <patterns>', 'only dispatches whose names match: matmul_512*dist_64x, ...')
   .option('--all', 'all candidates (default: the default and the best)')
-  .output('path of a CSV; run.log is written beside it')
+  .output('path of a CSV; run.log goes into the same folder')
   .option('--append', 'append to the CSV')
   .option('--tags <tags>', 'first columns of the CSV: NAME:VALUE, ...')
   .option('--keep <dir>', 'write each candidate as MLIR, and a CSV of the results')
