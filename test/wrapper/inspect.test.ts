@@ -14,7 +14,7 @@ import { inspectedAt, inspectInput, passOnce, type PassThrough } from '../../src
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
-import { because, type Reason } from '../../src/system/reason.ts';
+import { because, type Reason, type ReasonCode } from '../../src/system/reason.ts';
 
 // The stdin of the test is no input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
@@ -189,31 +189,21 @@ test.each(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])('%s is left to the com
 });
 
 describe('an input is passed on', () => {
-  test.each<[string, string | Uint8Array, readonly string[], string]>([
-    ['with the comment', `// iree-tuned: disable\n${MATMUL}`, [], 'a comment in the input disables tuning'],
-    [
-      'that names its devices',
-      `util.global @d = #hal.device.select<[]>\n${MATMUL}`,
-      [],
-      'the input names its own devices',
-    ],
-    [
-      'that names its target',
-      `// hal.tensor, #hal.executable.target<"cuda">\n${MATMUL}`,
-      [],
-      'the input names its own devices',
-    ],
+  test.each<[string, string | Uint8Array, readonly string[], ReasonCode]>([
+    ['with the comment', `// iree-tuned: disable\n${MATMUL}`, [], 'disabled-by-comment'],
+    ['that names its devices', `util.global @d = #hal.device.select<[]>\n${MATMUL}`, [], 'own-devices'],
+    ['that names its target', `// hal.tensor, #hal.executable.target<"cuda">\n${MATMUL}`, [], 'own-devices'],
     [
       'of bytecode that names its devices',
       Buffer.concat([BYTECODE, Buffer.from('hal.device.target')]),
       [],
-      'the input names its own devices',
+      'own-devices',
     ],
-    ['without operations', 'func.func @main() { return }\n', [], 'nothing to tune in the input'],
-    ['that is empty', '', [], 'nothing to tune in the input'],
+    ['without operations', 'func.func @main() { return }\n', [], 'nothing-to-tune'],
+    ['that is empty', '', [], 'nothing-to-tune'],
   ])('%s, and is again the next time', async (_, content, flags, pass) => {
     expect(await read(content, flags)).toEqual({
-      pass,
+      pass: because(pass),
       decisions: [],
       input: expect.objectContaining({ bytes: Buffer.from(content), isWhole: true }) as object,
     });

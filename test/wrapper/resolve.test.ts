@@ -437,7 +437,7 @@ describe('generated operations can differ from the text', () => {
     expect(lock).not.toBeNull();
     try {
       const { got, isFinal } = await resolved(given);
-      expect({ got, isFinal }).toEqual({ got: [['default', BUSY]], isFinal: false });
+      expect({ got, isFinal }).toEqual({ got: [['default', BUSY.reason]], isFinal: false });
       const store = stored([8]);
       vi.spyOn(store, 'findRecords').mockReturnValueOnce([]);
       expect((await resolved({ store, ...given })).got).toEqual([HIT]);

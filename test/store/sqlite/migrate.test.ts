@@ -34,31 +34,15 @@ it('finds the migrations of the package', () => {
   expect(db.pragma('application_id', { simple: true })).toBe(APPLICATION_ID);
 });
 
-it('makes the tables that the page about the database shows', () => {
-  const column = (name: string, type: string, ...keys: (string | false)[]) =>
-    [name, type.toUpperCase(), ...keys.filter(Boolean)].join(' ');
+it('makes the tables that the page about the database lists', () => {
   const page = readFileSync(join(MIGRATIONS, '..', 'README.md'), 'utf8');
-  const shown = [...page.matchAll(/^ {4}(\w+) +\{([^}]*)\}$/gm)].map(([, table, columns]) => [
-    table!,
-    [...columns!.matchAll(/^ *(\w+) +(\w+)([^"\n]*)/gm)].map(([, type, name, keys]) =>
-      column(name!, type!, keys!.includes('PK') && 'PK', keys!.includes('FK') && 'FK'),
-    ),
-  ]);
+  const [local] = page.split('## How databases merge');
+  const listed = [...local!.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, names]) => names!.match(/\w+/g)!);
   const db = blank();
   migrate(db, 'a.db');
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
-  const made = tables.map((table) => {
-    const foreign = db.pragma(`foreign_key_list(${table})`) as { from: string }[];
-    const columns = db.pragma(`table_info(${table})`) as { name: string; type: string; pk: number }[];
-    return [
-      table,
-      columns.map(({ name, type, pk }) =>
-        column(name, type, pk > 0 && 'PK', foreign.some(({ from }) => from === name) && 'FK'),
-      ),
-    ];
-  });
-  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(made));
-  expect(made).toHaveLength(shown.length);
+  expect(listed.sort()).toEqual(tables.sort());
+  db.close();
 });
 
 it('applies only those that are missing, in order', () => {
