@@ -126,7 +126,7 @@ describe.each(PAGES)('%s', (page) => {
       for (const [code] of text.matchAll(/`(?:iree-tuned |--)[^`\n]*`/g))
         for (const [, option] of code.matchAll(/(?<=[` ])--(?!iree-)([a-z][a-z-]*)/g))
           expect(OPTIONS).toContain(option);
-    for (const [, name] of text.matchAll(/\bnpm run ([\w:.]+\w)/g)) expect(scripts).toHaveProperty([name!]);
+    for (const [, name] of text.matchAll(/\bnpm run ([\w:.-]+\w)/g)) expect(scripts).toHaveProperty([name!]);
     for (const [, name] of text.matchAll(/\biree_compile_tuned\.([a-z]\w*)/g))
       expect(python).toMatch(new RegExp(`^def ${name!}\\(`, 'm'));
   });

@@ -1,5 +1,6 @@
 // `iree-tuned tune`: tunes ahead of builds.
 import { statSync } from 'node:fs';
+import type { Option } from 'commander';
 import { CliCommand, several, wholeNumber, type SearchOptions } from '../command.ts';
 import { UsageError } from '../context.ts';
 import type { SweepText } from '../../populate/sweep.ts';
@@ -82,8 +83,7 @@ function isOneProgram(inputs: readonly string[], options: TuneOptions): boolean 
 
 /** A settings file of the auto-scheduler has its own input and search. */
 function refuseOthers(inputs: readonly string[], command: CliCommand): void {
-  const isGiven = ({ attributeName }: { attributeName: () => string }) =>
-    command.getOptionValueSource(attributeName()) === 'cli';
+  const isGiven = (option: Option) => command.getOptionValueSource(option.attributeName()) === 'cli';
   const others = command.options.filter(
     (one) => isGiven(one) && !['--config', '--keep', '--budget'].includes(one.long!),
   );
