@@ -1,22 +1,22 @@
-// Candidates that are run each in a process of its own before any of them is timed beside others: on a GPU a kernel that hangs, or
-// writes where it must not, takes every kernel of its process with it.
+// Runs each candidate in its own process before candidates are timed together. On a GPU a kernel that hangs or writes out of
+// bounds fails every kernel of its process.
 import { resultTypeOf, workloadKey, type OperationWork } from '../workload/workload.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, exactAllowance, runFunction } from './verify.ts';
 
-/** What a process of the default has shown. */
+/** Result of the default in its own process. */
 interface Reference {
-  /** One for each size. */
+  /** One output for each combination of sizes. */
   readonly outputs: readonly Uint8Array[];
   readonly seconds: number;
 }
 
-/** By toolchain and workload. */
+/** References by toolchain and workload key. */
 const references = new WeakMap<Toolchain, Map<string, Reference>>();
 
-/** How candidates failed, by toolchain, and by module and name; null for those that are right. */
+/** Failures by toolchain, then by module and candidate; null for a correct candidate. */
 const outcomes = new WeakMap<Toolchain, Map<string, string | null>>();
 
 function outcomesOf(toolchain: Toolchain): Map<string, string | null> {
@@ -25,20 +25,22 @@ function outcomesOf(toolchain: Toolchain): Map<string, string | null> {
   return own;
 }
 
-/** Notes that a candidate was run alone elsewhere, and is right. */
+/** Notes that a candidate gave correct results in its own process, so that `failuresAlone` does not run it again. */
 export const noteRight = (toolchain: Toolchain, module: string, name: string): void => {
   outcomesOf(toolchain).set(`${module} ${name}`, null);
 };
 
-/** Limits of one process: for the default, and for others, which may take so many times as long. */
+/** Time limit of a process of the default. */
 const DEFAULT_SECONDS = 60;
-const HOPELESS = 20;
+
+/** Time limit of a candidate's process: a constant part, and a multiple of the default's time. */
 const LEAST_SECONDS = 10;
+const MOST_TIMES_SLOWER = 20;
 
 /**
- * Runs each candidate alone, once for each module, and compares its result with that of the default.
- * @param names of candidates of the module; the first one that is asked about of a workload is the default
- * @returns how those fail that do
+ * Runs each candidate alone, once for each module, and compares its result with the default's.
+ * @param names of candidates of the module; in the first call for a workload, the first name is the default
+ * @returns a message for each candidate that fails
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function failuresAlone(
@@ -76,7 +78,7 @@ export async function failuresAlone(
   for (const name of names) {
     const key = `${module} ${name}`;
     if (!outcomeOf.has(key)) {
-      const outputs = await outputsOf(name, LEAST_SECONDS + HOPELESS * reference.seconds);
+      const outputs = await outputsOf(name, LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds);
       const comparisons = outputs?.map((output, i) =>
         compareOutputs(reference.outputs[i]!, output, type, null, exactAllowance(type)),
       );

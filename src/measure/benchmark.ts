@@ -8,21 +8,24 @@ export interface BenchmarkOptions {
   /** Least time spent in one repetition, in seconds. */
   readonly minSeconds: number;
   readonly timeoutSeconds: number;
-  /** Only these functions; all when left out. */
+  /** Times only these functions; default: all. */
   readonly only?: readonly string[];
   readonly placement?: Placement;
 }
 
 export interface Timings {
-  /** Seconds of one execution, for each function one value per repetition. */
+  /** Seconds of one execution: for each function one value per repetition. */
   readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** Functions that crashed, failed or took too long, with how. */
+  /** A message for each function that crashed, failed or timed out. */
   readonly failed: ReadonlyMap<string, string>;
 }
 
 /**
- * Times `names` of the last one of `modules`, which are loaded in their order, repetitions interleaved at random. When the process dies or takes too long, nobody knows
- * whose fault it was: each function is then timed in a process of its own.
+ * Times the functions `names`, with repetitions interleaved at random. After a crash or a time-out the culprit is unknown, so each
+ * function is timed again in its own process.
+ * @param modules in loading order; the last module has the functions
+ * @param options.timeoutSeconds of the first process; the later processes share as much again
+ * @throws StoppedError when the toolchain's signal fires
  */
 export async function benchmark(
   toolchain: Toolchain,
@@ -40,7 +43,7 @@ export async function benchmark(
     const result = await runOnce(toolchain, modules, {
       ...options,
       only: [name],
-      // Loading a module takes its time on a busy machine.
+      // Loading a module is slow on a busy machine.
       timeoutSeconds: Math.max(2, options.timeoutSeconds / names.length),
     });
     const own = readTimings(result.stdout).get(name);
@@ -77,21 +80,24 @@ function runOnce(
   );
 }
 
-/** Of the units that Google Benchmark gives times in. */
+/** Google Benchmark's units of time. */
 export const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
-/** What Google Benchmark's JSON says of one run of a benchmark; none of it is certain to be there. */
+/** One run in Google Benchmark's JSON. The JSON is not validated, so any field may be missing. */
 export interface BenchmarkEntry {
   readonly name?: unknown;
   readonly run_type?: unknown;
   readonly real_time?: unknown;
   readonly time_unit?: unknown;
   readonly error_occurred?: unknown;
-  /** Only of dispatches: how often the function calls it. */
+  /** Rows of dispatches only: calls of the dispatch in one call of the function. */
   readonly calls?: unknown;
 }
 
-/** Runs that did not fail, with their seconds; other lines may stand before the JSON. Empty when there is none. */
+/**
+ * Reads the runs that did not fail, with their seconds. Other lines may precede the JSON.
+ * @returns an empty list where the output has no JSON
+ */
 export function readEntries(stdout: string): { name: string; seconds: number; entry: BenchmarkEntry }[] {
   const start = stdout.indexOf('{');
   if (start < 0) return [];
@@ -111,7 +117,7 @@ export function readEntries(stdout: string): { name: string; seconds: number; en
   });
 }
 
-/** Seconds of each function, one value per repetition. Empty when there are none. */
+/** Seconds of one execution for each function, one value per repetition. */
 export function readTimings(stdout: string): Map<string, number[]> {
   const timings = new Map<string, number[]>();
   for (const { name, seconds, entry } of readEntries(stdout)) {

@@ -1,4 +1,4 @@
-// Compiles many candidates as one module and finds out which of them the compiler refuses.
+// Compiles many candidates as one module, and finds the candidates that the compiler refuses.
 import { meterOf } from '../backend/index.ts';
 import { candidatePhase, hasConstants, workloadFlops, type OperationWork } from '../workload/workload.ts';
 import { availableParallelism } from 'node:os';
@@ -18,57 +18,57 @@ import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
 import { runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
 
-/** What became of candidates: those that are neither built nor refused were left out for want of time, or go with no others. */
+/** Result of a build. A candidate that is neither built nor refused ran out of time, or fails only together with others. */
 export interface Build {
-  /** The compiled module; null when no candidate was left. */
+  /** Path of the compiled module; null when no candidate compiles. */
   readonly module: string | null;
   readonly built: readonly Candidate[];
-  /** For each refused candidate, why. */
+  /** Reasons by the names of refused candidates. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
 export const isBuilt = ({ built }: Build, name: string): boolean => built.some((one) => one.name === name);
 
 /**
- * So long a compile may work, if there is the time: a candidate takes 0.1 s. One that takes minutes is found by halving the batch, and
- * must leave time for the others.
+ * Limits of a compile's work within its time-out. A candidate takes about 0.1 s. Halving the batch finds a candidate that takes
+ * minutes, and the limit leaves time for the rest.
  */
 const SECONDS_PER_CANDIDATE = 3;
 const LEAST_SECONDS = 20;
 
-/** A compiler that does nothing for so long hangs; on a busy machine it works all the same, if slowly. */
+/** A compiler that uses no CPU time for this long hangs. On a busy machine it still makes progress. */
 const STALL_SECONDS = 4;
 
-/**
- * Of the time that there is, what a compile of several candidates may work; and by when culprits have to be found, so that there is
- * time for the others.
- */
+/** Share of the remaining time in which a compile of several candidates may work. */
 const WORK_SHARE = 0.5;
+
+/** Share of all time for the search for culprits; the rest is for a compile without the culprits. */
 const SEARCH_SHARE = 0.7;
 
-/** Of the time that is left, for the first half of those that failed together. */
+/** Share of the search's remaining time for the first half of a failed batch. */
 const HALF_SHARE = 0.6;
 
-/** The compiler's own checks take up to a fifth of the time, and change nothing for legal text. */
+/** The compiler's IR verifier takes up to a fifth of the time, and does not change legal modules. */
 const NO_CHECKS = '--verify=false';
 
 /**
- * Linked, all candidates are one unit of code, made by one thread; each by itself takes 0.15 s of work more. So many threads
- * make less of that than it costs.
+ * A linked module is one unit of code for one thread. Unlinked code costs 0.15 s more for each candidate, and this many threads gain
+ * less than that cost.
  */
 const FEW_THREADS = 2;
 
-/** Whether one thread compiles a module, so that another module can be compiled beside it. */
+/** Whether one thread compiles a module, so that two modules can be compiled at once. */
 export const isLinked = (): boolean => availableParallelism() <= FEW_THREADS;
 
 const NO_LOCATION = 'the compiler failed without naming a location';
 
-/** The operation as the compiler has it: what candidates are compared with. */
+/** Whether a candidate is the untuned operation, the reference of the other candidates. */
 const isDefault = ({ attribute, sumsIn }: Candidate) => attribute === null && sumsIn === undefined;
 
 /**
- * Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again.
- * @param timeoutSeconds for all of that
+ * Compiles `candidates` together as `name`.vmfb. Refused candidates are removed, and the rest is compiled again.
+ * @param timeoutSeconds for all compiles together
+ * @throws StoppedError when the toolchain's signal fires
  */
 export async function buildCandidates(
   toolchain: Toolchain,
@@ -88,7 +88,7 @@ export async function buildCandidates(
 interface Building {
   readonly toolchain: Toolchain;
   readonly workload: OperationWork;
-  /** Whether there are others that it was halved from: the default compiles. */
+  /** Whether the batch is half of a failed batch. The default is then known to compile. */
   readonly isPart: boolean;
 }
 
@@ -122,7 +122,7 @@ async function buildUntil(
       left = left.filter((candidate) => !refused.has(candidate.name));
       continue;
     }
-    // The truth only judges candidates: a failure without a culprit is tried again without the truth first.
+    // Candidates can be verified without the truth, so a failure without a culprit first drops the truth.
     const truth = own.find(({ sumsIn }) => sumsIn !== undefined);
     if (truth !== undefined) {
       refused.set(truth.name, NO_LOCATION);
@@ -130,9 +130,9 @@ async function buildUntil(
       continue;
     }
     if (secondsTo(found) <= 0) return nothing;
-    // Nothing names the culprit (a crash, a time-out): halve until it stands alone.
+    // A crash or a time-out names no culprit, so halve the batch until one candidate is left.
     if (left.length > 1 && !isPart && defaults.length > 0) {
-      // When even the default fails by itself, it is no candidate's fault: a full disk, say.
+      // If the default fails too, the cause lies elsewhere, such as a full disk.
       const stock = await compile(defaults.slice(0, 1), secondsTo(found));
       if (stock.module === null && !stock.isLate) {
         for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
@@ -140,7 +140,7 @@ async function buildUntil(
       }
     }
     if (own.length < 2) {
-      // That there was so little time is not a candidate's fault.
+      // A short time-out does not prove that the candidate is slow to compile.
       if (isLate && seconds < SECONDS_PER_CANDIDATE) return nothing;
       refused.set((own[0] ?? left[0]!).name, NO_LOCATION);
       left = own.length === 0 ? [] : defaults;
@@ -159,7 +159,7 @@ async function buildUntil(
       refused.set(candidate, reason);
     const built = new Set(parts.flatMap((part) => part.built.map((one) => one.name)));
     left = left.filter((candidate) => built.has(candidate.name));
-    // Where no candidate is to blame, all of them together would fail again.
+    // Without a refused candidate, the whole batch would fail again.
     const isFound = refused.size > 0 && parts.every((part) => part.module !== null);
     const again =
       isFound && secondsTo(found) > -secondsTo(begun) ? await compile(left, secondsTo(found)) : null;
@@ -172,7 +172,10 @@ async function buildUntil(
 
 const SECONDS_TO_A_PHASE = 10;
 
-/** Text of a module with one operation of this configuration after a phase of the compiler; null when it does not get there. */
+/**
+ * Text of a module with one operation of this configuration, after a phase of the compiler.
+ * @returns null when the compile fails or takes more than 10 s
+ */
 export async function textAfter(
   toolchain: Toolchain,
   workload: OperationWork,
@@ -188,7 +191,10 @@ export async function textAfter(
   return ok ? readFile(made!) : null;
 }
 
-/** @param seconds that there are for it, and how long the compiler may work */
+/**
+ * @param seconds the time-out, which includes the time in which the compiler stands still
+ * @param workSeconds most CPU time
+ */
 async function compileOnce(
   toolchain: Toolchain,
   workload: OperationWork,
@@ -208,7 +214,7 @@ async function compileOnce(
   await writeFile(source, text);
   const linking = `--iree-hal-link-executables=${isLinked()}`;
   const repeats = meterOf(toolchain.device).repeats(toolchain.device, workloadFlops(workload));
-  // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
+  // Constant operands are filled when the module is loaded. Constant evaluation would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
   const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
@@ -225,7 +231,7 @@ async function compileOnce(
   const longest = Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1));
   const compile = (...argv: string[]) =>
     runCompiler(toolchain, [...flags, ...argv], seconds, {
-      // Files of a killed compiler go with our own folder.
+      // The work folder is removed at the end, with the temporary files of a killed compiler.
       env: { TMPDIR: toolchain.workDirectory },
       limits: [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: Math.min(workSeconds, longest) })],
     });
@@ -240,7 +246,7 @@ async function compileOnce(
       result = await compile(`--compile-from=${late.phase}`, stopped, '-o', module);
     }
   } else result = await compile(source, '-o', module);
-  // The compiler can exit with 0 after writing nothing but a crash reproducer.
+  // The compiler can exit with 0 and write only a crash reproducer.
   const written = result.ok && (await stat(module).catch(() => null)) !== null;
   if (written) return { module, blamed: new Map(), isLate: false };
   const blamed = new Map<string, string>();

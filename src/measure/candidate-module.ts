@@ -1,5 +1,5 @@
-// One module with many candidates: each is a function without arguments, or several of different sizes, so that one
-// benchmark process times them all interleaved on the same operands.
+// One module with many candidates, so that one benchmark process times all of them interleaved on the same operands. Each candidate
+// is a function without arguments, or one such function for each combination of sizes.
 import { functions, lineIndex } from 'mlir-parser-ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
@@ -19,28 +19,29 @@ import {
 } from '../workload/workload.ts';
 
 export interface Candidate {
-  /** Function name, such as `c7`. */
+  /** Name of the function, such as `c7`. */
   readonly name: string;
-  /** `name = value` on the operation; null leaves it to the compiler. */
+  /** `name = value` on the operation; null for the compiler's own choice. */
   readonly attribute: string | null;
-  /** What it was made of; absent where there is nothing but the attribute. */
+  /** The configuration that the attribute renders; absent for an attribute without a configuration. */
   readonly configuration?: Configuration;
-  /** Element type of the result where it is not the workload's: of the truth, which is never timed. */
+  /** Only for the truth: element type of its result. */
   readonly sumsIn?: string;
-  /** Whether there is a function that writes its result between guards, too: see `guarded.ts`. */
+  /** Whether a second function writes the result between guards: see `guarded.ts`. */
   readonly isGuarded?: boolean;
 }
 
 /**
- * What inexact results are judged by: the same work on the same operands, in a type in which it is exact. None where
- * results are exact in their own.
+ * The truth is the same work on the same operands in a type that is exact. Inexact results are compared with the truth. The truth is
+ * never timed.
+ * @returns one candidate; none where the workload's own type is exact
  */
 export function truthOf(workload: OperationWork): Candidate[] {
   const exact = exactTypeOf(workload);
   return exact === null ? [] : [{ ...stockCandidate('truth'), sumsIn: exact }];
 }
 
-/** The operation as the compiler would have it. */
+/** The untuned operation. */
 export const stockCandidate = (name: string): Candidate => ({ name, attribute: null });
 
 export function candidateOf(
@@ -53,26 +54,26 @@ export function candidateOf(
   return { name, attribute: directive && attributeText(directive), configuration };
 }
 
-/** Functions of a candidate: one, or one for each combination of sizes that a workload with dynamic dimensions is tuned at. */
+/** Functions of a candidate: one; with dynamic dimensions, one for each combination of sizes. */
 export const functionNames = (workload: OperationWork, candidate: string): string[] =>
   isDynamic(workload) ? staticForms(workload).map((_, i) => `${candidate}_at${i}`) : [candidate];
 
 export const EMPTY_MODULE = 'module {\n}\n';
 
-/** Text of a module that says, too, by what functions of another one a workload's operands are filled. */
+/** Adds to a module's text the declarations of the functions that fill a workload's operands. Another module defines them. */
 export function declaringFillers(text: string, workload: OperationWork): string {
   const end = text.lastIndexOf('}');
   return `${text.slice(0, end)}${fillerDeclarations(fillersOf(workload))}${text.slice(end)}`;
 }
 
-/** Text of a module for candidates of a workload, without anything but what fills their operands. */
+/** Text of a module that holds only the functions that fill a workload's operands. */
 export const moduleWithFillers = (workload: OperationWork): string =>
   `module {\n${fillerDefinitions(fillersOf(workload))}}\n`;
 
 /**
- * Text of the whole module. Line numbers of errors lead back to candidates through `candidateAtLine`.
- * @param around text of the module that candidates are added to, as it is in their phase: what fills their operands is
- * declared there, or defined, as it is when left out
+ * Text of the whole module. `candidateAtLine` maps the lines of errors to candidates.
+ * @param around text of the module that candidates are added to, in their phase of the compiler. It declares or defines the functions
+ * that fill the operands; the default defines them
  */
 export function candidateModule(
   workload: OperationWork,
@@ -94,16 +95,16 @@ export function candidateModule(
   return `${around.slice(0, end)}${operandsText(workload)}\n${functions.join('\n')}\n${around.slice(end)}`;
 }
 
-/** The candidate that a function of the module belongs to, as it is written or as the compiler prints it. */
+/** A function of a module, in our text or in the compiler's. */
 export interface CandidateFunction {
   /** Name of the candidate. */
   readonly candidate: string;
-  /** 1-based lines of the text, the last one included. */
+  /** 1-based and inclusive. */
   readonly firstLine: number;
   readonly lastLine: number;
 }
 
-/** The functions of candidates in a module's text, in its order. */
+/** The functions of candidates in the order of the text. */
 export function candidateFunctions(moduleText: string): CandidateFunction[] {
   const bytes = Buffer.from(moduleText);
   const lines = lineIndex(bytes);
@@ -114,12 +115,12 @@ export function candidateFunctions(moduleText: string): CandidateFunction[] {
   }));
 }
 
-/** Name of the candidate whose function holds a 1-based line of the module's text; null for the common part. */
+/** Name of the candidate at a 1-based line of the module's text; null for the common part. */
 export const candidateAtLine = (moduleText: string, line: number): string | null =>
   candidateFunctions(moduleText).find(({ firstLine, lastLine }) => firstLine <= line && line <= lastLine)
     ?.candidate ?? candidateOfExecutable(moduleText.split('\n').slice(0, line));
 
-/** The candidate whose executable the last one of these lines stands in, where candidates bring their own. */
+/** The candidate whose executable holds the last of these lines. Dispatches come with executables of their own. */
 function candidateOfExecutable(lines: readonly string[]): string | null {
   const begin = lines.findLast((line) => /^ {2}\S/.test(line) && line !== '  }');
   return /^ {2}flow\.executable private @x_(\w+) \{/.exec(begin ?? '')?.[1] ?? null;

@@ -1,4 +1,4 @@
-// How long candidates take, each at every combination of sizes that its workload is tuned at.
+// Times candidates at every combination of sizes of their workload.
 import { meterOf } from '../backend/index.ts';
 import { workloadFlops, type OperationWork } from '../workload/workload.ts';
 import { failuresAlone } from './alone.ts';
@@ -9,15 +9,16 @@ import { undisturbed } from './statistics.ts';
 import type { Toolchain } from './toolchain.ts';
 
 export interface CandidateTimings {
-  /** For each candidate seconds of one execution that nothing gets in the way of, for each combination of sizes. */
+  /** Undisturbed seconds of one execution: for each candidate one value per combination of sizes. */
   readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** Candidates that crashed, failed or took too long, with how. */
+  /** A message for each candidate that crashed, failed or timed out. */
   readonly failed: ReadonlyMap<string, string>;
 }
 
 /**
  * Times `candidates` of `module`, interleaved.
- * @param options.only only these, all when left out: the module may hold others
+ * @param options.only times only these candidates; default: all of the module
+ * @throws StoppedError when the toolchain's signal fires
  */
 export async function timeCandidates(
   toolchain: Toolchain,
@@ -31,7 +32,9 @@ export async function timeCandidates(
   if (modules === null)
     return {
       seconds: new Map(),
-      failed: new Map(candidates.map((name) => [name, 'nothing fills the operands'])),
+      failed: new Map(
+        candidates.map((name) => [name, 'the module that fills the operands does not compile']),
+      ),
     };
   const meter = meterOf(toolchain.device);
   const failed = new Map(

@@ -1,4 +1,4 @@
-// What modules of candidates have in common: made once, and kept in the cache folder.
+// Modules that candidates of all workloads share, compiled once and kept in the cache folder.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -9,28 +9,28 @@ import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
 import { runCompiler, type Toolchain } from './toolchain.ts';
 
-/** What it takes to compile something. */
+/** The parts of a toolchain that a compile needs. */
 type Compiling = Pick<
   Toolchain,
   'compiler' | 'compiles' | 'flags' | 'commonDirectory' | 'workDirectory' | 'signal'
 >;
 
-/** Seconds to compile a module of next to nothing. */
+/** Time limit for a module of a few lines. */
 const SECONDS_FOR_LITTLE = 30;
 
-/** A workload has the types that code is generated for: nothing is left to convert. */
+/** A workload's types are those of the generated code already, so the compiler must not convert them. */
 export const NO_CONVERSION = '--iree-input-demote-f64-to-f32=false';
 
-/** The folder in which they are kept. */
+/** Folder of the shared modules. */
 export const commonFolder = (cacheDirectory: string): string =>
   dirname(pathIn(cacheDirectory, COMMON_MODULES));
 
-/** Files that are made or under way. */
+/** Compiled files, and compiles in progress, by path. */
 const made = new Map<string, Promise<string | null>>();
 
 /**
- * What a module of candidates is loaded with, itself last: what fills its operands stands before it.
- * @returns null when that cannot be compiled
+ * Paths of the modules to load: the module that fills the operands, then the module of candidates.
+ * @returns null when the first one does not compile
  */
 export async function loadedWith(
   toolchain: Compiling,
@@ -42,7 +42,7 @@ export async function loadedWith(
   return fillers === null ? null : [fillers, module];
 }
 
-/** Path of the module that fills a workload's operands; null when it cannot be compiled. */
+/** Path of the module that fills a workload's operands; null when it does not compile. */
 export const compiledFillers = (
   toolchain: Compiling,
   workload: OperationWork,
@@ -50,15 +50,16 @@ export const compiledFillers = (
 ): Promise<string | null> =>
   compiled(toolchain, fillersModule(fillersOf(workload), values), [NO_CONVERSION], 'vmfb');
 
-/** The compiler's text of a module at the end of a phase, with its devices; null when it does not get there. */
+/** The compiler's text of a module after a phase, devices included; null when the compile fails. */
 export async function moduleAt(phase: string, toolchain: Compiling, text: string): Promise<string | null> {
   const path = await compiled(toolchain, text, [NO_CONVERSION, `--compile-to=${phase}`], 'mlir');
   return path === null ? null : readFile(path, 'utf8');
 }
 
 /**
- * Path of what the compiler makes of a text; null when it makes nothing of it.
+ * Compiles a text, or finds it compiled.
  * @param own flags for this text alone
+ * @returns path of the compiled file; null when the compile fails
  */
 export function compiled(
   toolchain: Compiling,
@@ -74,7 +75,7 @@ export function compiled(
   if (known !== undefined) return known;
   const compile = async () => {
     if (existsSync(path)) return path;
-    // Others may make the same at the same time.
+    // Another process may compile the same text, so write elsewhere and rename.
     const [source, output] = [`in-${name}.mlir`, `out-${name}`].map((file) => join(workDirectory, file));
     await writeFile(source!, text);
     const argv = [...flags, ...own, source!, '-o', output!];
@@ -85,7 +86,7 @@ export function compiled(
   };
   const making = compile();
   made.set(path, making);
-  // What was stopped or has failed may be asked for again.
+  // A failed or stopped compile may be tried again.
   const forget = () => made.delete(path);
   making.then((result) => result === null && forget(), forget);
   return making;

@@ -1,4 +1,4 @@
-// Two compiled programs against each other: the same function on the same inputs, timed in alternating processes.
+// Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
 import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import { readTimings } from './benchmark.ts';
@@ -12,18 +12,18 @@ export interface ModuleRun {
   readonly functionName: string;
   /** Values of `--input=`, such as `4x8xf32=@lhs.bin`. */
   readonly inputs: readonly string[];
-  /** Ends it; nothing does when left out. */
+  /** Stops the run. */
   readonly signal?: AbortSignal;
-  /** More flags that the program takes to run, such as `--parameters=model=weights.irpa`. */
+  /** More flags of the runtime's tools, such as `--parameters=model=weights.irpa`. */
   readonly flags?: readonly string[];
 }
 
-/** Ratio of the first module's time over the second's: above 1 says that the second is faster. */
+/** The first module's time over the second's. Above 1, the second module is faster. */
 export interface ModuleComparison extends Interval {
   readonly seconds: readonly [first: number, second: number];
 }
 
-/** How thoroughly one process measures. */
+/** Effort of one process. */
 export interface ProcessEffort {
   readonly repetitions: number;
   /** Least time spent in one repetition, in seconds. */
@@ -31,20 +31,23 @@ export interface ProcessEffort {
   readonly timeoutSeconds: number;
 }
 
-/** Seconds of one call that nothing gets in the way of, in one process of its own. */
+/** Undisturbed seconds of one call, in a process of its own. @throws when the module cannot be timed */
 export async function timeModule(run: ModuleRun, module: string, effort: ProcessEffort): Promise<number> {
   return secondsIn(await benchmarkModule(run, module, effort, []), module);
 }
 
-/** What one process says of a function. */
+/** Times of a function in one process. */
 export interface ModuleTimes {
-  /** Of a call that nothing gets in the way of. */
+  /** Undisturbed seconds of one call. */
   readonly seconds: number;
-  /** What the dispatches of a call take, on average over all calls. */
+  /** Averages over all calls. */
   readonly dispatches: DispatchTimes;
 }
 
-/** The same with the statistics of dispatches, which cost a little time. @throws where the runtime has none */
+/**
+ * Times one call and its dispatches, in a process of its own. The statistics of dispatches slow the call down a little.
+ * @throws when the module cannot be timed, or the runtime has no such statistics
+ */
 export async function timeDispatches(
   run: ModuleRun,
   module: string,
@@ -87,24 +90,27 @@ async function benchmarkModule(
   return result.stdout;
 }
 
-/** How many pairs of processes there may be, and how long all of them may take, in seconds. */
+/** Limits of a series of pairs. */
 export interface Extent {
+  /** Most pairs of processes. */
   readonly pairs: number;
+  /** Seconds for all pairs together. */
   readonly seconds: number;
-  /** How long those may take without which little is known; no longer than all when left out. */
+  /** Seconds for the first five pairs, where that is more than `seconds`. */
   readonly leastSeconds?: number;
 }
 
-/** Fewer pairs than that say nothing: see `ratioInterval`. */
+/** Fewer pairs give no useful interval: see `ratioInterval`. */
 export const LEAST_PAIRS = 3;
 
-/** So many say it within an interval half as wide. */
-const TELLING_PAIRS = 5;
+/** Five pairs give an interval half as wide as three. */
+const NARROW_PAIRS = 5;
 
 /**
- * Measures two modules in pairs of processes, of which now one comes first and now the other, so that both see the same
- * machine. Ends before a pair that would likely not end in time.
- * @param isClear whether the pairs so far say enough
+ * Measures two modules in pairs of processes. The order alternates from pair to pair, so that both modules see the same machine. Stops
+ * before a pair that would likely exceed the time.
+ * @param isClear whether the pairs so far are enough
+ * @throws what `measure` throws
  */
 export async function inPairs<T>(
   first: string,
@@ -115,9 +121,9 @@ export async function inPairs<T>(
 ): Promise<(readonly [first: T, second: T])[]> {
   const begun = performance.now();
   const measured: (readonly [T, T])[] = [];
-  /** Seconds after one more pair, if it takes as long as the others. */
+  /** Expected seconds after one more pair. */
   const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / Math.max(1, measured.length));
-  const most = () => (measured.length < TELLING_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
+  const most = () => (measured.length < NARROW_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
   while (measured.length < pairs && likely() <= most()) {
     if (isClear(measured)) break;
     if (measured.length % 2 === 0) measured.push([await measure(first), await measure(second)]);
@@ -129,7 +135,7 @@ export async function inPairs<T>(
   return measured;
 }
 
-/** What pairs of times, in seconds, say together. */
+/** @param pairs of times, in seconds */
 export const comparisonOf = (pairs: readonly (readonly [number, number])[]): ModuleComparison => ({
   ...undisturbedRatio(pairs),
   seconds: [undisturbed(pairs.map(([a]) => a)), undisturbed(pairs.map(([, b]) => b))],

@@ -4,7 +4,7 @@ export type Elements = ArrayLike<number | bigint>;
 
 /** Little-endian elements of an MLIR element type; null for types without a byte-sized representation here. */
 export function decodeElements(bytes: Uint8Array, elementType: string): Elements | null {
-  // Typed arrays want aligned data, which a part of a file need not be. A Buffer's own `slice` would not copy.
+  // Typed arrays need aligned data, so copy. `Buffer.slice` would not copy.
   const { buffer, byteLength } = new Uint8Array(bytes);
   switch (elementType) {
     case 'f64':

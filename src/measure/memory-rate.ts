@@ -1,18 +1,18 @@
-// How fast a machine reads its memory: no code is faster than that with operands that no cache holds.
+// Measures how fast the machine reads its memory. The rate bounds the speed of code whose operands exceed all caches.
 import { Worker } from 'node:worker_threads';
 
-/** All threads read so many bytes together: more than caches hold. */
+/** Bytes that all threads together read: more than caches hold. */
 const BYTES = 2 ** 29;
 
-/** Threads beyond these add little, and each takes memory of its own. */
+/** More threads add little, and each needs a buffer. */
 const MOST_THREADS = 8;
 
-/** The best of so many passes counts, since other processes only slow a pass down. */
+/** The fastest pass counts, because other processes only slow a pass down. */
 const PASSES = 3;
 
 /**
- * The program of one thread. It writes every page first, since the system keeps a single page for all that were never written. Then it
- * searches for a byte that is not there, which reads a buffer as fast as the core can.
+ * The program of one thread. It writes every page first, because the system backs all unwritten pages by one page. Then it searches for
+ * an absent byte, and so reads the buffer as fast as the core can.
  */
 const READER = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -27,8 +27,8 @@ parentPort.postMessage(0);
 `;
 
 /**
- * Bytes that so many threads read in a second, all of them together, each from its own memory.
- * @throws where there is not enough memory
+ * Bytes per second that all threads together read, each from its own buffer.
+ * @throws when there is too little memory
  */
 export async function memoryRate(threads: number): Promise<number> {
   const count = Math.max(1, Math.min(threads, MOST_THREADS));

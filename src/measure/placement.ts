@@ -1,36 +1,36 @@
-// How operands come to lie in memory. It depends on the C library of the runtime, and is looked for.
+// Placements of operands in memory. They depend on the C library of the runtime, so a small program detects them.
 import { deviceFlags, meterOf } from '../backend/index.ts';
 import { compiled, NO_CONVERSION } from './common-modules.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
 /**
- * `apart` as large allocations are by themselves, each at the same offset in its page; `packed` one behind the other. Programs
- * see both, and some configurations are good in one of them only.
+ * `apart`: each operand is an allocation with pages of its own, at the same offset in its page. `packed`: operands lie one after the
+ * other. Programs have both, and some configurations are fast in only one.
  */
 export type Placement = 'apart' | 'packed';
 
 const PLACEMENTS: readonly Placement[] = ['apart', 'packed'];
 
 /**
- * Understood by glibc, and without effect elsewhere. Without the second one each result would be given back to the system, and
- * its pages cleared anew for the next: more than the work takes, and programs do not.
+ * Tunables of glibc, without effect elsewhere. Without the second, each result's pages would return to the system and be cleared for
+ * the next call. Programs do not pay that cost.
  */
 const PACKED = ['mmap_threshold', 'trim_threshold']
   .map((name) => `glibc.malloc.${name}=${2 ** 30}`)
   .join(':');
 
-/** Variables that a tool of the runtime takes to place operands like this. */
+/** Environment variables that give a process this placement. */
 export const environmentOf = (placement: Placement | undefined): Readonly<Record<string, string>> =>
   placement === 'packed' ? { GLIBC_TUNABLES: PACKED } : {};
 
-/** What two operands take each, in bytes: as much as what is allocated by itself, and no whole pages. */
+/** Bytes of each of two operands: large enough for an allocation with its own pages, and not a multiple of a page. */
 const BYTES = 300_000;
 const PAGE_BYTES = 4096;
 
 const TYPE = `tensor<${BYTES}xi8>`;
 const LAYOUT = `#hal.pipeline.layout<bindings = [${Array(3).fill('#hal.pipeline.binding<storage_buffer>').join(', ')}]>`;
 
-/** A function that gives the addresses of its two arguments. */
+/** A function that returns the addresses of its two arguments. */
 const ADDRESSES = `module {
   hal.executable.source private @executable {
     hal.executable.export public @addresses ordinal(0) layout(${LAYOUT}) count(%device: !hal.device) -> (index, index, index) {
@@ -65,12 +65,12 @@ ${[0, 1]
 
 const TIMEOUT_SECONDS = 10;
 
-/** By path of the runtime's tool. */
+/** Placements by the path of `iree-run-module`. */
 const known = new Map<string, Promise<readonly Placement[]>>();
 
 /**
- * The placements that differ here. With another C library than glibc, or another allocator in its place, both are alike: then it is
- * `apart` alone. Both where nobody can tell.
+ * The placements that differ on this machine. Without glibc's allocator both are the same, so only `apart` is left. If the detection
+ * fails, both.
  * @throws StoppedError when the toolchain's signal fires
  */
 export function placementsHere(toolchain: Toolchain): Promise<readonly Placement[]> {
@@ -96,7 +96,7 @@ async function findPlacements(toolchain: Toolchain): Promise<readonly Placement[
   return apart === 0 && packed !== 0 ? PLACEMENTS : ['apart'];
 }
 
-/** Bytes between the offsets of two operands in their pages; null where it cannot be told. */
+/** Difference of the operands' offsets in their pages, in bytes; null if the program fails. */
 async function pageDistance(
   { runModule, device, signal }: Toolchain,
   module: string,

@@ -1,4 +1,4 @@
-// The statistics behind "faster": undisturbed times, ratios and their confidence intervals. Pure.
+// Statistics of times: undisturbed times, ratios and their confidence intervals. Pure.
 import { seededRandom } from '../search/strategy.ts';
 
 /** Middle value; the mean of the two middle ones for an even count. NaN for no values. */
@@ -9,12 +9,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Share of repetitions that nothing else on a machine gets in the way of, even on a busy one. */
+/** Share of repetitions that other processes do not slow down, even on a busy machine. */
 const UNDISTURBED_SHARE = 0.2;
 
 /**
- * Undisturbed time: the mean of the fastest fifth. Other work on the machine only adds time; a core that is taken away for some
- * milliseconds doubles a run on all threads. NaN for no values.
+ * Undisturbed time: the mean of the fastest fifth. Other processes only add time: one that takes a core for a few milliseconds doubles
+ * the time of a run on all cores. NaN for no values.
  */
 export function undisturbed(values: readonly number[]): number {
   const fastest = values.toSorted((a, b) => a - b).slice(0, Math.ceil(UNDISTURBED_SHARE * values.length));
@@ -29,7 +29,7 @@ export const geometricMean = (values: readonly number[]): number =>
     ? values[0]!
     : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
-/** Chance that Student's t with so many degrees of freedom (1, 2, 3, ...) lies above `t`, which is not negative. */
+/** P(T > t) for Student's t with 1, 2, 3, ... degrees of freedom. @param t at least 0 */
 function tTail(t: number, degrees: number): number {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -47,7 +47,7 @@ function tTail(t: number, degrees: number): number {
 
 const quantiles = new Map<string, number>();
 
-/** The value that Student's t with so many degrees of freedom (1, 2, 3, ...) exceeds with a chance of `doubt`, below a half. */
+/** The t with P(T > t) = `doubt`, for Student's t with 1, 2, 3, ... degrees of freedom. @param doubt below 0.5 */
 export function tQuantile(doubt: number, degrees: number): number {
   const key = `${doubt} ${degrees}`;
   const known = quantiles.get(key);
@@ -69,10 +69,9 @@ export interface Interval {
 }
 
 /**
- * Geometric mean of ratios, one per benchmark process, with its 99% confidence interval (t-distribution on the
- * logarithms): several candidates compete, and the luckiest of them must not pass for the best. Processes, not
- * repetitions, are the unit: memory placement differs from process to process, and repetitions inside one process all
- * share it. A single ratio says nothing of its spread: its interval is 0 to Infinity.
+ * Geometric mean of ratios, one per benchmark process, with its confidence interval (t-distribution on the logarithms). The level is
+ * 99% because the luckiest of several candidates must not win by noise. Repetitions in one process share the placement of memory, so
+ * each process counts once. A single ratio has the interval 0 to Infinity.
  */
 export function ratioInterval(ratios: readonly number[]): Interval {
   const logs = ratios.map(Math.log);
@@ -84,23 +83,22 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 
-/** Fewer pairs do not separate undisturbed times from others. */
+/** Fewer pairs do not separate undisturbed times from disturbed ones. */
 const LEAST_FOR_UNDISTURBED = 8;
 
-/** How often samples are drawn from the times for an interval. */
+/** Bootstrap samples of one interval. */
 const DRAWS = 1000;
 
 /**
- * Intervals of so many pairs are wider than the samples say, since these repeat the few fastest times: without this, 2 to 5 of 100
- * comparisons of equal things excluded 1, and with it fewer than one (test/measure/intervals).
+ * Factor on the logarithm of an interval's width. Bootstrap samples repeat the few fastest times, so their interval is too narrow.
+ * Without the factor, 2 to 5 of 100 comparisons of equal programs exclude 1; with the factor, fewer than one (test/measure/intervals).
  */
 const widening = (pairs: number): number => 1 + 4.5 / pairs;
 
 /**
- * Ratio of what two things take undisturbed, with its 99% interval. They were timed in turns, in a process of their own each; a
- * neighbour on a shared machine slows one down for as long as a process lasts, and each by chance, so pairs as such say
- * little. The interval is of such ratios of samples that are drawn from the times with replacement (bootstrap). For few pairs,
- * that of `ratioInterval`.
+ * Ratio of two programs' undisturbed times, with its 99% confidence interval (bootstrap). The programs were timed in alternating
+ * processes. Another process may slow down one half of a pair, so times are not compared pair by pair.
+ * @param pairs of seconds; with fewer than 8 pairs, the result is that of `ratioInterval`
  */
 export function undisturbedRatio(pairs: readonly (readonly [first: number, second: number])[]): Interval {
   if (pairs.length < LEAST_FOR_UNDISTURBED) return ratioInterval(pairs.map(([a, b]) => a / b));
@@ -115,7 +113,7 @@ export function undisturbedRatio(pairs: readonly (readonly [first: number, secon
   return { ratio, low: widened(ratios[beyond]!), high: widened(ratios[DRAWS - 1 - beyond]!) };
 }
 
-/** Largest relative distance of a value from the median: how far a measurement strays that was not repeated. */
+/** Largest relative distance of a value from the median. */
 export function largestDeviation(values: readonly number[]): number {
   const middle = median(values);
   return Math.max(...values.map((value) => Math.abs(value / middle - 1)));

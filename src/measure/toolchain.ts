@@ -1,4 +1,4 @@
-// What measuring needs of the outside world: the compiler, the runtime's tools, and how to run one of them.
+// The compiler and the runtime's tools for measuring, and how to run them.
 import { startChild, type Limit } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
@@ -9,10 +9,10 @@ import type { Device } from '../backend/device.ts';
 export interface Toolchain {
   /** The real iree-compile. */
   readonly compiler: string;
-  /** How many of it may run at once, whatever they compile. */
+  /** Limits how many compilers run at once. */
   readonly compiles: Semaphore;
   readonly release: Release;
-  /** Flags that every candidate is compiled with. */
+  /** Flags of every compile. */
   readonly flags: readonly string[];
   /** `iree-benchmark-module` and `iree-run-module`. */
   readonly benchmarkModule: string;
@@ -20,9 +20,9 @@ export interface Toolchain {
   readonly device: Device;
   /** Folder for modules and outputs; the caller removes it. */
   readonly workDirectory: string;
-  /** Folder for modules that candidates of all workloads take; it may be kept. On the same disk as `workDirectory`. */
+  /** Folder of the modules that all workloads share; it may be kept. On the same disk as `workDirectory`. */
   readonly commonDirectory: string;
-  /** Stops whatever runs when the user interrupts or the time is up. */
+  /** Stops all tools when the user interrupts or the budget is spent. */
   readonly signal: AbortSignal;
 }
 
@@ -31,29 +31,26 @@ export interface ToolResult {
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** One line that says how it ended, for trials. */
+  /** How the tool ended, in one line. */
   readonly ending: string;
 }
 
-/** Measuring was stopped from outside: the user interrupted, or the budget is spent. */
+/** The user interrupted the measuring, or the budget is spent. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
 
-/**
- * KiB of memory that one tool may have: half of the machine's. A candidate that wants more fails, instead of taking the
- * machine down with it.
- */
+/** Memory limit of one tool, in KiB: half of the machine's, so that a candidate cannot exhaust the memory. */
 const MEMORY_KIB = Math.floor(memoryBytes() / 2 / 1024);
 
-/** What else there is to say of a run. */
+/** More about one run of a tool. */
 interface Running {
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: readonly Limit[];
 }
 
 /**
- * Runs one tool to its end, at most `timeoutSeconds` long. Whatever it has started ends with it, and all of it with us.
+ * Runs one tool for at most `timeoutSeconds`. All of its child processes end with the tool, and the tool ends with this process.
  * @throws StoppedError when `signal` fires
  */
 export async function runTool(
@@ -64,9 +61,9 @@ export async function runTool(
   { env = {}, limits = [] }: Running = {},
 ): Promise<ToolResult> {
   const ended = await startChild('/bin/sh', withMemory(MEMORY_KIB, file, argv), {
-    // The compiler's diagnostics are read by us, not by a person.
+    // Colours would break the parsing of diagnostics.
     env: { ...process.env, NO_COLOR: '1', ...env },
-    // A compile that a Ctrl-C kills would pass for a configuration that does not compile.
+    // A compile that Ctrl-C kills would look like a configuration that does not compile.
     group: 'own',
     stdin: 'ignore',
     output: 'pipe',
@@ -83,7 +80,7 @@ export async function runTool(
   return { ok: ended.code === 0, timedOut, stdout, stderr, ending };
 }
 
-/** Runs the compiler when it is its turn. @param timeoutSeconds from then on */
+/** Runs the compiler once `compiles` allows. @param timeoutSeconds without the wait; @throws StoppedError when the signal fires */
 export const runCompiler = (
   { compiler, compiles, signal }: Pick<Toolchain, 'compiler' | 'compiles' | 'signal'>,
   argv: readonly string[],

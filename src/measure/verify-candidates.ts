@@ -1,4 +1,4 @@
-// Whether candidates compute what the default does: the very kernels that are timed, on exact and on full values.
+// Verifies that candidates compute the default's results, with the kernels that are timed, on exact values and on values of all bits.
 import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
 import { noteRight } from './alone.ts';
 import type { Build } from './build.ts';
@@ -10,29 +10,29 @@ import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, dispatchAllowance, exactAllowance, runFunction, type Comparison } from './verify.ts';
 
-/** What is known of a candidate's output. */
+/** Verdict on a candidate's results. */
 export type Verification =
   | {
       readonly outcome: 'right';
-      /** Largest absolute difference of an element to the default's. */
+      /** Largest absolute difference of an element from the default's. */
       readonly maxError: number;
     }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
 
-/** Another build of the same candidates, with functions that write their results between guards: see `guarded.ts`. */
+/** Another build of the same candidates, whose functions write their results between guards: see `guarded.ts`. */
 export interface GuardedBuild {
   readonly module: string;
-  /** What a candidate is called there; null where it has no such function. */
+  /** The candidate's name in this build; null if it has no guarded function. */
   readonly nameOf: (name: string) => string | null;
 }
 
 const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
 
 /**
- * Compares the outputs of `names` with that of `stock`, at every size. With narrow accumulators, where another order of
- * summation rounds to something else, they are compared with the truth too, where the build has it.
- * @param guarded has `stock`, under the same name, too
- * @returns one verification for each name; null when there is nothing to compare with
+ * Compares the outputs of `names` with the output of `stock`, at every combination of sizes. Another order of summation rounds
+ * differently in a narrow accumulator, so outputs are also compared with the truth if the build has it.
+ * @param guarded must have a guarded function of `stock` under the same name
+ * @returns one verification for each name; null without a reference output
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function verifyCandidates(
@@ -49,7 +49,7 @@ export async function verifyCandidates(
   const forms = staticForms(workload);
   const isDispatch = candidatePhase(workload) !== null;
 
-  /** Outputs at each size; null when one of them cannot be had. */
+  /** Outputs at each combination of sizes; null when a run fails. */
   const outputsOf = async (
     modules: readonly string[],
     functions: readonly string[],
@@ -75,7 +75,7 @@ export async function verifyCandidates(
     const plain = (name: string) => outputsOf(modules, functionNames(workload, name));
     const references = await plain(stock);
     if (references === null) return null;
-    // Where it cannot be had, outputs are compared with the default's alone.
+    // If the truth fails to run, outputs are compared with the default's alone.
     const truths = truth === undefined ? null : await plain(truth.name);
     const verificationOf = (outputs: readonly Uint8Array[] | null): Verification =>
       verificationOfAll(
@@ -102,24 +102,24 @@ export async function verifyCandidates(
         ? WRITES_OUTSIDE
         : verificationOf(memory?.map(resultIn) ?? null);
     };
-    // Where the default itself fails between guards, they say nothing of the others.
-    const areTelling = guards !== null && (await betweenGuards(stock)).outcome === 'right';
+    // If the default fails between guards, guards prove nothing about candidates.
+    const areUsable = guards !== null && (await betweenGuards(stock)).outcome === 'right';
     const verified = new Map<string, Verification>();
     for (const name of names) {
-      const own = areTelling ? guards.nameOf(name) : null;
+      const own = areUsable ? guards.nameOf(name) : null;
       verified.set(name, own === null ? verificationOf(await plain(name)) : await betweenGuards(own));
     }
     return verified;
   };
 
   const isFull = canCompareFull(workload);
-  // Most of it is starting processes, and nothing is timed meanwhile. Guards come first: they tell why a program fails.
+  // Starting processes takes most of the time, so both run at once. Guards come first because their reason is more exact.
   const verified = await Promise.all([
     ...(isFull || guarded !== null ? [verifyOn(isFull ? 'full' : 'exact', guarded)] : []),
     verifyOn('exact', null),
   ]);
   if (verified.includes(null)) return null;
-  // All of these had a process of their own.
+  // Each of these runs had its own process.
   for (const name of names) {
     if (verified.some((one) => one!.get(name)!.outcome !== 'right')) continue;
     noteRight(toolchain, module, name);
@@ -130,7 +130,7 @@ export async function verifyCandidates(
   return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
 }
 
-/** @param comparisons at each size; undefined when there is nothing to compare */
+/** @param comparisons at each combination of sizes; undefined when the program failed */
 function verificationOfAll(comparisons: readonly Comparison[] | undefined): Verification {
   if (comparisons === undefined) return { outcome: 'run-error', reason: 'the program failed' };
   const different = comparisons.find(({ equal }) => !equal);
@@ -139,7 +139,7 @@ function verificationOfAll(comparisons: readonly Comparison[] | undefined): Veri
   return { outcome: 'right', maxError: Math.max(...comparisons.map(({ maxError }) => maxError)) };
 }
 
-/** What is not right in one of them is not right. */
+/** The first failure; without one, the largest error. */
 function worse(some: readonly Verification[]): Verification {
   const right = some.flatMap((one) => (one.outcome === 'right' ? [one.maxError] : []));
   return (

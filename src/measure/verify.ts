@@ -1,4 +1,4 @@
-// Compares the outputs of two functions of one module: the code that is verified is the code that was timed.
+// Compares outputs within tolerances.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags, meterOf } from '../backend/index.ts';
@@ -8,12 +8,12 @@ import { runTool, type Toolchain } from './toolchain.ts';
 
 export interface Comparison {
   readonly equal: boolean;
-  /** Largest absolute difference of two elements; Infinity when the outputs cannot be compared. */
+  /** Largest absolute difference of two elements; Infinity for a NaN, or for outputs that cannot be compared. */
   readonly maxError: number;
   readonly reason: string | null;
 }
 
-/** Tolerances of iree-run-module's own `--expected_output`. Narrow accumulators round at every step, so they get more. */
+/** Tolerances of iree-run-module's `--expected_output`. Narrow accumulators round at every step, so their tolerance is wider. */
 function tolerance(elementType: string): { absolute: number; relative: number } {
   if (elementType === 'f32') return { absolute: 1e-4, relative: 1e-5 };
   if (elementType === 'f64') return { absolute: 1e-8, relative: 1e-12 };
@@ -27,13 +27,13 @@ const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
   fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
 });
 
-/** For results of which nothing more is known. */
+/** Default allowance. */
 function usualAllowance(elementType: string): Allowance {
   const { absolute, relative } = tolerance(elementType);
   return allowanceOf((value) => absolute + relative * Math.abs(value));
 }
 
-/** Distance of two neighbouring numbers of a type, relative to them. */
+/** Largest relative distance of two neighbouring numbers, by element type. */
 const SPACING: Readonly<Record<string, number>> = {
   f64: 2 ** -52,
   f32: 2 ** -23,
@@ -42,21 +42,21 @@ const SPACING: Readonly<Record<string, number>> = {
 };
 
 /**
- * For sums of products of small integers, which are exact in f32. A result that is rounded to its type at the end is off by at most
- * the distance of two numbers; a kernel that leaves a product out is off by more. A default with narrow accumulators rounds at every
- * step: then the truth decides.
+ * Allowance for sums of products of small integers, which are exact in f32. Rounding the result to its type moves it by at most the
+ * distance of two neighbours. A kernel that omits a product is further off. A default with narrow accumulators rounds at every step, so
+ * the truth decides there.
  */
 export function exactAllowance(elementType: string): Allowance {
   const spacing = SPACING[elementType] ?? 0;
   return allowanceOf((value) => spacing * Math.abs(value));
 }
 
-/** Share of the largest element that another may differ by where more than sums was rounded, by element type. */
+/** Allowed error as a share of the largest element, by element type. */
 const SHARE_OF_LARGEST: Readonly<Record<string, number>> = { f64: 1e-10, f32: 1e-4, f16: 1e-2, bf16: 3e-2 };
 
 /**
- * For outputs of which more is known than that their sums may come in another order: what stands before and after them
- * takes rounding on, and may cancel it or not. A kernel that computes in fewer bits is off by more.
+ * Allowance for the output of a whole dispatch. Its other operations amplify or cancel the rounding of its sums. A kernel that computes
+ * in fewer bits is further off.
  */
 export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
   const { absolute } = tolerance(elementType);
@@ -66,9 +66,10 @@ export function dispatchAllowance(expected: Uint8Array, elementType: string): Al
 }
 
 /**
- * For a result of a whole program: an element may be what is left of larger ones that cancel each other, so it is the
- * largest that says how far rounding may lead; null where the result is not finite, which tells nothing.
- * @param roundsTo element types that values are rounded to on the way; the one that rounds most decides
+ * Allowance for a result of a whole program. An element may be the small difference of large values, so the largest element sets the
+ * allowance.
+ * @param roundsTo element types of intermediate values; the coarsest type sets the tolerance
+ * @returns null where the result is not finite
  */
 export function programAllowance(
   expected: Uint8Array,
@@ -77,7 +78,7 @@ export function programAllowance(
 ): Allowance | null {
   const { finite: largest, isAllFinite } = largestOf(expected, elementType);
   if (!isAllFinite) return null;
-  // Integers are exact, also if they are made from floats.
+  // Integers must be equal, even if the program computes them from floats.
   const types = tolerance(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
   const all = types.map(tolerance);
   const absolute = Math.max(...all.map((one) => one.absolute));
@@ -86,7 +87,7 @@ export function programAllowance(
   return { fromExpected: allowed, fromTruth: allowed };
 }
 
-/** The largest size of the elements that are finite, and whether all are. */
+/** Largest absolute value of the finite elements, and whether all elements are finite. */
 function largestOf(bytes: Uint8Array, elementType: string): { finite: number; isAllFinite: boolean } {
   const elements = decodeElements(bytes, elementType) ?? [];
   let finite = 0;
@@ -99,13 +100,14 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
   return { finite, isAllFinite };
 }
 
-/** So that one function can be run several times at once. */
+/** Numbers the output files, because one function may run several times at once. */
 let runs = 0;
 
 /**
- * Output of one function, as raw bytes; null when it could not be run.
- * @param modules are loaded in their order; the last one has the function
+ * Runs one function, and returns its output as raw bytes; null when the run fails.
+ * @param modules in loading order; the last module has the function
  * @param inputs values of `--input=`
+ * @throws StoppedError when the toolchain's signal fires
  */
 export async function runFunction(
   toolchain: Toolchain,
@@ -138,9 +140,9 @@ export async function runFunction(
 }
 
 /**
- * Compares two outputs element by element. NaN equals NaN: both sides saw the same operands.
- * @param truth the exact output in f32, or null. What was expected may itself have been rounded: an output is also right
- * when none of its elements is further from the truth than is allowed.
+ * Compares two outputs element by element. NaN equals NaN, because both functions have the same operands.
+ * @param truth the exact output in f32, or null. The expected output may be rounded itself, so an output within the allowance of the
+ * truth is equal too.
  */
 export function compareOutputs(
   expected: Uint8Array,
@@ -164,7 +166,7 @@ export function compareOutputs(
   const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
   if (exact?.length === want.length) {
     const expectedError = largestError(exact, want);
-    // A NaN or an overflow gives no bound.
+    // A NaN or an overflow bounds nothing.
     if (Number.isFinite(expectedError))
       reason = firstBeyond(exact, got, (value) => fromTruth(value, expectedError));
   }
@@ -173,7 +175,7 @@ export function compareOutputs(
 
 const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));
 
-/** Largest absolute difference of two elements; Infinity when one of them is NaN. */
+/** Largest absolute difference of two elements; Infinity if one is NaN. */
 function largestError(want: Elements, got: Elements): number {
   let largest = 0;
   for (let i = 0; i < want.length; i++) {
@@ -185,13 +187,13 @@ function largestError(want: Elements, got: Elements): number {
   return largest;
 }
 
-/** Names the first element that differs by more than is allowed for its wanted value; null when there is none. */
+/** Describes the first element that differs by more than the allowance of its expected value; null if there is none. */
 function firstBeyond(want: Elements, got: Elements, allowed: (value: number) => number): string | null {
   for (let i = 0; i < want.length; i++) {
     const [a, b] = [Number(want[i]), Number(got[i])];
     if (isSame(a, b)) continue;
     const error = Math.abs(a - b);
-    // An infinite or NaN element equals nothing but itself, however much is allowed.
+    // An infinite or NaN element equals only itself.
     if (!Number.isFinite(error) || !(error <= allowed(a))) return `element ${i} is ${b} instead of ${a}`;
   }
   return null;

@@ -1,4 +1,4 @@
-// What candidates ask of their whole module, and the compiler's own text of it.
+// Flags and annotations for candidates whose configuration concerns the whole module.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backendOf } from '../backend/index.ts';
@@ -9,8 +9,8 @@ import { candidateFunctions, type Candidate } from './candidate-module.ts';
 import type { Toolchain } from './toolchain.ts';
 
 /**
- * Flags for modules with candidates that ask for something of the whole module; for the others they must change nothing.
- * @param name of the module, for what is written beside it
+ * Flags for a module with candidates that need a change of the whole module. The change must not affect the other candidates.
+ * @param name of the module; the spec's file in the work folder has the same name
  */
 export async function wholeProgramFlags(
   { workDirectory }: Pick<Toolchain, 'workDirectory'>,
@@ -28,12 +28,12 @@ export async function wholeProgramFlags(
   return [...preprocessingFlags(path), ...all.flatMap(({ flags }) => flags)];
 }
 
-/** What says something of a candidate's operations that only exist after a phase of the compiler; undefined when nothing does. */
+/** Annotates operations that exist only after a phase of the compiler; undefined if no candidate has such operations. */
 export const lateAnnotations = (candidates: readonly Candidate[]): WholeProgram['late'] | undefined =>
   configured(candidates).find(({ wholeProgram, configuration }) => wholeProgram.late.isNeeded(configuration))
     ?.wholeProgram.late;
 
-/** The candidates that may ask something of the whole module, with the part of the backend that understands it. */
+/** Candidates whose backend has a `wholeProgram` part. */
 const configured = (candidates: readonly Candidate[]) =>
   candidates.flatMap(({ configuration }) => {
     if (configuration === undefined || isDefault(configuration)) return [];
@@ -41,7 +41,7 @@ const configured = (candidates: readonly Candidate[]) =>
     return wholeProgram === undefined ? [] : [{ configuration, wholeProgram }];
   });
 
-/** The compiler's text of a module of candidates, with what each says of its operations. */
+/** Annotates the operations in the compiler's text of a module, each with its candidate's configuration. */
 export function annotated(
   text: string,
   candidates: readonly Candidate[],
