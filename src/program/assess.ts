@@ -1,23 +1,22 @@
-// Two sets of configurations of one program, each against stock: which is better.
+// Compares two sets of configurations of one program by their gains over stock.
 import { geometricMean } from '../measure/statistics.ts';
 import { judge, type Judgement } from './judge.ts';
 import type { ProgramsRun } from './runs.ts';
 import type { ComparedWorkload } from './slower.ts';
 import type { FunctionVerdict } from './verdict.ts';
 
-/** What became of a program with some configurations. */
+/** A judgement, and measurements of the program with the kept configurations; empty if none is kept. */
 export interface Assessed {
   readonly judgement: Judgement;
-  /** Of the program with those that are kept; empty where none is. */
   readonly functions: readonly FunctionVerdict[];
-  /** Of the same program, what its dispatches were seen to take. */
+  /** Times of each workload's dispatches, stock against tuned. */
   readonly workloads: readonly ComparedWorkload[];
-  /** Of the same program, what each of its dispatches takes, by name. */
+  /** By the name of the dispatch. */
   readonly dispatchSeconds: ReadonlyMap<string, number>;
 }
 
 /**
- * @param keys of all workloads that have a configuration in it; may be none
+ * @param keys of all workloads with a configuration; may be empty
  * @param suspects as for `judge`
  */
 export async function assess(
@@ -33,15 +32,18 @@ export async function assess(
   return { judgement, ...known, dispatchSeconds: runs.secondsIn(kept) };
 }
 
-/** Two programs that are both compared with stock differ by less from run to run. */
+/** Two programs that were each compared with stock differ by less than this from run to run. */
 export const LEAST_ADVANTAGE = 1.03;
 
-/** Stock's time over the program's, the geometric mean over its functions; 1 without any. */
+/** Stock's time over the program's: the geometric mean over all functions; 1 without functions. */
 export const ratioOf = ({ functions }: Assessed): number =>
   functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
 
-/** How many times faster than stock a program is that is right, and faster than another one; null where it is not. */
-export function gainBeside(program: Assessed, other: Assessed): number | null {
+/**
+ * The program's speed-up over stock.
+ * @returns null unless the results are known to be correct, each function is faster than stock, and the program is faster than `other`
+ */
+export function gainOver(program: Assessed, other: Assessed): number | null {
   if (program.judgement.open !== null || program.functions.length === 0) return null;
   const timings = program.functions.map(({ timing }) => timing);
   if (!timings.every((timing) => timing !== null && timing.low > 1)) return null;
@@ -50,12 +52,12 @@ export function gainBeside(program: Assessed, other: Assessed): number | null {
 }
 
 /**
- * What is to become of a program that is better with what was offered to its operations: what was run is what ships. So what
- * nothing was offered to is in it or is not, whatever was found without the offer, and no configuration is to blame for another one
- * that took its place.
- * @param offered keys of the workloads that something was offered to
- * @param wide of the program with what was offered
- * @param own of the program with what its operations had
+ * The judgement of a program that is faster with a program-wide configuration: exactly the measured program ships. So other workloads
+ * are kept or left out as they were in that program. A workload's own configuration gets no mark for a loss of the program-wide
+ * configuration.
+ * @param offered keys of the workloads that the program-wide configuration is for
+ * @param wide of the program with the program-wide configuration
+ * @param own of the program with each operation's own configuration
  */
 export function judgementWith(
   offered: { has(key: string): boolean },

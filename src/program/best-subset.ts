@@ -1,4 +1,4 @@
-// Which of several changes to keep when all of them together do harm.
+// Finds the changes to keep when all changes together do harm.
 
 export interface Scored<T> {
   readonly subset: readonly T[];
@@ -6,9 +6,9 @@ export interface Scored<T> {
 }
 
 /**
- * A large subset of `items` that scores at least `least`, found by halving: everything when that is good; otherwise
- * what is good of each half, together when that is good too, else the better of both. The empty subset scores 1.
- * @param scoreOf of a subset; called about twice per item that does harm, and log2 of all items for each
+ * Finds a large subset of `items` that scores at least `least`, by halving: all items if they reach it; otherwise the best subsets of
+ * both halves, together if they reach it, else the better one. The empty subset scores 1.
+ * @param scoreOf of a subset; called about 2 * log2(items) times for each harmful item
  */
 export async function bestSubset<T>(
   items: readonly T[],

@@ -1,4 +1,4 @@
-// The functions of a program, wherever they can be read from.
+// The functions of a program, from its text or from the compiled module.
 import { isBytecode } from 'mlir-parser-ts';
 import { runTool } from '../measure/toolchain.ts';
 import type { Convert } from '../workload/kind.ts';
@@ -6,11 +6,10 @@ import type { TunedSizes } from '../workload/sizes.ts';
 import { declaredSignature, programSignature, type ProgramFunction } from '../input/signature.ts';
 
 /**
- * The public functions of an input. Bytecode does not say what functions it has; the compiled module does, as far as
- * they are declared in it.
- * @param convert what the compile makes of an element type
+ * The public functions of an input. The parser cannot read bytecode, so its functions come from the declarations in the compiled module.
+ * @param convert maps an element type to the compiled program's type
  * @param sizes for dynamic dimensions
- * @param compiled the module made from the input, and `iree-dump-module`
+ * @param compiled paths of the module compiled from the input, and of `iree-dump-module`
  */
 export async function functionsOf(
   input: Uint8Array,

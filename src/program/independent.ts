@@ -1,11 +1,11 @@
-// A program whose dispatches do not depend on each other's configurations: what was seen with all of them says what it comes to
-// with some.
+// Runs of a program whose configurations each change only their own dispatches. One run with all configurations then answers questions
+// about any subset.
 import type { ProgramsRun } from './runs.ts';
 
 /**
- * The same runs, but a program whose results are right with all configurations is not compiled and run again with some of them:
- * each dispatch has the code that it had, or stock's. Without those that are slower the program is no slower than with them.
- * @param all keys of all workloads that have a configuration
+ * The same runs, but if the results with all configurations are correct, subsets are not compiled and run. Each dispatch of a subset has
+ * its code in the whole program, or stock's. Without slower configurations the program only gets faster.
+ * @param all keys of all workloads with a configuration
  */
 export function independentRuns(all: readonly string[], runs: ProgramsRun): ProgramsRun {
   const isRight = async () => (await runs.compare(all)).results === 'equal';
@@ -24,8 +24,8 @@ export function independentRuns(all: readonly string[], runs: ProgramsRun): Prog
       const seen = runs.comparedIn(all);
       return (seen.length > 0 ? seen : runs.comparedIn(keys)).filter(({ key }) => keys.includes(key));
     },
-    stockSecondsBeside: (keys) =>
-      runs.stockSecondsBeside(all).size > 0 ? runs.stockSecondsBeside(all) : runs.stockSecondsBeside(keys),
+    stockSecondsIn: (keys) =>
+      runs.stockSecondsIn(all).size > 0 ? runs.stockSecondsIn(all) : runs.stockSecondsIn(keys),
     secondsIn: (keys) => (runs.secondsIn(all).size > 0 ? runs.secondsIn(all) : runs.secondsIn(keys)),
   };
 }

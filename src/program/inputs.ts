@@ -1,4 +1,4 @@
-// Made-up inputs for a function: raw little-endian files, and the `--input=` values that name them.
+// Random inputs for a function: raw little-endian files, and the `--input=` values that name them.
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
@@ -6,12 +6,11 @@ import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
 
 /**
- * Writes `input0.bin`, `input1.bin`, ... into `folder`, at random, the same for the same `seed`.
+ * Writes random tensors to `input0.bin`, `input1.bin`, ... in `folder`. The same `seed` gives the same values.
  *
- * Everything is a small integer, exact in every type, so that sums of products are exact too as long as they are not
- * too long, whatever the order of summation: -2 to 2 in wide floats, -1 to 1 in narrow ones, whose accumulators hold
- * few bits. Integers of 8 bits are data, -8 to 7. Wider ones may be token ids, positions, lengths or indices of blocks,
- * of which nobody says how large they may be: 0 and 1 nearly always are allowed. A scalar is 1, or 0.5.
+ * Elements are small integers, so that sums of products are exact in any order of summation, unless the sums are very long. f32 and f64
+ * get -2 to 2. Narrow floats, whose accumulators hold few bits, get -1 to 1. 8-bit integers are data, and get -8 to 7. Wider integers
+ * may be token ids, positions, lengths or indices with an unknown bound, and get 0 and 1. A scalar is 1, or 0.5 for a float.
  *
  * @returns values of `--input=`, one per argument
  * @throws when the files cannot be written
@@ -35,14 +34,14 @@ export async function writeInputs(
   return inputs;
 }
 
-/** How many bytes the inputs of a function take in all. */
+/** Bytes of all inputs of a function. */
 export const inputBytes = ({ arguments: types }: ProgramFunction): number =>
   types.reduce((sum, { shape, elementType }) => sum + bytesOf(shape ?? [], elementType), 0);
 
 const bytesOf = (shape: readonly number[], elementType: string) =>
   shape.reduce((product, size) => product * size, elementBytes(elementType));
 
-/** The bits of 1 in floats narrower than 32 bits, whose top bit is the sign, and what one more in the exponent adds. */
+/** For floats narrower than 32 bits: the bits of 1.0, and the lowest bit of the exponent. The top bit is the sign. */
 const NARROW_ONE: Readonly<Record<string, readonly [one: number, exponent: number]>> = {
   f16: [0x3c00, 1 << 10],
   bf16: [0x3f80, 1 << 7],
@@ -53,8 +52,8 @@ const NARROW_ONE: Readonly<Record<string, readonly [one: number, exponent: numbe
 };
 
 /**
- * Elements of a tensor as `writeInputs` makes them up.
- * @param exponent of the power of 2 that floats are multiplied by
+ * Random elements of a tensor: see `writeInputs`.
+ * @param exponent floats are multiplied by 2 to the power of it
  */
 export function randomElements(
   { shape, elementType }: RuntimeType,
@@ -98,12 +97,12 @@ export function randomElements(
       return new Uint8Array(array.buffer);
     }
     default:
-      // i1, one byte each.
+      // i1 takes one byte per element.
       return fill(new Int8Array(length), 0, 1);
   }
 }
 
-/** Relative to a number: what sums in another order come to, and half a unit in the last place of narrow floats. */
+/** Relative size of a rounding: for wide floats that of sums in another order, for narrow floats half a unit in the last place. */
 const RELATIVE_ROUNDING: Readonly<Record<string, number>> = {
   f64: 2 ** -50,
   f32: 2 ** -21,
@@ -112,11 +111,11 @@ const RELATIVE_ROUNDING: Readonly<Record<string, number>> = {
 };
 
 /**
- * Writes inputs that differ from others by rounding into `folder`: wide floats up or down by as much as rounding comes to where
- * it is not exact, narrow ones by the last bit, all else as it is.
- * @param inputs as `writeInputs` gives them
- * @param roundsTo element types that the program rounds to; the one that rounds most decides
- * @returns the same of the new files
+ * Writes inputs into `folder` that differ from the given inputs by a rounding. Each wide float moves up or down by the rounding of the
+ * coarsest type. Narrow floats change in the last bit. Other types stay the same.
+ * @param inputs values of `--input=` from `writeInputs`
+ * @param roundsTo element types that the program rounds to
+ * @returns values of `--input=` with the new files
  */
 export function roundedInputs(
   inputs: readonly string[],
@@ -133,9 +132,9 @@ export function roundedInputs(
 }
 
 /**
- * Writes inputs again.
- * @param pathOf place of the new file, by the path of the given one
- * @param change the new elements of a tensor; null to keep the input as it is
+ * Writes changed copies of inputs.
+ * @param pathOf path of the new file, by the path of the given file
+ * @param change returns the new elements of a tensor; null keeps the input
  */
 async function changedInputs(
   inputs: readonly string[],
@@ -179,31 +178,31 @@ function roundedElements(
     const round = (value: number) => value * (isUp() ? 1 + relative : 1 - relative);
     return (elementType === 'f64' ? new Float64Array(buffer) : new Float32Array(buffer)).map(round);
   }
-  // Zero stays zero, whatever its sign.
+  // Zero and negative zero stay zero.
   const halves = new Uint16Array(buffer).map((half) => (half & 0x7fff && isUp() ? half ^ 1 : half));
   return new Uint8Array(halves.buffer);
 }
 
-/** Begins names of files. */
-const TAME = 'tame-';
+/** Prefix of file names. */
+const SCALED = 'scaled-';
 
-/** Whether some of these inputs are from `tameInputs`. */
-export const areTame = (inputs: readonly string[]): boolean =>
-  inputs.some((input) => basename(input).startsWith(TAME));
+/** Whether some of these inputs are from `scaledInputs`. */
+export const areScaled = (inputs: readonly string[]): boolean =>
+  inputs.some((input) => basename(input).startsWith(SCALED));
 
-/** Sums of more products are not of weights, so such an input is data: an image, say. */
+/** Weights are summed over fewer elements. A tensor with more is data, such as an image, and is not scaled. */
 const MOST_SUMMED = 2 ** 14;
 
 /**
- * Writes inputs beside the given ones that give finite results in deep networks more often than small integers do. Vectors, of which some
- * are variances, get positive values. Matrices and larger tensors, which are mostly weights, are scaled so that a sum of products is about
- * as large as one of its factors.
- * @param inputs as `writeInputs` gives them
- * @param isPositive whether no element of any tensor is negative
- * @returns the same of the new files
+ * Writes inputs that keep the results of deep networks finite more often than small integers do. The new files lie in the folder of the
+ * given ones. Vectors may be variances, so their elements become positive. Tensors of a higher rank are mostly weights, and are scaled so
+ * that a sum of products is about as large as one factor.
+ * @param inputs values of `--input=` from `writeInputs`
+ * @param isPositive whether all elements become non-negative
+ * @returns values of `--input=` with the new files
  */
-export function tameInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
-  const path = (given: string) => join(dirname(given), `${TAME}${basename(given)}`);
+export function scaledInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
+  const path = (given: string) => join(dirname(given), `${SCALED}${basename(given)}`);
   return changedInputs(inputs, path, ({ shape, elementType }, bytes) => {
     const scale = scaleOf(shape);
     return mapped(bytes, elementType, (value) =>
@@ -213,8 +212,8 @@ export function tameInputs(inputs: readonly string[], isPositive: boolean): Prom
 }
 
 /**
- * A power of two for the elements of a tensor; null for a vector. The largest of the first and the last dimension counts outputs in the
- * usual layouts of weights, and the others are summed over.
+ * Power of two to scale a tensor's elements by; null for a vector. In the usual layouts of weights, the larger of the first and the last
+ * dimension counts outputs, and sums run over the other dimensions.
  */
 function scaleOf(shape: readonly number[]): number | null {
   if (shape.length <= 1) return null;
@@ -223,7 +222,7 @@ function scaleOf(shape: readonly number[]): number | null {
   return summed > MOST_SUMMED ? 1 : 2 ** -Math.ceil(Math.log2(Math.max(1, summed)) / 2);
 }
 
-/** Floats through a function, where 0 and powers of two are all that occurs in narrow ones; null for other types. */
+/** Applies a function to each float; null for other types. Narrow floats must be 0 or powers of two, before and after. */
 function mapped(
   { buffer }: Uint8Array<ArrayBuffer>,
   elementType: string,

@@ -1,66 +1,61 @@
-// Which configurations a program keeps: what makes it wrong or slower is found out by running it, and left out.
+// Decides which configurations a program keeps. Runs of the program find the configurations that make it wrong or slower.
 import { bestSubset } from './best-subset.ts';
 import { LEAST_RATIO, type SlowerWorkload } from './slower.ts';
 import { formatSeconds } from '../system/format.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Stock's time over the program's with some configurations, as `ProgramRuns.ratio`; 0 where results are wrong, null where there was no time. */
-type Score = Ask<number | null>;
+/** As `ProgramRuns.ratio`; 0 for wrong results, null without an answer in time. */
+type Score = ProgramQuery<number | null>;
 
-/** What came of comparing results with stock's. */
+/** Result of comparing results with stock's. */
 export interface ComparedResults {
-  /** Failed where there are none but stock's; unknown where stock gives none, or the time is over. */
+  /** `failed`: the tuned program has no results. `unknown`: stock has no results, or the time is over. */
   readonly results: 'equal' | 'different' | 'failed' | 'unknown';
-  /** What is different, how it failed, or why nobody knows; null when they are equal. */
+  /** Why the results are not known to be equal; null for equal results. */
   readonly reason: string | null;
 }
 
-export type Ask<Answer> = (keys: readonly string[]) => Promise<Answer>;
+/** Asks something about the program with the configurations of these workloads. */
+export type ProgramQuery<Answer> = (keys: readonly string[]) => Promise<Answer>;
 
-/**
- * What runs the program with the configurations of some workloads, which are given by their keys. Each question is answered
- * in the same way when it is asked again.
- */
+/** Runs of the program with the configurations of some workloads. The same query always has the same answer. */
 export interface ProgramRuns {
-  readonly compare: Ask<ComparedResults>;
-  /** By the statistics of its dispatches; none where there are no statistics. */
-  readonly slower: Ask<readonly SlowerWorkload[]>;
-  /**
-   * Stock's time over this one's where it is slower, else 1; null where there was no time to tell, or it seems to be slower
-   * and that may be noise.
-   */
-  readonly ratio: Ask<number | null>;
+  readonly compare: ProgramQuery<ComparedResults>;
+  /** By the statistics of dispatches; empty without statistics. */
+  readonly slower: ProgramQuery<readonly SlowerWorkload[]>;
+  /** Stock's time over the program's where the program is slower, else 1; null without enough time, or where a loss may be noise. */
+  readonly ratio: ProgramQuery<number | null>;
 }
 
-/** A workload that is left to the default in this program. */
+/** A workload that keeps the default in this program. */
 export interface LeftOutWorkload {
   readonly key: string;
-  /** For people; begins with what all of one kind have in common. */
+  /** For people. */
   readonly reason: string;
-  /** What its configuration is to be marked as for every program; null where this one alone says something. */
+  /** The mark of the configuration for every program; null for a reason that concerns this program only. */
   readonly mark: { readonly kind: 'slower' | 'wrong-result'; readonly reason: string } | null;
 }
 
-/** What is to become of a program. */
+/** The configurations that a program keeps. */
 export interface Judgement {
-  /** Keys. */
+  /** Keys of workloads. */
   readonly kept: readonly string[];
   readonly leftOut: readonly LeftOutWorkload[];
-  /** Why nobody can say that what is kept is right and no slower; null where that is sure. */
+  /** Why the program with the kept configurations is not proven correct and no slower; null if it is. */
   readonly open: Reason | null;
 }
 
-/** How reasons for leaving something out begin. */
+/** Beginning of each reason for leaving a configuration out. */
 export const WORSE = 'its configuration makes this program worse';
 
 export const NO_TIME = because('no-time');
 
 /**
- * Decides what to keep. Wrong results first; then dispatches that are slower than stock's; then the program as a whole, in
- * which halving finds what no statistics tell. What there is no time to find out is left out once it is clear that
- * something is wrong.
- * @param keys of all workloads that have a configuration in the program
- * @param suspects those of them whose configuration changes what is around their operations, too
+ * Decides which configurations to keep. It removes configurations with wrong results, then configurations whose dispatches are slower
+ * than stock's. If the whole program is still slower, halving finds the cause. When the time ends in a search for a cause, the
+ * unproven configurations are left out.
+ * @param keys of all workloads with a configuration
+ * @param suspects keys of the workloads whose configuration also changes code around their operations
  */
 export async function judge(
   keys: readonly string[],
@@ -75,7 +70,7 @@ export async function judge(
     kept = kept.filter((key) => !verdicts.some((verdict) => verdict.key === key));
   };
 
-  /** Results that cannot be compared take as long as others, so times still count. */
+  /** Times still count if the results cannot be compared. */
   const isUnknown = first.results === 'unknown';
   if (!isUnknown && first.results !== 'equal') without(await wrongOnes(kept, runs));
   if (kept.length > 0) without(await slowerOnes(kept, runs));
@@ -93,7 +88,7 @@ export async function judge(
   if (whole >= LEAST_RATIO) return { kept, leftOut, open: why };
   const { harmless, isKnown } = await harmlessOf(kept, suspects, score);
   const slow = kept.filter((key) => !harmless.includes(key));
-  without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
+  without(slow.map((key) => leaveOut(key, 'the program is slower, or there was no time to tell', null)));
   return { kept, leftOut, open: isKnown ? why : untimed };
 }
 
@@ -102,8 +97,8 @@ const openFor = (reason: string | null): Reason =>
   reason === NO_TIME.reason ? NO_TIME : because('results-unknown', reason ?? undefined);
 
 /**
- * What of a program that is slower makes it no slower. Suspects first: the others are faster in their own dispatches, and what
- * is around those is the same, so they are kept where there is no time to see it.
+ * Finds the configurations that do not slow the program down. Suspects are tested first. The others have no slower dispatches and change
+ * no other code, so they are kept without enough time for a test.
  */
 async function harmlessOf(
   keys: readonly string[],
@@ -127,7 +122,7 @@ async function harmlessOf(
   return ratio < LEAST_RATIO ? bestOf(keys, []) : bestOf(suspected!, others!);
 }
 
-/** Those whose own dispatches are slower. */
+/** Workloads whose own dispatches are slower. */
 async function slowerOnes(keys: readonly string[], runs: ProgramRuns): Promise<LeftOutWorkload[]> {
   return (await runs.slower(keys)).map(({ key, comparison, isCertain }) => {
     const [before, after] = comparison.seconds.map(formatSeconds);
@@ -135,7 +130,7 @@ async function slowerOnes(keys: readonly string[], runs: ProgramRuns): Promise<L
   });
 }
 
-/** Those that it takes to leave out for right results. */
+/** Workloads to leave out for correct results. */
 async function wrongOnes(keys: readonly string[], runs: ProgramRuns): Promise<LeftOutWorkload[]> {
   const { subset } = await bestSubset(keys, 1, async (some) =>
     (await runs.compare(some)).results === 'equal' ? 1 : 0,
@@ -143,17 +138,17 @@ async function wrongOnes(keys: readonly string[], runs: ProgramRuns): Promise<Le
   const culprits = keys.filter((key) => !subset.includes(key));
   const verdicts: LeftOutWorkload[] = [];
   for (const key of culprits) {
-    // Asked of each alone before, unless only several together are wrong.
+    // Halving has mostly run this query already, unless only several configurations together are wrong.
     const { results, reason } = await runs.compare([key]);
     const isKnown = results === 'different' || results === 'failed';
-    const why = (isKnown ? reason : null) ?? 'its results are wrong with it, or there was no time to tell';
+    const why = (isKnown ? reason : null) ?? 'the results are wrong, or there was no time to tell';
     const isAlone = culprits.length === 1 && results === 'different';
     verdicts.push(leaveOut(key, why, isAlone ? 'wrong-result' : null));
   }
   return verdicts;
 }
 
-/** @param detail what is worse in the program */
+/** @param detail of the loss in the program */
 const leaveOut = (key: string, detail: string, kind: 'slower' | 'wrong-result' | null): LeftOutWorkload => ({
   key,
   reason: `${WORSE}: ${detail}`,

@@ -1,5 +1,5 @@
-// Workloads that are so much alike that a configuration is worth about as much for all of them. They search together: each tries
-// something else, and what is good for one is tried by the others. Pure.
+// The common search of workloads that gain about as much by the same configuration. Each tries different configurations, and the others
+// then try the good ones. Pure.
 import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import { counterpart } from '../search/counterpart.ts';
@@ -8,13 +8,13 @@ import { seededRandom, type Strategy, type StrategyFactory } from '../search/str
 
 type Space = SearchSpace<Configuration>;
 
-/** A point of the space that they search, and what it was worth to those that have tried it. */
+/** A point of the common space, with the speed-up of each workload that tried it. */
 interface Tried {
   readonly point: Point;
   readonly ratios: number[];
 }
 
-/** A configuration, and the point that it stands for. */
+/** A configuration for one workload, and its point in the common space. */
 export interface Idea {
   readonly configuration: Configuration;
   readonly point: Point;
@@ -26,13 +26,13 @@ export class Kin {
   readonly #tried = new Map<string, Tried>();
   #begun = 0;
 
-  /** @param space of the one that matters most: points are points of it */
+  /** @param space common space of all points: that of the workload with the largest share */
   constructor(space: Space, strategy: StrategyFactory) {
     this.#space = space;
     this.#strategy = strategy(space, seededRandom(1));
   }
 
-  /** The best that the others have found and this one has not tried, where it is worth at least so much. */
+  /** The others' best configuration that this workload has not tried; null if its ratio is below `least`. */
   best(
     own: Space,
     isTried: (configuration: Configuration) => boolean,
@@ -49,7 +49,7 @@ export class Kin {
     return null;
   }
 
-  /** Something that nobody has tried. Those that begin at once share the starts, again and again if need be. */
+  /** A new configuration; null if there is none. Workloads of the first round take the starts in turn, and repeat them if they are few. */
   next(own: Space, isTried: (configuration: Configuration) => boolean): Idea | null {
     const { starts } = this.#space;
     const isBeginning = () => this.#begun >= starts.length && this.#tried.size === 0;
@@ -63,7 +63,7 @@ export class Kin {
     return null;
   }
 
-  /** @param ratio default time over its time; null for one that does not compile */
+  /** @param ratio default time over the configuration's time; null if it does not compile */
   observe(point: Point, ratio: number | null): void {
     const key = point.join();
     const tried = this.#tried.get(key) ?? { point, ratios: [] };
@@ -80,5 +80,5 @@ export class Kin {
   }
 }
 
-/** So many points in a row that are nothing new for one of them are enough. */
+/** The search for a new configuration ends after this many points in a row that the workload cannot use or has tried. */
 const MOST_MISSES = 64;

@@ -1,4 +1,4 @@
-// Made-up parameters for a program, in files that the runtime reads.
+// Random parameters for a program, in safetensors files.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parameter } from '../input/parameters.ts';
@@ -6,19 +6,19 @@ import { elementBytes } from '../input/runtime-type.ts';
 import { seededRandom } from '../search/strategy.ts';
 import { randomElements } from './inputs.ts';
 
-/** Element types of the safetensors format that are those of a program, too. */
+/** Names in the safetensors format, by element type. */
 const SAFETENSORS: Readonly<Record<string, string>> = {
   ...{ f64: 'F64', f32: 'F32', f16: 'F16', bf16: 'BF16', f8E4M3FN: 'F8_E4M3', f8E5M2: 'F8_E5M2' },
   ...{ i64: 'I64', i32: 'I32', i16: 'I16', i8: 'I8', i1: 'BOOL' },
 };
 
-/** Weights are small, so that what goes through many layers of them stays finite: they are multiplied by 2 to that. */
+/** Weights are multiplied by 2 to the power of this. Small weights keep the results of many layers finite. */
 const WEIGHT_EXPONENT = -5;
 
-/** Whether parameters of this type can be made up. */
+/** Whether a safetensors file can hold this type. */
 export const isWritable = ({ elementType }: Parameter): boolean => SAFETENSORS[elementType] !== undefined;
 
-/** How many bytes parameters take in all. */
+/** Bytes of all parameters. */
 export const parameterBytes = (parameters: readonly Parameter[]): number =>
   parameters.reduce((sum, one) => sum + bytesOf(one), 0);
 
@@ -26,9 +26,9 @@ const bytesOf = ({ shape, elementType }: Parameter): number =>
   shape.reduce((product, size) => product * size, elementBytes(elementType));
 
 /**
- * Writes parameters into `folder`, one file for each scope, at random like inputs are: see `writeInputs`.
+ * Writes random parameters into `folder`, one file for each scope: see `writeInputs`.
  * @returns the runtime's flags that name the files
- * @throws when they cannot be written
+ * @throws when a file cannot be written
  */
 export async function writeParameters(parameters: readonly Parameter[], folder: string): Promise<string[]> {
   const random = seededRandom(parameters.length);
@@ -49,7 +49,7 @@ export async function writeParameters(parameters: readonly Parameter[], folder: 
   return flags;
 }
 
-/** Its length in 8 bytes, then JSON, which says of each parameter where it lies behind that. */
+/** Header of a safetensors file: 8 bytes for the length of the JSON, then JSON with the offsets of each parameter behind the header. */
 function headerOf(parameters: readonly Parameter[]): Buffer {
   let offset = 0;
   const entries = parameters.map((one) => {
@@ -59,7 +59,7 @@ function headerOf(parameters: readonly Parameter[]): Buffer {
     return [key, { dtype: SAFETENSORS[elementType], shape, data_offsets: [begin, offset] }] as const;
   });
   const text = JSON.stringify(Object.fromEntries(entries));
-  // Data begin where their elements may lie.
+  // Pad so that the data are aligned.
   const json = Buffer.from(text.padEnd(Math.ceil(text.length / 64) * 64 - 8 + 64));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(json.length));

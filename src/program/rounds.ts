@@ -1,6 +1,5 @@
-// Trying many workloads at once: in each round a whole program is compiled and run with one configuration of every workload. A
-// compile of the program costs about as much as one of a few candidates by themselves, and the program says of each dispatch what it
-// takes. Pure.
+// Rounds tune many workloads at once. Each round compiles and runs the program with one configuration of every workload. A compile of the
+// program costs about as much as a compile of a few candidates, and the statistics give the time of each dispatch. Pure.
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { sumOf } from '../measure/statistics.ts';
@@ -8,47 +7,47 @@ import type { Point, SearchSpace } from '../search/space.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { Kin, type Idea } from './kin.ts';
 
-/** A workload that is tried in a program. */
+/** A workload that is tuned in a program. */
 export interface Contender {
   readonly key: string;
-  /** Equal for those that a configuration is worth about as much for. */
+  /** The same for workloads that search together: see `Kin`. */
   readonly kin: string;
-  /** Without what asks something of the whole program. */
+  /** Without configurations that change the whole program. */
   readonly space: SearchSpace<Configuration>;
-  /** Its share of the program's time by default, of all that is tried. */
+  /** Share of the default's time in the time of all contenders. */
   readonly share: number;
 }
 
-/** The configurations that workloads have in one round, by key. */
+/** The configurations of one round, by workload key. */
 export type Assignment = ReadonlyMap<string, Configuration>;
 
-/** What a configuration is worth in the program: default time over its time, or null when it does not compile. */
+/** By workload key: default time over the configuration's time; null if it does not compile. */
 export type Outcomes = ReadonlyMap<string, number | null>;
 
-/** The best that was found for a workload. */
+/** The best configuration of a workload, with default time over its time. */
 export interface Best {
   readonly configuration: Configuration;
   readonly ratio: number;
 }
 
-/** What one workload has tried. */
+/** Search state of one workload. */
 interface Search {
   readonly contender: Contender;
   readonly kin: Kin;
-  /** Points of its kin, by the keys of configurations. */
+  /** Points of the common space, by the keys of configurations. */
   readonly tried: Map<string, Point>;
-  /** What a round could not tell. */
+  /** Configurations whose round gave no time. */
   readonly again: Configuration[];
   best: Best | null;
 }
 
-/** A gain that is less than this share of the program's time does not keep rounds going. */
+/** A round that gains less of the contenders' time than this counts as idle. */
 const LEAST_PROGRESS = 0.005;
 
-/** So many rounds in a row without one are the last. */
+/** Rounds end after this many idle ones in a row. */
 const PATIENCE = 6;
 
-/** A workload tries what is worth so much more to its kin than its own best before anything new. */
+/** A workload first tries a configuration whose ratio for its kin is this much above its own best. */
 const LEAST_PROMISE = 1.02;
 
 export class Rounds {
@@ -66,17 +65,17 @@ export class Rounds {
     });
   }
 
-  /** Rounds that were told of. */
+  /** Observed rounds. */
   get count(): number {
     return this.#rounds;
   }
 
-  /** Whether the last rounds have brought too little for more of them. */
+  /** Whether the last rounds gained too little to continue. */
   get isIdle(): boolean {
     return this.#idle >= PATIENCE;
   }
 
-  /** How many times as fast as by default all contenders are together, each with its best. */
+  /** Speed-up of all contenders together, each with its best configuration. */
   get ratio(): number {
     const saved = this.#searches.map(
       ({ contender, best }) => contender.share * (1 - 1 / Math.max(1, best?.ratio ?? 1)),
@@ -84,12 +83,12 @@ export class Rounds {
     return 1 / (1 - sumOf(saved));
   }
 
-  /** Goes on with these alone. */
+  /** Continues with these workloads only. */
   keepOnly(keys: { has(key: string): boolean }): void {
     this.#searches = this.#searches.filter(({ contender }) => keys.has(contender.key));
   }
 
-  /** What to try in so many rounds that are compiled at once; fewer where there is less to try. */
+  /** Assignments of the next `count` rounds, which are compiled at once; fewer if there is less to try. */
   propose(count: number): Assignment[] {
     const assignments = Array.from({ length: count }, () => new Map<string, Configuration>());
     let isNew = 0;
@@ -104,7 +103,7 @@ export class Rounds {
     return assignments.slice(0, isNew);
   }
 
-  /** @param outcomes of what could be told; the others are tried again */
+  /** @param outcomes without the workloads whose time is unknown; their configurations are tried again */
   observe(assignment: Assignment, outcomes: Outcomes): void {
     let gain = 0;
     for (const search of this.#searches) {
@@ -130,7 +129,7 @@ export class Rounds {
   }
 
   /**
-   * The best of each workload that is at least so many times as fast as the default: what it has tried, or what is better for its
+   * The best configuration of each workload with a ratio of at least `least`: its own best, or an untried one that is better for its
    * kin.
    */
   bestFrom(least: number): Map<string, Best> {
@@ -142,7 +141,7 @@ export class Rounds {
     );
   }
 
-  /** What could not be told before, the best of its kin, then what is new. */
+  /** Configurations to try: first those without a time, then the best of its kin, then new ones. */
   #some(search: Search, count: number): Configuration[] {
     const { contender, kin, tried, again } = search;
     const found = again.splice(0, count);
@@ -163,7 +162,7 @@ const isTriedIn =
   (configuration: Configuration): boolean =>
     tried.has(configurationKey(configuration));
 
-/** What is worth more to its kin than anything that a workload has tried. */
+/** An untried configuration that is better for the workload's kin than the workload's own best. */
 function promiseOf(search: Search): (Best & Idea) | null {
   const { contender, kin, best } = search;
   return kin.best(contender.space, isTriedIn(search), LEAST_PROMISE * Math.max(1, best?.ratio ?? 0));

@@ -1,9 +1,9 @@
-// Running a program with some of its configurations, within the time that there is.
+// Runs a program with subsets of its configurations, within a time budget.
 import type { Extent } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import type { IsAnswered } from './answered.ts';
-import { NO_TIME, type Ask, type ComparedResults, type ProgramRuns } from './judge.ts';
-import { purseOf } from './purse.ts';
+import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
+import { timeBudget } from './time-budget.ts';
 import {
   comparedWorkloads,
   isSlower,
@@ -28,64 +28,61 @@ import {
 /** The program with the configurations of some workloads. */
 export interface TunedProgram {
   readonly module: string;
-  /** By workload, see `dispatchesOf`. */
+  /** Names of dispatches by workload key: see `dispatchesOf`. */
   readonly dispatches: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A program that is not there. */
+/** A program that was not compiled. */
 export interface Uncompiled {
-  /** In one line. */
+  /** The error, in one line. */
   readonly problem: string;
-  /** Whether there was only too little time. */
+  /** Whether the time ran out. */
   readonly isLate: boolean;
 }
 
-/** A function against stock's, without what it is compared with. */
+/** A contest without its tuned module. */
 export type StockContest = Omit<Contest, 'tuned'>;
 
-/** Most pairs of processes: more of them tell little more. */
+/** More pairs of processes narrow the interval little. */
 const MOST_PAIRS = 24;
 
-/** Most seconds that one question may take. */
+/** Time limit of one query. */
 const MOST_SECONDS = 30;
 
-/** How much of what is left one look gets, so that something is left for the next one; and the least, in seconds. */
+/** Share of the remaining time for one query, so that time is left for the next query. */
 const SHARE = 2 / 3;
 const LEAST_SECONDS = 4;
 
-/**
- * Timing may take so many times as long as all may, for programs of which one run takes so long that otherwise nobody would
- * know whether they are slower.
- */
+/** Timing may exceed the budget by this factor. Otherwise a loss would stay unknown in programs with slow runs. */
 const OVERDRAFT = 3;
 
-/** What a program is asked, and what was found out on the way. */
+/** Queries about a program, and the results of earlier queries. Before a query about times, the results of timing are empty. */
 export interface ProgramsRun extends ProgramRuns {
-  /** Of each function that was compared, in their order. */
+  /** Verdicts on all compared functions, in the order of the contests. */
   verdictsOf(keys: readonly string[]): readonly FunctionVerdict[];
-  /** Of each workload whose dispatches were timed; none where nobody has asked for times. */
+  /** Workloads whose dispatches were timed. */
   comparedIn(keys: readonly string[]): readonly ComparedWorkload[];
-  /** Of each dispatch of that program by name, what it takes in one run of all functions; none where nobody has asked for times. */
+  /** Seconds of each dispatch in one run of all functions, by name. */
   secondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
-  /** The same of stock, timed next to it. */
-  stockSecondsBeside(keys: readonly string[]): ReadonlyMap<string, number>;
+  /** The same for stock, from the same pairs of processes. */
+  stockSecondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
 }
 
 /**
- * @param contests one for each function that is called; at least one
- * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
- * @param seconds that all runs together may take, about
- * @param isAnswered ends the timing of a function early; nothing does when left out
+ * @param contests one for each called function; at least one
+ * @param compileWith compiles the program with the configurations of these workloads
+ * @param seconds for all runs together, about
+ * @param isAnswered ends the timing of a function early
  */
 export function programRuns(
   contests: readonly StockContest[],
-  compileWith: Ask<TunedProgram | Uncompiled>,
+  compileWith: ProgramQuery<TunedProgram | Uncompiled>,
   seconds: number,
   isAnswered?: IsAnswered,
 ): ProgramsRun {
-  const purse = purseOf(OVERDRAFT * seconds);
-  /** What is left of the time without the overdraft. */
-  const own = () => (seconds === Infinity ? Infinity : Math.max(0, purse.left - (OVERDRAFT - 1) * seconds));
+  const budget = timeBudget(OVERDRAFT * seconds);
+  /** Remaining seconds without the overdraft. */
+  const own = () => (seconds === Infinity ? Infinity : Math.max(0, budget.left - (OVERDRAFT - 1) * seconds));
   const runs = new Map<string, Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>>();
   const runsWith = (keys: readonly string[]) => {
     const own = runs.get(keys.join()) ?? new Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>();
@@ -97,7 +94,7 @@ export function programRuns(
     string,
     readonly [stock: ReadonlyMap<string, number>, tuned: ReadonlyMap<string, number>]
   >();
-  /** The inputs whose results say something. */
+  /** Inputs with usable results. */
   const inputsOf = new Map<StockContest, readonly string[]>();
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
@@ -105,26 +102,26 @@ export function programRuns(
   const compareOne = async (stock: StockContest, tuned: string): Promise<Compared> => {
     const callSeconds = Math.min(MOST_SECONDS, own());
     const asked: Contest = { ...stock, tuned, inputs: inputsOf.get(stock) ?? stock.inputs };
-    const result = await purse.spend(() => compareProgram(asked, callSeconds));
+    const result = await budget.spend(() => compareProgram(asked, callSeconds));
     inputsOf.set(stock, result.inputs);
     const contest: Contest = { ...asked, inputs: result.inputs };
     if (result.equal !== false || result.hasFailed) return result;
-    // A program that differs from itself says nothing of a configuration. One look is enough.
+    // If stock's results differ from run to run, a difference proves nothing. One comparison is enough.
     const isSteady =
       steady.get(stock) ??
-      (await purse.spend(() => compareProgram({ ...contest, tuned: stock.stock }, callSeconds))).equal ===
+      (await budget.spend(() => compareProgram({ ...contest, tuned: stock.stock }, callSeconds))).equal ===
         true;
     steady.set(stock, isSteady);
     if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
-    // Nor does it where rounding its inputs makes as much of its results.
+    // A difference proves nothing either if rounded inputs change stock's results as much.
     let rounding = roundings.get(stock);
     if (rounding === undefined) {
-      if (purse.left <= 0) return result;
-      rounding = await purse.spend(() => roundingOf(contest, callSeconds));
+      if (budget.left <= 0) return result;
+      rounding = await budget.spend(() => roundingOf(contest, callSeconds));
       roundings.set(stock, rounding);
     }
     if (rounding === null || rounding.every((error) => error === 0)) return result;
-    return purse.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
+    return budget.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
   };
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
@@ -146,32 +143,32 @@ export function programRuns(
     return { results: 'equal', reason: null };
   };
 
-  /** What one function may take of the time. */
+  /** Limits for the timing of one function. */
   const extentOf = (share: number): Extent => ({
     pairs: MOST_PAIRS,
     seconds: Math.min(MOST_SECONDS, share) / contests.length,
-    // The first process may be slow, and what a call takes was seen only once.
-    leastSeconds: Math.min(MOST_SECONDS, purse.left) / contests.length,
+    // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
+    leastSeconds: Math.min(MOST_SECONDS, budget.left) / contests.length,
   });
-  /** What came of each function, in their order, until one could not be timed. */
+  /** Times of the functions in the order of the contests, up to the first function that cannot be timed. */
   const time = once(async (keys): Promise<readonly Timed[]> => {
     const program = await compileWith(keys);
     if ('problem' in program) return [];
     const calls = contests.map((contest) => runsWith(keys).get(contest)?.seconds ?? 0);
-    const least = Math.min(purse.left, contests.length * leastSeconds(Math.max(...calls)));
+    const least = Math.min(budget.left, contests.length * leastSeconds(Math.max(...calls)));
     const extent = extentOf(Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least));
     const all: Timed[] = [];
     for (const contest of contests) {
       const compared = runsWith(keys).get(contest);
       if (compared === undefined) break;
       const both = { ...contest, tuned: program.module };
-      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent, isAnswered));
+      const timed = await budget.spend(() => timeProgram(both, compared.seconds, extent, isAnswered));
       runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
       all.push(timed);
       if (timed.timing === null) break;
     }
     const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
-    compared.set(keys.join(), mostTelling(some));
+    compared.set(keys.join(), longestOfEach(some));
     const secondsAt = (side: 0 | 1) =>
       secondsOf(all.map(({ dispatches }) => dispatches.map((pair) => pair[side])));
     spent.set(keys.join(), [secondsAt(0), secondsAt(1)]);
@@ -208,11 +205,11 @@ export function programRuns(
       })),
     comparedIn: (keys) => compared.get(keys.join()) ?? [],
     secondsIn: (keys) => spent.get(keys.join())?.[1] ?? new Map<string, number>(),
-    stockSecondsBeside: (keys) => spent.get(keys.join())?.[0] ?? new Map<string, number>(),
+    stockSecondsIn: (keys) => spent.get(keys.join())?.[0] ?? new Map<string, number>(),
   };
 }
 
-/** Of each dispatch, the mean of all processes; a function may call what another one calls. */
+/** Mean seconds of each dispatch over all processes of a function, summed over the functions that call it. */
 function secondsOf(functions: readonly (readonly DispatchTimes[])[]): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
   for (const processes of functions)
@@ -221,14 +218,14 @@ function secondsOf(functions: readonly (readonly DispatchTimes[])[]): ReadonlyMa
   return seconds;
 }
 
-/** Each workload once: as it was timed in the call that spends most time in it. */
-function mostTelling(compared: readonly ComparedWorkload[]): ComparedWorkload[] {
+/** One entry for each workload: that of the function in which stock spends most time in it. */
+function longestOfEach(compared: readonly ComparedWorkload[]): ComparedWorkload[] {
   const longestLast = [...compared].sort((a, b) => a.comparison.seconds[0] - b.comparison.seconds[0]);
   return [...new Map(longestLast.map((one) => [one.key, one])).values()];
 }
 
-/** Answers a question that was asked before as it was answered then. */
-function once<T>(ask: Ask<T>): Ask<T> {
+/** Remembers all answers. */
+function once<T>(ask: ProgramQuery<T>): ProgramQuery<T> {
   const answers = new Map<string, Promise<T>>();
   return (keys) => {
     const known = answers.get(keys.join()) ?? ask(keys);
@@ -237,8 +234,8 @@ function once<T>(ask: Ask<T>): Ask<T> {
   };
 }
 
-/** Answers as long as it is asked the same, and then anew: for what has one place for its answer. */
-export function latest<T>(ask: Ask<T>): Ask<T> {
+/** Remembers the last answer only: for a query that writes its answer to one file. */
+export function latest<T>(ask: ProgramQuery<T>): ProgramQuery<T> {
   let last: { readonly keys: string; readonly answer: Promise<T> } | null = null;
   return (keys) => {
     if (last?.keys !== keys.join()) last = { keys: keys.join(), answer: ask(keys) };

@@ -1,10 +1,10 @@
-// Which dispatches of two programs of the same input are the same. Pure.
+// Matches the dispatches of two programs compiled from the same input. Pure.
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 
 /**
- * Names of the first program by those of the second. Data tiling adds dispatches and counts the others anew, but leaves their
- * order: those that only differ in their numbers are the same in turn, where both programs have as many of them and call each
- * equally often. What is not known to be in both is left out.
+ * Maps names of the second program's dispatches to names of the first's. Data tiling adds dispatches and so changes the numbers in
+ * names, but keeps the order. Names that differ only in their number are therefore matched in order, if both programs have equally many
+ * of them with equal numbers of calls. Other dispatches are left out.
  */
 export function sameDispatches(first: DispatchTimes, second: DispatchTimes): ReadonlyMap<string, string> {
   const alike = byKind(first);
@@ -21,10 +21,10 @@ export function sameDispatches(first: DispatchTimes, second: DispatchTimes): Rea
 
 const NUMBER = /(?<=_dispatch_)\d+/;
 
-/** A dispatch's name without its number. */
+/** Name of a dispatch without the number. */
 export const kindOf = (name: string): string => name.replace(NUMBER, '');
 
-/** Names of each kind, by their numbers. */
+/** Names of each kind, in the order of their numbers. */
 function byKind(times: DispatchTimes): Map<string, string[]> {
   const numberOf = (name: string) => Number(NUMBER.exec(name)?.[0] ?? 0);
   const kinds = new Map<string, string[]>();

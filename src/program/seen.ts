@@ -1,16 +1,15 @@
-// What a program that was run says of its own dispatches takes the place of what was measured of them by themselves. Pure.
+// Replaces a record's evidence by measurements of its dispatches in the running program. Pure.
 import { dispatchOf } from '../workload/workload.ts';
 import { gainOf, isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Evidence } from '../store/store.ts';
 import type { ComparedWorkload } from './slower.ts';
 
-/** A decision whose evidence is what its program has shown. */
+/** A decision with evidence from its program. */
 export type Seen = Injected & { readonly evidence: Evidence };
 
 /**
- * Evidence of the running program: what lies around a dispatch, what is in the caches when it begins, and nothing of a call. The
- * ratio is that of what both take undisturbed, also where there are few pairs: one that is disturbed for as long as it lasts says
- * nothing of a configuration, but widens the interval. Processes are all in which it was timed, here and before.
+ * Evidence from the running program, which includes the effects of neighbouring dispatches and caches, and excludes the cost of a call.
+ * The ratio is that of undisturbed times, even for few pairs: a disturbed pair only widens the interval. The numbers of processes add up.
  */
 function evidenceOf(before: Evidence, { comparison, calls, processes }: ComparedWorkload): Evidence {
   const { low, high, seconds } = comparison;
@@ -24,10 +23,10 @@ function evidenceOf(before: Evidence, { comparison, calls, processes }: Compared
 }
 
 /**
- * The decision with what its program has shown, as far as that is faster beyond doubt: only of a workload that is the dispatch of
- * a program. One by itself is many programs', and its records are compared with each other.
- * @param device that the program was run on
- * @returns null where nothing was shown
+ * The decision with evidence from its program. Only a workload with a dispatch as its context gets such evidence: other workloads occur
+ * in many programs, and their records must stay comparable.
+ * @param device the device of the runs
+ * @returns null if the program does not prove a gain
  */
 export function seenInProgram(
   decision: Decision,

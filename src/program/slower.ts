@@ -1,44 +1,41 @@
-// What configurations make of their own dispatches in a program, by the runtime's statistics. Pure.
+// Compares the dispatches of configurations with stock's in the running program, by the runtime's statistics. Pure.
 import { comparisonOf, type ModuleComparison } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import { kindOf, sameDispatches } from './same-dispatches.ts';
 
-/** What is below this ratio to stock has got slower, by more than two that are the same differ. */
+/** A ratio below this is a loss. Two equal programs differ by less. */
 export const LEAST_RATIO = 0.98;
 
-/** Beyond noise: the whole interval says so, and it is no trifle. */
+/** Whether a loss is beyond noise and not negligible. */
 export const isSlower = ({ ratio, high }: Pick<ModuleComparison, 'ratio' | 'high'>): boolean =>
   high < 1 && ratio < LEAST_RATIO;
 
-/** A workload's dispatches in the program with its configuration, next to those of stock's. */
+/** Times of a workload's dispatches, stock against tuned. */
 export interface ComparedWorkload {
   readonly key: string;
-  /** Of all its dispatches in one call of the function. */
+  /** All dispatches of the workload in one call of the function together. */
   readonly comparison: ModuleComparison;
-  /** Seconds of the same by default, in each process. */
+  /** Seconds of stock's dispatches, in each process. */
   readonly stock: readonly number[];
-  /** How many of them one call of the function runs. */
+  /** Calls of its dispatches in one call of the function. */
   readonly calls: number;
-  /** Pairs of processes that it is known from. */
+  /** Number of pairs of processes. */
   readonly processes: number;
-  /** Whether both programs have the very same dispatches. */
+  /** Whether both programs have exactly the same dispatches. */
   readonly areSame: boolean;
 }
 
-/** A workload whose dispatches take longer in the program with its configuration than with stock's. */
+/** A workload whose dispatches are slower with its configuration. */
 export interface SlowerWorkload extends Pick<ComparedWorkload, 'key' | 'comparison'> {
-  /**
-   * Whether that says something of the configuration beyond this program: both programs have the very same dispatches, and
-   * the loss is larger than noise in any case.
-   */
+  /** Whether the loss counts beyond this program: both programs have exactly the same dispatches, and the interval lies below the limit. */
   readonly isCertain: boolean;
 }
 
 /**
- * What can be said of the workloads of a program. Dispatches that are not known to be the same one by one are compared with all
- * that are called alike. What is not the same in both programs, or holds several workloads, is passed over.
+ * Compares each workload's dispatches. Dispatches without a match in stock are compared by kind: all dispatches whose names differ only
+ * in the number. Workloads that share dispatches, or whose calls differ between the programs, are left out.
  * @param pairs of processes
- * @param dispatches for each workload by its key, the names of those in the tuned program that have its configuration
+ * @param dispatches names of the tuned program's dispatches with the workload's configuration, by workload key
  */
 export function comparedWorkloads(
   pairs: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[],
@@ -68,7 +65,7 @@ export function comparedWorkloads(
   });
 }
 
-/** Those that are slower beyond noise. */
+/** Workloads that are slower beyond noise. */
 export const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>): SlowerWorkload[] =>
   comparedWorkloads(...program)
     .filter(({ comparison }) => isSlower(comparison))

@@ -1,19 +1,19 @@
-// Seconds to spend.
+// A budget of seconds.
 
-/** What is left of the seconds that something may take in all. */
-export interface Purse {
+export interface TimeBudget {
+  /** Remaining seconds. */
   readonly left: number;
-  /** Does something whose time counts; what is done at the same time counts once. */
-  spend<T>(deed: () => Promise<T>): Promise<T>;
+  /** Runs a task whose time counts. The time of tasks that run at once counts once. */
+  spend<T>(task: () => Promise<T>): Promise<T>;
 }
 
-export function purseOf(seconds: number): Purse {
+export function timeBudget(seconds: number): TimeBudget {
   let left = seconds;
-  let deeds = 0;
+  let running = 0;
   let countedAt = 0;
   const count = () => {
     const now = performance.now();
-    if (deeds > 0) left = Math.max(0, left - (now - countedAt) / 1000);
+    if (running > 0) left = Math.max(0, left - (now - countedAt) / 1000);
     countedAt = now;
   };
   return {
@@ -21,14 +21,14 @@ export function purseOf(seconds: number): Purse {
       count();
       return left;
     },
-    async spend(deed) {
+    async spend(task) {
       count();
-      deeds++;
+      running++;
       try {
-        return await deed();
+        return await task();
       } finally {
         count();
-        deeds--;
+        running--;
       }
     },
   };

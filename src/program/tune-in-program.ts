@@ -1,4 +1,4 @@
-// Rounds of a program within a budget, and the program's verdict on the best configurations. Pure, except for the bench.
+// Tunes a program in rounds within a budget, then confirms the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { worthOf } from '../tuning/worth.ts';
@@ -6,59 +6,59 @@ import { Rounds, type Assignment, type Best, type Contender, type Outcomes } fro
 import type { ProgramsRun } from './runs.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 
-/** A program with a configuration for each of some workloads, compiled. */
+/** A compiled program with configurations of some workloads. */
 export interface RoundModule {
   readonly module: string;
   /** Workloads whose configuration could not be written into their executables. */
   readonly missing: ReadonlySet<string>;
 }
 
-/** A program that does not compile, and the workloads that the compiler blames, as far as it does. */
+/** A program that does not compile, and the workloads that the compiler's errors name; may be empty. */
 export interface RoundFailure {
   readonly blamed: ReadonlySet<string>;
 }
 
-/** Seconds of a program in one run. */
+/** Seconds of one run of a program. */
 export interface ProgramSeconds {
   readonly whole: number;
-  /** Of a workload's dispatches, by its key: in each call that runs some of them. */
+  /** By workload key: seconds of its dispatches in each call that runs some. */
   readonly workloads: ReadonlyMap<string, readonly number[]>;
 }
 
 /** Compiles and runs a program in rounds. Every method throws StoppedError after a stop. */
 export interface RoundBench {
-  /** The program without any configuration that rounds try. */
+  /** Module of the program without configurations of a round. */
   readonly stock: string;
-  /** Of the workloads that can be tried in it. */
+  /** Keys of the workloads that rounds can tune. */
   readonly keys: ReadonlySet<string>;
   /** @param index of the round among those that are compiled at once */
   compile(assignment: Assignment, index: number): Promise<RoundModule | RoundFailure>;
-  /** Times modules in turns; null for one that could not be run. */
+  /** Times modules in turns; null for a module that cannot be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /**
-   * Runs of the program with the best of each workload, for `assess`.
-   * @param seconds that all runs together may take, about
+   * Runs of the program with the best configurations, for `assess`.
+   * @param seconds for all runs together, about
    */
   confirm(best: Assignment, seconds: number): ProgramsRun;
-  /** Seconds of a compile before any round. */
+  /** Expected seconds of a compile, until a round measures it. */
   readonly compileSeconds: number;
-  /** Seconds that confirming them takes at least beside a compile. */
+  /** Least seconds to confirm the best configurations, without their compile. */
   readonly confirmingSeconds: number;
 }
 
-/** The same program with something that all of its operations are offered at once. */
+/** The same program with one configuration for all operations at once, such as data tiling. */
 export interface Offer {
-  /** Of the workloads that it is for. */
+  /** Keys of the workloads that have this configuration. */
   readonly keys: ReadonlySet<string>;
-  /** Compiles the program with it; null when it does not compile. */
+  /** Compiles the program; null when it does not compile. */
   prepare(): Promise<RoundBench | null>;
 }
 
-/** How far rounds are. */
+/** Progress of the rounds. */
 export interface RoundsProgress {
   readonly rounds: number;
   readonly workloads: number;
-  /** How many times as fast as by default all workloads are together, each with its best. */
+  /** Speed-up of all workloads together, each with its best configuration. */
   readonly ratio: number;
   readonly secondsLeft: number;
 }
@@ -70,41 +70,42 @@ export interface RoundsOptions {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly onProgress: (progress: RoundsProgress) => void;
-  /** Configurations that the program has already: confirmed together with the new ones, and not tried. */
+  /** Configurations from the database: confirmed together with the new ones, but not tried. */
   readonly given: Assignment;
-  /** Called with the result of each configuration of a round. */
+  /** Called with the outcomes of each round. */
   readonly note: (assignment: Assignment, outcomes: Outcomes, stock: ProgramSeconds['workloads']) => void;
 }
 
-/** A configuration is confirmed that is at least so many times as fast as the default. */
+/** Least speed-up of a configuration to confirm. */
 export const LEAST_RATIO = 1.03;
 
-/** An offer takes about so many compiles: the split, its module, the round beside it, and the confirmation. */
+/** Compiles that an offer needs: the split, its module, the round compiled at the same time, and the confirmation. */
 const OFFER_COMPILES = 4;
 
-/** So many rounds at once of which nothing could be told are the last. */
+/** Rounds end after this many batches in a row without any time. */
 const MOST_FAILURES = 2;
 
 /** Result of all rounds. */
 export interface RoundsResult {
   readonly rounds: number;
-  /** The best of each workload, before it was confirmed. */
+  /** The best configuration of each workload, unconfirmed. */
   readonly found: Assignment;
-  /** The program's verdict; null if there was nothing to confirm. */
+  /** Result of confirming; null if there was nothing to confirm. */
   readonly assessed: Assessed | null;
-  /** Seconds of each workload by default, once for each run beside it. */
+  /** Seconds of each workload in stock, one value for each batch of rounds. */
   readonly stock: ReadonlyMap<string, readonly number[]>;
   /** Whether the result is of the program with the offer. */
   readonly isOffered: boolean;
-  /** Whether rounds ended because they brought too little, and not because the time was over. */
+  /** Whether the rounds ended because they gained too little, not because the time was over. */
   readonly isComplete: boolean;
-  /** Whether there was no time for that. */
+  /** Whether there was no time to try the offer. */
   readonly isOpen: boolean;
 }
 
 /**
- * Tries configurations of all contenders in rounds, as long as that brings something, and has the program confirm the best.
- * @param offer is compiled beside the first round, and gone on with where the program is faster with it; null for none
+ * Tunes all contenders in rounds while rounds gain something, then confirms the best configurations in the program.
+ * @param offer is compiled at the same time as the first round. If the program is faster with it, rounds continue from there
+ * @throws StoppedError after a stop
  */
 export async function tuneInRounds(
   contenders: readonly Contender[],
@@ -118,10 +119,10 @@ export async function tuneInRounds(
   let bench = plain;
   let [runSeconds, failures] = [0, 0];
   let { compileSeconds } = bench;
-  /** Whether there is time for so many compiles and the confirmation. */
+  /** Whether the time suffices for this many compiles and the confirmation. */
   const isTimeFor = (compiles: number) =>
     clock() + compiles * compileSeconds + runSeconds + bench.confirmingSeconds < end;
-  // The first round finds most, so it may exceed the time by its confirmation.
+  // The first round finds most, so its confirmation may exceed the time.
   const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
   const isTried = offer !== null && isTimeFor(OFFER_COMPILES);
   let open = isTried ? offer : null;
@@ -161,7 +162,7 @@ export async function tuneInRounds(
     if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), open!.keys)) {
       bench = offered;
       rounds.keepOnly(offered.keys);
-      // Other code takes another time.
+      // A compile of the offered program takes another time.
       ({ compileSeconds } = offered);
     }
     open = null;
@@ -176,7 +177,7 @@ export async function tuneInRounds(
   // The program with the offer has the given configurations already.
   const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
-  // More pairs of processes tell smaller gains from noise, so confirming gets all that is left.
+  // More pairs of processes separate smaller gains from noise, so confirming gets all remaining time.
   const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds);
   const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all, confirmingSeconds));
   return {
@@ -190,7 +191,7 @@ export async function tuneInRounds(
   };
 }
 
-/** Whether a program is faster with the offer than with the best of each workload. */
+/** Whether the program is faster with the offer than with the best configuration of each workload. */
 function isBetter(
   offered: ProgramSeconds | null,
   before: ProgramSeconds | null,
@@ -204,7 +205,7 @@ function isBetter(
   return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
 }
 
-/** Ratios of one round; none for a workload that does not run, or whose configuration is missing. */
+/** Outcomes of a compiled round; null for a workload that does not run, or whose configuration is missing. */
 function ratios(
   assignment: Assignment,
   { missing }: RoundModule,
@@ -220,7 +221,7 @@ function ratios(
   return outcomes;
 }
 
-/** Blamed workloads failed; if none is blamed, all did. */
+/** Blamed workloads failed; without a blamed workload, all failed. */
 const failedOutcomes = (assignment: Assignment, { blamed }: RoundFailure): Outcomes =>
   new Map(
     [...assignment.keys()].filter((key) => blamed.size === 0 || blamed.has(key)).map((key) => [key, null]),

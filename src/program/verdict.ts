@@ -1,4 +1,4 @@
-// What is said of a program that was run, stock against tuned.
+// Verdict on a program, stock against tuned.
 import type { Verdict } from './verify.ts';
 import type { Reason, ReasonCode } from '../system/reason.ts';
 
@@ -6,32 +6,30 @@ export interface FunctionVerdict extends Verdict {
   readonly name: string;
 }
 
-/** A function that was not run, with why. */
+/** A function that was not run, with the reason. */
 export interface SkippedFunction extends Reason {
   readonly name: string;
 }
 
-/** The key of a workload that keeps the default in one program, with why. */
+/** Key of a workload that keeps the default in one program, with the reason. */
 export interface LeftOutReason extends Reason {
   readonly workload: string;
 }
 
 export interface ProgramVerdict {
-  /** Of the program as it is to be compiled. */
+  /** Verdicts on the functions of the program with the kept configurations. */
   readonly functions: readonly FunctionVerdict[];
-  /** Functions that were not run, with why. */
   readonly skipped: readonly SkippedFunction[];
-  /** Keys of the workloads that are better left to the default in this program, with why. */
   readonly leftOut: readonly LeftOutReason[];
-  /** Whether the program as it is to be compiled has any configuration in it. */
+  /** Whether the program keeps any configuration. */
   readonly injected: boolean;
-  /** Why nothing is injected, or why nobody knows whether what is injected is right and no slower; null otherwise. */
+  /** Why nothing is injected, or why the injected configurations are not proven correct and no slower; null otherwise. */
   readonly reason: string | null;
   /** Code of the reason; null without a reason. */
   readonly code: ReasonCode | null;
 }
 
-/** Of a program that has its configurations, and was not run. */
+/** Verdict on a program that keeps all configurations without a run. */
 export const notVerified = (why: Reason): ProgramVerdict => ({
   ...{ functions: [], skipped: [], leftOut: [], injected: true, ...why },
 });

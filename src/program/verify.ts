@@ -1,4 +1,4 @@
-// Two compilations of one program against each other: equal results first, then which is faster.
+// Compares two compiled modules of one program: first the results, then the times.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -21,47 +21,48 @@ import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
 import type { IsAnswered } from './answered.ts';
-import { areTame, roundedInputs, tameInputs } from './inputs.ts';
+import { areScaled, roundedInputs, scaledInputs } from './inputs.ts';
 
 export interface Contest {
   /** Paths of the two compiled modules. */
   readonly stock: string;
   readonly tuned: string;
   readonly function: ProgramFunction;
-  /** Values of `--input=`, as `writeInputs` gives them. */
+  /** Values of `--input=` from `writeInputs`. */
   readonly inputs: readonly string[];
-  /** More flags that the program takes to run, such as `--parameters=model=weights.irpa`. */
+  /** More flags of the runtime's tools, such as `--parameters=model=weights.irpa`. */
   readonly flags?: readonly string[];
   readonly device: Device;
   /** Paths of `iree-run-module` and `iree-benchmark-module`. */
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
-  /** Where results are written and removed again. */
+  /** Folder for results, which are removed afterwards. */
   readonly folder: string;
   /**
-   * Element types that values are rounded to on the way to the results. Given, results may differ by what that comes to in a
-   * program of many steps; left out, by no more than one step's rounding.
+   * For random inputs: element types of intermediate values. Results may differ by the rounding of a program with many steps. Without
+   * this, results may differ by the rounding of one step.
    */
   readonly roundsTo?: readonly string[];
-  /** By how much stock's results change when inputs are rounded, for each at most, see `roundingOf`; 0 when left out. */
+  /** Largest change of each of stock's results by rounded inputs: see `roundingOf`; default: 0. */
   readonly rounding?: readonly number[];
-  /** Ends everything; nothing does when left out. */
+  /** Stops all runs. */
   readonly signal?: AbortSignal;
 }
 
 export interface Verdict {
-  /** Whether all results are equal; null when the stock program gives none to compare with. */
+  /** Whether all results are equal; null if stock has no usable results. */
   readonly equal: boolean | null;
-  /** Largest absolute difference of two elements; Infinity when results cannot be compared. */
+  /** Largest absolute difference of two elements; Infinity if results cannot be compared. */
   readonly maxError: number;
-  /** Why the results are not equal or there are no times; null otherwise. */
+  /** Why the results are not equal, or why there are no times; null otherwise. */
   readonly reason: string | null;
-  /** Above 1 says that the tuned program is faster; null when they were not timed. */
+  /** Above 1, the tuned program is faster; null without times. */
   readonly timing: ModuleComparison | null;
 }
 
 /**
- * Compares both programs and, when all results are equal, times them.
- * @param extent how often, and about how long; no call may take longer than that
+ * Compares the results of both programs. If all results are equal, times the programs.
+ * @param extent of the timing; `extent.seconds` is also the time limit of a call
+ * @throws StoppedError when the signal fires
  */
 export async function verifyProgram(
   contest: Contest,
@@ -76,18 +77,17 @@ export async function verifyProgram(
 
 /** Result of running both programs once. */
 export interface Compared extends Omit<Verdict, 'timing'> {
-  /** Whether one of them could not be run to its end. */
+  /** Whether a run failed. */
   readonly hasFailed: boolean;
-  /** Of the longer one of two processes that call the function once; NaN where one of them failed. */
+  /** Seconds of the longer of the two processes, which each call the function once; NaN if one failed. */
   readonly seconds: number;
-  /** Values of `--input=` whose results were compared. They lie beside the contest's. */
+  /** Values of `--input=` of the compared results. Their files lie in the folder of the contest's inputs. */
   readonly inputs: readonly string[];
 }
 
 /**
- * Runs both programs on the same inputs and compares every result. Crashes, missing files and calls that take longer than
- * `callSeconds` are verdicts. What an argument that is overwritten holds afterwards is not looked at: the tools do not
- * show it.
+ * Runs both programs on the same inputs and compares every result. Crashes, missing files and calls of more than `callSeconds` are
+ * verdicts. The contents of overwritten arguments are not compared, because the tools do not print them.
  * @throws StoppedError when the signal fires
  */
 export async function compareProgram(contest: Contest, callSeconds: number): Promise<Compared> {
@@ -100,17 +100,17 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
   try {
     const runStock = () => runProgram(run, run.stock, join(folder, 'stock'), callSeconds);
     let stock = await runStock();
-    // Sums may grow from layer to layer until nothing is finite, and roots of negative numbers are NaN.
-    for (const isPositive of areTame(run.inputs) ? [] : [false, true]) {
+    // Scaled inputs avoid overflows in deep networks. Positive inputs avoid NaN from roots of negative numbers.
+    for (const isPositive of areScaled(run.inputs) ? [] : [false, true]) {
       if ((await badResult(Number.isFinite, run, stock)) === null) break;
-      const inputs = await tameInputs(contest.inputs, isPositive);
-      if (!areTame(inputs)) break;
+      const inputs = await scaledInputs(contest.inputs, isPositive);
+      if (!areScaled(inputs)) break;
       run = { ...run, inputs };
       stock = await runStock();
     }
     if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
     const noNumber = await badResult((value) => !Number.isNaN(value), run, stock);
-    // If stock needs nearly all of the time, a little more is no failure.
+    // If stock needs nearly all of the time, slightly slower is no failure.
     const patience = Math.max(callSeconds, 3 * stock.seconds);
     const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
     if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
@@ -129,7 +129,7 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
 }
 
 /**
- * Whether the untuned program runs to its end.
+ * Whether the untuned program runs without an error.
  * @throws StoppedError when the signal fires
  */
 export async function canRun(contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> {
@@ -142,8 +142,7 @@ export async function canRun(contest: Omit<Contest, 'tuned'>, callSeconds: numbe
 }
 
 /**
- * By how much stock's own results change, each at most, when its inputs are rounded otherwise. Null where it cannot be run
- * with them.
+ * Largest absolute change of each of stock's results when its inputs are rounded; null if stock cannot be run.
  * @throws StoppedError when the signal fires
  */
 export async function roundingOf(contest: Contest, callSeconds: number): Promise<readonly number[] | null> {
@@ -166,17 +165,17 @@ export async function roundingOf(contest: Contest, callSeconds: number): Promise
   }
 }
 
-/** A program of many steps rounds in each of them, and not only its inputs. */
+/** A program rounds in each step, not only its inputs, so results may change by a multiple of `rounding`. */
 const ROUNDINGS = 4;
 
 interface Results {
   /** One raw file per result. */
   readonly files: readonly string[];
-  /** Of the whole process. */
+  /** Seconds of the whole process. */
   readonly seconds: number;
 }
 
-/** Calls the function once. The tool insists on as many outputs as there are results. */
+/** Calls the function once. The tool needs one `--output` for each result. */
 async function runProgram(
   { function: { name, results }, inputs, flags = [], device, tools, signal }: Omit<Contest, 'tuned'>,
   module: string,
@@ -204,8 +203,8 @@ async function runProgram(
 }
 
 /**
- * Names a result on made-up inputs with elements that are not good. A result of NaN hides every error. Null if all elements are good, and
- * for inputs that are not made up.
+ * Describes a result on random inputs with bad elements. NaN would hide every error. Null if all elements are good, and for inputs that
+ * are not random.
  */
 async function badResult(
   isGood: (value: number) => boolean,
@@ -218,13 +217,12 @@ async function badResult(
     const elements = decodeElements(await readFile(run.files[i]!), elementType) ?? [];
     let count = 0;
     for (let at = 0; at < elements.length; at++) if (!isGood(Number(elements[at]))) count++;
-    if (count > 0)
-      return `result ${i} is no number in ${count} of ${elements.length} elements on made-up inputs`;
+    if (count > 0) return `result ${i} is NaN in ${count} of ${elements.length} elements on random inputs`;
   }
   return null;
 }
 
-/** Two results at a time: together those of a large program need not fit into memory. */
+/** Reads one pair of results at a time, because all results of a large program may exceed the memory. */
 async function compareResults(
   { function: { results }, roundsTo, rounding }: Contest,
   stock: readonly string[],
@@ -238,9 +236,9 @@ async function compareResults(
     if (!comparison.equal && roundsTo !== undefined) {
       const allowance = programAllowance(expected, elementType, roundsTo);
       if (allowance === null)
-        return { equal: null, maxError: Infinity, reason: `result ${i} is not finite on made-up inputs` };
+        return { equal: null, maxError: Infinity, reason: `result ${i} is not finite on random inputs` };
       const more = ROUNDINGS * (rounding?.[i] ?? 0);
-      // Whole numbers, such as the place of the largest element, change by anything then.
+      // A small rounding may change an integer result, such as an argmax, by any amount.
       if (more === Infinity || (more > 0 && /^[su]?i/.test(elementType)))
         return {
           equal: null,
@@ -259,14 +257,14 @@ async function compareResults(
 
 /** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
-  /** Times of their dispatches; empty if the runtime has no statistics. */
+  /** Times of the dispatches in each pair; the maps are empty if the runtime has no statistics. */
   readonly dispatches: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[];
 }
 
 /**
- * Times both, and their dispatches, in as many pairs of processes as the extent allows.
+ * Times both programs and their dispatches, in as many pairs of processes as the extent allows.
  * @param seconds of a process that calls the function once, about
- * @param isAnswered ends it early; nothing does when left out
+ * @param isAnswered ends the timing early
  * @throws StoppedError when the signal fires
  */
 export async function timeProgram(
@@ -275,7 +273,7 @@ export async function timeProgram(
   extent: Extent,
   isAnswered?: IsAnswered,
 ): Promise<Timed> {
-  // One pair may be enough.
+  // With `isAnswered`, one pair may be enough.
   const effort = effortOf(seconds, extent, isAnswered === undefined ? leastOf(extent) : 1);
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
@@ -290,7 +288,7 @@ export async function timeProgram(
     dispatches: new Map() as DispatchTimes,
   });
   try {
-    // Runtimes before 3.13 fail at once.
+    // Runtimes before 3.13 reject the flag for statistics.
     const pairs = await inPairs(stock, tuned, extent, withDispatches, isClear).catch((error: unknown) => {
       if (error instanceof StoppedError) throw error;
       return inPairs(stock, tuned, extent, alone, isClear);
@@ -307,7 +305,7 @@ export async function timeProgram(
   }
 }
 
-/** How a function of a contest is called. */
+/** The call of a contest's function. */
 export const runOf = ({
   tools,
   device,
@@ -324,29 +322,29 @@ export const runOf = ({
   ...(signal && { signal }),
 });
 
-/** Seconds that a process times a program for, in as many repetitions as there can be: see `undisturbed`. */
+/** Seconds of timing in one process. Many short repetitions are best for `undisturbed`. */
 const TIMED_SECONDS = 0.08;
 const LEAST_REPETITIONS = 3;
 const MOST_REPETITIONS = 20;
 
 /**
- * What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that, and several
- * pairs of processes say more than several calls in each.
+ * A call of more seconds than this runs once in a process. Loading takes little time compared with such a call, and more processes
+ * give a better interval than more calls in each.
  */
 const LONG_CALL = 0.25;
 
-/** Least time of timing a program. @param seconds of a process that calls the function once, about */
+/** Least seconds to time both programs. @param seconds of a process that calls the function once, about */
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;
 
 const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
 
-/** Repetitions in one process; null if there is no time for so many pairs of processes. */
+/** Effort of one process; null if the time is too short for this many pairs of processes. */
 function effortOf(seconds: number, extent: Extent, pairs: number): ProcessEffort | null {
   if (2 * pairs * seconds > extent.seconds) return null;
   return processEffort(seconds, Math.max(2, extent.seconds));
 }
 
-/** Repetitions in one process, by the seconds of a call. */
+/** Effort of one process. @param seconds of a call */
 export function processEffort(seconds: number, timeoutSeconds: number): ProcessEffort {
   const fitting = Math.min(
     MOST_REPETITIONS,

@@ -7,8 +7,8 @@ import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
 import { splitProgram, type SplitProgram } from '../inject/split-program.ts';
-import type { Ask } from '../program/judge.ts';
-import { purseOf, type Purse } from '../program/purse.ts';
+import type { ProgramQuery } from '../program/judge.ts';
+import { timeBudget, type TimeBudget } from '../program/time-budget.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from '../plan/injected-command.ts';
@@ -32,7 +32,7 @@ export async function completeSplit(
 ): Promise<void> {
   const folder = kept.folder(surroundings);
   if (folder === null) return;
-  const means = { kept, folder, purse: purseOf(seconds), mostSeconds: seconds };
+  const means = { kept, folder, budget: timeBudget(seconds), mostSeconds: seconds };
   const builds = programBuilds(command, inspected, decisions, surroundings, means);
   await builds.tuned(decisions.flatMap((decision) => (isInjected(decision) ? [decision.tunable.key] : [])));
 }
@@ -43,7 +43,7 @@ export interface ProgramBuilds {
   /** Compiles the program up to its executables; the compiler's messages on failure. */
   readonly split: (folder: string) => Promise<SplitProgram | string>;
   /** Compiles the program with the configurations of these workloads alone. The next call overwrites the module. */
-  readonly tuned: Ask<TunedProgram | Uncompiled>;
+  readonly tuned: ProgramQuery<TunedProgram | Uncompiled>;
 }
 
 /** Folder and time limits of compiles. */
@@ -53,7 +53,7 @@ export interface BuildMeans {
   /** Folder for modules; the caller removes it. */
   readonly folder: string;
   /** Time for all compiles together. */
-  readonly purse: Purse;
+  readonly budget: TimeBudget;
   /** Limit of one compile. */
   readonly mostSeconds: number;
 }
@@ -64,13 +64,13 @@ export function programBuilds(
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  { kept, folder, purse, mostSeconds }: BuildMeans,
+  { kept, folder, budget, mostSeconds }: BuildMeans,
   name = 'tuned.vmfb',
 ): ProgramBuilds {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   /** Limit of one compile now. */
-  const secondsNow = () => Math.min(mostSeconds, purse.left);
+  const secondsNow = () => Math.min(mostSeconds, budget.left);
 
   const compile = async (
     { argv, stdin }: Compile,
@@ -121,7 +121,7 @@ export function programBuilds(
     const { argv, stdin, route, mapMessages } = injected;
     const workSeconds = secondsNow();
     // Two compiles, because a module that is compiled with dumps contains the names of the dumps.
-    const [problem, texts] = await purse.spend(() =>
+    const [problem, texts] = await budget.spend(() =>
       Promise.all([
         // The split program compiles faster to the same module.
         compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined, injected.forExecutables.argv),
@@ -147,13 +147,13 @@ export function programBuilds(
       const whole = untunedCompile(command, inspected);
       const split = kept.splitOf(flowOf(command, null));
       const shorter = split === null ? undefined : resumedCompile(command, split.path);
-      return purse.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
+      return budget.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
     },
     async split(own) {
       const { argv, stdin } = untunedCompile(command, inspected);
       const run = async (flags: readonly string[], input?: Uint8Array) => {
         const asked = { env, stdin: input, workSeconds: secondsNow() };
-        const { code, stderr } = await purse.spend(() => askCompiler(executable, flags, asked));
+        const { code, stderr } = await budget.spend(() => askCompiler(executable, flags, asked));
         return code === 0 ? null : stderr.toString();
       };
       return splitProgram(

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
 import { isEitherFarAhead } from '../program/answered.ts';
-import { purseOf } from '../program/purse.ts';
+import { timeBudget } from '../program/time-budget.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -54,7 +54,7 @@ export function compileForms(
 ): FormsUnderWay | null {
   const folder = kept.folder(surroundings);
   if (folder === null) return null;
-  const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds / 2 };
+  const means = { kept, folder, budget: timeBudget(compileSeconds), mostSeconds: compileSeconds / 2 };
   const begun = performance.now();
   const builds = programBuilds(formed, inspected, [], surroundings, means);
   const split = kept.split(flowOf(formed, null), folder, builds.split);
@@ -135,7 +135,7 @@ export async function proveForms(
       injected: true,
       ...(reason === null ? NO_REASON : because('results-unknown', reason)),
     },
-    written: runs.stockSecondsBeside([]),
+    written: runs.stockSecondsIn([]),
     formed: runs.secondsIn([]),
   };
 }

@@ -3,7 +3,7 @@ import { askCompiler } from '../compiler/ask.ts';
 import type { Command } from '../compiler/command.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { purseOf } from '../program/purse.ts';
+import { timeBudget } from '../program/time-budget.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { callableOf, contestsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
@@ -63,7 +63,7 @@ export async function runnable(
   if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
   const tools = measuringTools(command, surroundings);
   const { compileSeconds } = limits;
-  const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds };
+  const means = { kept, folder, budget: timeBudget(compileSeconds), mostSeconds: compileSeconds };
   const builds = programBuilds(command, inspected, [], surroundings, means);
   const split = isSplit ? await kept.split(flowOf(command, null), folder, builds.split) : null;
   if (typeof split === 'string')

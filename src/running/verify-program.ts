@@ -4,9 +4,9 @@ import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import { assess, gainBeside, judgementWith, LEAST_ADVANTAGE, ratioOf } from '../program/assess.ts';
+import { assess, gainOver, judgementWith, LEAST_ADVANTAGE, ratioOf } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
-import { purseOf } from '../program/purse.ts';
+import { timeBudget } from '../program/time-budget.ts';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
 import { isComparedWith, isEitherFaster } from '../program/answered.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
@@ -66,8 +66,8 @@ export async function verifyTuned(
   const folder = kept.folder(surroundings);
   if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
   const tools = measuringTools(command, surroundings);
-  const purse = purseOf(limits.compileSeconds);
-  const means = { kept, folder, purse, mostSeconds: limits.compileSeconds / 2 };
+  const budget = timeBudget(limits.compileSeconds);
+  const means = { kept, folder, budget, mostSeconds: limits.compileSeconds / 2 };
   const builds = programBuilds(command, inspected, decisions, surroundings, means);
   const all = withProgramWide(decisions, offer, '');
   const wideBuilds = programBuilds(command, inspected, all, surroundings, means, 'all-tuned.vmfb');
@@ -128,7 +128,7 @@ export async function verifyTuned(
     const wideKeys = keysOf(all);
     const isAnswered = wideKeys.length === 1 ? isComparedWith(LEAST_ADVANTAGE * ratioOf(own)) : undefined;
     const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, isAnswered));
-    const gain = gainBeside(wide, own);
+    const gain = gainOver(wide, own);
     const { kept, open } = wide.judgement;
     if (gain !== null) {
       const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));

@@ -1,4 +1,4 @@
-// What signatures rely on, as the real compiler and runtime have it.
+// Facts about the real compiler and runtime that signatures rely on.
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { compile, onlyFunction } from './support.ts';
 
-test('the compiled module declares what the text says', async () => {
+test('the compiled module declares the signature of the text', async () => {
   const arguments_ = 'tensor<2x3xf64>, f64, tensor<f16>, tensor<4xsi8>, i1, index, tensor<0x4xi64>'
     .split(/, /)
     .map((type, i) => `%a${i}: ${type}`);
@@ -22,7 +22,7 @@ test('the compiled module declares what the text says', async () => {
 test.each<[string, string, string, string]>([
   ['f64 is demoted to f32', 'tensor<2xf64>', 'tensor<2xf64>', '%r = arith.addf %a, %a : tensor<2xf64>'],
   [
-    'a torch tensor of f64 is not',
+    'a torch tensor of f64 is not demoted',
     '!torch.vtensor<[2],f64>',
     '!torch.vtensor<[2],f32>',
     `%f32 = torch.constant.int 6
@@ -34,7 +34,7 @@ test.each<[string, string, string, string]>([
     '!torch.vtensor<[2],si64>',
     `%r = torch.aten.mul.Tensor %a, %a : !torch.vtensor<[2],si64>, !torch.vtensor<[2],si64> -> !torch.vtensor<[2],si64>`,
   ],
-])('the runtime takes one type of input only: %s', async (_, type, result, body) => {
+])('the runtime accepts only one type of input: %s', async (_, type, result, body) => {
   const folder = temporaryDirectory();
   const text = `module { func.func @main(%a: ${type}) -> ${result} {
     ${body}

@@ -6,7 +6,7 @@ import type { SlowerWorkload } from '../../src/program/slower.ts';
 
 const ALL = ['a', 'b', 'c'];
 
-/** Runs of a program in which `b` is slower, and a note of what was asked. */
+/** Runs of a program in which `b` is slower, with a log of the queries. */
 function runsOf(results: ComparedResults['results']): {
   readonly runs: ProgramsRun;
   readonly asked: string[];
@@ -37,12 +37,12 @@ function runsOf(results: ComparedResults['results']): {
       verdictsOf: () => [],
       comparedIn: () => [],
       secondsIn: () => new Map(),
-      stockSecondsBeside: () => new Map(),
+      stockSecondsIn: () => new Map(),
     },
   };
 }
 
-test('a program that is right with all of them is run with all of them alone', async () => {
+test('a program with correct results runs only with all configurations', async () => {
   const { runs, asked } = runsOf('equal');
   const { kept, leftOut, open } = await judge(ALL, independentRuns(ALL, runs));
   expect({ kept, open, left: leftOut.map(({ key }) => key) }).toEqual({
@@ -53,7 +53,7 @@ test('a program that is right with all of them is run with all of them alone', a
   expect(asked.every((one) => one.endsWith('abc'))).toBe(true);
 });
 
-test('one that is wrong is run with some of them, as any program', async () => {
+test('a program with wrong results also runs with subsets of its configurations', async () => {
   const { runs, asked } = runsOf('different');
   const { kept } = await judge(ALL, independentRuns(ALL, runs));
   expect(kept).not.toContain('c');

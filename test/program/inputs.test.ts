@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { areTame, roundedInputs, tameInputs, writeInputs } from '../../src/program/inputs.ts';
+import { areScaled, roundedInputs, scaledInputs, writeInputs } from '../../src/program/inputs.ts';
 import type { ProgramFunction } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -25,7 +25,7 @@ function elements(printed: string): number[] {
     .map(Number);
 }
 
-describe('what the runtime reads back', () => {
+describe('the runtime reads back the written values', () => {
   const folder = temporaryDirectory();
   test.each<[string, number[]]>([
     ['f64', [-2, -1, 0, 1, 2]],
@@ -45,7 +45,7 @@ describe('what the runtime reads back', () => {
   ])('%s', async (elementType, expected) => {
     const type = `tensor<4x10x${elementType}>`;
     const text = `func.func @main(%a: ${type}) -> ${type} { return %a : ${type} }`;
-    // Nothing is demoted in a function that only passes through what it was given.
+    // The compiler demotes nothing in a function that only returns its argument.
     const module = await compile(text, folder, elementType);
     const own = join(folder, elementType);
     mkdirSync(own);
@@ -60,7 +60,7 @@ describe('what the runtime reads back', () => {
     const values = elements(stdout);
     expect(values).toHaveLength(40);
     for (const value of new Set(values)) expect(expected).toContain(value);
-    // Not all the same: such inputs hide mistakes.
+    // Constant inputs would hide mistakes.
     expect(new Set(values).size).toBeGreaterThan(Math.min(expected.length, 8) - 1);
   });
 });
@@ -94,7 +94,7 @@ test('scalars, tensors of rank 0 and empty tensors', async () => {
   expect(stdout).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012]$/);
 });
 
-test('the same seed gives the same values, another one others', async () => {
+test('the same seed gives the same values, another seed other values', async () => {
   const bytes = async (seed: number) => {
     const folder = temporaryDirectory();
     await writeInputs(tensor('f32'), folder, seed);
@@ -104,11 +104,11 @@ test('the same seed gives the same values, another one others', async () => {
   expect(await bytes(1)).not.toEqual(await bytes(2));
 });
 
-test('inputs that are rounded otherwise differ by a rounding, and by that of the narrowest type on the way', async () => {
+test('rounded inputs differ by the rounding of the narrowest type', async () => {
   const folder = temporaryDirectory();
   const rounded = join(folder, 'rounded');
   mkdirSync(rounded);
-  /** Bits of the value before and after, as far as they differ by more than their last ones. */
+  /** Largest relative difference for f32; for other types 0 if all bytes are equal, else 1. */
   const differences = async (elementType: string, roundsTo: readonly string[]) => {
     const inputs = await writeInputs(tensor(elementType), folder, 3);
     const [input] = await roundedInputs(inputs, roundsTo, rounded);
@@ -124,7 +124,7 @@ test('inputs that are rounded otherwise differ by a rounding, and by that of the
   expect(await differences('i32', ['bf16'])).toBe(0);
 });
 
-test('tame inputs have positive vectors, and tensors of weights that keep the size of what they are multiplied with', async () => {
+test('scaled inputs have positive vectors, and weights whose sums of products stay small', async () => {
   const folder = temporaryDirectory();
   const types = [
     { shape: [50], elementType: 'f32' },
@@ -143,18 +143,18 @@ test('tame inputs have positive vectors, and tensors of weights that keep the si
         /f32/.test(input) ? new Float32Array(bytesIn(input).buffer) : new Uint16Array(bytesIn(input).buffer),
       ),
     ].sort((a, b) => a - b);
-  const signed = await tameInputs(inputs, false);
-  expect(areTame(inputs)).toBe(false);
-  expect(areTame(signed)).toBe(true);
+  const signed = await scaledInputs(inputs, false);
+  expect(areScaled(inputs)).toBe(false);
+  expect(areScaled(signed)).toBe(true);
   expect(valuesIn(signed[0]!)).toEqual([1, 2]);
-  // 10 products to a sum, at most.
+  // A sum has 10 products at most.
   expect(valuesIn(signed[1]!)).toEqual([-0.5, -0.25, 0, 0.25, 0.5]);
-  // 144 products to a sum: 1/16 is 0x2c00 in f16.
+  // A sum has 144 products. 1/16 is 0x2c00 in f16.
   expect(valuesIn(signed[2]!)).toEqual([0, 0x2c00, 0xac00]);
-  // Too many for a weight: 1 is 0x3f80 in bf16.
+  // Sums are too long for a weight, so nothing is scaled. 1 is 0x3f80 in bf16.
   expect(valuesIn(signed[3]!)).toEqual([0, 0x3f80, 0xbf80]);
   expect(signed.slice(4)).toEqual(inputs.slice(4));
-  const positive = await tameInputs(inputs, true);
+  const positive = await scaledInputs(inputs, true);
   expect(valuesIn(positive[1]!)).toEqual([0, 0.25, 0.5]);
   expect(valuesIn(positive[2]!)).toEqual([0, 0x2c00]);
 });

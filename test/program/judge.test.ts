@@ -1,4 +1,3 @@
-// Which configurations a program keeps, whatever running it says.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judge, NO_TIME, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
@@ -6,21 +5,21 @@ import type { SlowerWorkload } from '../../src/program/slower.ts';
 import { because } from '../../src/system/reason.ts';
 
 interface Fake {
-  /** Give wrong results. */
+  /** Workloads with wrong results. */
   readonly wrong?: readonly string[];
-  /** Crash. */
+  /** Workloads that crash. */
   readonly failing?: readonly string[];
-  /** Whose dispatches are seen to be slower. */
+  /** Workloads whose dispatches are slower. */
   readonly seen?: readonly string[];
-  /** Make the program slower. */
+  /** Workloads that slow the program down elsewhere. */
   readonly slow?: readonly string[];
-  /** So many questions are answered before the time is over. */
+  /** Number of queries until the time is over. */
   readonly answers?: number;
-  /** Why stock gives no results. */
+  /** Why stock has no usable results. */
   readonly broken?: string;
 }
 
-/** A program that answers as it is told, and what it was asked. */
+/** Scripted runs of a program, with a log of the queries. */
 function fake({ wrong = [], failing = [], seen = [], slow = [], answers = Infinity, broken }: Fake) {
   const asked: string[] = [];
   const isLate = (question: string) => asked.push(question) > answers;
@@ -58,15 +57,15 @@ const slower = (key: string, isCertain = true): SlowerWorkload => ({
 
 const letters = ['a', 'b', 'c', 'd'];
 
-test('a program that is right and no slower keeps everything, and is asked no more than it takes', async () => {
+test('a correct program that is no slower keeps all configurations after the fewest queries', async () => {
   const { runs, asked } = fake({});
   expect(await judge(letters, runs)).toEqual({ kept: letters, leftOut: [], open: null });
   expect(asked).toEqual(['compare abcd', 'slower abcd', 'compare abcd', 'ratio abcd']);
 });
 
 describe('a dispatch that is slower', () => {
-  test('is left out of a program whose results say nothing, too', async () => {
-    const broken = 'result 0 is not finite on made-up inputs';
+  test('is also left out of a program without usable results', async () => {
+    const broken = 'result 0 is not finite on random inputs';
     const { runs } = fake({ broken, seen: ['b'] });
     expect(await judge(letters, runs)).toMatchObject({
       kept: ['a', 'c', 'd'],
@@ -75,7 +74,7 @@ describe('a dispatch that is slower', () => {
     });
   });
 
-  test('is left out at once, and what is left is confirmed once', async () => {
+  test('is left out at once, and the rest is confirmed once', async () => {
     const { runs, asked } = fake({ seen: ['b', 'c'] });
     const { kept, leftOut, open } = await judge(letters, runs);
     expect({ kept, open }).toEqual({ kept: ['a', 'd'], open: null });
@@ -85,19 +84,19 @@ describe('a dispatch that is slower', () => {
     expect(asked).toEqual(['compare abcd', 'slower abcd', 'compare ad', 'ratio ad']);
   });
 
-  test('is no reason for a mark where it is not the same dispatch for certain', async () => {
+  test('gives no mark if the loss is not certain', async () => {
     const { runs } = fake({});
     const uncertain = { ...runs, slower: () => Promise.resolve([slower('a', false)]) };
     expect((await judge(['a', 'b'], uncertain)).leftOut).toMatchObject([{ key: 'a', mark: null }]);
   });
 
-  test('leaves nothing to confirm where it is the only one', async () => {
+  test('leaves nothing to confirm if it is the only one', async () => {
     const { runs, asked } = fake({ seen: ['a'] });
     expect(await judge(['a'], runs)).toMatchObject({ kept: [], open: null });
     expect(asked).toEqual(['compare a', 'slower a']);
   });
 
-  test('is left out, too, where there is no time to confirm the rest', async () => {
+  test('is also left out without time to confirm the rest', async () => {
     const { runs } = fake({ seen: ['b'], answers: 2 });
     expect(await judge(letters, runs)).toMatchObject({
       kept: ['a', 'c', 'd'],
@@ -107,7 +106,7 @@ describe('a dispatch that is slower', () => {
   });
 });
 
-test('what makes the program slower and cannot be seen is found by halving, and not marked', async () => {
+test('halving finds a loss outside of the dispatches, and marks nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.subarray(letters), async (slow) => {
       const { kept, leftOut, open } = await judge(letters, fake({ slow }).runs);
@@ -118,15 +117,15 @@ test('what makes the program slower and cannot be seen is found by halving, and 
   );
 });
 
-describe('what changes the program around its operations', () => {
-  test('is looked at first where the program is slower and nothing else says why', async () => {
+describe('a configuration that changes code around its operations', () => {
+  test('is suspected first if the program is slower without a slower dispatch', async () => {
     const { runs, asked } = fake({ slow: ['b'] });
     expect(await judge(letters, runs, ['b', 'd'])).toMatchObject({
       kept: ['a', 'c', 'd'],
       leftOut: [{ key: 'b', mark: null }],
       open: null,
     });
-    // The whole was timed before: it is not asked for anew in another order.
+    // Keys keep their order, so that the runs find the earlier answer for the whole program.
     expect(asked.filter((one) => one.startsWith('ratio'))).toEqual([
       'ratio abcd',
       'ratio ac',
@@ -136,7 +135,7 @@ describe('what changes the program around its operations', () => {
     ]);
   });
 
-  test('is left out alone where there is no time to see whether the others are to blame', async () => {
+  test('is left out, and the others are kept, without time to test the others', async () => {
     const { runs } = fake({ slow: ['b'], answers: 4 });
     expect(await judge(letters, runs, ['b', 'd'])).toMatchObject({
       kept: ['a', 'c'],
@@ -145,7 +144,7 @@ describe('what changes the program around its operations', () => {
     });
   });
 
-  test('is no excuse for the others', async () => {
+  test('does not hide losses of the others', async () => {
     await fc.assert(
       fc.asyncProperty(fc.subarray(letters), fc.subarray(letters), async (slow, suspects) => {
         const { kept, open } = await judge(letters, fake({ slow }).runs, suspects);
@@ -155,7 +154,7 @@ describe('what changes the program around its operations', () => {
   });
 });
 
-test('a slower program for whose halving there is no time keeps nothing that is not known to be good', async () => {
+test('a slower program without time for halving keeps nothing', async () => {
   const { runs } = fake({ slow: ['b'] });
   let ratios = 0;
   const hasty: ProgramRuns = {
@@ -166,7 +165,7 @@ test('a slower program for whose halving there is no time keeps nothing that is 
 });
 
 describe('wrong results', () => {
-  test('are found by halving, and the only one to blame is marked', async () => {
+  test('are found by halving, and a single culprit is marked', async () => {
     const { runs } = fake({ wrong: ['c'] });
     const detail = 'result 0 is another one';
     const mark = { kind: 'wrong-result', reason: `in a program ${detail}` };
@@ -177,7 +176,7 @@ describe('wrong results', () => {
     });
   });
 
-  test('of several are no reason for a mark', async () => {
+  test('of several configurations give no mark', async () => {
     const { leftOut } = await judge(letters, fake({ wrong: ['a', 'c'] }).runs);
     expect(leftOut.map(({ key, mark }) => [key, mark])).toEqual([
       ['a', null],
@@ -185,7 +184,7 @@ describe('wrong results', () => {
     ]);
   });
 
-  test('of those that are right alone neither', async () => {
+  test('of configurations that are correct alone give no mark', async () => {
     const { runs } = fake({});
     const together: ProgramRuns = {
       ...runs,
@@ -201,20 +200,20 @@ describe('wrong results', () => {
     expect(leftOut).toMatchObject([{ mark: null }]);
   });
 
-  test('leave nothing that there is no time to look at', async () => {
+  test('leave out every configuration without time to test it', async () => {
     const { runs } = fake({ wrong: ['a'], answers: 1 });
     const { kept, leftOut, open } = await judge(letters, runs);
     expect({ kept, open }).toEqual({ kept: [], open: null });
     expect(leftOut.every(({ mark }) => mark === null)).toBe(true);
   });
 
-  test('do not hide what is slower', async () => {
+  test('do not hide slower configurations', async () => {
     const { runs } = fake({ wrong: ['a'], seen: ['b'], slow: ['c'] });
     expect((await judge(letters, runs)).kept).toEqual(['d']);
   });
 });
 
-test('what crashes is left out, and not marked: nobody knows why it did', async () => {
+test('a configuration that crashes is left out and not marked, because the cause is unknown', async () => {
   const { leftOut } = await judge(letters, fake({ failing: ['d'] }).runs);
   expect(leftOut).toEqual([{ key: 'd', reason: `${WORSE}: it crashed`, mark: null }]);
 });
@@ -223,21 +222,21 @@ test.each([
   [because('results-unknown', 'stock cannot be run'), { broken: 'stock cannot be run' }],
   [NO_TIME, { answers: 0 }],
   [NO_TIME, { answers: 3 }],
-])('without an answer, because of %j, everything is kept and the question stays open', async (open, told) => {
+])('without an answer, because of %j, all configurations are kept and unproven', async (open, told) => {
   expect(await judge(letters, fake(told).runs)).toMatchObject({ kept: letters, leftOut: [], open });
 });
 
-describe('where results say nothing', () => {
-  const broken = 'result 0 is not finite on made-up inputs';
+describe('without usable results', () => {
+  const broken = 'result 0 is not finite on random inputs';
 
-  test('what is slower is found and left out all the same', async () => {
+  test('a slower configuration is still left out', async () => {
     const { runs } = fake({ broken, slow: ['c'] });
     const { kept, leftOut, open } = await judge(letters, runs);
     expect({ kept, open }).toEqual({ kept: ['a', 'b', 'd'], open: because('results-unknown', broken) });
     expect(leftOut).toMatchObject([{ key: 'c', mark: null }]);
   });
 
-  test('and there are no times either, they are the reason that nobody knows', async () => {
+  test('and without times, the results are the reason', async () => {
     expect((await judge(letters, fake({ broken, answers: 0 }).runs)).open).toEqual(
       because('results-unknown', broken),
     );

@@ -2,7 +2,7 @@
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 
-/** Configurations with a tile of 1, 2, ... `count`, which is the order in which they are tried. */
+/** Configurations with a tile of 1, 2, ... `count`, in the order of the starts. */
 export function line(count: number): SearchSpace<Configuration> {
   const values = Array.from({ length: count }, (_, i) => i + 1);
   return {

@@ -1,4 +1,4 @@
-// Made-up parameters, as the real runtime reads them.
+// The real runtime reads the random parameters.
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import type { Parameter } from '../../src/input/parameters.ts';
@@ -11,7 +11,7 @@ const parameter = (scope: string | null, key: string, elementType: string, shape
   ...{ scope, key, shape, elementType },
 });
 
-test('the runtime loads parameters of all scopes, which are small and not all the same', async () => {
+test('the runtime loads small, varied parameters of all scopes', async () => {
   const folder = temporaryDirectory();
   const all = [
     parameter('model', 'w/0', 'f32'),
@@ -58,6 +58,6 @@ ${loads.join('\n')}
   }
 });
 
-test('what no file can hold is not made up', () => {
+test('a type without a name in the safetensors format is not writable', () => {
   expect(isWritable(parameter('model', 'w', 'i4'))).toBe(false);
 });

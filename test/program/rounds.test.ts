@@ -13,7 +13,7 @@ const tilesOf = (assignments: readonly Assignment[], key: string) =>
 const all = (assignment: Assignment, ratioOf: (configuration: Configuration) => number | null) =>
   new Map([...assignment].map(([key, configuration]) => [key, ratioOf(configuration)] as const));
 
-test('each round tries something else of every workload', () => {
+test('each round tries a different configuration of every workload', () => {
   const rounds = new Rounds([contender('a', 4), contender('b', 3)], coordinateDescent);
   const first = rounds.propose(2);
   expect(tilesOf(first, 'a')).toEqual([1, 2]);
@@ -21,18 +21,18 @@ test('each round tries something else of every workload', () => {
   for (const one of first) rounds.observe(one, all(one, tileOf));
   const second = rounds.propose(2);
   expect(tilesOf(second, 'a')).toEqual([3, 4]);
-  // What has nothing more to try is in the program with its best.
+  // A workload without more to try has its best configuration.
   expect(tilesOf(second, 'b')).toEqual([3, 2]);
   expect(rounds.count).toBe(2);
 });
 
-test('there is no round in which nothing is tried', () => {
+test('no round tries nothing', () => {
   const rounds = new Rounds([contender('a', 2)], coordinateDescent);
   for (const one of rounds.propose(2)) rounds.observe(one, all(one, tileOf));
   expect(rounds.propose(2)).toEqual([]);
 });
 
-test('what a round could not tell is tried again, what does not compile is not', () => {
+test('a configuration without a time is tried again, one that does not compile is not', () => {
   const rounds = new Rounds([contender('a', 3), contender('b', 3)], coordinateDescent);
   const [one] = rounds.propose(1);
   rounds.observe(one!, new Map([['a', null]]));
@@ -41,48 +41,48 @@ test('what a round could not tell is tried again, what does not compile is not',
   expect(tilesOf([next!], 'b')).toEqual([1]);
 });
 
-test('the best of each is kept, by what was seen of it last', () => {
+test('the best configuration of each workload has its last ratio', () => {
   const rounds = new Rounds([contender('a', 2), contender('b', 2)], coordinateDescent);
   const [first, second] = rounds.propose(2);
   rounds.observe(first!, new Map([['a', 2], ['b', 0.9]])); // prettier-ignore
   rounds.observe(second!, new Map([['a', 1.5], ['b', 1.01]])); // prettier-ignore
   expect([...rounds.bestFrom(1.03)].map(([key, { ratio }]) => [key, ratio])).toEqual([['a', 2]]);
-  // Half of the time is halved, and a hundredth of the other half is saved.
+  // `a` halves its half of the time, and `b` saves 1% of the other half.
   expect(rounds.ratio).toBeCloseTo(1 / (1 - 0.25 - 0.5 * (1 - 1 / 1.01)), 10);
   rounds.observe(first!, new Map([['a', 1.02]]));
   expect(rounds.bestFrom(1.03).size).toBe(0);
 });
 
-test('rounds that bring nothing worth it come to an end', () => {
+test('rounds with negligible gains end', () => {
   const rounds = new Rounds([contender('large', 40, 0.99), contender('small', 40, 0.01)], coordinateDescent);
   for (let i = 0; i < 6; i++) {
     expect(rounds.isIdle).toBe(false);
-    // The small one gets faster in each of them.
+    // The small workload gets faster in each round.
     for (const one of rounds.propose(1)) rounds.observe(one, new Map([['large', 0.9], ['small', 1 + i / 10]])); // prettier-ignore
   }
   expect(rounds.isIdle).toBe(true);
 });
 
-test('those that are alike try different things, and then what was good for the others', () => {
+test('kin try different configurations, and then the best of the others', () => {
   const kin = ['a', 'b', 'c'].map((key) => contender(key, 6, 1 / 3, 'alike'));
   const rounds = new Rounds(kin, coordinateDescent);
   const [first] = rounds.propose(1);
   expect([...first!].map(([, one]) => tileOf(one))).toEqual([1, 2, 3]);
   rounds.observe(first!, all(first!, tileOf));
   const second = rounds.propose(2);
-  // The third one has the best already.
+  // The third workload has tried the best.
   expect(tilesOf(second, 'a')).toEqual([3, 4]);
   expect(tilesOf(second, 'b')).toEqual([3, 5]);
   expect(tilesOf(second, 'c')).toEqual([6, 3]);
 });
 
-test('more of them than there are starts begin with the same ones', () => {
+test('more kin than starts repeat the starts', () => {
   const kin = ['a', 'b', 'c'].map((key) => contender(key, 2, 1 / 3, 'alike'));
   const [first] = new Rounds(kin, coordinateDescent).propose(1);
   expect([...first!].map(([, one]) => tileOf(one))).toEqual([1, 2, 1]);
 });
 
-test('what does not compile for one of them is not tried by the others', () => {
+test('kin do not try a configuration that did not compile for one of them', () => {
   const kin = ['a', 'b'].map((key) => contender(key, 4, 0.5, 'alike'));
   const rounds = new Rounds(kin, coordinateDescent);
   const [first] = rounds.propose(1);

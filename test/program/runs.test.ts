@@ -1,5 +1,5 @@
 // @module-tag slow
-// Running a program with some of its configurations, on tools that make up what they say.
+// Runs of a program with subsets of its configurations, on scripted tools.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,10 +9,10 @@ import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 /**
- * @param deeds shell text; `$module` is `stock` or the keys of the configurations in it. What it sets is what is found out:
- * `result` is the program's, `ms` its time and that of its only dispatch
+ * @param body shell text. `$module` is `stock` or the keys of its configurations. The text sets `result`, the program's result, and `ms`,
+ * the time of the program and of its only dispatch
  */
-function fakeProgram(deeds: string, { seconds = 60, functions = ['main'], result = 'f16' } = {}) {
+function fakeProgram(body: string, { seconds = 60, functions = ['main'], result = 'f16' } = {}) {
   const folder = temporaryDirectory();
   const tool = (name: string, text: string) => {
     const path = join(folder, name);
@@ -23,7 +23,7 @@ function fakeProgram(deeds: string, { seconds = 60, functions = ['main'], result
 esac; done
 result=right ms=1
 echo "${name} $module" >>'${folder}/log'
-${deeds}`;
+${body}`;
     writeFileSync(path, `#!/bin/sh\n${head}\n${text}\n`, { mode: 0o755 });
     return path;
   };
@@ -65,10 +65,10 @@ ${deeds}`;
   return { runs, compiled };
 }
 
-test('a program with equal results that is no slower', async () => {
+test('a faster program with equal results', async () => {
   const { runs } = fakeProgram('case $module in a) ms=0.5 ;; esac');
   expect(await runs.compare(['a'])).toEqual({ results: 'equal', reason: null });
-  // What nobody has asked for is not known.
+  // There are no times before a query about times.
   expect(runs.comparedIn(['a'])).toEqual([]);
   expect(await runs.slower(['a'])).toEqual([]);
   expect(runs.comparedIn(['a'])).toMatchObject([
@@ -80,7 +80,7 @@ test('a program with equal results that is no slower', async () => {
   ]);
 });
 
-test('one of which a run takes long is timed all the same, for some times as long as it may take', async () => {
+test('the timing of a program with slow runs may exceed the budget', async () => {
   const { runs } = fakeProgram('case $0 in *run) sleep 0.8 ;; esac; case $module in a) ms=2 ;; esac', {
     seconds: 4,
   });
@@ -88,15 +88,15 @@ test('one of which a run takes long is timed all the same, for some times as lon
   expect(await runs.ratio(['a'])).toBe(0.5);
 });
 
-test('a program that is slower, and the dispatch that is', async () => {
+test('a slower program with a slower dispatch', async () => {
   const { runs } = fakeProgram('case $module in a) ms=2 ;; esac');
   await runs.compare(['a']);
   expect(await runs.slower(['a'])).toMatchObject([{ key: 'a', isCertain: true, comparison: { ratio: 0.5 } }]);
   expect(await runs.ratio(['a'])).toBe(0.5);
 });
 
-test('a program that seems to be slower, which may be noise, is not known to be', async () => {
-  // Much longer than stock in most processes, and much shorter in some.
+test('a loss that may be noise has no ratio', async () => {
+  // Much slower than stock in most processes, and much faster in some.
   const { runs } = fakeProgram(`case $module in a)
     echo >>"$0.count"; case $(wc -l <"$0.count") in 5|13|21) ms=0.6 ;; *) ms=2.4 ;; esac ;; esac`);
   await runs.compare(['a']);
@@ -124,72 +124,77 @@ test.each([
     /^stock cannot be run: exit code 1/,
   ],
   [
-    'results that are never the same',
+    'results that differ from run to run',
     'echo >>"$0.runs"; case $(wc -l <"$0.runs") in *[02468]) result=even ;; *) result=uneven ;; esac',
     'unknown',
     /^its results differ from run to run \(@main\)$/,
   ],
-])('%s', async (_, deeds, results, reason) => {
-  const { runs } = fakeProgram(deeds);
+])('%s', async (_, body, results, reason) => {
+  const { runs } = fakeProgram(body);
   expect(await runs.compare(['a'])).toEqual({ results, reason: expect.stringMatching(reason) as string });
 });
 
-describe('what rounding its inputs makes of a program is no configuration’s fault', () => {
-  /** In 32 bits: 1, 1.25 with inputs that are rounded otherwise, and `tuned` with the configuration. */
-  const deeds = (tuned: string) => String.raw`one='\000\000\200\077'
+describe('a difference is compared with the effect of rounded inputs', () => {
+  /** The bits of an f32: 1 with the given inputs, 1.25 with rounded inputs, and `tuned` with the configuration. */
+  const body = (tuned: string) => String.raw`one='\000\000\200\077'
     case "$module $*" in
       a*) result=${tuned} ;;
       */rounded-*/input0.bin*) result='\000\000\240\077' ;;
       *) result=$one ;;
     esac`;
   test.each([
-    ['no more than that', 'f32', String.raw`'\000\000\300\077'`, { results: 'equal', reason: null }],
     [
-      'much more than that',
+      'a difference of the same size',
+      'f32',
+      String.raw`'\000\000\300\077'`,
+      { results: 'equal', reason: null },
+    ],
+    [
+      'a much larger difference',
       'f32',
       String.raw`'\000\000\000\101'`,
       { results: 'different', reason: 'result 0: element 0 is 8 instead of 1 (@main)' },
     ],
     [
-      'whole numbers',
+      'a difference of integers',
       'i32',
       String.raw`'\000\000\300\077'`,
       { results: 'unknown', reason: 'result 0 depends on how its inputs are rounded (@main)' },
     ],
   ])('%s', async (_, result, tuned, expected) => {
-    const { runs } = fakeProgram(deeds(tuned), { result });
+    const { runs } = fakeProgram(body(tuned), { result });
     expect(await runs.compare(['a'])).toEqual(expected);
   });
 });
 
-test('what does not compile has failed', async () => {
+test('a program that does not compile has failed', async () => {
   const { runs } = fakeProgram('');
   const reason = 'it does not compile: an error';
   expect(await runs.compare(['broken'])).toEqual({ results: 'failed', reason });
 });
 
-test('what was too late to compile may be right', async () => {
+test('the results of a program without time to compile are unknown', async () => {
   const { runs } = fakeProgram('');
   expect(await runs.compare(['late'])).toMatchObject({ results: 'unknown' });
 });
 
-test('a program that hangs is ended when the time is over, and nothing more is found out', async () => {
+test('a program that hangs uses up the time, and later queries have no answer', async () => {
   const { runs } = fakeProgram('case $module in a) exec sleep 60 ;; esac', { seconds: 1 });
   expect(await runs.compare(['a'])).toMatchObject({ results: 'failed' });
   expect(await runs.compare(['b'])).toEqual({ results: 'unknown', reason: NO_TIME.reason });
 });
 
-test('what was asked before is not asked again', async () => {
+test('a repeated query gets the earlier answer', async () => {
   const { runs, compiled } = fakeProgram('');
   for (let i = 0; i < 2; i++) {
     await runs.compare(['a']);
     expect(await runs.ratio(['a'])).toBe(1);
   }
-  // To compare, and to time.
+  // Once to compare, and once to time.
   expect(compiled).toEqual(['a', 'a']);
 });
 
-test('one function that is slower is enough', async () => {
+test('one slower function makes the program slower', async () => {
   const { runs } = fakeProgram('case $module-$function in a-second) ms=2 ;; esac', {
     functions: ['first', 'second'],
   });

@@ -1,4 +1,4 @@
-// What the statistics of a program that was run make of its records.
+// Evidence from the statistics of the running program.
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { decided, passedOver, type Decision } from '../../src/decision/decision.ts';
@@ -36,35 +36,39 @@ const shown = (workload: OperationWork, ratio: number, doubt = 0.05): ComparedWo
   ...{ stock: Array<number>(7).fill(3 * ratio), calls: 3, processes: 7, areSame: true },
 });
 
-test('a program that shows another gain than its record says has its own evidence', () => {
+test('a gain in the program replaces the evidence of the record', () => {
   const seen = seenInProgram(decisionFor(inProgram), [shown(inProgram, 1.5)], 'here');
   expect(seen?.evidence).toEqual({
     ...before,
     ...{ ratio: 1.5, low: 1.45, high: 1.55, defaultSeconds: 1.5, seconds: 1 },
-    // All in which it was timed: the better evidence of two that merge is the one of more processes.
+    // Processes add up, because a merge prefers evidence from more processes.
     ...{ processes: 12, repetitions: 22 },
   });
   expect(seen?.reason).toBe('1.50x faster than the default, as its program shows');
 });
 
-test('pairs that were disturbed widen the interval, and the gain is that of undisturbed ones', () => {
+test('disturbed pairs widen the interval, and the ratio is that of undisturbed times', () => {
   const few = shown(inProgram, 2);
   const disturbed = { ...few, comparison: { ...few.comparison, ratio: 4, low: 1.2, high: 12 } };
   const { evidence } = seenInProgram(decisionFor(inProgram), [disturbed], 'here')!;
   expect(evidence).toMatchObject({ ratio: 2, low: 1.2, high: 12, defaultSeconds: 2, seconds: 1 });
-  // It is within its interval, whatever the samples say.
+  // The ratio is clamped to the interval.
   const odd = { ...few, comparison: { ...few.comparison, ratio: 4, low: 3, high: 12 } };
   expect(seenInProgram(decisionFor(inProgram), [odd], 'here')!.evidence.ratio).toBe(3);
 });
 
-describe('what was measured by itself stays', () => {
+describe('the evidence of the record stays', () => {
   test.each([
-    ['of a workload that is many programs', decisionFor(matmul(64, 32, 16)), shown(matmul(64, 32, 16), 1.5)],
-    ['of a workload that was not seen', decisionFor(inProgram), shown(matmul(64, 32, 16), 1.5)],
-    ['where the gain may be none', decisionFor(inProgram), shown(inProgram, 1.04)],
-    ['of the default', decisionFor(inProgram, { version: 1, kind: 'default' }), shown(inProgram, 1.5)],
     [
-      'of what has no configuration',
+      'for a workload without a dispatch as its context',
+      decisionFor(matmul(64, 32, 16)),
+      shown(matmul(64, 32, 16), 1.5),
+    ],
+    ['for a workload without times', decisionFor(inProgram), shown(matmul(64, 32, 16), 1.5)],
+    ['for a gain within noise', decisionFor(inProgram), shown(inProgram, 1.04)],
+    ['for the default', decisionFor(inProgram, { version: 1, kind: 'default' }), shown(inProgram, 1.5)],
+    [
+      'for an operation without a configuration',
       passedOver(decisionFor(inProgram).place, decisionFor(inProgram).tunable, 'default', because('no-time')),
       shown(inProgram, 1.5),
     ],
@@ -72,7 +76,7 @@ describe('what was measured by itself stays', () => {
     expect(seenInProgram(decision, [workload], 'here')).toBeNull();
   });
 
-  test('of another device', () => {
+  test('for another device', () => {
     expect(seenInProgram(decisionFor(inProgram), [shown(inProgram, 1.5)], 'there')).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
-// What the statistics of dispatches say of configurations.
+// Comparison of workloads by the statistics of dispatches.
 import { describe, expect, test } from 'vitest';
 import type { DispatchTimes } from '../../src/measure/dispatch-times.ts';
 import { comparedWorkloads, slowerWorkloads } from '../../src/program/slower.ts';
 
-/** Milliseconds by name, and calls where that is not one. */
+/** By the name of a dispatch: milliseconds, with the number of calls unless it is 1. */
 type Times = Readonly<Record<string, number | readonly [milliseconds: number, calls: number]>>;
 
 const timesOf = (times: Times, factor = 1): DispatchTimes =>
@@ -14,7 +14,7 @@ const timesOf = (times: Times, factor = 1): DispatchTimes =>
     }),
   );
 
-/** Pairs in which all of the tuned program takes longer or shorter by such factors. */
+/** Pairs of processes. Each factor of `noise` scales all tuned times of one pair. */
 const pairsOf = (stock: Times, tuned: Times, noise: readonly number[] = [1, 1.01, 0.99, 1.005, 0.995]) =>
   noise.map((factor) => [timesOf(stock), timesOf(tuned, factor)] as const);
 
@@ -28,7 +28,7 @@ const dispatches = new Map([
 const find = (...pairs: Parameters<typeof pairsOf>) => slowerWorkloads(pairsOf(...pairs), dispatches);
 
 describe('a workload', () => {
-  test('whose dispatch takes longer is slower, whatever the others do', () => {
+  test('with a slower dispatch is slower, regardless of other dispatches', () => {
     const [found, ...others] = find(
       { [first]: 2, [second]: 1, [other]: 1 },
       { [first]: 1, [second]: 1.4, [other]: 2 },
@@ -43,13 +43,13 @@ describe('a workload', () => {
   test.each([
     ['is faster', 0.7, [1, 1.01, 0.99]],
     ['takes as long', 1, [1, 1.01, 0.99]],
-    ['takes longer by a trifle', 1.01, [1, 1.0001, 0.9999]],
-    ['is lost in noise', 1.1, [1, 1.5, 0.7]],
-  ])('is not where it %s', (_, milliseconds, noise) => {
+    ['takes 1% longer', 1.01, [1, 1.0001, 0.9999]],
+    ['is slower within noise', 1.1, [1, 1.5, 0.7]],
+  ])('is not slower if it %s', (_, milliseconds, noise) => {
     expect(find({ [first]: 1, [second]: 1 }, { [first]: 1, [second]: milliseconds }, noise)).toEqual([]);
   });
 
-  test('is not slower for certain where that is only just beyond noise', () => {
+  test('that is barely slower beyond noise is not certain', () => {
     const found = find({ [second]: 1 }, { [second]: 1.04 }, [1, 1.004, 0.996, 1.006, 0.994]);
     expect(found).toMatchObject([{ key: 'second' }]);
     expect(found[0]!.comparison.high).toBeLessThan(1);
@@ -68,7 +68,7 @@ describe('a workload', () => {
 });
 
 describe('dispatches of both programs', () => {
-  test('are the same where they are only counted anew, but not for certain', () => {
+  test('that differ only in their numbers match, but a loss is not certain', () => {
     const anew = 'main_dispatch_9_matmul_196x64x512_f32';
     const pairs = pairsOf(
       { [first]: 1, [second]: 1 },
@@ -78,7 +78,7 @@ describe('dispatches of both programs', () => {
     expect(found).toMatchObject([{ key: 'second', isCertain: false }]);
   });
 
-  test('are the same in turn where several are called alike, whatever the others gain', () => {
+  test('match in order if several names differ only in their numbers', () => {
     const stock = {
       main_dispatch_2_matvec: [2, 4],
       main_dispatch_9_matvec: 1,
@@ -98,23 +98,23 @@ describe('dispatches of both programs', () => {
       ['first', 4, '2.0'],
       ['third', 1, '0.5'],
     ]);
-    // Each is called another number of times: nobody knows which is which.
+    // The numbers of calls differ, so nothing matches.
     const mixed = { ...tuned, main_dispatch_3_matvec: 1, main_dispatch_12_matvec: [1, 4] } as const;
     expect(comparedWorkloads(pairsOf(stock, mixed), own)).toEqual([]);
   });
 
   test.each([
-    ['only one of them has it', { [first]: 1 }],
-    ['they call it another number of times', { [first]: 1, [second]: [5, 3] }],
+    ['only one program has the dispatch', { [first]: 1 }],
+    ['the numbers of calls differ', { [first]: 1, [second]: [5, 3] }],
     [
-      'two of one are one of the other',
+      'two dispatches have one counterpart',
       { [first]: 1, [second]: 5, main_dispatch_5_matmul_196x64x512_f32: 5 },
     ],
-  ])('are not compared where %s', (_, tuned) => {
+  ])('are not compared if %s', (_, tuned) => {
     expect(find({ [first]: 1, [second]: 1 }, tuned as Times)).toEqual([]);
   });
 
-  test('are not told from each other where one holds two workloads', () => {
+  test('are not compared if two workloads share one', () => {
     const shared = new Map([
       ['first', [first]],
       ['second', [first]],
@@ -122,7 +122,7 @@ describe('dispatches of both programs', () => {
     expect(slowerWorkloads(pairsOf({ [first]: 1 }, { [first]: 2 }), shared)).toEqual([]);
   });
 
-  test('say nothing where nobody knows them', () => {
+  test('without times are not compared', () => {
     expect(slowerWorkloads([], dispatches)).toEqual([]);
     expect(find({}, {})).toEqual([]);
     expect(slowerWorkloads(pairsOf({ [first]: 1 }, { [first]: 2 }), new Map([['first', []]]))).toEqual([]);

@@ -1,22 +1,22 @@
 import { expect, test, vi } from 'vitest';
-import { purseOf } from '../../src/program/purse.ts';
+import { timeBudget } from '../../src/program/time-budget.ts';
 
-test('what is done at the same time counts once, and what is done between is free', async () => {
+test('tasks at the same time count once, and time between tasks is free', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
   try {
-    const purse = purseOf(10);
-    const deed = (ms: number) => purse.spend(() => new Promise((resolve) => setTimeout(resolve, ms)));
-    const both = Promise.all([deed(2000), deed(3000)]);
+    const budget = timeBudget(10);
+    const task = (ms: number) => budget.spend(() => new Promise((resolve) => setTimeout(resolve, ms)));
+    const both = Promise.all([task(2000), task(3000)]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(purse.left).toBeCloseTo(9);
+    expect(budget.left).toBeCloseTo(9);
     await vi.advanceTimersByTimeAsync(2000);
     await both;
     await vi.advanceTimersByTimeAsync(5000);
-    expect(purse.left).toBeCloseTo(7);
-    const long = deed(20_000);
+    expect(budget.left).toBeCloseTo(7);
+    const long = task(20_000);
     await vi.advanceTimersByTimeAsync(20_000);
     await long;
-    expect(purse.left).toBe(0);
+    expect(budget.left).toBe(0);
   } finally {
     vi.useRealTimers();
   }

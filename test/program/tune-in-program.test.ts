@@ -16,22 +16,22 @@ const contender = (key: string): Contender => ({ key, kin: key, space: line(6), 
 const contenders = ['a', 'b', 'c'].map(contender);
 
 interface Machine {
-  /** Whether a second call of the program is slower with this configuration. */
+  /** Whether the program's second call is slower with this configuration. */
   readonly isSlowerIn2nd?: (key: string, configuration: Configuration) => boolean;
-  /** How many times as fast as the default. */
+  /** Default time over the configuration's time. */
   readonly gainOf: (key: string, configuration: Configuration) => number;
   readonly failureOf?: (key: string, configuration: Configuration) => RoundFailure | null;
-  /** Of a compile. */
+  /** Seconds of a compile. */
   readonly seconds?: number;
   readonly missing?: readonly string[];
-  /** Of the program as it is. */
+  /** Name of the program without configurations of rounds. */
   readonly name?: string;
   readonly keys?: readonly string[];
-  /** How many times as long a module takes as its workloads do. */
+  /** By module: time of the whole program over the sum of its workloads' times. */
   readonly wholes?: Readonly<Record<string, number>>;
 }
 
-/** A machine that keeps what it was asked, and a clock that compiles move. */
+/** A simulated bench with a log of its calls. Only compiles advance the clock. */
 function machine({
   gainOf,
   failureOf = () => null,
@@ -45,7 +45,7 @@ function machine({
   let now = 0;
   const confirmed: string[][] = [];
   const confirmingSeconds: number[] = [];
-  /** Of each module, what workloads gain in two calls. */
+  /** By module: gains of the workloads in two calls. */
   const gains = new Map<string, ReadonlyMap<string, readonly [number, number]>>();
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
@@ -84,7 +84,7 @@ function machine({
         verdictsOf: () => [],
         comparedIn: () => [],
         secondsIn: () => new Map(),
-        stockSecondsBeside: () => new Map(),
+        stockSecondsIn: () => new Map(),
       };
       return runs;
     },
@@ -109,7 +109,7 @@ function machine({
 const best: Readonly<Record<string, number>> = { a: 5, b: 2, c: 0 };
 const gainOf = (key: string, configuration: Configuration) => (tileOf(configuration) === best[key] ? 3 : 0.9);
 
-test('the best of each workload is confirmed by the program, and what has none is not', async () => {
+test('the program confirms the best of each workload that has a gain', async () => {
   const { bench, options, confirmed } = machine({ gainOf });
   const { found, rounds, stock } = await tuneInRounds(contenders, bench, null, options);
   expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
@@ -118,11 +118,11 @@ test('the best of each workload is confirmed by the program, and what has none i
   ]);
   expect(confirmed).toEqual([['a5', 'b2']]);
   expect(rounds).toBe(6);
-  // What stock takes is seen whenever something is run beside it.
+  // Each batch of rounds times stock.
   expect(stock.get('c')).toHaveLength(3);
 });
 
-test('a configuration with which one call is slower is not chosen', async () => {
+test('a configuration that slows one call down is not chosen', async () => {
   const isSlowerIn2nd = (key: string, one: Configuration) => key === 'a' && tileOf(one) === best['a'];
   const { bench, options, noted } = machine({ gainOf, isSlowerIn2nd });
   const { found } = await tuneInRounds(contenders, bench, null, options);
@@ -130,17 +130,17 @@ test('a configuration with which one call is slower is not chosen', async () => 
   expect(noted).toContainEqual(['a', 5, 0.5]);
 });
 
-test('a configuration that the compiler blames is not tried again, and the others of its round are', async () => {
+test('only the blamed configuration of a failed round is not tried again', async () => {
   const failureOf = (key: string, configuration: Configuration) =>
     key === 'c' && tileOf(configuration) === 2 ? { blamed: new Set(['c']) } : null;
   const { bench, options, noted } = machine({ gainOf, failureOf });
   const { found } = await tuneInRounds(contenders, bench, null, options);
   expect(noted.filter(([key, tile]) => key === 'c' && tile === 2)).toEqual([['c', 2, null]]);
-  // The very round had the best of another one.
+  // The same round had the best configuration of b.
   expect(tileOf(found.get('b')!)).toBe(2);
 });
 
-test('a program that does not compile at all is given up', async () => {
+test('tuning ends if the program never compiles', async () => {
   const { bench, options, confirmed, compiles } = machine({
     gainOf,
     failureOf: () => ({ blamed: new Set() }),
@@ -150,22 +150,22 @@ test('a program that does not compile at all is given up', async () => {
   expect(compiles()).toBe(4);
 });
 
-test('a configuration that cannot be written into its executable is worth nothing', async () => {
+test('a configuration that is missing from its executable has failed', async () => {
   const { bench, options, confirmed } = machine({ gainOf, missing: ['a'] });
   await tuneInRounds(contenders, bench, null, options);
   expect(confirmed).toEqual([['b2']]);
 });
 
-test('no round begins without the time for it, and for confirming what was found', async () => {
+test('no round begins without the time for the round and for confirming', async () => {
   const { bench, options, compiles } = machine({ gainOf, seconds: 10 });
   // Two rounds take 20 s, and confirming takes one more compile and two seconds.
   await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 50 });
   expect(compiles()).toBe(2);
 });
 
-test('confirming gets all the time that is left', async () => {
+test('confirming gets all remaining time', async () => {
   const { bench, options, confirmingSeconds } = machine({ gainOf, seconds: 10 });
-  // Three pairs of rounds take 20 s each on this clock, and so does compiling the best, as far as anybody knows.
+  // Three pairs of rounds take 20 s each on this clock, and the last compile is expected to take as long.
   await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 200 });
   expect(confirmingSeconds).toEqual([120]);
   const spent = machine({ gainOf, seconds: 10 });
@@ -173,7 +173,7 @@ test('confirming gets all the time that is left', async () => {
   expect(spent.confirmingSeconds).toEqual([bench.confirmingSeconds]);
 });
 
-test('a program that is faster with what is offered goes on from there', async () => {
+test('rounds continue with the offer if the program is faster with it', async () => {
   const offered = machine({ gainOf, name: 'offered', keys: [] });
   const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 0.5 } });
   const offer = { keys: new Set(['a', 'b']), prepare: () => Promise.resolve(offered.bench) };
@@ -183,7 +183,7 @@ test('a program that is faster with what is offered goes on from there', async (
   const result = await tuneInRounds(contenders, bench, withOthers, options);
   expect(result.isOffered).toBe(true);
   expect([confirmed, others.confirmed]).toEqual([[], [['c4']]]);
-  // Where nothing is found beside it, it is confirmed by itself.
+  // Without other gains, the offer is confirmed alone.
   await tuneInRounds(
     contenders,
     machine({ gainOf: () => 0.9, wholes: { offered: 0.5 } }).bench,
@@ -194,9 +194,9 @@ test('a program that is faster with what is offered goes on from there', async (
 });
 
 test.each([
-  ['is slower with what is offered', () => Promise.resolve(machine({ gainOf, name: 'offered' }).bench)],
-  ['does not compile with it', () => Promise.resolve(null)],
-])('a program that %s goes on as it is', async (_, prepare) => {
+  ['is slower', () => Promise.resolve(machine({ gainOf, name: 'offered' }).bench)],
+  ['does not compile', () => Promise.resolve(null)],
+])('rounds continue without the offer if the program with it %s', async (_, prepare) => {
   const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 2 } });
   const result = await tuneInRounds(contenders, bench, { keys: new Set(['a']), prepare }, options);
   expect(result.isOffered).toBe(false);

@@ -15,7 +15,7 @@ import { runtimeTool } from '../support/real-tools.ts';
 import { compile, onlyFunction } from './support.ts';
 
 const matrix = 'tensor<64x64xf32>';
-/** A product and what `second` says is the other result. */
+/** A program with two results: a product, and an elementwise operation `second`. */
 const program = (
   second: string,
   name = 'main',
@@ -35,7 +35,7 @@ const tools = {
   benchmarkModule: runtimeTool('iree-benchmark-module'),
 };
 
-/** Modules by their text. Most tests run the same program. */
+/** Modules by text, because most tests run the same program. */
 const compiled = new Map<string, Promise<string>>();
 function moduleOf(text: string): Promise<string> {
   const module = compiled.get(text) ?? compile(text, folder, `module${compiled.size}`);
@@ -66,9 +66,9 @@ const verify = async (
   extent = EXTENT,
 ): Promise<Verdict> => verifyProgram(await contestOf(stock, tuned, changes), extent);
 
-// Nothing temporary is left, however it ends.
 const results = temporaryDirectory();
 afterEach(() => {
+  // Temporary results are removed after failures, too.
   expect(readdirSync(results)).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test('equal programs are timed', async () => {
   expect(timing!.high).toBeGreaterThanOrEqual(timing!.ratio);
 });
 
-test('a difference in the last of several results is found, and nothing is timed', async () => {
+test('a difference in the last of several results is found, and the program is not timed', async () => {
   const verdict = await verify(sum, program('subf'));
   expect(verdict).toMatchObject({ equal: false, timing: null });
   expect(verdict.maxError).toBeGreaterThan(1);
@@ -93,33 +93,33 @@ test('a tuned program without the function is not equal', async () => {
   expect(verdict.reason).toMatch(/^tuned cannot be run: .*no function `main`/);
 });
 
-test('where stock cannot be run there is no verdict', async () => {
+test('there is no verdict if stock rejects the inputs', async () => {
   const verdict = await verify(sum, sum, { inputs: [] });
   expect(verdict).toMatchObject({ equal: null, timing: null });
   expect(verdict.reason).toMatch(/^stock cannot be run: .*expected 2 arguments but passed 0/);
 });
 
-test('so it is with a file that is missing', async () => {
+test("there is no verdict if stock's module is missing", async () => {
   const verdict = await verify(sum, sum, { stock: join(folder, 'missing.vmfb') });
   expect(verdict).toMatchObject({ equal: null, timing: null });
   expect(verdict.reason).toContain('missing.vmfb');
 });
 
-/** A tool that the test makes up. */
+/** A scripted tool. */
 function script(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   return path;
 }
 
-test('a call that takes too long is a verdict', async () => {
+test('there is no verdict if a call of stock exceeds the time limit', async () => {
   const hanging = { tools: { ...tools, runModule: script('hang', 'exec sleep 60') } };
   const verdict = await verify(sum, sum, hanging, { pairs: 2, seconds: 1 });
   expect(verdict).toMatchObject({ equal: null, timing: null });
   expect(verdict.reason).toContain('took longer than');
 });
 
-test('what would take too long to time is compared and not timed', async () => {
+test('a program that takes too long to time is only compared', async () => {
   const slow = script('slow', `sleep 0.6; exec '${tools.runModule}' "$@"`);
   const slowly = { tools: { ...tools, runModule: slow } };
   const verdict = await verify(sum, sum, slowly, { pairs: 5, seconds: 3 });
@@ -131,18 +131,18 @@ test('what would take too long to time is compared and not timed', async () => {
   });
 });
 
-test('a benchmark that fails leaves the comparison', async () => {
+test('the comparison stays if the benchmark fails', async () => {
   const verdict = await verify(sum, sum, { tools: { ...tools, benchmarkModule: '/bin/false' } });
   expect(verdict).toMatchObject({ equal: true, timing: null });
   expect(verdict.reason).toContain('could not be timed');
 });
 
-test('the time of each dispatch is known', async () => {
+test('each dispatch has a time', async () => {
   const { timing, dispatches } = await timeProgram(await contestOf(sum, sum), 0.1, EXTENT);
   expect(timing).not.toBeNull();
   expect(dispatches).toHaveLength(2);
   for (const times of dispatches.flat())
-    // The runtime puts the slowest first, which says nothing of two that take about as long.
+    // The runtime sorts by time, and both take about as long.
     expect([...times].sort(([a], [b]) => a.localeCompare(b))).toMatchObject([
       [
         expect.stringMatching(/^main_dispatch_0_matmul_/),
@@ -152,7 +152,7 @@ test('the time of each dispatch is known', async () => {
     ]);
 });
 
-test('a runtime that knows no dispatches times the program all the same', async () => {
+test('a runtime without statistics of dispatches still times the program', async () => {
   const old = script('old', `case "$*" in *statistics*) exit 1;; esac; exec '${tools.benchmarkModule}' "$@"`);
   const contest = await contestOf(sum, sum, { tools: { ...tools, benchmarkModule: old } });
   const { reason, timing, dispatches } = await timeProgram(contest, 0.1, EXTENT);
@@ -163,7 +163,7 @@ test('a runtime that knows no dispatches times the program all the same', async 
   expect(timing!.seconds[0]).toBeGreaterThan(0);
 });
 
-test('a tensor that is overwritten in place', async () => {
+test('a program that overwrites an argument is compared', async () => {
   const type = '[8,8],f32>';
   const text = `module { func.func @main(%a: !torch.vtensor<${type}, %out: !torch.tensor<${type}) -> !torch.vtensor<${type} {
     torch.overwrite.tensor.contents %a overwrites %out : !torch.vtensor<${type}, !torch.tensor<${type}
@@ -172,7 +172,7 @@ test('a tensor that is overwritten in place', async () => {
   expect(await verify(text, text)).toMatchObject({ equal: true, reason: null });
 });
 
-describe('results that are no numbers', () => {
+describe('results that are not finite', () => {
   /** A product and a function of the first argument. */
   const withRoot = (root: string) =>
     program('addf')
@@ -183,7 +183,7 @@ describe('results that are no numbers', () => {
       .replace('%zero = ', `%zeros = arith.constant dense<0.0> : ${matrix}\n  %zero = `);
   const roots = withRoot('math.sqrt %a');
 
-  test('are made again of tamer inputs, and then say whether results are equal', async () => {
+  test('by negative roots are compared on scaled inputs', async () => {
     const verdict = await compareProgram(await contestOf(roots, roots, { roundsTo: [] }), 60);
     expect(verdict).toMatchObject({ equal: true, reason: null });
     const wrong = withRoot('arith.addf %z, %a');
@@ -192,7 +192,7 @@ describe('results that are no numbers', () => {
     });
   });
 
-  test('are made again where values grow from layer to layer', async () => {
+  test('by values that grow from layer to layer are compared on scaled inputs', async () => {
     const layers = Array.from(
       { length: 40 },
       (_, i) =>
@@ -209,7 +209,7 @@ describe('results that are no numbers', () => {
     expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
   });
 
-  test('but infinite, are compared as they are where inputs are integers', async () => {
+  test('on integer inputs are compared as they are', async () => {
     const masked = (operation: string) => `func.func @main(%a: tensor<8xi32>) -> tensor<8xf32> {
       %f = arith.sitofp %a : tensor<8xi32> to tensor<8xf32>
       %i = arith.constant dense<0xFF800000> : tensor<8xf32>
@@ -222,11 +222,11 @@ describe('results that are no numbers', () => {
     expect((await compareProgram(other, 60)).equal).not.toBe(true);
   });
 
-  test('say nothing where no inputs have others', async () => {
+  test('on all inputs have no verdict', async () => {
     const nothing = withRoot('arith.divf %z, %z');
     expect(await compareProgram(await contestOf(nothing, nothing, { roundsTo: [] }), 60)).toMatchObject({
       equal: null,
-      reason: 'result 1 is no number in 4096 of 4096 elements on made-up inputs',
+      reason: 'result 1 is NaN in 4096 of 4096 elements on random inputs',
     });
   });
 });
