@@ -1,4 +1,4 @@
-// What of `bench:onnx` needs neither a model nor a network.
+// The parts of `bench:onnx` that need neither a model nor a network.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 const LIGHT = ['shufflenet', 'squeezenet'];
 
 describe('the command line', () => {
-  test('has a default for everything', () => {
+  test('has a default for each option', () => {
     expect(readOptions([])).toEqual({
       ...{ models: [], budgetSeconds: 60, rounds: 15, threads: 1, sizes: {}, archive: false },
       ...{ folder: undefined, json: undefined },
@@ -37,7 +37,7 @@ describe('the command line', () => {
     expect(readOptions(argv).sizes).toEqual({ batch: 1, seq: 128 });
   });
 
-  test('takes names with signs in them', () => {
+  test('takes names with `=` and dots', () => {
     expect(readOptions(['--dim', 'a=b=2', '--dim', 'x.0=3']).sizes).toEqual({ 'a=b': 2, 'x.0': 3 });
   });
 
@@ -52,20 +52,20 @@ describe('the command line', () => {
       ['--device', 'local-task'],
       'it takes --budget, --rounds, --threads, --folder, --json, --dim, --archive',
     ],
-  ])('refuses %j and says what to give', (argv, message) => {
+  ])('refuses %j and names valid arguments', (argv, message) => {
     expect(() => readOptions(argv)).toThrow(UsageError);
     expect(() => readOptions(argv)).toThrow(message);
   });
 
-  test('takes all threads by that word and by their number', () => {
+  test('takes all threads as `all` or as their number', () => {
     const all = availableParallelism();
     expect(readOptions(['--threads', 'all']).threads).toBe(all);
     expect(readOptions(['--threads', String(all)]).threads).toBe(all);
   });
 });
 
-describe('the models that are asked for', () => {
-  test('are all light ones where none is named', () => {
+describe('the requested models', () => {
+  test('are all light models by default', () => {
     expect(requestsFor([], LIGHT, false).map(({ source }) => source)).toEqual([
       'light:shufflenet',
       'light:squeezenet',
@@ -79,14 +79,14 @@ describe('the models that are asked for', () => {
     ]);
   });
 
-  test('are followed by the same with an archive', () => {
+  test('are each followed by the model with an archive', () => {
     expect(requestsFor(['net.onnx'], LIGHT, true)).toEqual([
       { name: 'net', model: 'net', source: 'net.onnx', isArchive: false },
       { name: 'net-archive', model: 'net', source: 'net.onnx', isArchive: true },
     ]);
   });
 
-  test('are reported by name with the light models where there is no such file', async () => {
+  test('are reported with the names of the light models if there is no such file', async () => {
     const message = 'squezenet: there is no such file; give the path of an .onnx file, or one of shufflenet';
     expect(() => {
       checkFile('squezenet', LIGHT);
@@ -99,7 +99,7 @@ describe('the models that are asked for', () => {
     const folder = temporaryDirectory();
     expect(() => {
       checkFile(folder, LIGHT);
-    }).toThrow(`${folder}: it is no file`);
+    }).toThrow(`${folder}: it is not a file`);
   });
 
   test('may be any file', () => {
@@ -136,11 +136,11 @@ describe('the kind of work', () => {
     expect(kindOf(named(work), true)).toBe(kind);
   });
 
-  test('is pooling where a window is not multiplied', () => {
+  test('is pooling for a window without multiplications', () => {
     expect(kindOf(named('conv_64x55x55x3x3_f32'), false)).toBe('pooling');
   });
 
-  test('does not hang on the number of a dispatch, which another program may count otherwise', () => {
+  test('does not depend on the number of a dispatch, which may differ in another program', () => {
     const times = [{ name: 'main_dispatch_7_conv_8x8x3x3_f32', seconds: 1, calls: 1 }];
     expect(kindShares(times, ['main_dispatch_5_conv_8x8x3x3_f32'])[0]?.kind).toBe('convolution');
     expect(kindShares(times, [])[0]?.kind).toBe('pooling');
@@ -160,7 +160,7 @@ describe('the kind of work', () => {
     expect(kindLines(shares)).toEqual(['  time of tuned: matmul 88%, copy or transpose 13%']);
   });
 
-  test('is not told where nobody knows the times', () => {
+  test('is not printed without times', () => {
     expect(kindLines(kindShares([], []))).toEqual([]);
   });
 });
@@ -180,25 +180,25 @@ describe('the relative error', () => {
     expect(relativeError(f32(...ours), f32(...peers), 'f32')).toBe(error);
   });
 
-  test("is that of the bytes in a part of Node's pool", () => {
+  test("reads bytes within Node's pool of buffers", () => {
     const part = Buffer.from(f32(3, 5));
     expect(relativeError(part, f32(3, 4), 'f32')).toBe(0.25);
   });
 
-  test('is endless for other elements where they differ', () => {
+  test('is infinite for different elements of other types', () => {
     expect(relativeError(Uint8Array.of(1), Uint8Array.of(0), 'i1')).toBe(Infinity);
     expect(relativeError(Uint8Array.of(1), Uint8Array.of(1), 'i1')).toBe(0);
   });
 });
 
 describe('timing', () => {
-  test('repeats what is short more often', () => {
+  test('repeats short calls more often', () => {
     expect([1e-5, 0.02, 0.05, 1, Infinity].map((seconds) => effortFor(seconds).repetitions)).toEqual([
       20, 10, 4, 3, 3,
     ]);
   });
 
-  test('times everybody once a round, in another order each time', async () => {
+  test('times each contestant once a round, in a changing order', async () => {
     const order: string[] = [];
     const rounds = await inRounds(['a', 'b', 'c'], { rounds: 4, seconds: 60 }, (one) => {
       order.push(one);
@@ -209,7 +209,7 @@ describe('timing', () => {
     expect(rounds[0]!.get(order[0]!)).toBe(1);
   });
 
-  test('ends after three rounds where more would take too long', async () => {
+  test('ends after three rounds if more would exceed the time', async () => {
     const rounds = await inRounds(['a'], { rounds: 9, seconds: 0 }, () => Promise.resolve(1));
     expect(rounds).toHaveLength(3);
   });
@@ -221,7 +221,7 @@ const NOTHING: Result = {
   explanation: null,
 };
 
-/** A model that takes so many seconds with ONNX Runtime, stock and tuned. */
+/** A model with these seconds for ONNX Runtime, stock and tuned. */
 const measured = (model: string, [peer, stock, tuned]: [number, number, number], error = 1e-6): Result => {
   const over = (a: number, b: number) => ({
     ...{ ratio: a / b, low: a / b, high: a / b },
@@ -249,7 +249,7 @@ describe('the table', () => {
     ]);
   });
 
-  test('says why there are no times', () => {
+  test('gives the reason for missing times', () => {
     const reason = 'net.onnx: the size of batch is not known; add --dim batch=SIZE';
     const cells = table.cells({ ...NOTHING, reason });
     expect(cells.slice(1, -1)).toEqual(Array(11).fill('-'));
@@ -265,13 +265,13 @@ describe('the summary', () => {
         .map((line) => [line.slice(0, 24).trim(), line.slice(24)]),
     );
 
-  test('has geometric means over stock and ONNX Runtime, and the worst of each', () => {
+  test('has geometric means against stock and ONNX Runtime, and the worst of each', () => {
     const summary = lines(measured('a', [4, 4, 1]), measured('b', [1, 2, 2]));
     expect(summary.get('tuned/stock')).toBe('2.000x over 2 models; worst 1.000x, b');
     expect(summary.get('tuned/ONNX Runtime')).toBe('1.414x over 2 models; worst 0.500x, b');
   });
 
-  test('counts no gain of wrong results', () => {
+  test('ignores gains with wrong results', () => {
     const wrong = measured('a', [4, 4, 1]);
     const summary = lines({ ...wrong, verdict: { ...wrong.verdict!, equal: false } });
     expect(summary.get('wrong')).toBe('a');
@@ -279,7 +279,7 @@ describe('the summary', () => {
     expect(summary.get('tuned/ONNX Runtime')).toBe('- over 0 models; worst -');
   });
 
-  test('lists what was not prepared, did not compile, and is unlike ONNX Runtime', () => {
+  test('lists models that were not prepared, did not compile, or differ from ONNX Runtime', () => {
     const summary = lines(
       { ...NOTHING, model: 'a' },
       { ...NOTHING, model: 'b', state: 'broken' },

@@ -17,7 +17,7 @@ import { outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, withFillers } from './together.ts';
 
-/** All tests share one folder, so that fillers are compiled once. */
+/** All tests share one folder, so that the modules that fill operands are compiled once. */
 let tools: Toolchain;
 beforeAll(async () => {
   tools = await toolchain(temporaryDirectory());
@@ -33,7 +33,7 @@ const tile: TileConfiguration = {
   peeling: false,
 };
 
-/** A workload whose operands are laid out as given: transposed, or with several dimensions of a kind. */
+/** A workload with other orders of its operands' dimensions. */
 const laidOut = (base: OperationWork, lhs: number[], rhs: number[], result?: number[]): OperationWork => ({
   ...base,
   lhs: { ...base.lhs, dimensions: lhs },
@@ -41,7 +41,7 @@ const laidOut = (base: OperationWork, lhs: number[], rhs: number[], result?: num
   accumulator: { ...base.accumulator, dimensions: result ?? base.accumulator.dimensions },
 });
 
-/** The configured dispatch of a module's contraction, without the names. */
+/** The configured dispatch of a module's contraction, without symbol names. */
 async function contractionDispatch(
   { compiler, flags, workDirectory }: Toolchain,
   name: string,
@@ -64,7 +64,7 @@ async function contractionDispatch(
   return found[0]!.replace(/@\w+/g, '@');
 }
 
-describe('a module of candidates compiles and runs on operands that are not all the same', () => {
+describe('a module of candidates compiles and runs on varied operands', () => {
   const forms: readonly [string, OperationWork][] = [
     ['matmul', matmul(8, 16, 32)],
     ['matmul with a transposed rhs', laidOut(matmul(8, 16, 32), [0, 2], [1, 2])],
@@ -80,11 +80,11 @@ describe('a module of candidates compiles and runs on operands that are not all 
     ['i8 with i32 accumulators', matmul(8, 16, 32, ['i8', 'i8', 'i32'])],
     ['operands wider than their sum', matmul(8, 16, 32, ['f32', 'f32', 'f16'])],
     [
-      'operands wider than their sum, in a form that has no name',
+      'operands wider than their sum, without a named operation',
       laidOut(matmul(8, 16, 32, ['f32', 'f32', 'f16']), [0, 2], [2, 1], [1, 0]),
     ],
     [
-      'integers wider than their sum, in a form that has no name',
+      'integers wider than their sum, without a named operation',
       laidOut(matmul(8, 16, 32, ['i32', 'i32', 'i8']), [0, 2], [2, 1], [1, 0]),
     ],
     ['f64', matmul(8, 16, 32, ['f64', 'f64', 'f64'])],
@@ -153,16 +153,16 @@ describe('a module of candidates', () => {
       expect(exact).toHaveLength(size * 16);
       const sums = Array.from(exact, Number);
       expect(sums.every(Number.isInteger)).toBe(true);
-      // Beyond 256, bf16 has no odd integers.
+      // Above 256, bf16 has no odd integers.
       expect(sums.some((sum) => sum > 256 && sum % 2 === 1)).toBe(true);
-      // The same operands: sums are about 500, and no rounding takes them this far.
+      // The operands are the same: sums are about 500, and rounding moves them less than this.
       for (const [j, sum] of sums.entries()) expect(Math.abs(sum - Number(rounded[j]))).toBeLessThan(100);
     }
     for (const types of [['f32', 'f32', 'f32'] as const, ['bf16', 'bf16', 'f32'] as const])
       expect(truthOf(matmul(8, 16, 32, types))).toEqual([]);
   });
 
-  test('gets the very code that a program gets', async () => {
+  test('gets the same code as a program', async () => {
     const shape = matmul(64, 96, 32);
     const candidate = candidateModule(shape, [{ name: 'main', attribute: null }]);
     const program = `func.func @main(%lhs: tensor<64x32xf32>, %rhs: tensor<32x96xf32>) -> tensor<64x96xf32> {
@@ -175,7 +175,7 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'), candidate.l
     expect(ours).toBe(theirs);
   });
 
-  test('knows which candidate a line belongs to', () => {
+  test('maps a line to its candidate', () => {
     const text = candidateModule(matmul(4, 4, 4), [stock, { name: 'c1', attribute: null }]);
     const lines = text.split('\n');
     const at = (name: string) => lines.findIndex((line) => line.startsWith(`func.func @${name}(`)) + 1;
@@ -184,7 +184,7 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'), candidate.l
     expect(candidateAtLine(text, 1)).toBeNull();
   });
 
-  test('a line of a function for one size belongs to the candidate', () => {
+  test('maps a line of a function for one size to its candidate', () => {
     const shape = matmul(8, 16, 32);
     const [m, ...others] = shape.dimensions;
     const text = candidateModule({ ...shape, dimensions: [{ ...m!, sizes: [3, 8] }, ...others] }, [stock]);
@@ -221,9 +221,9 @@ describe('measuring', () => {
     expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ equal: true, maxError: 0 });
   });
 
-  test('places operands as asked', async () => {
+  test('sets the placement of operands', async () => {
     const fake = join(tools.workDirectory, 'placing');
-    // Reports the tunables that it was given as the name of a function.
+    // Reports its tunables as the name of a function.
     writeFileSync(
       fake,
       '#!/bin/sh\necho "{\\"benchmarks\\":[{\\"name\\":\\"BM_${GLIBC_TUNABLES%%=*}/x\\",\\"run_type\\":\\"iteration\\",\\"real_time\\":1,\\"time_unit\\":\\"ms\\"}]}"\n',
@@ -237,11 +237,11 @@ describe('measuring', () => {
     expect([...(await inPlacement('apart')).seconds.keys()]).toEqual([]);
   });
 
-  test('knows whether operands lie elsewhere in the second placement', async () => {
+  test('detects whether the second placement differs', async () => {
     const report = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
     const isGlibc = report.header.glibcVersionRuntime !== undefined;
     expect(await placementsHere(tools)).toEqual(isGlibc ? ['apart', 'packed'] : ['apart']);
-    // Like a C library that has no such tunables.
+    // Behaves like a C library without these tunables.
     const other = join(tools.workDirectory, 'other-library');
     writeFileSync(other, `#!/bin/sh\nunset GLIBC_TUNABLES\nexec '${tools.runModule}' "$@"\n`, {
       mode: 0o755,
@@ -252,8 +252,8 @@ describe('measuring', () => {
     expect(await placementsHere({ ...tools, runModule: broken })).toEqual(['apart', 'packed']);
   });
 
-  test('blames a candidate that takes too long and still times the others', async () => {
-    // The benchmark tool stands in for a slow program: it hangs whenever it is to run c1.
+  test('blames a candidate that times out and still times the others', async () => {
+    // The benchmark tool hangs whenever it runs c1.
     const fake = join(tools.workDirectory, 'hanging');
     writeFileSync(
       fake,

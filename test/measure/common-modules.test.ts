@@ -7,7 +7,7 @@ import { filesOf, COMMON_MODULES, pathIn } from '../../src/system/cache.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 
-/** Tools of one process, which share a cache folder with those of others. */
+/** Tools of one process. Tools of several processes may share a cache folder. */
 function toolsOf(cacheDirectory: string, compiler = '') {
   const workDirectory = join(temporaryDirectory(), 'work');
   mkdirSync(workDirectory);
@@ -24,14 +24,13 @@ test('a module is compiled once, and kept for other processes with the same comp
   expect(await compiled(tools, 'module {}', [], 'vmfb')).toBe(first);
   const { folder, isOurs } = filesOf(cache, COMMON_MODULES);
   expect(readdirSync(folder)).toEqual([expect.stringMatching(isOurs) as string]);
-  // Another process: it has made nothing yet.
-  const failing = { ...tools, flags: ['--other'] };
-  expect(await compiled(failing, 'module {}', [], 'vmfb')).not.toBe(first);
+  const otherFlags = { ...tools, flags: ['--other'] };
+  expect(await compiled(otherFlags, 'module {}', [], 'vmfb')).not.toBe(first);
   expect(await compiled(toolsOf(cache), 'module {}', [], 'vmfb')).not.toBe(first);
   expect(readdirSync(folder)).toHaveLength(3);
 });
 
-test('nothing is kept of a compile that fails, and the next one tries again', async () => {
+test('a failed compile leaves no file, and the next call compiles again', async () => {
   const cache = temporaryDirectory();
   const tools = toolsOf(cache, '[ -e "$0.works" ] || exit 1');
   expect(await compiled(tools, 'module {}', [], 'vmfb')).toBeNull();

@@ -1,16 +1,16 @@
-// Pairs of processes, as long as there is time for them.
+// Pairs of processes within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { inPairs, type Extent } from '../../src/measure/compare-modules.ts';
 
-/** Pairs of processes that take so many milliseconds each. */
+/** Measures pairs whose processes take this many milliseconds each. */
 const pairs = async (milliseconds: number, extent: Extent) =>
   inPairs('stock', 'tuned', extent, async (module) => {
     await sleep(milliseconds);
     return module;
   });
 
-test('each module comes first as often as the other one, and is the first of its pair', async () => {
+test('the order alternates, and each pair keeps stock first', async () => {
   const order: string[] = [];
   const measured = await inPairs('stock', 'tuned', { pairs: 4, seconds: 60 }, (module) => {
     order.push(module);
@@ -20,17 +20,17 @@ test('each module comes first as often as the other one, and is the first of its
   expect(order).toEqual(['stock', 'tuned', 'tuned', 'stock', 'stock', 'tuned', 'tuned', 'stock']);
 });
 
-test('it ends before a pair for which there is no time', async () => {
+test('measuring ends before a pair that would exceed the time', async () => {
   expect(await pairs(40, { pairs: 9, seconds: 0.12 })).toHaveLength(1);
 });
 
-test('what takes longer than anybody thought gets the pairs that tell something all the same', async () => {
+test('slow modules get up to five pairs within leastSeconds', async () => {
   expect(await pairs(40, { pairs: 9, seconds: 0.12, leastSeconds: 60 })).toHaveLength(5);
   expect(await pairs(40, { pairs: 2, seconds: 0.12, leastSeconds: 60 })).toHaveLength(2);
   expect(await pairs(40, { pairs: 9, seconds: 0.12, leastSeconds: 0.12 })).toHaveLength(1);
 });
 
-test('it ends as soon as what it has says enough', async () => {
+test('measuring ends as soon as the pairs are clear', async () => {
   const measure = (module: string) => Promise.resolve(module);
   const measured = await inPairs(
     'stock',

@@ -1,5 +1,4 @@
-// Dispatches of programs as candidates: the compiler makes of the default what it makes of it in the program, weights
-// pass by, and what computes something else is found out.
+// Dispatches of programs as candidates: they compile, run on alternating weights, and wrong results are found.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +15,7 @@ import { STRIDED_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
 
-/** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides, padded. */
+/** Four products of a vector and a matrix in a row, each with a bias, and a padded convolution with strides. */
 const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<6x6x48xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256xf32>
@@ -61,7 +60,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   const folder = temporaryDirectory();
   let tools: Toolchain;
   let workloads: readonly OperationWork[];
-  /** A dispatch with weights that pass by, and its candidates: the default, one that the compiler refuses, and tiles. */
+  /** A dispatch with several buffers of weights, and its candidates: the default, a refused one, and tiles. */
   let streamed: OperationWork;
   let build: Build;
 
@@ -88,12 +87,12 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     );
   });
 
-  test('are blamed one by one for what the compiler says of them', () => {
+  test('are blamed one by one for the compiler’s errors', () => {
     expect([...build.refused.keys()]).toEqual(['bad']);
     expect(build.built.map(({ name }) => name)).toEqual(['stock', 'own']);
   });
 
-  test('are verified and timed, with weights that pass by', async () => {
+  test('are verified and timed, with several buffers of weights', async () => {
     const { dimensions, context } = streamed;
     expect(dimensions.map(({ size }) => size)).toEqual([256, 256]);
     expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 256, 1, 1]);
@@ -127,7 +126,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     expect(values.subarray(7 * 48, 11 * 48).some((value) => value !== 0)).toBe(true);
   });
 
-  test('are wrong when they compute something else', async () => {
+  test('are wrong if they compute another result', async () => {
     const dispatch = streamed.context!.dispatch!;
     const faulty = {
       ...streamed,

@@ -1,4 +1,4 @@
-// How often the interval of equal things excludes 1: at most once in a hundred, whatever the machine does beside.
+// The interval of two equal programs excludes 1 in at most 1% of all cases, under several kinds of noise.
 import { expect, test } from 'vitest';
 import { undisturbedRatio } from '../../src/measure/statistics.ts';
 import { seededRandom, type Random } from '../../src/search/strategy.ts';
@@ -8,7 +8,7 @@ const normal = (random: Random) => Math.sqrt(-2 * Math.log(1 - random())) * Math
 
 const SPREAD = 0.02;
 
-/** Time of one process. */
+/** Kinds of noise: random times of one process. */
 const noises: readonly (readonly [string, (random: Random) => number])[] = [
   ['normal', (random) => Math.exp(SPREAD * normal(random))],
   [
@@ -20,7 +20,7 @@ const noises: readonly (readonly [string, (random: Random) => number])[] = [
 
 const SETS = isFull ? 5000 : 400;
 
-/** A hundredth, and three standard deviations of so many sets. */
+/** 1%, plus three standard deviations for this number of sets. */
 const MOST = 0.01 + 3 * Math.sqrt((0.01 * 0.99) / SETS);
 
 test.each(noises.flatMap(([name, noise]) => [8, 12, 16, 24].map((pairs) => ({ name, pairs, noise }))))(

@@ -1,4 +1,4 @@
-// Tiles of packed operations: what is measured is the very code that a program gets.
+// Tiles of packed operations: the measured code is the code in a program.
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ async function retuned(tools: Toolchain, shape: OperationWork): Promise<DataTile
   return { version: 1, kind: 'data-tile', packed: { ...form, distribution: [2, 3], packing: [4, 64] } };
 }
 
-describe('data tiling computes the same as the default, with tiles and without', () => {
+describe('data tiling gives the default’s results, with and without tiles', () => {
   const shapes: readonly [string, OperationWork][] = [
     ['f32', matmul(127, 255, 511)],
     ['f32, taller than wide', matmul(255, 127, 61)],
@@ -73,7 +73,7 @@ describe('data tiling computes the same as the default, with tiles and without',
   );
 });
 
-/** The compiler stops at this phase, unless a flag names an earlier one: machine code would prove no more. */
+/** A toolchain whose compiler stops at this phase, unless a flag names another phase. Machine code would prove no more. */
 function upTo(phase: string, tools: Toolchain): Toolchain {
   const compiler = join(tools.workDirectory, 'compile');
   const script = `case "$*" in *--compile-to=*) ;; *) set -- "$@" --compile-to=${phase} ;; esac`;
@@ -82,7 +82,7 @@ function upTo(phase: string, tools: Toolchain): Toolchain {
   return { ...tools, compiler };
 }
 
-/** Compiles a program with a configuration for this workload in it, as a build would. */
+/** Compiles a program with an injected configuration, like a build. */
 async function compileInjected(
   { workDirectory, release, flags, compiler, signal }: Toolchain,
   program: string,
@@ -111,14 +111,14 @@ async function compileInjected(
   expect(ok, stderr).toBe(true);
 }
 
-test('an operation with a batch, or that is not packed, has no form', async () => {
+test('an operation with a batch, or without packing, has no packed form', async () => {
   const tools = await toolchain(temporaryDirectory());
   expect(await formOf(tools, workload({ batch: 2, m: 64, n: 64, k: 64 }))).toBeNull();
   expect(await formOf(tools, workload({ m: 64, k: 64 }))).toBeNull();
 });
 
 test.each([[[]], [['--iree-opt-level=O2']]])(
-  'gets the very code that a program gets, with %j',
+  'a candidate gets the same code as a program, with %j',
   async (flags) => {
     const base = await toolchain(temporaryDirectory());
     const tools = { ...upTo('executable-configurations', base), flags: [...base.flags, ...flags] };
@@ -151,7 +151,7 @@ ${text.slice(text.indexOf('  %zero = arith.constant 0.0'), text.lastIndexOf('}')
   },
 );
 
-test('tiles for packing leave alone what is packed where it is made', async () => {
+test('a program compiles with tiles for packing if the producer packs its result', async () => {
   const tools = upTo('executable-targets', await toolchain(temporaryDirectory()));
   const shape = matmul(128, 96, 3072);
   const form = await formOf(tools, shape);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryRate } from '../../src/measure/memory-rate.ts';
 
-test('memory is read at some rate, by one thread and by several', async () => {
+test('the rate of reading memory is positive, for one thread and for several', async () => {
   for (const threads of [1, 2]) {
     const rate = await memoryRate(threads);
     expect(rate).toBeGreaterThan(0);

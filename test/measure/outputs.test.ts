@@ -23,12 +23,12 @@ describe('decoding elements', () => {
       1, -3,
     ]);
   });
-  test('does not care about alignment', () => {
+  test('accepts unaligned bytes', () => {
     const shifted = new Uint8Array([0, ...bytes(new Float32Array([1.5]))]).subarray(1);
     for (const part of [shifted, Buffer.from([0, ...shifted]).subarray(1)])
       expect([...(decodeElements(part, 'f32') as Float32Array)]).toEqual([1.5]);
   });
-  test('knows no types that it does not know', () => {
+  test('returns null for other types', () => {
     expect(decodeElements(new Uint8Array(4), 'f8E4M3FN')).toBeNull();
   });
 });
@@ -41,7 +41,7 @@ describe('comparing outputs', () => {
       maxError: 0,
     });
   });
-  test('accepts rounding and says how much', () => {
+  test('accepts rounding and gives its size', () => {
     const result = compareOutputs(f32(1000), f32(1000.005), 'f32');
     expect(result.equal).toBe(true);
     expect(result.maxError).toBeCloseTo(0.005, 3);
@@ -52,10 +52,10 @@ describe('comparing outputs', () => {
       reason: 'element 2 is 4 instead of 3',
     });
   });
-  test('refuses a NaN where there was a number', () => {
+  test('refuses a NaN instead of a number', () => {
     expect(compareOutputs(f32(1), f32(NaN), 'f32')).toMatchObject({ equal: false, maxError: Infinity });
   });
-  test('refuses a number where there was an infinite one, of which every share is infinite', () => {
+  test('refuses a number instead of an infinity', () => {
     expect(compareOutputs(f32(-Infinity), f32(1), 'f32')).toMatchObject({ equal: false, maxError: Infinity });
     expect(compareOutputs(f32(Infinity), f32(-Infinity), 'f32').equal).toBe(false);
     expect(compareOutputs(f32(Infinity, 1), f32(Infinity, 1.000001), 'f32').equal).toBe(true);
@@ -71,40 +71,40 @@ describe('comparing outputs', () => {
 
 describe('comparing outputs with the truth', () => {
   const f32 = (...values: number[]) => bytes(new Float32Array(values));
-  // A bf16 is the upper half of an f32; all values here have no lower half.
+  // A bf16 is the upper half of an f32. All values here are exact in bf16.
   const bf16 = (...values: number[]) =>
     bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
   const truth = f32(1064, 1113);
   const expected = bf16(1024, 1096);
-  test('accepts what differs from the expected output and is nearer to the truth', () => {
+  test('accepts an output that is nearer to the truth than the expected output', () => {
     const actual = bf16(1064, 1112);
     expect(compareOutputs(expected, actual, 'bf16').equal).toBe(false);
-    // The error stays the difference to what was expected.
+    // `maxError` is still the difference from the expected output.
     expect(compareOutputs(expected, actual, 'bf16', truth)).toEqual({
       equal: true,
       maxError: 40,
       reason: null,
     });
   });
-  test('accepts errors in other elements as large as those that were expected', () => {
+  test("accepts errors up to the expected output's largest error, in any element", () => {
     expect(compareOutputs(expected, bf16(1064, 1152), 'bf16', truth)).toMatchObject({ equal: true });
   });
-  test('refuses what is further from the truth than was expected', () => {
+  test('refuses an output that is further from the truth than the expected output', () => {
     expect(compareOutputs(expected, bf16(1064, 1024), 'bf16', truth)).toMatchObject({
       equal: false,
       reason: 'element 1 is 1024 instead of 1113',
     });
   });
-  test('allows the tolerance around the truth when less was expected', () => {
+  test('allows the tolerance around the truth if the expected output is nearer than that', () => {
     const [near, exact] = [bf16(1008, 0), f32(1024, 0)];
     expect(compareOutputs(near, bf16(1048, 0), 'bf16').equal).toBe(false);
     expect(compareOutputs(near, bf16(1048, 0), 'bf16', exact)).toMatchObject({ equal: true, maxError: 40 });
     expect(compareOutputs(near, bf16(1056, 0), 'bf16', exact).equal).toBe(false);
   });
-  test('accepts what equals the expected output, whatever the truth', () => {
+  test('accepts an output near the expected output, regardless of the truth', () => {
     expect(compareOutputs(expected, bf16(1032, 1096), 'bf16', f32(0, 0)).equal).toBe(true);
   });
-  test('refuses a NaN and what has overflowed', () => {
+  test('refuses a NaN and an overflow', () => {
     for (const value of [NaN, Infinity])
       expect(compareOutputs(expected, bf16(1064, value), 'bf16', truth)).toMatchObject({
         equal: false,
@@ -112,10 +112,10 @@ describe('comparing outputs with the truth', () => {
       });
   });
   test.each([
-    ['is no number', bf16(NaN, 1096), truth],
+    ['has a NaN', bf16(NaN, 1096), truth],
     ['has overflowed', bf16(-Infinity, 1096), truth],
-    ['is of another length than the truth', bf16(0, 1096), f32(1064)],
-  ])('says nothing about how far is too far when the expected output %s', (_, broken, exact) => {
+    ['has another length than the truth', bf16(0, 1096), f32(1064)],
+  ])('ignores the truth if the expected output %s', (_, broken, exact) => {
     const actual = bf16(1064, 8);
     const withoutTruth = compareOutputs(broken, actual, 'bf16');
     expect(withoutTruth.equal).toBe(false);
@@ -129,15 +129,15 @@ describe('sums of small integers', () => {
   const exact = (expected: Uint8Array, actual: Uint8Array, truth: Uint8Array) =>
     compareOutputs(expected, actual, 'bf16', truth, exactAllowance('bf16')).equal;
 
-  test('show a product that was left out, also in bf16', () => {
+  test('show an omitted product, also in bf16', () => {
     const truth = bytes(new Float32Array([50, -120]));
     expect(exact(bf16(50, -120), bf16(50, -120), truth)).toBe(true);
     expect(exact(bf16(50, -120), bf16(49, -120), truth)).toBe(false);
-    // The usual tolerance lets it pass.
+    // The default tolerance accepts the error.
     expect(compareOutputs(bf16(50), bf16(49), 'bf16').equal).toBe(true);
   });
 
-  test('may round where the default does, and as far', () => {
+  test('may be rounded as far as the default', () => {
     const truth = bytes(new Float32Array([300, 50]));
     expect(exact(bf16(296, 50), bf16(304, 50), truth)).toBe(true);
     expect(exact(bf16(296, 50), bf16(310, 50), truth)).toBe(false);
@@ -154,7 +154,7 @@ describe('reading timings', () => {
   });
   const text = (...benchmarks: object[]) => JSON.stringify({ context: {}, benchmarks });
 
-  test('gives one value per repetition in seconds, aggregates left out', () => {
+  test('gives one value per repetition in seconds, without aggregates', () => {
     const timings = readTimings(
       text(
         entry('BM_c0/process_time/real_time', 2),
@@ -164,10 +164,10 @@ describe('reading timings', () => {
     );
     expect([...timings]).toEqual([['c0', [0.002, 0.003]]]);
   });
-  test('passes over lines before the JSON', () => {
+  test('skips lines before the JSON', () => {
     expect(readTimings(`a warning\n${text(entry('BM_c1/real_time', 1))}`).get('c1')).toEqual([0.001]);
   });
-  test('leaves out what failed', () => {
+  test('skips failed runs', () => {
     expect(readTimings(text(entry('BM_c0/real_time', 0, { error_occurred: true }))).size).toBe(0);
   });
   test.each(['', 'no json', '{', '{}', '{"benchmarks":[{"name":3}]}'])('is empty for %j', (output) => {
@@ -185,22 +185,22 @@ describe('reading the statistics of dispatches', () => {
   const matmul = row('BM_main/main_dispatch_1_matmul_like_196x512x256_f32', 2, { calls: 33, percent: 66 });
   const packing = row('BM_main/_encoding_0_encode_196x256xf32', 0.5, { calls: 1, percent: 16 });
 
-  test('gives seconds and calls of each, by its name', () => {
+  test('gives seconds and calls of each dispatch', () => {
     expect([...readDispatchTimes(text(own, matmul, packing))]).toEqual([
       ['main_dispatch_1_matmul_like_196x512x256_f32', { seconds: 0.002, calls: 33 }],
       ['_encoding_0_encode_196x256xf32', { seconds: 0.0005, calls: 1 }],
     ]);
   });
 
-  test('keeps them from the times of functions', () => {
+  test('does not mix dispatches with functions', () => {
     expect([...readTimings(text(own, matmul, packing))]).toEqual([['main', [0.003]]]);
   });
 
   test.each([
     ['no calls', { calls: 0 }],
-    ['calls that are no number', { calls: '3' }],
+    ['calls that are not a number', { calls: '3' }],
     ['a failure', { calls: 1, error_occurred: true }],
-  ])('passes over rows with %s', (_, extra) => {
+  ])('skips rows with %s', (_, extra) => {
     expect(readDispatchTimes(text(own, row('BM_main/d', 1, extra))).size).toBe(0);
   });
 
@@ -209,7 +209,7 @@ describe('reading the statistics of dispatches', () => {
   });
 });
 
-describe('what a result of a whole program may differ by', () => {
+describe('the allowance for a result of a whole program', () => {
   const f32 = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
   const isAllowed = (roundsTo: readonly string[], expected: number[], actual: number[]) => {
     const allowance = programAllowance(f32(...expected), 'f32', roundsTo);
@@ -217,20 +217,20 @@ describe('what a result of a whole program may differ by', () => {
   };
 
   test.each([
-    ['what large values leave when they cancel', [], [1e6, 1], [1e6, 3], true],
-    ['more than that', [], [1e6, 1], [1e6, 30], false],
-    ['values that were rounded to bf16 on the way', ['f32', 'bf16'], [10, 1], [10, 1.2], true],
-    ['values that were not', ['f32'], [10, 1], [10, 1.2], false],
+    ['accepts the rounding of large values that cancel', [], [1e6, 1], [1e6, 3], true],
+    ['refuses a larger error', [], [1e6, 1], [1e6, 30], false],
+    ['accepts the rounding of values in bf16', ['f32', 'bf16'], [10, 1], [10, 1.2], true],
+    ['refuses that error without bf16', ['f32'], [10, 1], [10, 1.2], false],
   ])('%s', (_, roundsTo, expected, actual, allowed) => {
     expect(isAllowed(roundsTo, expected, actual)).toBe(allowed);
   });
 
-  test('is not known where it is not finite', () => {
+  test('is null for a result that is not finite', () => {
     expect(isAllowed([], [Infinity, 1], [1, 1])).toBeNull();
     expect(isAllowed([], [NaN, 1], [1, 1])).toBeNull();
   });
 
-  test('is nothing for integers', () => {
+  test('is 0 for integers', () => {
     const allowance = programAllowance(new Uint8Array(Int32Array.from([100, 7]).buffer), 'i32', ['bf16']);
     expect(allowance!.fromExpected(7)).toBe(0);
   });

@@ -12,7 +12,7 @@ import {
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
 
-describe('what something takes undisturbed', () => {
+describe('the undisturbed time', () => {
   test.each<[number[], number]>([
     [[], NaN],
     [[3], 3],
@@ -22,7 +22,7 @@ describe('what something takes undisturbed', () => {
     expect(undisturbed(values)).toBe(expected);
   });
 
-  test('is the same however often other work doubles it', () => {
+  test('stays the same if other processes double most times', () => {
     const values = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 1 : 2));
     expect(undisturbed(values)).toBe(1);
     expect(median(values)).toBe(2);
@@ -38,13 +38,13 @@ describe('median', () => {
   ])('of %j is %d', (values, expected) => {
     expect(median(values)).toBe(expected);
   });
-  test('of nothing is NaN', () => {
+  test('of no values is NaN', () => {
     expect(median([])).toBeNaN();
   });
 });
 
 describe('the interval of a ratio', () => {
-  test('holds the ratio', () => {
+  test('contains the ratio', () => {
     fc.assert(
       fc.property(ratios, (values) => {
         const { ratio, low, high } = ratioInterval(values);
@@ -53,7 +53,7 @@ describe('the interval of a ratio', () => {
       }),
     );
   });
-  test('is the same for inverse ratios, inverted', () => {
+  test('of inverse ratios is the inverse interval', () => {
     const values = [1.2, 1.1, 1.3];
     const [forward, backward] = [ratioInterval(values), ratioInterval(values.map((x) => 1 / x))];
     expect(1 / backward.low).toBeCloseTo(forward.high, 12);
@@ -64,7 +64,7 @@ describe('the interval of a ratio', () => {
     expect(ratio).toBeCloseTo(1, 12);
     expect(Math.log(high)).toBeCloseTo((9.92484 * 0.1) / Math.sqrt(3), 6);
   });
-  test('of one process says nothing', () => {
+  test('of one process is unbounded', () => {
     expect(ratioInterval([5])).toMatchObject({ low: 0, high: Infinity });
   });
 });
@@ -76,7 +76,7 @@ test.each([
   [0.005, 8, 3.355387],
   [0.0005, 12, 4.317791],
   [0.05, 15, 1.75305],
-])('a doubt of %d with %d degrees of freedom begins at t = %d', (doubt, degrees, t) => {
+])('a probability of %d with %d degrees of freedom has t = %d', (doubt, degrees, t) => {
   expect(tQuantile(doubt, degrees)).toBeCloseTo(t, 5);
 });
 
@@ -86,19 +86,19 @@ test('the largest deviation is from the median, in either direction', () => {
   expect(largestDeviation([3])).toBe(0);
 });
 
-describe('the ratio of what two things take undisturbed', () => {
+describe('the ratio of undisturbed times', () => {
   const pairsOf = (count: number, first: number, second: number, disturbed = 1) => {
     const random = seededRandom(3);
     const time = (own: number) => own * (1 + 0.02 * random()) * (random() < 0.5 ? disturbed : 1);
     return Array.from({ length: count }, () => [time(first), time(second)] as const);
   };
 
-  test('of few pairs is that of their mean', () => {
+  test('of few pairs is the ratio of ratioInterval', () => {
     const few = pairsOf(7, 3, 2);
     expect(undisturbedRatio(few)).toEqual(ratioInterval(few.map(([a, b]) => a / b)));
   });
 
-  test('does not mind that a neighbour slows half of the processes down', () => {
+  test('is unaffected if other processes slow down half of the times', () => {
     const pairs = pairsOf(24, 3, 2, 1.4);
     const { ratio, low, high } = undisturbedRatio(pairs);
     expect(ratio).toBeCloseTo(1.5, 1);
@@ -108,13 +108,13 @@ describe('the ratio of what two things take undisturbed', () => {
     expect(Math.log(paired.high / paired.low)).toBeGreaterThan(2 * Math.log(high / low));
   });
 
-  test('is 1 within its interval for what is the same', () => {
+  test('of equal programs has 1 in its interval', () => {
     const { low, high } = undisturbedRatio(pairsOf(12, 2, 2, 1.4));
     expect(low).toBeLessThan(1);
     expect(high).toBeGreaterThan(1);
   });
 
-  test('is the same whenever it is asked for', () => {
+  test('is deterministic', () => {
     const pairs = pairsOf(10, 3, 2, 1.4);
     expect(undisturbedRatio(pairs)).toEqual(undisturbedRatio(pairs));
   });

@@ -1,4 +1,4 @@
-// One module for the candidates of several workloads. A module of its own costs as much compile time as two candidates.
+// One module for the candidates of several workloads. A separate module costs as much compile time as two candidates.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -9,7 +9,7 @@ import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure
 import { distinctFillers, fillerDefinitions } from '../../src/workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../../src/workload/workload.ts';
 
-/** A workload with its candidates. Names of candidates differ over all parts. */
+/** A workload with its candidates. Names are unique over all parts. */
 export interface Part {
   readonly workload: OperationWork;
   readonly candidates: readonly Candidate[];
@@ -37,7 +37,7 @@ export const withFillers = (parts: readonly Part[]): string => {
 
 /**
  * Compiles such a module with the flags of `buildCandidates`, linked into one executable.
- * @param edited what becomes of the compiler's text after a phase; when left out, what the candidates say of their operations there
+ * @param edited edits the compiler's text after a phase; default: the candidates' annotations of late operations
  * @returns path of the compiled module
  */
 export async function compileTogether(

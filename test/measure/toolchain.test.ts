@@ -17,7 +17,7 @@ function script(name: string, body: string): string {
   return path;
 }
 
-/** The process id that a script has noted, once it has. */
+/** Waits for the process id that a script writes to a file. */
 async function noted(path: string): Promise<number> {
   while (!existsSync(path) || !readFileSync(path, 'utf8').endsWith('\n')) await sleep(10);
   return Number(readFileSync(path, 'utf8'));
@@ -26,14 +26,14 @@ async function noted(path: string): Promise<number> {
 function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // Nobody may have collected it yet.
+    // A zombie is gone, too.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
 }
 
-test('a tool gets its arguments and its environment, and is told from how it ended', async () => {
+test('a tool gets its arguments and its environment, and the result has its output and exit code', async () => {
   const tool = script('echo', 'echo "$#" "$1" "$EXTRA"; echo problem >&2; exit 3');
   const result = await runTool(tool, ["it's", 'a b'], 60, never, { env: { EXTRA: 'x' } });
   expect(result).toEqual({
@@ -45,14 +45,14 @@ test('a tool gets its arguments and its environment, and is told from how it end
   });
 });
 
-test.each(['SIGSEGV', 'SIGILL', 'SIGABRT'])('one that crashes says %s', async (signal) => {
+test.each(['SIGSEGV', 'SIGILL', 'SIGABRT'])('a crash with %s is reported', async (signal) => {
   const result = await runTool(script(signal, `kill -${signal.slice(3)} $$`), [], 60, never);
   expect(result).toMatchObject({ ok: false, timedOut: false, ending: `ended by ${signal}` });
 });
 
-test('one that hangs is ended in time, with whatever it has started', async () => {
+test('the time-out ends a tool and its child processes', async () => {
   const note = join(directory, 'hanging');
-  // What it starts keeps its output open.
+  // The child keeps the tool's output open.
   const tool = script('hang', `sleep 600 & echo $! >'${note}'; wait`);
   const result = await runTool(tool, [], 1, never);
   expect(result).toMatchObject({ ok: false, timedOut: true, ending: 'took longer than 1.0 s' });
@@ -60,7 +60,7 @@ test('one that hangs is ended in time, with whatever it has started', async () =
   await expect.poll(() => isThere(child), { timeout: 20_000 }).toBe(false);
 });
 
-test('one that is stopped ends with whatever it has started', async () => {
+test('the signal ends a tool and its child processes', async () => {
   const note = join(directory, 'stopped');
   const stop = new AbortController();
   const running = runTool(script('stop', `sleep 600 & echo $! >'${note}'; wait`), [], 600, stop.signal);
@@ -70,7 +70,7 @@ test('one that is stopped ends with whatever it has started', async () => {
   await expect.poll(() => isThere(child), { timeout: 20_000 }).toBe(false);
 });
 
-test('one ends with us, even when we are killed', async () => {
+test('a tool ends with its parent process, even if the parent is killed', async () => {
   const note = join(directory, 'orphan');
   const tool = script('orphan-tool', `sleep 600 & echo $! >'${note}'; wait`);
   const module = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'measure', 'toolchain.ts'));
@@ -86,23 +86,20 @@ test('one ends with us, even when we are killed', async () => {
   await expect.poll(() => isThere(child), { timeout: 20_000 }).toBe(false);
 });
 
-test.runIf(process.platform === 'linux')(
-  'one that wants most of the memory fails, and nothing else',
-  async () => {
-    const node = [
-      process.execPath,
-      '-e',
-      `console.log(new ArrayBuffer(${Math.floor(totalmem() * 0.7)}).byteLength)`,
-    ];
-    const result = await runTool(node[0]!, node.slice(1), 60, never);
-    expect(result.ok).toBe(false);
-    expect(result.stderr).toMatch(/allocation failed/);
-    const less = await runTool(
-      process.execPath,
-      ['-e', 'console.log(new ArrayBuffer(2 ** 28).byteLength)'],
-      60,
-      never,
-    );
-    expect(less).toMatchObject({ ok: true, stdout: `${2 ** 28}\n` });
-  },
-);
+test.runIf(process.platform === 'linux')('a tool fails if it needs most of the memory', async () => {
+  const node = [
+    process.execPath,
+    '-e',
+    `console.log(new ArrayBuffer(${Math.floor(totalmem() * 0.7)}).byteLength)`,
+  ];
+  const result = await runTool(node[0]!, node.slice(1), 60, never);
+  expect(result.ok).toBe(false);
+  expect(result.stderr).toMatch(/allocation failed/);
+  const less = await runTool(
+    process.execPath,
+    ['-e', 'console.log(new ArrayBuffer(2 ** 28).byteLength)'],
+    60,
+    never,
+  );
+  expect(less).toMatchObject({ ok: true, stdout: `${2 ** 28}\n` });
+});

@@ -24,7 +24,7 @@ type Types = Parameters<typeof matmul>[3];
 
 const TIMEOUT = 60;
 
-/** All tests share one folder, so that fillers are compiled once. */
+/** All tests share one folder, so that the modules that fill operands are compiled once. */
 let tools: Toolchain;
 beforeAll(async () => {
   tools = await toolchain(temporaryDirectory());
@@ -34,7 +34,7 @@ const stockOf = (part: number): Candidate => ({ name: `stock${part}`, attribute:
 const truthsOf = (workload: OperationWork, part: number): Candidate[] =>
   truthOf(workload).map((truth) => ({ ...truth, name: `truth${part}` }));
 
-/** Groups by element type of the operands: the workloads of a group can share a module. */
+/** Groups by element type of the operands. The workloads of a group can share a module. */
 const byOperands = <T>(all: readonly T[], workloadOf: (one: T) => OperationWork): [string, T[]][] => [
   ...Map.groupBy(all, (one) => workloadOf(one).lhs.elementType),
 ];
@@ -53,13 +53,13 @@ async function verify(module: string, { workload, candidates }: Part, part: numb
   return [...verified!.values()];
 }
 
-/** What is wrong with a function: the type it sums in where that is another one, and its text. */
+/** A fault of a function: an edit of its text, and another type of its sums. */
 interface Fault {
   readonly sumsIn?: string;
   readonly edit: (text: string) => string;
 }
 
-/** Lets both operands go through lines that make `%short` of `%whole`, a tensor of `type`. */
+/** Shortens both operands. The lines compute `%short` from `%whole`, a tensor of `type`. */
 const shortened = (lines: (type: string) => string): Fault => ({
   edit: (text) =>
     text
@@ -77,7 +77,7 @@ const through = (wide: string, narrow: string) =>
   %short = arith.extf %between : ${between} to ${type}`;
   });
 
-/** TF32 has the first 10 of f32's 23 bits. */
+/** TF32 has the upper 10 of f32's 23 mantissa bits. */
 const throughTf32 = shortened((type) => {
   const bits = type.replace('f32', 'i32');
   return `  %bits = arith.bitcast %whole : ${type} to ${bits}
@@ -99,7 +99,7 @@ const summedIn = (narrow: string, wide: string, extension: string): Fault => ({
 
 const F64: Types = ['f64', 'f64', 'f64'];
 
-describe('a kernel that computes in fewer bits than it should is found out', () => {
+describe('verification finds a kernel that computes in too few bits', () => {
   const constant = { ...matmul(16, 24, 512), constantRhs: true };
   const faults: [string, OperationWork, Fault][] = [
     ['bf16 instead of f32', matmul(16, 24, 1), through('f32', 'bf16')],
@@ -116,7 +116,7 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
     ['sums in i16', matmul(16, 24, 100, ['i8', 'i8', 'i32']), summedIn('i16', 'i32', 'arith.extsi')],
   ];
   test.each(byOperands(faults, ([, shape]) => shape))('with operands of %s', async (type, own) => {
-    // Each faulty function is the default's with one edit.
+    // Each faulty function is the default's function with one edit.
     const byShape = [...Map.groupBy(own, ([, shape]) => workloadKey(shape)).values()];
     const planted = byShape.map((some, part) =>
       some.map(([what, , fault], i) => ({ what, fault, name: `own${part}_${i}` })),
@@ -172,7 +172,7 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
   });
 });
 
-/** Makes `%short` of the operand `%whole`, a tensor of two dimensions, by a computation for each element. */
+/** Replaces a 2-D operand by `%short`, which `body` computes as `%value` for each element `%own` at `%i`, `%j`. */
 const elementwise = (operand: 'lhs' | 'rhs', body: (elementType: string, type: string) => string): Fault => ({
   edit: (text) =>
     text
@@ -192,7 +192,7 @@ ${body(element, type)}
       .replace(/ins\(%lhs, %rhs/, operand === 'lhs' ? 'ins(%short, %rhs' : 'ins(%lhs, %short'),
 });
 
-/** Reads the row after each one, of which the last is outside of the operand, and makes nothing of it as long as it is a number. */
+/** Also reads the next row, which is out of bounds for the last row. The extra value is multiplied by 0, so only NaN or infinity shows. */
 const readsTooFar = elementwise(
   'lhs',
   (element, type) => `    %one = arith.constant 1 : index
@@ -203,7 +203,7 @@ const readsTooFar = elementwise(
     %value = arith.addf %own, %product : ${element}`,
 );
 
-/** Leaves the last product of each sum out. */
+/** Omits the last product of each sum. */
 const dropsTerm = (k: number) =>
   elementwise(
     'lhs',
@@ -213,7 +213,7 @@ const dropsTerm = (k: number) =>
     %value = arith.select %is_last, %nothing, %own : ${element}`,
   );
 
-/** Writes all rows of its result but the last. */
+/** Writes all rows of its result except the last. */
 const leavesRow: Fault = {
   edit: (text) =>
     text.replace(/ {2}return %result : tensor<(\d+)x(\S+)>/, (_, rows: string, row: string) => {
@@ -226,7 +226,7 @@ const leavesRow: Fault = {
     }),
 };
 
-describe('a kernel that does not compute all that it should is found out', () => {
+describe('verification finds a kernel that omits work', () => {
   const bf16: Types = ['bf16', 'bf16', 'bf16'];
   const faults: [string, OperationWork, Fault][] = [
     ['reads past its last row', matmul(16, 24, 100), readsTooFar],
@@ -248,10 +248,10 @@ describe('a kernel that does not compute all that it should is found out', () =>
   });
 });
 
-test('a row of zeros that is not written is found out', async () => {
+test('verification finds an unwritten row whose correct values are zeros', async () => {
   const shape = matmul(16, 24, 100);
   const part: Part = { workload: shape, candidates: [stockOf(0), { name: 'faulty', attribute: null }] };
-  // The last row of the left-hand side is zero for both.
+  // The last row of the left-hand side is zero in both functions.
   const isLast = elementwise(
     'lhs',
     (element) => `    %last = arith.constant 15 : index
@@ -271,7 +271,7 @@ test('a row of zeros that is not written is found out', async () => {
   ]);
 });
 
-describe('a kernel that writes outside of its result is found out', () => {
+describe('verification finds a kernel that writes outside of its result', () => {
   const TILES: TileConfiguration = {
     version: 1,
     kind: 'tile',
@@ -296,7 +296,7 @@ describe('a kernel that writes outside of its result is found out', () => {
         { ...candidateOf('faulty', { ...TILES, peeling: true }, shape, tools.release), ...guarded },
       ],
     };
-    // In the kernel of the faulty one alone, the first row of the result is stored once more.
+    // Only the faulty kernel stores the first row of the result again, out of bounds.
     const edit = (text: string) => {
       const planted = text.replace(
         /flow\.executable private @faulty_[^]*?dispatch\.tensor\.store (%\w+), (%\w+), .*\n/,
@@ -317,8 +317,8 @@ describe('a kernel that writes outside of its result is found out', () => {
   });
 });
 
-describe('configurations that only sum in another order are right', () => {
-  /** Data tiling where there is any, the first start, and one that nobody thought of. */
+describe('configurations that only sum in another order are correct', () => {
+  /** Data tiling if the space has any, the first start, and a random configuration. */
   function configurationsOf(shape: OperationWork) {
     const space = llvmCpuSpace(shape, {
       nativeVectorBytes: 16,
