@@ -1,4 +1,4 @@
-// How large a database grows, and how long one looks something up in it.
+// The size of a large database, and the time of look-ups.
 import { once } from 'node:events';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,21 +18,23 @@ import {
   BenchError,
   jsonFile,
   readArguments,
+  refusePositionals,
   run,
   say,
   UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
+import { quantile } from './shared/rows.ts';
 import { describeMachine, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:database -- [--records N] [--trials N] [--rounds N] [--db FILE] [--json FILE]
 
-  --records  in the database, each of a workload of its own (default 1000000)
-  --trials   in the database, 200 of a workload (default 5000000)
+  --records  records in the database, one for each workload (default 1000000)
+  --trials   trials in the database, 200 for each workload (default 5000000)
   --rounds   look-ups of each kind (default 2000)
-  --db       a file to keep the database in, or one that an earlier run with the same numbers has kept
-  --json     also write every value to FILE`;
+  --db       file of the database, which is kept; an existing file must have the same numbers
+  --json     also write all values to FILE`;
 
 const TRIALS_OF_EACH = 200;
 const KEYS_OF_A_BUILD = 50;
@@ -61,7 +63,10 @@ const EVIDENCE = {
   ...{ trials: TRIALS_OF_EACH, tuningSeconds: 30, families: ['data-tile', 'tile'], complete: true },
 };
 
-/** What a store would write; not by a store, which writes one thing in each transaction. Bytes of the file with the records, and with all. */
+/**
+ * Writes the rows of a store in large transactions, because a store writes one entry per transaction.
+ * @returns seconds, and bytes of the file, after the records and after the trials
+ */
 function fill(path: string, records: number, trials: number) {
   openSqliteStore(path).close();
   const db = new Database(path);
@@ -124,7 +129,7 @@ function fill(path: string, records: number, trials: number) {
 }
 
 function timed(rounds: number, action: (round: number) => void): number[] {
-  // The first ones compile code, and fill caches.
+  // Warm-up.
   for (let round = 0; round < Math.min(rounds, 200); round++) action(rounds + round);
   return Array.from({ length: rounds }, (_, round) => {
     const begun = performance.now();
@@ -171,25 +176,21 @@ function lookUp(path: string, records: number, trials: number, rounds: number) {
   return { one, fifty, searches, alike, opened };
 }
 
-const quantile = (values: readonly number[], q: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!;
-
 async function main(): Promise<void> {
   const args = readArguments(['records', 'trials', 'rounds', 'db', 'json'], USAGE);
-  if (args.positionals.length > 0)
-    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  refusePositionals(args);
   const records = wholeNumber(args, 'records', 1_000_000);
   const trials = wholeNumber(args, 'trials', 5_000_000);
   const rounds = wholeNumber(args, 'rounds', 2000);
   if (trials > records * TRIALS_OF_EACH || trials % TRIALS_OF_EACH !== 0)
     throw new UsageError(
-      `--trials ${trials}: it takes a multiple of ${TRIALS_OF_EACH}, and at most so many for each of --records`,
+      `--trials ${trials}: it takes a multiple of ${TRIALS_OF_EACH}, at most ${TRIALS_OF_EACH} for each record`,
     );
   const path = args.options['db'] ?? join(temporaryFolder(), 'tuning.db');
   const json = jsonFile(args);
 
   const filled = existsSync(path) ? null : fill(path, records, trials);
-  // From the system's memory, as far as that goes: a disk is not what is measured.
+  // Bring the file into memory, so that the disk's speed does not matter.
   await once(createReadStream(path, { highWaterMark: 2 ** 22 }).resume(), 'end');
   say(`${rounds} look-ups of each kind ...`);
   const times = lookUp(path, records, trials, rounds);
@@ -204,10 +205,10 @@ async function main(): Promise<void> {
       ['what', 'median', '99th percentile'],
       [
         row(`the record of one workload, of ${records}`, times.one),
-        row(`those of ${KEYS_OF_A_BUILD} workloads`, times.fifty),
-        row('the first one, with opening and closing', times.opened),
+        row(`the records of ${KEYS_OF_A_BUILD} workloads`, times.fifty),
+        row('one record, with opening and closing', times.opened),
         row(`all trials of one workload, of ${trials}`, times.searches),
-        row('the fastest trials of the workloads most like one', times.alike),
+        row('the fastest trials of similar workloads', times.alike),
       ],
     ),
   );
@@ -219,7 +220,7 @@ async function main(): Promise<void> {
     ];
     console.log(
       `\n${table(
-        ['what', 'size', 'bytes of each'],
+        ['what', 'size', 'bytes each'],
         [
           [`${records} records`, ...size(withRecords.bytes, records)],
           [`${trials} trials`, ...size(withAll.bytes - withRecords.bytes, trials)],

@@ -1,4 +1,4 @@
-// Whether decisions hold: the default against its own clones, and the same shapes tuned again and again.
+// Reliability of decisions: finals of the default against its own clones, and repeated tuning of the same shapes.
 import { join } from 'node:path';
 import { configurationText } from '../src/backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../src/backend/configuration.ts';
@@ -32,37 +32,37 @@ const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x409
 
 const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clones N] [--budget SECONDS] [--device DRIVER] [--json FILE]
 
-  SHAPE     MxNxK or MxNxKxTYPE; without any: ${DEFAULT_SHAPES.join(' ')}
-  --again   how often each shape is tuned, each time from nothing and with another seed (default 10)
+  SHAPE     MxNxK or MxNxKxTYPE (default: ${DEFAULT_SHAPES.join(' ')})
+  --again   tunings of each shape, each with an empty database and a new seed (default 10)
   --clones  finals of the default against clones of itself, over all shapes (default 50)
   --budget  seconds of each tuning (default 60)
-  --device  what to measure on: local-sync, one thread (the default), or local-task, all of them
-  --json    also write every value to FILE`;
+  --device  local-sync for one thread (default), or local-task for all threads
+  --json    also write all values to FILE`;
 
-/** Clones in each of the finals: as many as a search has finalists. */
+/** Clones in each final: the number of finalists of a search. */
 const CLONES = 4;
 
-/** Processes in which everything that was decided for is timed in the end, interleaved. */
+/** Processes that time all decided configurations at the end, interleaved. */
 const PROCESSES = 24;
 
-/** Within this share of the best, one is as good as another. */
+/** Configurations within this share of the best count as equally good. */
 const AS_GOOD = 0.03;
 
 interface Repeated {
   readonly shape: string;
-  /** How many times as fast as the default each decision really is, as one long run says. */
+  /** Default time over the time of each decision, from one long run. */
   readonly speeds: readonly number[];
-  /** What its record says. */
+  /** The same ratio in the record. */
   readonly recorded: readonly number[];
   readonly configurations: readonly string[];
-  /** How many are as good as the best of them. */
+  /** Number of decisions that are as good as the best one. */
   readonly asGood: number;
 }
 
 interface Cloned {
   readonly shape: string;
   readonly finals: number;
-  /** Clones of the default that were taken for something faster. */
+  /** Finals in which a clone of the default won. */
   readonly claims: number;
 }
 
@@ -101,7 +101,7 @@ async function main(): Promise<void> {
   writeJson(json, { ...about, cloned, repeated });
 }
 
-/** Finals whose finalists are the default itself, under other names and at other places of the code. */
+/** Finals whose finalists are copies of the default, with other names and at other places of the code. */
 async function raceClones({ name, work, toolchain }: MatmulSearch, finals: number): Promise<Cloned> {
   let claims = 0;
   for (let nth = 0; nth < finals; nth++) {
@@ -119,15 +119,15 @@ async function finalsOf(
   { workload }: Work,
   configurations: readonly Configuration[],
 ): Promise<Field> {
-  // Little is expected of anything: so each is repeated as often as where it is quick.
+  // A short expected time gives the number of repetitions for fast kernels.
   const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
-  if (!isOperationWork(workload)) throw new BenchError('a dispatch is only there in its program');
+  if (!isOperationWork(workload)) throw new BenchError('a whole dispatch exists only in its program');
   const finals = await prepareFinals(toolchain, workload, configurations, expected, false);
   if (finals === null) throw new BenchError('the default cannot be measured here');
   return finals;
 }
 
-/** Tunes a shape from nothing, again and again, and times all that was decided for in one run. */
+/** Tunes a shape several times with an empty database, then times all decided configurations in one run. */
 async function tuneAgain(
   shape: MatmulSearch,
   times: number,
@@ -147,7 +147,7 @@ async function tuneAgain(
     });
     store.close();
     const known = results.get(work.key);
-    if (known === undefined) throw new BenchError(`${name}: ${whyNot}`);
+    if (known === undefined) throw new BenchError(`${name}: ${whyNot.reason}`);
     decided.push({ configuration: known.configuration, recorded: known.evidence.ratio });
   }
   const texts = decided.map(({ configuration }) => configurationText(configuration));
@@ -163,7 +163,7 @@ async function tuneAgain(
   };
 }
 
-/** Of each configuration the median of its ratios to the default, over many processes in all strata. */
+/** Median of default time over the configuration's time, over many processes in all strata; by configuration. */
 async function trueSpeeds(
   toolchain: Toolchain,
   work: Work,
@@ -191,7 +191,7 @@ async function trueSpeeds(
 
 const clonesText = (cloned: readonly Cloned[]): string =>
   table(
-    ['clones of the default', 'finals', 'taken for faster'],
+    ['clones of the default', 'finals', 'false claims'],
     cloned.map(({ shape, finals, claims }) => [shape, String(finals), String(claims)]),
   );
 

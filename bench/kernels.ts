@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { findRuntimeTool } from '../src/compiler/find.ts';
 import { timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
-import { median, ratioInterval } from '../src/measure/statistics.ts';
+import { geometricMean, median, ratioInterval } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { type Device } from '../src/backend/device.ts';
@@ -48,20 +48,20 @@ const DEFAULT_SHAPES = [
 
 const USAGE = `usage: npm run bench:kernels -- [SHAPE...] [--threads N] [--rounds N] [--budget SECONDS] [--json FILE]
 
-  SHAPE      MxNxK or MxNxKxTYPE; without any: ${DEFAULT_SHAPES.join(' ')}
-  --threads  1, or all that this machine offers (default 1)
-  --rounds   how often everything is timed (default 7)
+  SHAPE      MxNxK or MxNxKxTYPE (default: ${DEFAULT_SHAPES.join(' ')})
+  --threads  1, or all threads of this machine (default 1)
+  --rounds   rounds of timing (default 7)
   --budget   seconds of tuning per shape (default 60)
-  --json     also write every value to FILE`;
+  --json     also write all values to FILE`;
 
-/** Least seconds of one repetition; fifteen make one timing. */
+/** Least seconds of one repetition. */
 const MIN_SECONDS = 0.01;
 const EFFORT = { repetitions: 15, minSeconds: MIN_SECONDS, timeoutSeconds: 600 };
 
 const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
 type Variant = (typeof VARIANTS)[number];
 
-/** One shape, ready to be timed: everything that exists of it. */
+/** One shape, with timers for all variants that compile. */
 interface Contestants {
   readonly shape: Shape;
   readonly timers: ReadonlyMap<Variant, () => Promise<number>>;
@@ -69,7 +69,7 @@ interface Contestants {
   readonly tuning: Tuning | null;
 }
 
-/** What the wrapper did about the matmul. */
+/** The wrapper's result for the matmul. */
 interface Tuning {
   readonly outcome: string;
   readonly reason: string;
@@ -79,7 +79,7 @@ interface Tuning {
   readonly applied: boolean | null;
 }
 
-/** One value per round, null where it could not be measured. */
+/** One value per round; null for a variant that could not be measured. */
 interface Measured {
   readonly shape: Shape;
   readonly tuning: Tuning | null;
@@ -123,7 +123,7 @@ async function main(): Promise<void> {
     );
   const driver = driverOf(options.threads);
   const machine = describeMachine(driver);
-  // The libraries' integer and half precision routines, where there are any, do other work than IREE's.
+  // The libraries' routines for integers and half precision do other work than IREE's code.
   const usesF32 = shapes.some(({ elementType }) => elementType === 'f32');
   const tools: Tools = {
     place,
@@ -133,7 +133,7 @@ async function main(): Promise<void> {
     measurePeak: usesF32 ? await buildPeak() : null,
   };
 
-  // Nothing is compiled while anything is timed.
+  // Compile everything first: a compile would disturb the timing.
   const contestants: Contestants[] = [];
   for (const shape of shapes) contestants.push(await prepare(shape, options, tools));
   const measured: Measured[] = [];
@@ -145,7 +145,7 @@ async function main(): Promise<void> {
   const { version } = place.description;
   console.log(
     `IREE ${version}, ${counted(options.threads, 'thread')}, ` +
-      `medians of ${counted(options.rounds, 'round')}, GFLOP/s; in the ratios, above 1 tuned is faster.\n`,
+      `medians of ${counted(options.rounds, 'round')}, GFLOP/s. A ratio above 1 means that tuned is faster.\n`,
   );
   console.log(report(measured));
   writeJson(json, {
@@ -202,7 +202,7 @@ async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Co
       env: { ...env, NO_COLOR: '1' },
       extendEnv: false,
     });
-    // The compiler can exit with 0 after writing nothing but a crash reproducer.
+    // The compiler can exit with 0 and write only a crash reproducer.
     const isWritten = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
     if (isWritten) timers.set(variant, () => timeModule(runs, module, EFFORT));
     else {
@@ -223,10 +223,9 @@ async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Co
   await compile('tuned', place.wrapper, [], env);
   const tuning = readTuning(explain);
   if (tuning === null)
-    say(`${shape.name}: the wrapper says nothing of what it did: "tuned" may be the default.`);
+    say(`${shape.name}: the wrapper wrote no explain JSON, so "tuned" may be the default.`);
   else if (tuning.route === 'none') say(`${shape.name}: "tuned" is the default: ${tuning.reason}`);
-  else if (tuning.applied === false)
-    say(`${shape.name}: the configuration was found but did not take effect.`);
+  else if (tuning.applied === false) say(`${shape.name}: the configuration did not take effect.`);
 
   const isF32 = shape.elementType === 'f32';
   if (blas !== null && isF32)
@@ -255,7 +254,7 @@ function readTuning(explain: string): Tuning | null {
   };
 }
 
-/** Times every variant once per round, each in a process of its own, in an order that rotates. */
+/** Times every variant once per round, in separate processes and a rotating order. */
 async function measure(
   { shape, timers, tuning, measurePeak }: Contestants,
   options: Options,
@@ -263,7 +262,7 @@ async function measure(
   const seconds = new Map<Variant, number[]>();
   const steps: (() => Promise<void>)[] = [];
   for (const [variant, time] of timers) {
-    // Files come into memory here, and what cannot be run drops out before anything counts.
+    // This run brings the files into memory, and removes variants that cannot run.
     try {
       await time();
     } catch (error) {
@@ -295,13 +294,13 @@ async function measure(
 
 const RIVALS = ['stock', 'openblas', 'mkl'] as const;
 
-/** GFLOP/s of the median round. */
+/** Median GFLOP/s. */
 function rate({ shape, seconds }: Measured, variant: Variant): number | null {
   const values = seconds[variant];
   return values && operationCount(shape) / median(values) / 1e9;
 }
 
-/** How many times faster than `rival` tuned was in each round. */
+/** The rival's time over tuned's, in each round. */
 function perRound({ seconds }: Measured, rival: Variant): number[] | null {
   const [tuned, other] = [seconds.tuned, seconds[rival]];
   return tuned && other && other.map((time, round) => time / tuned[round]!);
@@ -316,18 +315,13 @@ function shareOfPeak({ shape, seconds, peak }: Measured): number | null {
   );
 }
 
-/** Geometric mean over the shapes that have a ratio; null when none has. */
-function meanRatio(measured: readonly Measured[], rival: Variant): number | null {
-  return geometricMean(
-    measured.map((item) => perRound(item, rival)).map((ratios) => ratios && median(ratios)),
-  );
-}
+const meanRatio = (measured: readonly Measured[], rival: Variant): number | null =>
+  meanOf(measured.map((item) => perRound(item, rival)).map((ratios) => ratios && median(ratios)));
 
-function geometricMean(values: readonly (number | null)[]): number | null {
+/** Geometric mean of the known values; null if there are none. */
+function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
-  return known.length === 0
-    ? null
-    : Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+  return known.length === 0 ? null : geometricMean(known);
 }
 
 const inGflops = (value: number | null) =>
@@ -350,12 +344,12 @@ function report(measured: readonly Measured[]): string {
     'geometric mean',
     ...VARIANTS.map((variant) => {
       const rates = measured.map((item) => rate(item, variant));
-      // Means over different shapes would stand side by side as if they could be compared.
-      return inGflops(rates.includes(null) ? null : geometricMean(rates));
+      // Means over different sets of shapes are not comparable.
+      return inGflops(rates.includes(null) ? null : meanOf(rates));
     }),
     '-',
     ...RIVALS.map((rival) => asRatio(meanRatio(measured, rival))),
-    asShare(geometricMean(measured.map(shareOfPeak))),
+    asShare(meanOf(measured.map(shareOfPeak))),
   ];
   const header = [
     'MxNxK',

@@ -1,4 +1,4 @@
-// Models of today's architectures: what tuning gains in each, how much of their time it reaches, and what it leaves.
+// Models of current architectures: their gains, and the share of their time that tuning covers.
 import { inPairs, timeDispatches } from '../src/measure/compare-modules.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
@@ -27,26 +27,26 @@ const USAGE = `usage: npm run bench:models -- [--only NAME,NAME] [--budget SECON
 
   --only    these models (default: all)
   --budget  seconds of tuning per model (default 60)
-  --rounds  how often both are timed; fewer for models that take long (default 15)
-  --device  what to measure on: local-sync, one thread (the default), or local-task, all of them
-  --folder  where tuning database and cache are kept (default: nowhere)
-  --json    also write every value to FILE, anew after each model`;
+  --rounds  most rounds of timing; slow models get fewer (default 15)
+  --device  local-sync for one thread (default), or local-task for all threads
+  --folder  keep the tuning database and the cache in FOLDER (default: a temporary folder)
+  --json    also write all values to FILE, after each model`;
 
-/** About how long the comparison of one model may take, and at most one call of it. */
+/** About the time of one model's comparison, and the time limit of one call. */
 const TIMING_SECONDS = 60;
 
-/** Pairs of processes in which the dispatches of both programs are timed. */
+/** Pairs of processes that time the dispatches of both programs. */
 const PAIRS = 15;
 
 interface Result {
   readonly model: string;
   readonly state: State;
-  /** Why there are no results or no times, or what the first result that differs says. */
+  /** Why there are no results or no times, or the first difference of results. */
   readonly reason: string | null;
   readonly verdict: Verdict | null;
   readonly sameCode: boolean;
   readonly agreements: readonly Agreement[];
-  /** Of the stock program; the workload is null for what is no contraction. */
+  /** Dispatches of the stock program. The workload is null without a contraction. */
   readonly dispatches: readonly (DispatchTime & { readonly workload: string | null })[];
   readonly explanation: Explanation | null;
 }
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   console.log(`\n${summaryText(summarise(results))}`);
 }
 
-/** All compiling first: nothing is compiled while anything is timed. */
+/** Compiles everything first, because a compile would disturb the timing. */
 async function measure(model: Model, folder: string, rounds: number, tools: Tools): Promise<Result> {
   const { state, error, stock, tuned, sameCode, explanation } = await compileBoth(
     model.path,
@@ -95,12 +95,12 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const { device, benchmarkModule } = tools;
   const { inputs, run: flags } = model;
   const contest = { stock, tuned, function: called, inputs, flags, device, tools, folder };
-  // Times of the same code are shown, and nothing is concluded from them.
+  // The times of the same code are only shown, so one pair is enough.
   const extent = { pairs: sameCode ? 1 : rounds, seconds: TIMING_SECONDS };
   const verdict = await verifyProgram(contest, extent);
   const run = { benchmarkModule, device, functionName: 'main', inputs, flags };
   const effort = { repetitions: 1, minSeconds: 0.15, timeoutSeconds: TIMING_SECONDS };
-  // Older runtimes do not say.
+  // Older runtimes have no statistics of dispatches.
   const pairs = await inPairs(stock, tuned, { pairs: PAIRS, seconds: TIMING_SECONDS }, (module) =>
     timeDispatches(run, module, effort),
   ).catch(() => []);
@@ -138,9 +138,9 @@ interface Summary extends Rating {
   readonly stockDoesNotCompile: readonly string[];
   readonly broken: readonly string[];
   readonly wrong: readonly string[];
-  /** Models of which both programs are the same bytes: nothing was found for them, or not in time. */
+  /** Models whose tuned module has the same bytes as stock's. */
   readonly sameCode: readonly string[];
-  /** Injected workloads of which the program says something, and those of them whose record is right within 5%. */
+  /** Injected workloads with times in the program, and the number whose record is right within 5%. */
   readonly compared: number;
   readonly right: number;
 }

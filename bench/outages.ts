@@ -1,4 +1,4 @@
-// What a build waits for a team's server that is no good: the first build that finds out, and those after it.
+// The delay of builds by a faulty team server: the first build that meets the fault, and later builds.
 import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -15,9 +15,9 @@ import {
   BenchError,
   jsonFile,
   readArguments,
+  refusePositionals,
   run,
   say,
-  UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
@@ -33,9 +33,9 @@ import {
 const USAGE = `usage: npm run bench:outages -- [--rounds N] [--json FILE]
 
   --rounds  builds of each kind for each server (default 15)
-  --json    also write every value to FILE`;
+  --json    also write all values to FILE`;
 
-/** Milliseconds that a build may take longer than without a team: the one that finds out, and those after it. */
+/** Most milliseconds that a build may take longer than without a team: the first build, and later builds. */
 const ALLOWED = { first: 350, again: 5 };
 
 const LIMIT_MS = 60_000;
@@ -45,11 +45,11 @@ interface BadServer {
   readonly url: string;
 }
 
-/** A server on a free port; open as long as the process. */
-async function listening(deed: (socket: Socket) => void): Promise<number> {
+/** Starts a server that lives as long as the process. @returns its port */
+async function listening(onConnection: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined);
-    deed(socket);
+    onConnection(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
@@ -64,7 +64,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Whatever is said arrives so much later. */
+/** A proxy that delays the bytes of both directions. */
 const slowly =
   (port: number, delayMs: number) =>
   (socket: Socket): void => {
@@ -92,12 +92,12 @@ async function migrated(server: TestServer): Promise<TestDatabase> {
 
 const reader = { in: 'iree_tuned_reader' };
 
-/** A login at a server whose `ask` does something else. */
-async function asking(server: TestServer, deed: string): Promise<string> {
+/** URL of a database whose function `ask` first runs these statements. */
+async function asking(server: TestServer, statements: string): Promise<string> {
   const database = await migrated(server);
   await database.query(
     `CREATE OR REPLACE FUNCTION iree_tuned.ask(request jsonb) RETURNS json LANGUAGE plpgsql SECURITY DEFINER
-     SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${deed} RETURN identity()::json; END $$`,
+     SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${statements} RETURN identity()::json; END $$`,
   );
   return database.login('bench', reader);
 }
@@ -112,24 +112,24 @@ async function badServers(server: TestServer): Promise<BadServer[]> {
   const wrong = new URL(good);
   wrong.password = 'wrong';
   return [
-    { what: 'refuses', url: nobody(await closedPort()) },
-    { what: 'accepts and never answers', url: nobody(await listening(() => undefined)) },
+    { what: 'refuses connections', url: nobody(await closedPort()) },
+    { what: 'accepts connections and never answers', url: nobody(await listening(() => undefined)) },
     { what: 'cannot be routed to', url: nobody(5432, '192.0.2.1') },
     {
       what: 'answers each message 150 ms late',
       url: atPort(good, await listening(slowly(server.port, 150))),
     },
-    { what: 'does not know that password', url: wrong.href },
+    { what: 'refuses the password', url: wrong.href },
     { what: 'has too many connections', url: full },
     {
       what: 'has a full disk',
       url: await asking(server, `RAISE disk_full USING MESSAGE = 'could not extend file';`),
     },
     {
-      what: 'goes down in the middle of the question',
+      what: 'goes down during the query',
       url: await asking(server, 'PERFORM pg_sleep(0.1); PERFORM pg_terminate_backend(pg_backend_pid());'),
     },
-    { what: 'is well, and knows nothing', url: good },
+    { what: 'works and has no records', url: good },
   ];
 }
 
@@ -138,9 +138,9 @@ const INPUT = `func.func @main(%lhs: tensor<61x71xf32>, %rhs: tensor<71x67xf32>,
   return %result : tensor<61x67xf32>
 }
 `;
-const MODULE = 'what the compiler makes of it';
+const MODULE = 'the compiled module';
 
-/** Compiles the input in no time, and answers everything else as the real one, so that all that is measured is ours. */
+/** A compiler that writes the module at once, so that only our own time is measured. Other calls run the real compiler. */
 function writeCompiler({ folder, compiler }: Workplace): string {
   const path = join(folder, 'iree-compile');
   const script = `#!/bin/sh
@@ -172,8 +172,8 @@ class Builder {
   }
 
   /**
-   * Milliseconds of a build that finds no record; each writes another file, so that none is a repetition.
-   * @throws BenchError when it does not end as it does without us
+   * Milliseconds of a build without a record. Each build has a new output file, so that none repeats an earlier build.
+   * @throws BenchError when the build differs from the compiler's own build
    */
   async build(team: string | undefined): Promise<number> {
     const { wrapper, folder } = this.#place;
@@ -201,8 +201,7 @@ class Builder {
 
 async function main(): Promise<void> {
   const args = readArguments(['rounds', 'json'], USAGE);
-  if (args.positionals.length > 0)
-    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  refusePositionals(args);
   if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
   const rounds = wholeNumber(args, 'rounds', 15);
   const json = jsonFile(args);
@@ -211,14 +210,14 @@ async function main(): Promise<void> {
   const machine = describeMachine('local-sync');
   const server = await startServer();
   const servers = await badServers(server);
-  // The first of all asks the compiler, and fills caches.
+  // Warm-up: the first build asks the compiler and fills caches.
   for (const { url } of servers) await builder.build(url);
   await builder.build(undefined);
   const times = servers.map(() => ({ first: [] as Pair[], again: [] as Pair[] }));
   for (let round = 0; round < rounds; round++) {
     say(`Round ${round + 1} of ${rounds} ...`);
     for (const [i, { url }] of rotate([...servers.entries()], round)) {
-      /** One after the other, and the other way round in the next round. */
+      /** Two builds, whose order alternates from round to round. */
       const pair = async (): Promise<Pair> => {
         if (round % 2 > 0) return { with: await builder.build(url), without: await builder.build(undefined) };
         const without = await builder.build(undefined);
@@ -226,7 +225,7 @@ async function main(): Promise<void> {
       };
       builder.forget(url);
       times[i]!.first.push(await pair());
-      // A machine that has just waited for nobody is slower for a moment.
+      // After a wait, the machine is slower for a moment.
       await builder.build(undefined);
       times[i]!.again.push(await pair());
     }
@@ -247,7 +246,7 @@ async function main(): Promise<void> {
   const ms = (value: number) => value.toFixed(1);
   console.log(
     table(
-      ['a server that', 'without a team, ms', 'first build, ms more', 'builds after it, ms more'],
+      ['a server that', 'without a team, ms', 'first build, ms more', 'later builds, ms more'],
       results.map(({ what, withoutMs, firstMs, againMs }) => [what, ms(withoutMs), ms(firstMs), ms(againMs)]),
     ),
   );
@@ -260,7 +259,9 @@ async function main(): Promise<void> {
   });
   const slow = results.filter(({ firstMs, againMs }) => firstMs > ALLOWED.first || againMs > ALLOWED.again);
   for (const { what } of slow)
-    say(`A server that ${what} costs more than ${ALLOWED.first} ms once, or ${ALLOWED.again} ms after that.`);
+    say(
+      `A server that ${what} costs more than ${ALLOWED.first} ms for the first build, or ${ALLOWED.again} ms for later builds.`,
+    );
   if (slow.length > 0) process.exitCode = 1;
   process.exit();
 }

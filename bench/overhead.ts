@@ -1,4 +1,4 @@
-// What the wrapper costs a build: the same compiles with it and without it.
+// The wrapper's overhead: the same compiles with and without the wrapper.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import {
   counted,
   jsonFile,
   readArguments,
+  refusePositionals,
   run,
   say,
   secondsOption,
-  UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
@@ -29,14 +29,14 @@ import {
 
 const USAGE = `usage: npm run bench:overhead -- [--rounds N] [--budget SECONDS] [--json FILE]
 
-  --rounds  how often every command is run (default 15)
-  --budget  seconds of tuning that each hit is made with (default 15)
-  --json    also write every value to FILE`;
+  --rounds  runs of every command (default 15)
+  --budget  seconds of tuning for each hit (default 15)
+  --json    also write all values to FILE`;
 
-/** The settings that the wrapper is run with; nothing is tuned while anything is timed. */
+/** Settings of the wrapper in timed runs. */
 const NO_TUNING = { BUDGET: '0', DEVICE: 'local-sync' };
 
-/** Compiled on a hit. What tuning finds changes the compiler's own time: peeled loops are more code than plain ones. */
+/** Matmuls with a hit. Several, because a configuration changes the compiler's own time: peeled loops are more code. */
 const MATMULS = ['512x512x512', '1x4096x4096', '997x997x997'];
 
 interface Command {
@@ -45,18 +45,17 @@ interface Command {
   readonly file: string;
   readonly argv: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** What it is compared with: the executable, run directly with the arguments that it gets here in the end. */
+  /** The compiler's executable, run directly with the arguments that the wrapper gives it. */
   readonly baseline: Command | null;
-  /** pip's script on the same input, when the compiler came from pip. */
+  /** pip's script on the same input, for a compiler from pip. */
   readonly pip: Command | null;
-  /** Each run writes to another file, so that none is the repetition of one that the wrapper remembers. */
+  /** Whether each run has a new output file, so that no run repeats an earlier one. */
   readonly isNew?: boolean;
 }
 
 async function main(): Promise<void> {
   const args = readArguments(['rounds', 'budget', 'json'], USAGE);
-  if (args.positionals.length > 0)
-    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  refusePositionals(args);
   const rounds = wholeNumber(args, 'rounds', 15);
   const budgetSeconds = secondsOption(args, 'budget', 15);
   const json = jsonFile(args);
@@ -64,7 +63,7 @@ async function main(): Promise<void> {
   const place = await openWorkplace();
   const machine = describeMachine(NO_TUNING.DEVICE);
   const { commands, hits } = listCommands(place, budgetSeconds);
-  // The first run of each fills caches; it does not count.
+  // Warm-up: the first run of each command fills caches.
   for (const command of commands) milliseconds(command);
   const times = new Map<Command, number[]>(commands.map((command) => [command, []]));
   for (let round = 0; round < rounds; round++) {
@@ -95,7 +94,7 @@ async function main(): Promise<void> {
   });
 }
 
-/** Makes the hits, and lists everything that is timed. */
+/** Makes the hits, and lists all commands to time. */
 function listCommands(place: Workplace, budgetSeconds: number): { commands: Command[]; hits: Explained[] } {
   const { compiler, wrapper, folder } = place;
   const elementwise = join(folder, 'elementwise.mlir');
@@ -131,7 +130,7 @@ function listCommands(place: Workplace, budgetSeconds: number): { commands: Comm
       add({ ...miss, what: 'wrapper, miss, budget 0', isNew: true });
       add({ ...miss, what: 'wrapper, miss again' });
     }
-    // Where the default is best nothing is injected, and the arguments of the hit are the user's own.
+    // If the default is best, nothing is injected, and the arguments of the hit are the user's own.
     const same = hit.route === 'none' ? stock : direct(input, hit.command.slice(1), ', arguments of the hit');
     add({ ...plain, ...same, what: 'wrapper, hit', env: hitEnvironment, isNew: true });
     add({ ...plain, ...same, what: 'wrapper, hit again', env: hitEnvironment });
@@ -154,8 +153,8 @@ const ELEMENTWISE = `func.func @main(%lhs: tensor<512x512xf32>, %rhs: tensor<512
 `;
 
 /**
- * Tunes, then compiles again as it will be timed.
- * @throws BenchError when that run is no hit
+ * Tunes, then compiles again like a timed run.
+ * @throws BenchError when the second compile is not a hit
  */
 function makeHit(
   { wrapper, folder }: Workplace,
@@ -169,21 +168,21 @@ function makeHit(
     rmSync(file, { force: true });
     runOnce(wrapper, argv, { ...env, IREE_TUNED_BUDGET: String(budget), IREE_TUNED_EXPLAIN: file });
     if (!existsSync(file))
-      throw new BenchError('the wrapper does not explain what it did: is dist/ up to date?');
+      throw new BenchError('the wrapper wrote no explain JSON: run `node scripts/build.mjs` first');
     return JSON.parse(readFileSync(file, 'utf8')) as Explained;
   };
   say(`Tuning ${matmul} for up to ${budgetSeconds} s ...`);
-  // The first of these tunes and proves the plan; the second is what a later build sees.
+  // The first compile tunes and proves the plan. The second is a later build.
   explain(budgetSeconds);
   const hit = explain(0);
   const operation = hit.operations[0];
   if (operation?.outcome === 'hit' && hit.applied !== false) return hit;
   throw new BenchError(
-    `${matmul} makes no hit to time (${hit.reason ?? operation?.reason ?? 'no reason is given'}): try a larger --budget`,
+    `${matmul} is not a hit (${hit.reason ?? operation?.reason ?? 'no reason is given'}): try a larger --budget`,
   );
 }
 
-/** @throws BenchError when the command fails: its time would mean nothing */
+/** @throws BenchError when the command fails */
 function runOnce(file: string, argv: readonly string[], env: NodeJS.ProcessEnv): void {
   const { status, signal, error } = spawnSync(file, argv, { env, stdio: 'ignore' });
   if (status !== 0)
@@ -207,7 +206,7 @@ function milliseconds({ file, argv, env, isNew = false }: Command): number {
 interface Summary {
   readonly command: Command;
   readonly medianMs: number;
-  /** Median over the rounds of the difference to the baseline in the same round, and of the ratios. */
+  /** Medians over the rounds: difference and ratios to the other command in the same round. */
   readonly overElfMs: number | null;
   readonly ofElf: number | null;
   readonly ofPip: number | null;

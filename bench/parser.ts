@@ -1,4 +1,4 @@
-// How fast the parser reads and what memory it takes: text full of operations, blobs, more than 2 GiB, the worst.
+// Speed and memory of the parser on dense text, blobs, more than 2 GiB, and adversarial texts.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { freemem } from 'node:os';
@@ -32,29 +32,29 @@ import { describeMachine, root, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--peers yes|no] [--json FILE] [FILES...]
 
-  FILES     programs to read, as the compiler's --compile-to=input prints them, each repeated up to 6 MB
-            (default: the examples, as they are)
-  --rounds  how often each text is parsed after the first time (default 15)
-  --huge    whether to parse 2.2 GiB too (default: when there is memory for it)
+  FILES     programs, compiled with --compile-to=input and repeated up to 6 MB
+            (default: the examples, not compiled)
+  --rounds  passes over each text after the first one (default 15)
+  --huge    whether to parse 2.2 GiB too (default: if there is enough memory)
   --peers   whether netron and tree-sitter-mlir read the texts of a few MB too; they are installed from PyPI into
             .venv-peers (default: no)
-  --json    also write every value to FILE`;
+  --json    also write all values to FILE`;
 
 const DENSE_BYTES = 6e6;
 const BLOB_BYTES = 2 ** 30;
 const HUGE_BYTES = Math.ceil(2.2 * 2 ** 30);
 const WORST_BYTES = 2 ** 20;
-/** The huge input, and the rest of the machine. */
+/** Memory for the huge input, and 1 GiB more. */
 const HUGE_MEMORY = HUGE_BYTES + 2 ** 30;
 
-/** What is hoped for, on one core. */
+/** Goals on one core: MB/s for dense text and for blobs, and peak memory beyond the input in MB. */
 const GOALS = { dense: 100, blob: 1500, beyondMB: 200 };
 
 interface Case {
   readonly kind: 'dense' | 'blob' | 'huge' | 'worst';
   readonly name: string;
   readonly rounds: number;
-  /** The arguments of the child. */
+  /** Arguments of the child process. */
   readonly argv: readonly string[];
 }
 
@@ -84,15 +84,15 @@ async function main(): Promise<void> {
   }
   const compared: Compared[] = [];
   for (const result of withPeers === 'yes' ? results : []) {
-    // They would need minutes, or memory that is not there, for the blobs.
+    // The peers need minutes or too much memory for the blobs.
     if (result.kind !== 'dense' && result.kind !== 'worst') continue;
     say(`Comparing ${result.name} ...`);
     compared.push({ result, runs: await runPeers(peers, result) });
   }
 
   console.log(
-    `Node ${process.version}. Each row is a process of its own; "first" is its first pass, "warm" the median of the others. ` +
-      '"Beyond" is the peak of its resident memory in the first pass less the input, Node itself included.\n',
+    `Node ${process.version}. Each row is a separate process. "first" is its first pass, "warm" is the median of the others. ` +
+      '"beyond" is the peak of resident memory in the first pass, without the input but with Node.\n',
   );
   console.log(report(results));
   console.log(`\n${verdicts(results).join('\n')}`);
@@ -131,7 +131,7 @@ function listCases(folder: string, files: readonly string[], rounds: number, hug
       { ...hugeCase, argv: hugeArgv },
       { ...hugeCase, name: plainBlob.name, argv: [...hugeArgv, 'plain'] },
     );
-  else say('2.2 GiB are left out: --huge yes takes them in.');
+  else say('2.2 GiB are left out: --huge yes includes them.');
   for (const [name, text] of worstTexts(WORST_BYTES)) add('worst', name, Math.min(rounds, 5), text);
   return cases;
 }
@@ -147,7 +147,7 @@ function examples(): string {
     .join('\n');
 }
 
-/** What the compiler makes of a program before it optimizes: linalg. The program itself where there is no compiler. */
+/** The compiler's text of a program in linalg, before optimization. Without a compiler, the program itself. */
 function compiledToInput(file: string, folder: string): string {
   try {
     const { executable } = findCompiler(process.env, {
@@ -160,10 +160,10 @@ function compiledToInput(file: string, folder: string): string {
       maxBuffer: 2 ** 30,
     });
     if (status === 0) return stdout;
-    say(`${file}: the compiler does not take it (${stderr.split('\n')[0]!}); it is parsed as it is.`);
+    say(`${file}: the compiler refuses it (${stderr.split('\n')[0]!}), so the original text is parsed.`);
   } catch (error) {
     if (!(error instanceof CompilerNotFoundError)) throw error;
-    say(`${file}: there is no compiler to prepare it; it is parsed as it is.`);
+    say(`${file}: there is no compiler, so the original text is parsed.`);
   }
   return readFileSync(file, 'utf8');
 }
@@ -179,7 +179,7 @@ async function measure(one: Case): Promise<Result> {
   return { ...one, ...(JSON.parse(stdout) as ParserRun) };
 }
 
-/** What is wrong with where the operations are; null when they are where they should be. */
+/** A message about wrong offsets of the operations; null for correct offsets. */
 function misplaced({ kind, operations, starts }: Result): string | null {
   const expected = kind === 'huge' ? hugeStarts(HUGE_BYTES) : hugeStarts(BLOB_BYTES).slice(0, 1);
   if (operations === expected.length && starts.join() === expected.join()) return null;
@@ -221,20 +221,20 @@ async function runPeers(peers: Peers | null, { argv: [file] }: Result): Promise<
   return { netron: await time('netron'), 'tree-sitter': await time('tree-sitter') };
 }
 
-/** The fastest pass of each reader, out of as many. */
+/** Table of the fastest pass of each reader. All readers have equally many passes. */
 function comparison(compared: readonly Compared[]): string {
   const fastest = (bytes: number, passes: readonly number[]): string => {
     const rate = speed(bytes, Math.min(...passes));
     return rate.toPrecision(rate < 10 ? 2 : 3);
   };
   const cell = ({ bytes }: Result, { milliseconds, problem }: PeerRun): string => {
-    // Whoever stops at the first error has not read the text.
+    // A reader that stops at the first error has no rate.
     const rate = milliseconds.length === 0 || isRefusal(problem) ? '-' : fastest(bytes, milliseconds);
     return problem === null ? rate : `${rate} (${shortened(problem)})`;
   };
   return (
-    'The fastest pass of each, MB/s. netron reads the text and makes the model that it shows; ' +
-    `tree-sitter-mlir makes a tree of all tokens; this parser finds contractions. Limit: ${LIMIT_SECONDS} s.\n\n` +
+    'The fastest pass of each reader, MB/s. netron builds the model that it shows, ' +
+    `tree-sitter-mlir builds a tree of all tokens, and this parser finds contractions. Limit: ${LIMIT_SECONDS} s.\n\n` +
     table(
       ['input', 'MB', 'mlir-parser-ts', ...PEERS],
       compared.map(({ result, runs }) => [
@@ -247,7 +247,7 @@ function comparison(compared: readonly Compared[]): string {
   );
 }
 
-/** tree-sitter goes on after an error, and has read everything; netron stops there. */
+/** Whether the reader stopped at an error. tree-sitter continues after errors, netron stops. */
 const isRefusal = (problem: string | null): boolean => problem !== null && problem !== TREE_ERRORS;
 
 function shortened(text: string): string {

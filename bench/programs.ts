@@ -1,4 +1,4 @@
-// Whole programs: what stock and tuned compiles make of them, verified and timed against each other.
+// Whole programs, compiled by stock and tuned: the results are compared, then both are timed.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readArguments as readCompilerArguments } from '../src/compiler/arguments.ts';
@@ -21,7 +21,8 @@ import {
   UsageError,
   wholeNumber,
 } from './shared/arguments.ts';
-import { either, growingRow } from './shared/rows.ts';
+import { gainOf } from './shared/gains.ts';
+import { either, growingRow, tuningText } from './shared/rows.ts';
 import { compileBoth, openTools, type State, type Tools } from './shared/stock-and-tuned.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
@@ -30,16 +31,16 @@ const USAGE = `usage: npm run bench:programs -- FILE_OR_FOLDER... [--budget SECO
 
   FILE_OR_FOLDER  .mlir files, and folders with such files at any depth
   --budget        seconds of tuning per program (default 60)
-  --timing        about how many seconds the timing of a program may take, and at most one call of it (default 60)
-  --rounds        how often both are timed; fewer for programs that take long (default 7)
-  --device        what to measure on (default local-sync, one thread)
-  --flags         more flags for both compilers, after those for this machine's CPU
-  --folder        where tuning database and cache are kept (default: nowhere)
-  --json          also write every value to FILE, anew after each program`;
+  --timing        about the seconds of timing per program, and the time limit of one call (default 60)
+  --rounds        most rounds of timing; slow programs get fewer (default 7)
+  --device        driver of the runtime (default local-sync, one thread)
+  --flags         more flags for both compilers, after the flags for this machine's CPU
+  --folder        keep the tuning database and the cache in FOLDER (default: a temporary folder)
+  --json          also write all values to FILE, after each program`;
 
-/** A program below this ratio counts as slower: more than noise usually is. */
+/** A program below this ratio counts as slower. Noise is usually less. */
 const SLOWER = 0.98;
-/** The contractions that tuning is for, in multiply-adds: above the first, up to the second. */
+/** Sizes of contractions that tuning is for, in multiply-adds: above the first, up to the second. */
 const TUNABLE_SIZES = [64 ** 3, 2048 ** 3] as const;
 
 interface Options {
@@ -49,16 +50,16 @@ interface Options {
   readonly flags: readonly string[];
 }
 
-/** One program, or one function of a program that has several. */
+/** Result of one function, or of a program that was not run. */
 interface Result {
   readonly program: string;
   /** Null for the only function of a program, and for a program that was not run. */
   readonly function: string | null;
   readonly state: State;
-  /** Why there are no results, or what the first of them that differs says. */
+  /** Why there are no results, or the first difference of results. */
   readonly reason: string | null;
   readonly verdict: Verdict | null;
-  /** Both modules have the same bytes, so their times differ by noise alone. */
+  /** Whether both modules have the same bytes. Their times then differ only by noise. */
   readonly sameCode: boolean;
   /** Multiply-adds of the largest static contraction. */
   readonly largestContraction: number | null;
@@ -114,7 +115,7 @@ async function main(): Promise<void> {
   console.log(`\n${summaryText(summarise(results))}`);
 }
 
-/** `--flags "--a --b"` as `--flags=--a --b`: a value that starts with a dash would pass for an option. */
+/** Joins `--flags "--a --b"` to `--flags=--a --b`, because node:util reads a value with a leading dash as an option. */
 function joinFlags(argv: readonly string[]): string[] {
   const at = argv.indexOf('--flags');
   const value = at < 0 ? undefined : argv[at + 1];
@@ -122,16 +123,16 @@ function joinFlags(argv: readonly string[]): string[] {
 }
 
 interface Program {
-  /** As rows show it: relative to the folder that holds all programs. */
+  /** Path relative to the common folder of all programs. */
   readonly name: string;
   readonly path: string;
 }
 
-/** @throws UsageError */
+/** @throws UsageError for a missing file or folder */
 function programsUnder(paths: readonly string[]): Program[] {
   const files = paths.flatMap((path) => {
     const status = statSync(path, { throwIfNoEntry: false });
-    if (status === undefined) throw new UsageError(`${path} is not there`);
+    if (status === undefined) throw new UsageError(`${path}: there is no such file`);
     if (!status.isDirectory()) return [path];
     return readdirSync(path, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.mlir'))
@@ -144,7 +145,7 @@ function programsUnder(paths: readonly string[]): Program[] {
   return unique.map((path) => ({ name: relative(common, path), path }));
 }
 
-/** Compiles a program twice, then runs each of its functions: nothing is compiled while anything is timed. */
+/** Compiles a program with both compilers, then runs each of its functions. */
 async function* measure(
   { name, path }: Program,
   folder: string,
@@ -187,14 +188,14 @@ async function* measure(
       tools,
       folder,
     };
-    // Times of the same code are shown, and nothing is concluded from them.
+    // The times of the same code are only shown, so one pair is enough.
     const extent = { pairs: sameCode ? 1 : options.rounds, seconds: options.timingSeconds };
     const verdict = await verifyProgram(contest, extent);
     yield { ...result, verdict, reason: verdict.reason };
   }
 }
 
-/** Keys of workloads look like `contraction m=64 n=64 k=64 ...`. */
+/** Multiply-adds from workload keys such as `contraction m=64 n=64 k=64 ...`. */
 function largestContraction(explanation: Explanation | null): number | null {
   const sizes = workloadsOf(explanation).map((workload) =>
     [...workload.matchAll(/ [bmnk]\d*=(\d+)/g)].reduce((product, [, size]) => product * Number(size), 1),
@@ -205,15 +206,6 @@ function largestContraction(explanation: Explanation | null): number | null {
 const workloadsOf = (explanation: Explanation | null) =>
   (explanation?.operations ?? []).flatMap(({ workload }) => (workload === null ? [] : [workload]));
 
-/**
- * How many times faster tuned is. The same code is neither faster nor slower, even where it takes too long to be timed;
- * null when there is no telling.
- */
-function ratioOf({ verdict, sameCode }: Result): number | null {
-  if (verdict?.equal !== true) return null;
-  return sameCode ? 1 : (verdict.timing?.ratio ?? null);
-}
-
 const HEADER = ['program', 'stock', 'tuned', 'ratio', 'outputs', 'decided', 'route', 'applied', 'tuning', ''];
 const WIDTHS = [0, 8, 8, 9, 9, 7, 10, 7, 8, 0];
 
@@ -221,7 +213,7 @@ function cells(result: Result): string[] {
   const { program, verdict, sameCode, explanation, state } = result;
   const workloads = workloadsOf(explanation).length;
   const decided = explanation?.operations.filter(({ outcome }) => outcome === 'hit' || outcome === 'tuned');
-  const ratio = ratioOf(result);
+  const ratio = gainOf(result);
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
   const remark = [result.function, state === 'compiled by both' ? null : state, result.reason];
   return [
@@ -233,8 +225,7 @@ function cells(result: Result): string[] {
     decided === undefined ? '-' : `${decided.length}/${workloads}`,
     explanation?.route ?? '-',
     either(explanation?.applied, 'yes', 'NO'),
-    // None is not worth a number.
-    formatSeconds(explanation?.seconds.tuning || NaN),
+    tuningText(explanation),
     remark.filter((text) => text !== null).join(': '),
   ];
 }
@@ -252,7 +243,7 @@ interface Summary {
   readonly slower: number;
   /** Null without any ratio. */
   readonly geometricMean: number | null;
-  /** Over the programs whose largest contraction is of a size that tuning is for. */
+  /** Only programs whose largest contraction is in the range of `TUNABLE_SIZES`. */
   readonly tunable: { readonly rated: number; readonly geometricMean: number | null };
 }
 
@@ -260,7 +251,7 @@ function summarise(results: readonly Result[]): Summary {
   const inState = (state: State) =>
     new Set(results.filter((result) => result.state === state).map(({ program }) => program)).size;
   const verified = results.filter(({ verdict }) => verdict !== null && verdict.equal !== null);
-  const ratios = (some: readonly Result[]) => some.map(ratioOf).filter((ratio) => ratio !== null);
+  const ratios = (some: readonly Result[]) => some.map(gainOf).filter((ratio) => ratio !== null);
   const all = ratios(results);
   const tunable = ratios(
     results.filter(

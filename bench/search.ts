@@ -1,4 +1,4 @@
-// How soon strategies find the best: each searches spaces that were measured before, of shapes that its prior has not seen.
+// Compares strategies on measured search spaces. The prior of each space is trained without its shape.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { doubtOf, forestsWithout } from '../scripts/prior/train.ts';
@@ -23,11 +23,11 @@ import { root } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:search -- [--seeds N] [--json FILE] [FILE...]
 
-  FILE     measured spaces (default: all below bench/data/spaces)
-  --seeds  how often each strategy searches each space (default 5)
-  --json   also write every value to FILE`;
+  FILE     measured spaces (default: all in bench/data/spaces)
+  --seeds  searches of each strategy in each space (default 5)
+  --json   also write all values to FILE`;
 
-/** A grid takes as long as there are points, whatever it finds. */
+/** All strategies but the grid, which visits every point. */
 const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
   guided: guidedSearch,
   descent: coordinateDescent,
@@ -40,7 +40,7 @@ const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
 const BATCH = 16;
 const BATCHES = 10;
 
-/** Trials after which shares of the best are told. */
+/** Numbers of trials after which the table shows the share of the best. */
 const AFTER = [16, 32, 64, 160];
 
 interface Searched {
@@ -101,7 +101,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 const bestOf = ({ trials }: MeasuredSpace): number => Math.max(...trials.map(([, ratio]) => ratio ?? 0));
 
-/** Share of the best's speed of what the prior predicts to be best. */
+/** Speed of the configuration that the prior predicts as best, as a share of the best speed. */
 function shareUntimed(space: MeasuredSpace, forest: Forest): number {
   const predicted = space.trials.flatMap(([configuration, ratio]) => {
     const features = llvmCpu.featuresOf(space.workload, configuration, space.options);
@@ -111,7 +111,7 @@ function shareUntimed(space: MeasuredSpace, forest: Forest): number {
   return best!.ratio / bestOf(space);
 }
 
-/** A search of what was measured of a space, and of nothing else. */
+/** Searches only the measured configurations of a space. */
 function search(
   strategy: StrategyFactory,
   measured: MeasuredSpace,
@@ -140,13 +140,13 @@ function search(
   };
   const inSpace: SearchSpace<Configuration> = {
     ...{ ...whole, configurationAt, guide },
-    // Those that predict look at all that was measured, the others find their way.
+    // Strategies with a model predict for all measured points. The others begin at the starts.
     starts:
       strategy === guidedSearch || strategy === boostedSearch
         ? points
         : whole.starts.filter((one) => configurationAt(one) !== null),
   };
-  // A random point of the whole space is hardly ever one that was measured.
+  // Few random points of the whole space were measured.
   const space = strategy === randomSearch ? listed(trials.map(([configuration]) => configuration)) : inSpace;
   const searcher = strategy(space, seededRandom(seed));
   const best = bestOf(measured);
@@ -164,7 +164,7 @@ function search(
   return { shares, trials: count };
 }
 
-/** A space of these configurations in no order. */
+/** A space with one knob that lists these configurations. */
 const listed = (configurations: readonly Configuration[]): SearchSpace<Configuration> => ({
   knobs: [{ name: 'configuration', values: [...configurations.keys()] }],
   ...{ starts: [], alternatives: [], pointOf: () => null, valuesOf: () => null },

@@ -16,7 +16,7 @@ import { HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
 const USAGE = `usage: node --conditions=source bench/spaces.ts --to FILE [--trials N] [--cpu NAME] SHAPE...
 
-  --to      a gzipped file of JSON lines; shapes that it has are left out
+  --to      a gzipped file of JSON lines, which is extended; its shapes are not measured again
   --trials  configurations of each shape (default 240)
   --cpu     value of --iree-llvmcpu-target-cpu (default host)`;
 
@@ -24,7 +24,7 @@ const USAGE = `usage: node --conditions=source bench/spaces.ts --to FILE [--tria
 const BATCH = 24;
 const AT_ONCE = 2;
 
-/** Configurations whose neighbours are tried. */
+/** Number of the best configurations whose neighbours are tried. */
 const BEST = 8;
 
 /** Seconds for timing one batch. */
@@ -33,7 +33,7 @@ const BATCH_SECONDS = 60;
 async function main(): Promise<void> {
   const args = readArguments(['to', 'trials', 'cpu'], USAGE);
   const path = args.options['to'];
-  if (path === undefined) throw new UsageError('--to names no file');
+  if (path === undefined) throw new UsageError('--to is missing; give a file');
   const cpu = args.options['cpu'] ?? 'host';
   const trials = wholeNumber(args, 'trials', 240);
   const flags = [...HOST_FLAGS.slice(0, -1), `--iree-llvmcpu-target-cpu=${cpu}`];
@@ -55,16 +55,17 @@ async function main(): Promise<void> {
   }
 }
 
-/** Starts and random points first, then changes of one or two knobs of the best. */
+/** Measures starts and random points, then changes of one to three knobs of the best configurations. */
 async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpace> {
   const { work, site, toolchain } = shape;
   const { workload, options } = work;
   const backend = backendNamed(site.target.key);
-  if (backend === undefined || !isOperationWork(workload)) throw new BenchError(`${shape.name} is not tuned`);
+  if (backend === undefined || !isOperationWork(workload))
+    throw new BenchError(`${shape.name} is not tunable`);
   const space = backend.spaceOf(workload, options);
   const random = seededRandom(7);
   const bench = realBench(toolchain, workload);
-  /** Seconds by key: the least, since other processes only add time. Infinity for a failure. */
+  /** Least seconds by key, because other processes only add time; Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
   const timeAll = async (configurations: readonly Configuration[]) => {
@@ -116,7 +117,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
     await tryAll(legal.slice(0, room));
     if (results.size === before) break;
   }
-  // The best once more, without those that were only slowed down by others.
+  // Time the best again, because other processes may have slowed them down.
   const again = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, 2 * AT_ONCE * BATCH);
   await timeAll(again.map(([configuration]) => configuration));
   const trials = [...results.values()].map(
@@ -140,7 +141,7 @@ function randomPoints(space: SearchSpace<Configuration>, random: Random, count: 
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
-/** One to three knobs changed, mostly to a value nearby. */
+/** Changes one to three knobs, mostly to a near value. */
 function moved({ knobs }: SearchSpace<Configuration>, from: Point, random: Random): Point {
   let point = from;
   const changes = 1 + Math.floor(random() * 3);

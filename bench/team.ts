@@ -1,4 +1,4 @@
-// What a team's server takes and gives: questions, many writers with many pullers, and millions of trials.
+// Load on a team's server: queries, many writers with pullers, and many trials.
 import { performance } from 'node:perf_hooks';
 import { digestOf, CONFIDENCE, EVIDENCE_VERSION } from '../src/store/claim.ts';
 import type { ClaimLine, PartLine, TrialLine } from '../src/store/exchange/lines.ts';
@@ -16,22 +16,23 @@ import {
   BenchError,
   jsonFile,
   readArguments,
+  refusePositionals,
   run,
   say,
-  UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
+import { quantile } from './shared/rows.ts';
 import { describeMachine } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:team -- [--writers N] [--records N] [--pullers N] [--rounds N] [--trials N] [--json FILE]
 
-  --writers  processes' worth of connections that push at once (default 64)
-  --records  that each of them pushes (default 1000)
-  --pullers  that pull meanwhile (default 4)
-  --rounds   questions of each kind (default 200)
-  --trials   that are loaded and looked up (default 50000)
-  --json     also write every value to FILE`;
+  --writers  connections that push at the same time (default 64)
+  --records  records of each writer (default 1000)
+  --pullers  connections that pull at the same time (default 4)
+  --rounds   queries of each kind (default 200)
+  --trials   trials to load and look up (default 50000)
+  --json     also write all values to FILE`;
 
 const LIMIT_MS = 600_000;
 const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@bench' };
@@ -39,7 +40,7 @@ const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@b
 /** Lines of one push. */
 const BATCH = 50;
 const TRIAL_BATCH = 2000;
-/** Subjects and configurations that trials are of. */
+/** Numbers of subjects and configurations of the trials. */
 const TRIAL_SUBJECTS = 500;
 const TRIAL_CONFIGURATIONS = 200;
 const KEYS_ASKED = 50;
@@ -119,16 +120,13 @@ async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
   throw new BenchError(got.failure.reason);
 }
 
-const quantile = (values: readonly number[], q: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!;
-
 async function timed(action: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await action();
   return performance.now() - begun;
 }
 
-/** Many writers at once, and pullers that see all of it. Claims that were lost, doubled or missed are counted. */
+/** Runs writers and pullers at the same time. Counts the claims that each puller received, and those it received twice. */
 async function writeAndPull(url: string, writers: number, records: number, pullers: number) {
   let writing = true;
   const begun = performance.now();
@@ -177,7 +175,7 @@ async function writeAndPull(url: string, writers: number, records: number, pulle
   return { seconds, pulled: await Promise.all(pulling) };
 }
 
-/** Milliseconds of questions for `KEYS_ASKED` workloads that are known. */
+/** Milliseconds of queries for `KEYS_ASKED` known workloads, on an open and on a new connection. */
 async function ask(url: string, rounds: number, claims: number) {
   const question = (round: number) => ({
     ...PLACE,
@@ -235,8 +233,7 @@ async function loadTrials(database: TestDatabase, url: string, count: number, ro
 
 async function main(): Promise<void> {
   const args = readArguments(['writers', 'records', 'pullers', 'rounds', 'trials', 'json'], USAGE);
-  if (args.positionals.length > 0)
-    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  refusePositionals(args);
   if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
   const writers = wholeNumber(args, 'writers', 64);
   const records = wholeNumber(args, 'records', 1000);
@@ -257,7 +254,7 @@ async function main(): Promise<void> {
   const claims = writers * records;
   const written = await writeAndPull(url, writers, records, pullers);
   const [stored] = await database.query('SELECT count(*)::int AS claims FROM iree_tuned.claim');
-  say(`${rounds} questions of each kind ...`);
+  say(`${rounds} queries of each kind ...`);
   const asked = await ask(url, rounds, claims);
   say(`${trials} trials ...`);
   const loaded = await loadTrials(database, url, trials, rounds);
@@ -277,7 +274,7 @@ async function main(): Promise<void> {
     table(
       ['what', 'median', '99th percentile'],
       [
-        row(`ask for ${KEYS_ASKED} workloads of ${claims}, connected`, asked.warm),
+        row(`query ${KEYS_ASKED} workloads of ${claims}, connected`, asked.warm),
         row('the same, with connection and login', asked.cold),
         row(`all trials of one of ${TRIAL_SUBJECTS} workloads, of ${trials}`, loaded.lookups),
       ],
@@ -293,11 +290,11 @@ async function main(): Promise<void> {
           (claims / written.seconds).toFixed(0),
         ],
         ['  lost', String(lost), ''],
-        [`  missed by ${pullers} pullers meanwhile`, String(missed), ''],
+        [`  missed by ${pullers} pullers`, String(missed), ''],
         ['  pulled twice', String(doubled), ''],
-        ['trials pushed by one', String(trials), (trials / loaded.seconds).toFixed(0)],
+        ['trials pushed by one writer', String(trials), (trials / loaded.seconds).toFixed(0)],
         [
-          '  bytes of each, and in its index',
+          '  bytes each, in the table and in the index',
           loaded.bytesPerTrial.rows.toFixed(0),
           loaded.bytesPerTrial.index.toFixed(0),
         ],

@@ -1,20 +1,20 @@
-// Whether what a record says of an operation holds in the running program. Pure.
+// Compares the gain in a record with the gain in the running program. Pure.
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
 import { sameDispatches } from '../../src/program/same-dispatches.ts';
 import { comparedWorkloads } from '../../src/program/slower.ts';
 import type { ExplainedOperation, Explanation } from '../../src/report/explain.ts';
 import type { Roots } from '../shared/contractions.ts';
 
-/** One workload that was injected. */
+/** One injected workload. */
 export interface Agreement {
   readonly workload: string;
-  /** How many times as fast as the default: as its record has it, and by the runtime's statistics of the program. */
+  /** Default time over tuned time: from the record, and from the statistics of the running program. */
   readonly recorded: number;
   readonly inProgram: number;
 }
 
 /**
- * The workloads whose dispatches are in both programs.
+ * Compares the workloads whose dispatches are in both programs.
  * @param pairs of processes
  */
 export function agreementsOf(
@@ -35,7 +35,7 @@ export function agreementsOf(
     const all = operationsOf(workload, operations);
     const injected = all.filter(isApplied);
     const recorded = injected[0]?.speedup?.ratio;
-    // One workload in several places may have several records.
+    // A workload that occurs several times may have several records.
     if (recorded === undefined || all.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
     const names = own.flatMap((name) => tunedNames.get(name) ?? []);
     if (names.length < own.length) return [];
@@ -47,7 +47,7 @@ export function agreementsOf(
   });
 }
 
-/** The operations that become a workload: in its own dispatch where that is known, anywhere otherwise. */
+/** The operations of a workload: with the same context if there are any, otherwise with any context. */
 function operationsOf(workload: string, operations: readonly ExplainedOperation[]): ExplainedOperation[] {
   const alike = (like: (workload: string) => string) =>
     operations.filter((one) => one.workload !== null && like(one.workload) === like(workload));

@@ -1,4 +1,4 @@
-"""Architectures written by hand: functions of their weights and of what they are called with."""
+"""Hand-written architectures, as functions of their weights and inputs."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ class Model:
 
 
 class Weights:
-    """Draws weights one after the other, the same in every run; layers take them in the same order."""
+    """Draws random weights, the same in every run. Layers take the weights in the order of the draws."""
 
     def __init__(self, element_type=np.float32):
         self._random = np.random.default_rng(1)
@@ -32,7 +32,7 @@ class Weights:
         return self
 
     def linear(self, fan_in, fan_out):
-        """A matrix that keeps the scale of what goes through it, and a bias."""
+        """A matrix that keeps the scale of its input, and a bias."""
         return self.draw(fan_in, fan_out, deviation=fan_in**-0.5).draw(fan_out, deviation=0.1)
 
     def norm(self, width):
@@ -40,12 +40,12 @@ class Weights:
 
 
 def values(*shape, element_type=np.float32):
-    """What a network is called with: normal values."""
+    """Normally distributed inputs."""
     return np.random.default_rng(2).standard_normal(shape, dtype=np.float32).astype(element_type)
 
 
 def linear(take, x):
-    """Sums in f32, whatever the elements are, and goes on in their type."""
+    """Sums in f32. The result has the type of `x`."""
     return jnp.matmul(x, take(), preferred_element_type=jnp.float32).astype(x.dtype) + take()
 
 
@@ -101,7 +101,7 @@ def mlp(batch, widths):
 
 
 def convnext(size, width, blocks):
-    """ConvNeXt's blocks of one resolution, channels last."""
+    """ConvNeXt blocks of one resolution, channels last."""
     weights = Weights()
     for _ in range(blocks):
         weights.draw(7, 7, 1, width, deviation=1 / 7).draw(width, deviation=0.1)

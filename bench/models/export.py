@@ -1,10 +1,10 @@
-"""Exports models as StableHLO or in the torch dialect, with what it takes to run them: `export.py FOLDER NAME...`; without names it lists them.
+"""Exports models as StableHLO or in the torch dialect: `export.py FOLDER NAME...`. Without arguments, it lists the models.
 
-For each model NAME there are then, in FOLDER:
+For each model NAME, it writes to FOLDER:
 - NAME.mlir with one public function, `main`
-- NAME.bin, the values of its arguments one behind the other
-- NAME.irpa, where its weights are parameters
-- NAME.json: `inputs`, one value of `--input=` for each argument, and `run`, more flags that running it takes
+- NAME.bin, the values of all arguments in order
+- NAME.irpa, for models whose weights are parameters
+- NAME.json: `inputs`, one value of `--input=` for each argument, and `run`, more flags of the runtime's tools
 """
 
 import json
@@ -19,7 +19,7 @@ from architectures import ARCHITECTURES, transformer
 from keras_networks import SIZES, keras_network
 from torch_text import transformer_text
 
-# Where the weights are: given with each call, in the program, or in an archive.
+# By name: the architecture, and the place of its weights (arguments of each call, constants, or parameters in an archive).
 MODELS = {name: (name, "arguments") for name in [*ARCHITECTURES, *SIZES]}
 for name in ("decode-1", "decode-16", "encoder-128", "resnet50", "mobilenetv3small"):
     MODELS[f"{name}-constants"] = (name, "constants")
@@ -58,12 +58,12 @@ def export(folder, name):
         run.append(f"--parameters=model={archive}")
     (folder / f"{name}.mlir").write_text(text)
     inputs = write_arguments(folder / f"{name}.bin", arguments)
-    # Last: where it is, the others are complete.
+    # Write this file last: it marks the others as complete.
     (folder / f"{name}.json").write_text(json.dumps({"inputs": inputs, "run": run}))
 
 
 def with_parameters(text, count):
-    """The first `count` arguments of main become parameters of the scope `model`."""
+    """Turns the first `count` arguments of main into parameters of the scope `model`."""
     head = re.search(r"^ *func\.func public @main\((.*?)\) -> .*\{$", text, re.MULTILINE)
     arguments = re.findall(r"%arg\d+: tensor<[^>]*>(?: \{[^}]*\})?", head[1])
     types = [re.search(r"tensor<[^>]*>", argument)[0] for argument in arguments[:count]]
@@ -85,7 +85,7 @@ def write_archive(path, weights):
 
 
 def write_arguments(path, arguments):
-    """Values of `--input=`: the first one opens the file, the others go on in it."""
+    """Writes one file. Returns values of `--input=`: `@` opens the file, and `+@` continues in it."""
     with open(path, "wb") as file:
         for values in arguments:
             file.write(values.tobytes())

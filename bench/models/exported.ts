@@ -1,4 +1,4 @@
-// The models as files, exported where they are missing.
+// Files of the models, exported if they are missing.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { say, UsageError } from '../shared/arguments.ts';
@@ -8,11 +8,11 @@ import { root } from '../shared/workplace.ts';
 
 export interface Model {
   readonly name: string;
-  /** Its StableHLO, or its text in the torch dialect. */
+  /** Path of its StableHLO, or of its text in the torch dialect. */
   readonly path: string;
   /** Values of `--input=` for its function `main`. */
   readonly inputs: readonly string[];
-  /** More flags that it takes to run. */
+  /** More flags of the runtime's tools. */
   readonly run: readonly string[];
 }
 
@@ -27,9 +27,9 @@ const sources = [
 ].map(exporter);
 
 /**
- * All models, or those that are asked for.
- * @throws UsageError for a name that is none
- * @throws BenchError when they cannot be exported
+ * Exports all models, or only some.
+ * @throws UsageError for an unknown name
+ * @throws BenchError when the export fails
  */
 export async function exportModels(only: readonly string[] | null): Promise<Model[]> {
   const python = await openPython('.venv-models', requirements, 'jax and Keras');

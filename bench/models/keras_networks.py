@@ -1,4 +1,4 @@
-"""Networks of keras.applications for one image, without the softmax at their end: it would hide differences."""
+"""Networks of keras.applications for one image, without the final softmax, which would hide differences."""
 
 import os
 
@@ -24,7 +24,7 @@ def keras_network(name):
     network = classes[name](weights=None, classifier_activation=None, input_shape=shape)
     random = np.random.default_rng(1)
     variables = [*network.trainable_variables, *network.non_trainable_variables]
-    # States of random generators, say, which nothing depends on here, stay constants of the program.
+    # Other variables, such as states of random generators, stay constants of the program.
     is_weight = ["float" in variable.dtype for variable in variables]
     weights = [trained(variable, random) for variable, use in zip(variables, is_weight) if use]
 
@@ -39,7 +39,7 @@ def keras_network(name):
 
 
 def trained(variable, random):
-    """What Keras begins with, except for the zeros and ones of biases and normalisations: a compiler could fold them."""
+    """Keras's initial values. Constant ones, such as zero biases, get noise, because a compiler could fold constants."""
     initial = np.asarray(variable.value)
     if initial.min() < initial.max():
         return initial

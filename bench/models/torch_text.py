@@ -1,8 +1,8 @@
-"""Transformers in the torch dialect, as PyTorch's exporters write them: attention is one operation."""
+"""Transformers in the torch dialect, in the form of PyTorch's exporters: attention is one operation."""
 
 
 class Text:
-    """Writes a function, one operation after the other."""
+    """Collects the operations of a function."""
 
     def __init__(self):
         self.lines = []
@@ -23,7 +23,7 @@ class Text:
         return self.define(f"torch.prim.ListConstruct {', '.join(items)}", f"({types}) -> !torch.list<int>")
 
     def call(self, name, operands, types, shape):
-        """A value of this shape."""
+        """Adds `torch.aten.name` with a result of this shape, and returns the result's name."""
         return self.define(f"torch.aten.{name} {', '.join(operands)}", f"{', '.join(types)} -> {tensor(*shape)}")
 
 
@@ -32,7 +32,7 @@ def tensor(*shape):
 
 
 def transformer_text(weights, tokens, layers, width, hidden, heads):
-    """The same as `transformer` in architectures.py, of weights of these shapes, in their order."""
+    """The text of `transformer` in architectures.py. The weights give shapes and order."""
     text = Text()
     names = iter([(f"%w{i}", one.shape) for i, one in enumerate(weights)])
     none, zero = text.constant("none", ""), text.constant("float", "0.000000e+00")

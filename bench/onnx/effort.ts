@@ -1,4 +1,4 @@
-// How thoroughly one process measures a model, and how often.
+// The effort of timing a model: repetitions in a process, and rounds of processes.
 import { rotate } from '../shared/workplace.ts';
 
 export interface Effort {
@@ -7,9 +7,9 @@ export interface Effort {
   readonly minSeconds: number;
 }
 
-/** Seconds that a process times a model for. */
+/** Seconds of timing in one process. */
 const TIMED_SECONDS = 0.2;
-/** Of three repetitions the fastest counts, so that none is the first call: see `undisturbed`. */
+/** `undisturbed` takes the fastest of three repetitions, and so skips a slow first call. */
 const LEAST_REPETITIONS = 3;
 const MOST_REPETITIONS = 20;
 
@@ -19,18 +19,17 @@ export const effortFor = (seconds: number): Effort => ({
   minSeconds: TIMED_SECONDS / MOST_REPETITIONS,
 });
 
-/** How many rounds there may be, and about how long all of them may take, in seconds. */
+/** Most rounds, and about the seconds of all rounds together. */
 export interface Extent {
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** Fewer rounds say nothing: see `ratioInterval`. */
+/** Fewer rounds give no useful interval: see `ratioInterval`. */
 const LEAST_ROUNDS = 3;
 
 /**
- * Times contestants in rounds, in each of them everybody once, in an order that changes. Ends before a round that would likely
- * end too late.
+ * Times each contestant once per round, in a changing order. Stops before a round that would likely exceed the time.
  * @param time seconds of one call of a contestant
  * @returns a map for each round
  */
@@ -41,7 +40,7 @@ export async function inRounds<Contestant>(
 ): Promise<ReadonlyMap<Contestant, number>[]> {
   const begun = performance.now();
   const all: Map<Contestant, number>[] = [];
-  /** Seconds after one more round, if it takes as long as the others. */
+  /** Expected seconds after one more round. */
   const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / all.length);
   while (all.length < rounds && (all.length < LEAST_ROUNDS || likely() <= seconds)) {
     const times = new Map<Contestant, number>();

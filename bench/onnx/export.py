@@ -1,9 +1,9 @@
-"""Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`; without arguments it lists the light models.
+"""Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`. Without arguments, it lists the light models.
 
-SOURCE is the path of an .onnx file, or `light:NAME`. FOLDER then has:
-- model.onnx with static sizes and shapes, of opset 17 or newer
-- input0.npy, input1.npy, ..., a value for each input
-- model.json: `inputs`, the paths of these
+SOURCE is the path of an .onnx file, or `light:NAME`. It writes to FOLDER:
+- model.onnx with static shapes, of opset 17 or newer
+- input0.npy, input1.npy, ..., a random value for each input
+- model.json: `inputs`, the paths of the inputs
 """
 
 import json
@@ -28,7 +28,7 @@ def export(folder, source, sizes):
         model = light_model(source.removeprefix("light:"), OPSET)
     else:
         model = at_least_opset(load(source), OPSET)
-    # IREE's importer calls the program's function what the graph is called.
+    # IREE's importer names the function after the graph.
     model.graph.name = "main"
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
@@ -39,7 +39,7 @@ def export(folder, source, sizes):
         path = folder / f"input{i}.npy"
         np.save(path, input_values(value, random))
         inputs.append(str(path))
-    # Last: where it is, the others are complete.
+    # Write this file last: it marks the others as complete.
     (folder / "model.json").write_text(json.dumps({"inputs": inputs}))
 
 
@@ -48,9 +48,9 @@ def load(path):
         model = onnx.load(path)
     except Exception as error:
         raise ExportError(f"it cannot be read as ONNX ({one_line(error)}); give an .onnx file") from error
-    # Other files may pass for a message without content.
+    # The parser accepts some other files as an empty message.
     if not model.graph.node or not model.opset_import:
-        raise ExportError("it is no ONNX model, for it has no operations; give an .onnx file")
+        raise ExportError("it is not an ONNX model, because it has no operations; give an .onnx file")
     remove_initializers_from_inputs(model.graph)
     return model
 
@@ -68,7 +68,7 @@ def at_least_opset(model, opset):
 
 
 def remove_initializers_from_inputs(graph):
-    """Before version 4 of the format, initializers were inputs, too."""
+    """Before version 4 of the format, initializers were also inputs."""
     initializers = {one.name for one in graph.initializer}
     kept = [one for one in graph.input if one.name not in initializers]
     del graph.input[:]
@@ -76,11 +76,11 @@ def remove_initializers_from_inputs(graph):
 
 
 def set_sizes(graph, sizes):
-    """Makes all sizes of inputs static; those without a name are called INPUT.POSITION."""
+    """Makes all sizes of inputs static. A dimension without a name gets the name INPUT.POSITION."""
     missing = []
     for value in graph.input:
         if value.type.WhichOneof("value") != "tensor_type":
-            raise ExportError(f"the input {value.name} is no tensor; only tensors can be made up")
+            raise ExportError(f"the input {value.name} is not a tensor; the benchmark only generates tensors")
         for position, dimension in enumerate(value.type.tensor_type.shape.dim):
             if dimension.HasField("dim_value"):
                 continue
@@ -95,7 +95,7 @@ def set_sizes(graph, sizes):
 
 
 def with_shapes(model):
-    """Infers all shapes anew from the inputs."""
+    """Infers all shapes again from the inputs."""
     del model.graph.value_info[:]
     for value in model.graph.output:
         if not is_static(value):
@@ -112,7 +112,7 @@ def is_static(value):
 
 
 def input_values(value, random):
-    """Normal values; whole numbers, which may be indices or lengths, are 0 and 1."""
+    """Normally distributed floats. Integers may be indices or lengths, and are 0 or 1."""
     tensor = value.type.tensor_type
     shape = [dimension.dim_value for dimension in tensor.shape.dim]
     element_type = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
@@ -121,7 +121,7 @@ def input_values(value, random):
     if element_type == bool or np.issubdtype(element_type, np.integer):
         return random.integers(0, 2, shape).astype(element_type)
     name = onnx.TensorProto.DataType.Name(tensor.elem_type)
-    raise ExportError(f"the input {value.name} has elements of type {name}; only numbers can be made up")
+    raise ExportError(f"the input {value.name} has elements of type {name}; the benchmark only generates numbers")
 
 
 def one_line(error):

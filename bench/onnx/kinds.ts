@@ -3,12 +3,12 @@ import { percent, type DispatchTime } from '../shared/dispatch-time.ts';
 
 export interface KindShare {
   readonly kind: string;
-  /** Of the time in all dispatches. */
+  /** Share of the time in all dispatches. */
   readonly share: number;
   readonly dispatches: number;
 }
 
-/** Kinds by how the compiler names a dispatch behind its number. The first that fits counts. */
+/** Patterns for the part of a dispatch's name behind its number. The first match counts. */
 const KINDS: readonly (readonly [kind: string, name: RegExp])[] = [
   ['packing', /^(?:un)?pack(?:_|$)|^(?:un)?set_encoding|encoding|^encode/],
   ['softmax', /^softmax/],
@@ -22,24 +22,24 @@ const KINDS: readonly (readonly [kind: string, name: RegExp])[] = [
 
 const OTHER = 'other';
 
-/** A dispatch with less of the time is not named. */
+/** Kinds with a smaller share are not printed. */
 const LEAST_SHARE = 0.005;
 
 /**
  * The kind of work of a dispatch.
  * @param name such as `main$async_dispatch_1_conv_64x111x111x3x3x3_f32`
- * @param isContraction whether something is multiplied and summed in it; the compiler calls every window a convolution
+ * @param isContraction whether the dispatch multiplies and sums; the compiler's names call every window a convolution
  */
 export function kindOf(name: string, isContraction: boolean): string {
   const kind = KINDS.find(([, pattern]) => pattern.test(workOf(name)))?.[0] ?? OTHER;
   return kind === 'convolution' && !isContraction ? 'pooling' : kind;
 }
 
-/** The name behind the number, which other programs of the same model share. */
+/** The part of the name behind the number, which is the same in all programs of a model. */
 const workOf = (name: string): string => /_dispatch_\d+_(.*)$/.exec(name)?.[1] ?? name;
 
 /**
- * The kinds of a program's dispatches, largest share first; none when nobody knows where the time goes.
+ * The kinds of a program's dispatches, largest share first; empty without times.
  * @param contractions names of dispatches that multiply and sum, in this program or in another of the same model
  */
 export function kindShares(times: readonly DispatchTime[], contractions: Iterable<string>): KindShare[] {

@@ -1,7 +1,7 @@
-"""The light models in the `onnx` package: architectures of known networks, with random weights of the layers' scale.
+"""The light models in the `onnx` package: architectures of known networks, with random weights at the scale of each layer.
 
-The package has all weights as 0.02, in few bytes: `ConstantOfShape`. Everything would be the same number then, so nobody
-would notice a wrong result, and the compiler could fold most of it.
+The package's own weights are all 0.02, from `ConstantOfShape`. Such weights would hide wrong results, and the compiler could fold most
+of the network.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 FOLDER = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 PREFIX = "light_"
 
-# Of the last scores: more, and a softmax would be 1 in one place and 0 in all others.
+# Standard deviation of the last scores. With a larger one, a softmax would be 1 in one place and 0 elsewhere.
 SCORE_DEVIATION = 2.0
 
 
@@ -24,11 +24,11 @@ def light_names():
 
 
 def light_model(name, opset):
-    """One of `light_names()`, with weights as initializers. The same values in every run."""
+    """The model `name` of `light_names()`, with random weights as initializers. The same values in every run."""
     model = version_converter.convert_version(onnx.load(FOLDER / f"{PREFIX}{name}.onnx"), opset)
     model.ir_version = 8
     fold_constants(model.graph)
-    keep_what_is_used(model.graph)
+    remove_unused(model.graph)
     weights = random_weights(model.graph, np.random.default_rng(1))
     last = last_layer(model.graph)
     set_weights(model.graph, weights)
@@ -38,7 +38,7 @@ def light_model(name, opset):
 
 
 def fold_constants(graph):
-    """Computes what depends on nothing but initializers, and makes initializers of it."""
+    """Replaces nodes that depend only on initializers by initializers."""
     known = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     for node in list(graph.node):
         if not all(name in known for name in node.input):
@@ -50,7 +50,7 @@ def fold_constants(graph):
         graph.node.remove(node)
 
 
-def keep_what_is_used(graph):
+def remove_unused(graph):
     used = {name for node in graph.node for name in node.input}
     initializers = {one.name: one for one in graph.initializer}
     inputs = [one for one in graph.input if one.name in used and one.name not in initializers]
@@ -60,7 +60,7 @@ def keep_what_is_used(graph):
 
 
 def random_weights(graph, random):
-    """Values for the weights, by name. Other constants, such as shapes and ratios, stay."""
+    """Values of the weights, by name. Other constants, such as shapes and ratios, are not weights."""
     initializers = {one.name: one for one in graph.initializer}
     weights = {}
 
@@ -71,7 +71,7 @@ def random_weights(graph, random):
 
     for node in graph.node:
         if node.op_type in ("Conv", "Gemm"):
-            # Keeps the scale of activations: a relu halves their squares (He et al. 2015).
+            # Keeps the scale of activations. A relu halves the mean of their squares (He et al. 2015).
             gain = 2 if is_rectified(graph, node) else 1
             draw(node.input[1], 0, (gain / fan_in(node, initializers[node.input[1]].dims)) ** 0.5)
             for name in node.input[2:]:
@@ -97,7 +97,7 @@ def fan_in(node, shape):
 
 
 def is_rectified(graph, node):
-    """Whether a relu comes next, but for steps that keep the scale."""
+    """Whether a relu follows, directly or after operations that keep the scale."""
     keep_scale = ("BatchNormalization", "Mul", "Add", "Concat", "Reshape", "Transpose")
     followers = [one for one in graph.node if node.output[0] in one.input]
     return any(
@@ -112,7 +112,7 @@ def set_weights(graph, weights):
 
 
 def last_layer(graph):
-    """The last one with weights before the output: what it gives scales with them."""
+    """The last layer with weights before the output."""
     makers = {name: node for node in graph.node for name in node.output}
     node = makers[graph.output[0].name]
     while node.op_type not in ("Conv", "Gemm"):
@@ -121,7 +121,7 @@ def last_layer(graph):
 
 
 def deviation_of(model, name):
-    """How far the values called `name` are apart where the network is called with normal values."""
+    """Standard deviation of the tensor `name` for normally distributed inputs."""
     probed = onnx.ModelProto()
     probed.CopyFrom(model)
     probed.graph.output.append(onnx.ValueInfoProto(name=name))

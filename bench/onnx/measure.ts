@@ -14,19 +14,19 @@ import type { Peer } from './peer.ts';
 import type { Prepared, Request } from './prepared.ts';
 import { timeAll, timeAllDispatches, type Contestant } from './times.ts';
 
-/** Measurements of one model; null for those that were not made. */
+/** Measurements of one model; null for missing ones. */
 export interface Result {
   readonly model: string;
   readonly state: State | 'not prepared' | 'not measured';
-  /** Why something is missing, or what the first result that differs says. */
+  /** Why a measurement is missing, or the first difference of results. */
   readonly reason: string | null;
-  /** Tuned against stock. */
+  /** Verdict on tuned against stock. */
   readonly verdict: Verdict | null;
   readonly sameCode: boolean;
   readonly onnxRuntime: PeerResult | null;
-  /** Of each compile on the clock; that of tuned with its tuning. */
+  /** Wall time of each compile; that of tuned includes tuning. */
   readonly compileSeconds: { readonly stock: number; readonly tuned: number | null } | null;
-  /** Of the tuned program. */
+  /** Shares of the tuned program's time. */
   readonly kinds: readonly KindShare[];
   readonly dispatches: {
     readonly stock: readonly DispatchTime[];
@@ -35,11 +35,11 @@ export interface Result {
   readonly explanation: Explanation | null;
 }
 
-/** Against ONNX Runtime. */
+/** Comparison with ONNX Runtime. */
 interface PeerResult {
-  /** Of each result, see `relativeError`. */
+  /** Relative error of each result: see `relativeError`. */
   readonly relativeErrors: { readonly stock: readonly number[]; readonly tuned: readonly number[] };
-  /** Above 1 says that the program is faster than ONNX Runtime. */
+  /** Above 1, the program is faster than ONNX Runtime. */
   readonly stock: ModuleComparison;
   readonly tuned: ModuleComparison;
 }
@@ -48,16 +48,16 @@ export interface Setting {
   readonly tools: Tools;
   readonly peer: Peer;
   readonly rounds: number;
-  /** Makes the files of a model. @throws BenchError when that cannot be */
+  /** Makes the files of a model. @throws BenchError when that fails */
   prepare(request: Request): Promise<Prepared>;
 }
 
-/** About how long all rounds of one model may take. */
+/** About the time of all rounds of one model. */
 const TIMING_SECONDS = 120;
-/** Longest process that calls a model once. */
+/** Time limit of a process that calls a model once. */
 const CALL_SECONDS = 60;
 
-/** Failures are results, too. */
+/** Measures one model. A failure is a result. */
 export async function measure(request: Request, folder: string, setting: Setting): Promise<Result> {
   const nothing: Result = {
     ...{ model: request.name, verdict: null, sameCode: false, onnxRuntime: null, compileSeconds: null },
@@ -71,7 +71,7 @@ export async function measure(request: Request, folder: string, setting: Setting
     if (!(error instanceof BenchError)) throw error;
     return { ...nothing, reason: error.message };
   }
-  // All compiling first: nothing is compiled while anything is timed.
+  // Compile everything first: a compile would disturb the timing.
   const compiled = await compileBoth(model.program, folder, HOST_FLAGS, setting.tools);
   const { state, sameCode, explanation, seconds: compileSeconds } = compiled;
   const base: Result = { ...nothing, state, reason: compiled.error, sameCode, explanation, compileSeconds };
@@ -83,7 +83,7 @@ export async function measure(request: Request, folder: string, setting: Setting
   }
 }
 
-/** Results first, then times, then where the time goes. */
+/** Compares results, then times, then dispatches. */
 async function compare(
   model: Prepared,
   { stock, tuned, sameCode, explanation }: Compiled,

@@ -1,10 +1,10 @@
-"""ONNX Runtime on one model.
+"""Runs one model with ONNX Runtime.
 
-onnx_runtime.py versions                                            prints those of the packages
+onnx_runtime.py versions                                            prints the versions of packages
 onnx_runtime.py run MODEL THREADS FOLDER INPUT...                   writes raw results: FOLDER/0.bin, FOLDER/1.bin, ...
 onnx_runtime.py time MODEL THREADS REPETITIONS SECONDS INPUT...     prints the seconds of a call in each repetition
 
-INPUT is an .npy file. A repetition calls as often as takes so many seconds, as `iree-benchmark-module` does.
+INPUT is an .npy file. A repetition calls the model for at least SECONDS, like `iree-benchmark-module`.
 """
 
 import json

@@ -5,29 +5,29 @@ import { threadsOption } from '../shared/threads.ts';
 const USAGE = `usage: npm run bench:onnx -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all] [--dim NAME=SIZE]
                           [--archive] [--folder FOLDER] [--json FILE]
 
-  MODEL      an .onnx file, or a light model of the onnx package, such as squeezenet; without any: all light models
+  MODEL      an .onnx file, or a light model of the onnx package, such as squeezenet (default: all light models)
   --budget   seconds of tuning per model (default 60)
-  --rounds   how often everything is timed; fewer for models that take long (default 15)
-  --threads  1, or all that this machine offers (default 1), for ONNX Runtime too
-  --dim      the size of a dimension that has a name instead, such as batch=1; may be given more than once
-  --archive  each model also with its weights as parameters from an .irpa archive
-  --folder   where tuning database and cache are kept (default: nowhere)
-  --json     also write every value to FILE, anew after each model`;
+  --rounds   most rounds of timing; slow models get fewer (default 15)
+  --threads  1, or all threads of this machine (default 1), also for ONNX Runtime
+  --dim      size of a named dimension, such as batch=1; repeatable
+  --archive  also measure each model with its weights as parameters in an .irpa archive
+  --folder   keep the tuning database and the cache in FOLDER (default: a temporary folder)
+  --json     also write all values to FILE, after each model`;
 
 export interface Options {
-  /** Names of light models and paths of files; none for all light models. */
+  /** Names of light models and paths of files; empty for all light models. */
   readonly models: readonly string[];
   readonly budgetSeconds: number;
   readonly rounds: number;
   readonly threads: number;
-  /** By name, in elements. */
+  /** Sizes of named dimensions, in elements. */
   readonly sizes: Readonly<Record<string, number>>;
   readonly archive: boolean;
   readonly folder: string | undefined;
   readonly json: string | undefined;
 }
 
-/** @throws UsageError */
+/** @throws UsageError for an invalid command line */
 export function readOptions(argv?: readonly string[]): Options {
   const names = ['budget', 'rounds', 'threads', 'folder', 'json'];
   const args = readArguments(names, USAGE, argv && [...argv], { lists: ['dim'], switches: ['archive'] });

@@ -1,4 +1,4 @@
-// Results of a compiled model, against ONNX Runtime's.
+// Compares a compiled model's results with those of ONNX Runtime.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceFlags } from '../../src/backend/index.ts';
@@ -8,11 +8,11 @@ import { BenchError } from '../shared/arguments.ts';
 import { relativeError } from './relative-error.ts';
 import type { Programs } from './times.ts';
 
-/** Longest call of one module, with loading it. */
+/** Time limit of one call, with the loading of the module. */
 const CALL_SECONDS = 600;
 
 /**
- * How far each result of both modules is from that of ONNX Runtime, see `relativeError`.
+ * Relative error of each result of both modules against ONNX Runtime: see `relativeError`.
  * @param peers paths of ONNX Runtime's results, as raw bytes
  * @throws BenchError when a module cannot be run
  */

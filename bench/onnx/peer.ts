@@ -1,4 +1,4 @@
-// ONNX Runtime, in processes of its own.
+// Runs ONNX Runtime in separate processes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { undisturbed } from '../../src/measure/statistics.ts';
@@ -11,15 +11,15 @@ export interface Peer {
   readonly versions: Readonly<Record<string, string>>;
   /** Calls a model once. @returns paths of raw files, one for each result */
   run(model: Prepared, results: number, folder: string): Promise<string[]>;
-  /** Seconds of one call that nothing gets in the way of. */
+  /** Undisturbed seconds of one call. */
   time(model: Prepared, effort: Effort): Promise<number>;
 }
 
 const script = join(root, 'bench', 'onnx', 'onnx_runtime.py');
 
 /**
- * @param python of an environment with ONNX Runtime
- * @param threads that a call may use
+ * @param python interpreter of an environment with ONNX Runtime
+ * @param threads of a call
  */
 export async function openPeer(python: string, threads: number): Promise<Peer> {
   const ask = (command: string, argv: readonly (string | number)[] = []) =>

@@ -1,4 +1,4 @@
-// ONNX models as files that all contestants take: made static, with inputs, and imported as MLIR.
+// Prepares ONNX models for all contestants: static shapes, inputs, and an import as MLIR.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,15 +7,15 @@ import { BenchError } from '../shared/arguments.ts';
 import { modelFolder, runPython } from '../shared/exporter.ts';
 import { root } from '../shared/workplace.ts';
 
-/** A model that somebody wants measured; nobody has looked at it. */
+/** A requested model, not checked yet. */
 export interface Request {
-  /** As rows show it. */
+  /** Name in the table. */
   readonly name: string;
-  /** The same for both ways that weights may be kept. */
+  /** Name of the model, the same with and without an archive. */
   readonly model: string;
   /** `light:` and a name, or the path of a file. */
   readonly source: string;
-  /** Whether its weights are parameters from an archive, instead of constants of the program. */
+  /** Whether the weights are parameters in an archive instead of constants. */
   readonly isArchive: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Prepared {
   readonly program: string;
   /** Paths of .npy files, one for each input. */
   readonly inputs: readonly string[];
-  /** More flags that the program takes to run. */
+  /** More flags of the runtime's tools. */
   readonly run: readonly string[];
 }
 
@@ -41,9 +41,9 @@ export async function lightModels(python: string): Promise<string[]> {
 }
 
 /**
- * The models of a command line.
- * @param models names of light models, and paths of files; none for all light models
- * @param withArchives whether each is also asked for with its weights in an archive
+ * The requests of a command line.
+ * @param models names of light models, and paths of files; empty for all light models
+ * @param withArchives whether to add each model with its weights in an archive
  */
 export function requestsFor(
   models: readonly string[],
@@ -60,9 +60,9 @@ export function requestsFor(
 }
 
 /**
- * Makes the files of a model, or takes them from `.cache/onnx`.
- * @param sizes of dimensions that have names instead
- * @throws BenchError when the model is not there, is none, or cannot be imported
+ * Makes the files of a model, or finds them in `.cache/onnx`.
+ * @param sizes of named dimensions
+ * @throws BenchError when the file is missing, is not a model, or cannot be imported
  */
 export async function prepare(
   { model, source, isArchive }: Request,
@@ -87,22 +87,22 @@ export async function prepare(
     const weights = isArchive ? ['--externalize-params', '--save-params-to', archive] : [];
     const argv = ['-m', 'iree.compiler.tools.import_onnx', onnx, '-o', part, ...weights];
     await runPython(python, argv, `${source}: it cannot be imported by ${python} ${argv.join(' ')}`);
-    // Where it is, it is complete, and so is its archive.
+    // Rename last, so that an existing file is complete, and its archive too.
     renameSync(part, program);
   }
   const { inputs } = JSON.parse(readFileSync(about, 'utf8')) as Pick<Prepared, 'inputs'>;
   return { onnx, program, inputs, run: isArchive ? [`--parameters=model=${archive}`] : [] };
 }
 
-/** @throws BenchError */
+/** @throws BenchError when the path is not a file */
 export function checkFile(path: string, light: readonly string[]): void {
   const status = statSync(path, { throwIfNoEntry: false });
   if (status?.isFile()) return;
-  const what = status === undefined ? 'there is no such file' : 'it is no file';
+  const what = status === undefined ? 'there is no such file' : 'it is not a file';
   throw new BenchError(`${path}: ${what}; give the path of an .onnx file, or one of ${light.join(', ')}`);
 }
 
-/** Another content, or other sizes, make another folder. */
+/** The name depends on the file's content and on the sizes. */
 async function folderName(
   model: string,
   source: string,

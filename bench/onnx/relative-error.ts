@@ -1,17 +1,16 @@
-// How far results are from a peer's. Pure.
+// Relative error of a result against a peer's result. Pure.
 import { decodeElements, type Elements } from '../../src/measure/elements.ts';
 
 /**
- * The largest difference of two elements, relative to the peer's largest: max|a - b| / max|b|. An element alone may be what is
- * left of larger ones that cancel each other, so none is compared with itself.
+ * Largest difference of two elements, relative to the peer's largest element: max|a - b| / max|b|. An element may be the small difference
+ * of large values, so errors are not relative to single elements.
  * @param ours raw bytes of a result
- * @param peers those of the peer's
- * @returns Infinity when they cannot be compared: other sizes, NaN on either side, or elements that nobody can decode
+ * @param peers raw bytes of the peer's result
+ * @returns Infinity for different sizes, a NaN on either side, or an unknown element type
  */
 export function relativeError(ours: Uint8Array, peers: Uint8Array, elementType: string): number {
   if (Buffer.compare(ours, peers) === 0) return 0;
-  // Copies: a slice of Node's own buffers would be a part of a pool of them.
-  const [a, b] = [ours, peers].map((bytes) => decodeElements(new Uint8Array(bytes), elementType)) as [
+  const [a, b] = [ours, peers].map((bytes) => decodeElements(bytes, elementType)) as [
     Elements | null,
     Elements | null,
   ];

@@ -1,4 +1,4 @@
-// How results read: a row for each model, and all together. Pure.
+// Texts of results: a row for each model, and a summary. Pure.
 import { formatSeconds } from '../../src/system/format.ts';
 import { counted } from '../shared/arguments.ts';
 import { percent, settledShare, shareLines } from '../shared/dispatch-time.ts';
@@ -8,7 +8,7 @@ import { either, endingText, tuningText } from '../shared/rows.ts';
 import { kindLines } from './kinds.ts';
 import type { Result } from './measure.ts';
 
-/** Results that are further from ONNX Runtime's than that are not explained by rounding. */
+/** Rounding does not explain a larger error against ONNX Runtime. */
 const MOST_RELATIVE_ERROR = 1e-3;
 
 const HEADER = [
@@ -43,7 +43,7 @@ function cells(result: Result): string[] {
   ];
 }
 
-/** The largest one of the tuned program; null when it was not compared. */
+/** Largest relative error of the tuned program; null without a comparison. */
 const errorOf = ({ onnxRuntime }: Result): number | null =>
   onnxRuntime === null ? null : Math.max(...onnxRuntime.relativeErrors.tuned);
 
@@ -58,9 +58,9 @@ interface Summary {
   /** Models with results that differ from ONNX Runtime's by more than rounding. */
   readonly unlikeOnnxRuntime: readonly string[];
   readonly sameCode: readonly string[];
-  /** Tuned over stock. */
+  /** Gain over stock. */
   readonly gain: Rating;
-  /** Tuned over ONNX Runtime. */
+  /** Gain over ONNX Runtime. */
   readonly overOnnxRuntime: Rating;
 }
 
@@ -81,7 +81,7 @@ function summarise(results: readonly Result[]): Summary {
   };
 }
 
-/** Wrong results are no gain, however fast they come. */
+/** Null for wrong results. */
 const gainOverPeer = ({ verdict, onnxRuntime }: Result) =>
   verdict?.equal === true && onnxRuntime !== null ? onnxRuntime.tuned.ratio : null;
 

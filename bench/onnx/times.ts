@@ -1,6 +1,6 @@
-// Times of a model: each contestant runs in processes of its own, in turns.
-import { timeDispatches, timeModule, type ModuleRun } from '../../src/measure/compare-modules.ts';
-import type { Contest } from '../../src/program/verify.ts';
+// Times a model: the contestants run in separate processes, in turns.
+import { timeDispatches, timeModule } from '../../src/measure/compare-modules.ts';
+import { runOf, type Contest } from '../../src/program/verify.ts';
 import { namedTimes, type DispatchTime } from '../shared/dispatch-time.ts';
 import { effortFor, inRounds, type Extent } from './effort.ts';
 import type { Peer } from './peer.ts';
@@ -8,16 +8,16 @@ import type { Prepared } from './prepared.ts';
 
 export type Contestant = 'onnxRuntime' | 'stock' | 'tuned';
 
-/** Paths of the modules; null for the same code. */
+/** Paths of the modules; `tuned` is null for the same code. */
 export interface Programs {
   readonly stock: string;
   readonly tuned: string | null;
 }
 
-/** Longest process. */
+/** Time limit of a process. */
 const TIMEOUT_SECONDS = 600;
 
-/** Seconds of one call that nothing gets in the way of, in each round. The same code takes the same time. */
+/** Undisturbed seconds of one call, in each round. The same code is timed once. */
 export async function timeAll(
   model: Prepared,
   contest: Contest,
@@ -28,7 +28,7 @@ export async function timeAll(
   const run = runOf(contest);
   const modules = new Map<Contestant, string>([['stock', stock]]);
   if (tuned !== null) modules.set('tuned', tuned);
-  // Its time decides how often the others are repeated, and it brings the files into memory.
+  // This run sets the number of repetitions, and brings the files into memory.
   const first = await timeModule(run, stock, { ...effortFor(Infinity), timeoutSeconds: TIMEOUT_SECONDS });
   const effort = { ...effortFor(first), timeoutSeconds: TIMEOUT_SECONDS };
   const contestants: Contestant[] = ['onnxRuntime', ...modules.keys()];
@@ -43,7 +43,7 @@ export async function timeAll(
   }));
 }
 
-/** Times of the dispatches of both programs; null for runtimes before 3.13, which have no statistics. */
+/** Times of both programs' dispatches; null for runtimes before 3.13, which have no statistics. */
 export async function timeAllDispatches(
   contest: Contest,
   { stock, tuned }: Programs,
@@ -58,8 +58,3 @@ export async function timeAllDispatches(
     return null;
   }
 }
-
-const runOf = ({ tools, device, inputs, flags = [], function: { name } }: Contest): ModuleRun => ({
-  ...{ benchmarkModule: tools.benchmarkModule, device },
-  ...{ functionName: name, inputs, flags },
-});

@@ -1,39 +1,39 @@
-// Command lines of the benchmarks: node:util's parser, with errors that say what to do instead.
+// Command lines of the benchmarks: node:util's parser, with errors that name valid arguments.
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 
-/** The command line cannot be understood; the message names the argument and the way out. */
+/** An invalid command line. The message names the argument and the way out. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The benchmark cannot be run here; the message says what is missing. */
+/** The benchmark cannot run here. The message names the missing part. */
 export class BenchError extends Error {
   override readonly name = 'BenchError';
 }
 
 export interface Arguments {
-  /** The text given for an option; undefined when it was not given. */
+  /** Values of options with one value. */
   readonly options: Readonly<Record<string, string | undefined>>;
-  /** Everything given for each option that may be given more than once; commas separate values, too. */
+  /** Values of repeatable options. Commas also separate values. */
   readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
-  /** Options without a value that were given. */
+  /** Given options without a value. */
   readonly switches: ReadonlySet<string>;
   readonly positionals: readonly string[];
 }
 
-/** Options beside those that take one value. */
 interface MoreOptions {
   readonly lists?: readonly string[];
   readonly switches?: readonly string[];
 }
 
 /**
- * Reads options, which take a value each. `--help` prints `usage` and ends the process.
- * @param more options that may be given more than once, and such without a value
- * @throws UsageError for an option that is none of these
+ * Reads a command line. `--help` prints `usage` and ends the process.
+ * @param names of options with one value
+ * @param more names of repeatable options (`lists`), and of options without a value (`switches`)
+ * @throws UsageError for any other option
  */
 export function readArguments(
   names: readonly string[],
@@ -77,7 +77,12 @@ export function readArguments(
   };
 }
 
-/** A whole number from `least` up; `fallback` when the option was not given. */
+/** @throws UsageError when the command line has more than options */
+export function refusePositionals({ positionals: [first] }: Arguments): void {
+  if (first !== undefined) throw new UsageError(`${first}: it takes options only; --help lists them`);
+}
+
+/** Reads an integer option. @throws UsageError for a value below `least` */
 export function wholeNumber({ options }: Arguments, name: string, fallback: number, least = 1): number {
   const text = options[name];
   if (text === undefined) return fallback;
@@ -87,7 +92,7 @@ export function wholeNumber({ options }: Arguments, name: string, fallback: numb
   );
 }
 
-/** A number of seconds above zero; `fallback` when the option was not given. */
+/** Reads an option of seconds. @throws UsageError for a value that is not above 0 */
 export function secondsOption({ options }: Arguments, name: string, fallback: number): number {
   const text = options[name];
   if (text === undefined) return fallback;
@@ -96,7 +101,7 @@ export function secondsOption({ options }: Arguments, name: string, fallback: nu
   throw new UsageError(`--${name} ${text}: it takes seconds, more than 0, such as --${name} ${fallback}`);
 }
 
-/** Where `--json` goes; looked at before the work, so that nobody waits for results that cannot be written. */
+/** Reads `--json`, and checks its folder before the work begins. @throws UsageError for a folder that cannot be written */
 export function jsonFile({ options }: Arguments): string | undefined {
   const text = options['json'];
   if (text === undefined) return undefined;
@@ -114,10 +119,10 @@ export function jsonFile({ options }: Arguments): string | undefined {
 export function writeJson(file: string | undefined, results: unknown): void {
   if (file === undefined) return;
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-  say(`${file} holds the raw values.`);
+  say(`${file} has the raw values.`);
 }
 
-/** Progress and remarks: on stderr, so that the table alone is on stdout. */
+/** Prints progress to stderr, so that stdout has only the table. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -126,7 +131,7 @@ export function say(line: string): void {
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`;
 
-/** Runs a benchmark: exit code 2 for a bad command line, 1 when it cannot be run. */
+/** Runs a benchmark. The exit code is 2 for a bad command line, and 1 if the benchmark cannot run. */
 export async function run(name: string, main: () => Promise<void>): Promise<void> {
   try {
     await main();

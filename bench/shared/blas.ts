@@ -1,4 +1,4 @@
-// OpenBLAS and MKL, by way of a Python environment of their own inside the checkout.
+// OpenBLAS and MKL, from a Python environment inside the checkout.
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { BenchError, say } from './arguments.ts';
@@ -9,16 +9,16 @@ import { lastLine, root } from './workplace.ts';
 export type Library = 'openblas' | 'mkl';
 
 export interface Blas {
-  /** Version of each library; null for one that this machine has no package of. */
+  /** Version of each library; null if there is no package for this machine. */
   readonly versions: Readonly<Record<Library | 'python' | 'numpy', string | null>>;
-  /** Seconds of one f32 product that nothing gets in the way of, timed in a process of its own. */
+  /** Undisturbed seconds of one f32 product, timed in a process of its own. */
   time(library: Library, shape: Shape, threads: number, minSeconds: number): Promise<number>;
 }
 
 const requirements = join(root, 'bench', 'requirements-bench.txt');
 const script = join(root, 'bench', 'blas.py');
 
-/** The libraries, installed when they are missing; null, and a message, when that fails. */
+/** Installs the libraries if they are missing. If that fails, prints a message and returns null. */
 export async function openBlas(): Promise<Blas | null> {
   try {
     const python = await openPython('.venv-bench', requirements, 'numpy and MKL');

@@ -1,17 +1,17 @@
-// Which dispatches of a program do contractions, and of which workload.
+// The workloads of a program's dispatches.
 import { parse, type Operation } from 'mlir-parser-ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { rootFormOf, workloadKey, workloadOf } from '../../src/workload/workload.ts';
 
 /**
- * Workload of each dispatch that does a contraction, by the dispatch's name. Spelled as in the explain JSON, but for constants, which
- * only the input tells; with the context of the dispatch where that is known. Null for what is no workload, such as a pooling.
+ * Workload key of each dispatch with a contraction or a convolution, by the dispatch's name. Keys are those of the explain JSON, but
+ * without `rhs=constant`. They have the context of the dispatch if it is known. Null for a dispatch without a workload.
  */
 export type Roots = ReadonlyMap<string, string | null>;
 
 /**
- * @param sources what the compiler prints with `--compile-to=executable-sources`
- * @param flow what it prints with `--compile-to=flow`
+ * @param sources the compiler's text with `--compile-to=executable-sources`
+ * @param flow the compiler's text with `--compile-to=flow`
  */
 export function contractionRoots(sources: Uint8Array, flow: Uint8Array): Roots {
   const roots = new Map<string, string | null>();
@@ -25,14 +25,14 @@ export function contractionRoots(sources: Uint8Array, flow: Uint8Array): Roots {
       'skipped' in read
         ? null
         : (inProgram.get(executableOf(operation.symbol)) ?? workloadKey(read.workload));
-    // Of several that are fused, the one that could be tuned.
+    // Of several fused operations, one with a workload counts.
     roots.set(operation.symbol, roots.get(operation.symbol) ?? workload);
   }
   return roots;
 }
 
-/** A dispatch's name begins with that of its executable. */
+/** The name of a dispatch begins with the name of its executable. */
 const executableOf = (dispatch: string) => /^.*?_dispatch_\d+/.exec(dispatch)?.[0] ?? dispatch;
 
-/** The maximum over a window has the loops of a convolution, too. */
+/** A convolution, or a body that multiplies and adds. The loops alone would also fit the maximum over a window. */
 const multipliesAndAdds = ({ kind, body }: Operation) => kind === 'convolution' || body !== 'other';

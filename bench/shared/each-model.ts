@@ -1,35 +1,34 @@
-// Measures models one after the other, and tells of each as soon as it is measured.
+// Measures models one after the other, and prints each result at once.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { say } from './arguments.ts';
 import { growingRow } from './rows.ts';
 
-/** How results are told. */
+/** Texts of results. */
 export interface Table<Result> {
   readonly header: readonly string[];
-  /** Of the columns behind the name. */
+  /** Widths of the columns; that of the first column is not used. */
   readonly widths: readonly number[];
   cells(result: Result): string[];
-  /** What stands below the row. */
+  /** Lines below the row. */
   linesBelow(result: Result): string[];
-  /** Of all results so far, for the JSON. */
+  /** Summary of all results so far, for the JSON. */
   summarise(results: readonly Result[]): object;
 }
 
-/** Where it happens, and what is written about it. */
-export interface Occasion {
-  /** Each model gets a folder in it that is gone after that: modules can be large. */
+export interface Output {
+  /** Parent of each model's folder, which is removed after the measurement because modules can be large. */
   readonly folder: string;
-  /** Written anew after each model; undefined for nowhere. */
+  /** Path of the JSON, which is rewritten after each model; undefined for none. */
   readonly json: string | undefined;
-  /** What the JSON says beside the results. */
+  /** More fields of the JSON. */
   readonly about: object;
 }
 
 /** Prints a row for each model. */
 export async function measureEach<Model extends { readonly name: string }, Result>(
   models: readonly Model[],
-  { folder, json, about }: Occasion,
+  { folder, json, about }: Output,
   table: Table<Result>,
   measure: (model: Model, folder: string) => Promise<Result>,
 ): Promise<Result[]> {

@@ -1,4 +1,4 @@
-// Scripts that make models, and where these are kept until the scripts change.
+// Runs the scripts that export models, and keeps the models until the scripts change.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -7,9 +7,8 @@ import { BenchError } from './arguments.ts';
 import { lastLine, root } from './workplace.ts';
 
 /**
- * The folder in `.cache` for exported models. Models of other sources, or of another place, are removed from it: paths are
- * written into them.
- * @param sources paths of everything that decides what models come out
+ * The folder in `.cache` for exported models. If the sources or the folder's path change, all models are removed: they contain paths.
+ * @param sources paths of all files that the models depend on
  */
 export function modelFolder(name: string, sources: readonly string[]): string {
   const folder = join(root, '.cache', name);
@@ -24,10 +23,10 @@ export function modelFolder(name: string, sources: readonly string[]): string {
 }
 
 /**
- * Runs Python, and returns what it prints.
+ * Runs Python, and returns its stdout.
  * @param argv a script, or `-m` and a module, and its arguments
- * @param what begins the message where it fails, which ends with the last line that Python said
- * @throws BenchError
+ * @param what beginning of the error message; the last line of stderr follows
+ * @throws BenchError when Python fails
  */
 export async function runPython(
   python: string,

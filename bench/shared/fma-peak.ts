@@ -1,4 +1,4 @@
-// The most f32 multiply-adds that this machine can do, measured by a small C program.
+// This machine's peak rate of f32 multiply-adds, measured by a small C program.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -14,7 +14,7 @@ export interface Peak {
 /** Measures the peak of `threads` threads. */
 export type MeasurePeak = (threads: number) => Promise<Peak>;
 
-/** The program, compiled for this CPU; null, and a message, when that is not possible. */
+/** Compiles the program for this CPU. If that fails, prints a message and returns null. */
 export async function buildPeak(): Promise<MeasurePeak | null> {
   const folder = join(root, '.cache', 'bench');
   mkdirSync(folder, { recursive: true });
@@ -23,7 +23,7 @@ export async function buildPeak(): Promise<MeasurePeak | null> {
   const flags = ['-O3', '-march=native', '-pthread'];
   const build = await execa('cc', [...flags, source, '-o', program], { reject: false, stdin: 'ignore' });
   if (build.exitCode !== 0) {
-    say(`The FMA peak is not measured, for want of a C compiler: ${lastLine(build)}`);
+    say(`The FMA peak is not measured, because cc failed: ${lastLine(build)}`);
     return null;
   }
   return async (threads) =>

@@ -1,4 +1,4 @@
-// What programs gain, one by one and all together. Pure.
+// Gains of programs, and their mean. Pure.
 import type { ModuleComparison } from '../../src/measure/compare-modules.ts';
 import { geometricMean } from '../../src/measure/statistics.ts';
 import type { Verdict } from '../../src/program/verify.ts';
@@ -8,7 +8,7 @@ interface Compared {
   readonly sameCode: boolean;
 }
 
-/** The same code is neither faster nor slower; null when there is no telling. */
+/** Stock's time over tuned's; 1 for the same code; null for wrong results or missing times. */
 export function gainOf({ verdict, sameCode }: Compared): number | null {
   if (verdict?.equal !== true) return null;
   return sameCode ? 1 : (verdict.timing?.ratio ?? null);
@@ -22,11 +22,11 @@ export function gainText({ verdict, sameCode }: Compared): string {
 const intervalText = ({ ratio, low, high }: ModuleComparison) =>
   `${ratio.toFixed(2)}x [${low.toFixed(2)}, ${high.toFixed(2)}]`;
 
-/** All gains together. */
+/** Summary of all gains. */
 export interface Rating {
-  /** Models with a gain. */
+  /** Number of models with a known gain. */
   readonly rated: number;
-  /** Null without any gain. */
+  /** Null without a known gain. */
   readonly geometricMean: number | null;
   readonly worst: Gain | null;
 }
@@ -36,7 +36,7 @@ export interface Gain {
   readonly gain: number;
 }
 
-/** Models without a gain do not count. */
+/** @param models those with a gain of null do not count */
 export function ratingOf(
   models: readonly { readonly model: string; readonly gain: number | null }[],
 ): Rating {
@@ -48,7 +48,7 @@ export function ratingOf(
   };
 }
 
-/** `3.210x`, and `-` where there is none. */
+/** `3.210x`; `-` for null. */
 export const ratioText = (ratio: number | null): string => (ratio === null ? '-' : `${ratio.toFixed(3)}x`);
 
 export const worstText = ({ worst }: Rating): string =>

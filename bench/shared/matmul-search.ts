@@ -1,4 +1,4 @@
-// A matmul as a search is given it.
+// Prepares the search for a matmul.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCommand } from '../../src/compiler/command.ts';
@@ -15,7 +15,7 @@ import { BenchError, UsageError } from './arguments.ts';
 import { moduleText, parseShape } from './shape.ts';
 import { HOST_FLAGS, root, type Workplace } from './workplace.ts';
 
-/** A matmul with everything that it takes to measure configurations of it. */
+/** A matmul with all tools to measure its configurations. */
 export interface MatmulSearch {
   readonly name: string;
   readonly work: Work;
@@ -37,7 +37,8 @@ export function surroundingsOf({ cacheDirectory, compiler }: Workplace, device: 
 /**
  * @param name such as `512x512x512xf16`
  * @param targetFlags of the compiler
- * @throws UsageError for a name that is none, or a matmul that is not tuned
+ * @throws UsageError for an invalid name, or a matmul that is not tunable
+ * @throws BenchError without a runtime
  */
 export async function matmulSearch(
   name: string,
@@ -50,10 +51,10 @@ export async function matmulSearch(
   writeFileSync(file, moduleText(parseShape(name)));
   const command = await readCommand([file, ...targetFlags], place.compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass}`);
+  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass.reason}`);
   const { site, input } = inspected;
   const [work] = workloadsOf(input, site, surroundings.settings);
-  if (work === undefined) throw new UsageError(`${name}: nothing of it is tuned`);
+  if (work === undefined) throw new UsageError(`${name}: this matmul is not tunable`);
   const tools = findMeasuringTools(place.compiler, env, { root, cacheDirectory });
   if (tools === null) throw new BenchError('the runtime is missing: pip install iree-base-runtime');
   const workDirectory = join(place.folder, name);

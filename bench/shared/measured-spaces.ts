@@ -1,4 +1,4 @@
-// Search spaces of which many configurations were measured, one workload on a line of JSON.
+// Search spaces with many measured configurations, as lines of JSON, one for each workload.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { SpaceOptions } from '../../src/backend/backend.ts';
@@ -11,13 +11,13 @@ export interface MeasuredSpace {
   readonly workload: OperationWork;
   readonly options: SpaceOptions;
   readonly device: string;
-  /** Of one execution of the default. */
+  /** Seconds of one execution of the default. */
   readonly defaultSeconds: number;
-  /** Each configuration with its ratio: default time over its time, null for a failure. */
+  /** Each configuration with default time over its time; null for a failure. */
   readonly trials: readonly (readonly [configuration: Configuration, ratio: number | null])[];
 }
 
-/** @param path of a gzipped file; empty where there is none */
+/** @param path of a gzipped file; without the file, the result is empty */
 export function readSpaces(path: string): MeasuredSpace[] {
   if (!existsSync(path)) return [];
   const lines = gunzipSync(readFileSync(path)).toString().split('\n');

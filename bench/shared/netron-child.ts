@@ -2,14 +2,14 @@
 //
 //   node --conditions=source bench/shared/netron-child.ts NETRON_FOLDER FILE ROUNDS
 //
-// Prints JSON, as bench/tree-sitter.py does. A pass is what netron does to open a file: reading the text, and the model
-// that it shows.
+// Prints JSON in the format of bench/tree-sitter.py. A pass is all of netron's work to open a file: it reads the text and builds the
+// model that it shows.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PeerRun } from './peers.ts';
 
-/** What of netron's modules is used. */
+/** The parts of netron's modules that are used here. */
 interface Netron {
   readonly ModelFactory: new () => { open(context: object): Promise<unknown> };
 }
@@ -38,7 +38,7 @@ async function open(): Promise<string | null> {
   }
 }
 
-// The list of its operations is read once, whatever is opened.
+// netron reads its list of operations once, so read the list before the passes.
 await new ModelFactory().open({
   type: 'mlir.text',
   identifier: 'empty.mlir',

@@ -1,9 +1,9 @@
-// One process per input, so that the first pass is cold and the peak of the memory is the parser's own.
+// Times the parser on one input per process, so that the first pass is cold and the peak memory is the parser's.
 //
 //   node --conditions=source bench/shared/parser-child.ts FILE ROUNDS [plain]
 //   node --conditions=source bench/shared/parser-child.ts --huge BYTES [plain]
 //
-// The input is a Buffer, whose native searches differ from those of a plain Uint8Array: `plain` asks for that one.
+// The input is a Buffer, or with `plain` a Uint8Array. The native searches of both differ.
 import { readFileSync } from 'node:fs';
 import { locate, parse } from '../../grammar/src/main.ts';
 import { hugeInput } from './parser-inputs.ts';
@@ -12,12 +12,12 @@ export interface ParserRun {
   readonly bytes: number;
   readonly operations: number;
   readonly problems: number;
-  /** Where the operations are, `line:column`, for the first few. */
+  /** Locations of the first operations, as `line:column`. */
   readonly locations: readonly string[];
   readonly starts: readonly number[];
   readonly coldMs: number;
   readonly warmMs: readonly number[];
-  /** Resident bytes of the process with the input read and nothing parsed, and at most. */
+  /** Resident bytes of the process: before parsing with the input read, and the peak. */
   readonly rssBefore: number;
   readonly rssPeak: number;
 }

@@ -1,10 +1,10 @@
-// Texts for the parser's benchmark: long ones, large ones, and the worst small ones.
+// Texts for the parser's benchmark: long texts, large texts, and adversarial small ones.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { moduleText, parseShape } from './shape.ts';
 
 /**
- * The text over and over, with other names for its symbols each time, until it has `least` bytes. Aliases and resources
- * belong to the file and stay as they are.
+ * Repeats a text until it has `least` characters, with new symbol names in each copy. Aliases and resources are per file, so they occur
+ * once.
  */
 export function repeated(text: string, least: number): string {
   const resourcesAt = text.search(/^\{-#/m);
@@ -54,14 +54,14 @@ export function hugeInput(bytes: number): Buffer {
   return input;
 }
 
-/** Where the two matmuls of {@link hugeInput} are. */
+/** Offsets of the two matmuls of {@link hugeInput}. */
 export function hugeStarts(bytes: number): [number, number] {
   const offset = MATMUL.indexOf('linalg.matmul');
   const head = MATMUL.length + BEFORE_BLOB.length + bytes + AFTER_BLOB.length;
   return [offset, head + offset + '@other'.length - '@main'.length];
 }
 
-/** What a reader that backs up, or that recurses, would choke on; about `bytes` bytes each. */
+/** Texts that are hard for a parser with backtracking or recursion; about `bytes` bytes each. */
 export function worstTexts(bytes: number): readonly (readonly [string, string])[] {
   const times = (unit: string): string => unit.repeat(Math.ceil(bytes / unit.length));
   const half = Math.ceil(bytes / 2);

@@ -1,4 +1,4 @@
-// Other readers of MLIR text, netron and tree-sitter-mlir, by way of a Python environment of their own inside the checkout.
+// Other readers of MLIR text, netron and tree-sitter-mlir, from a Python environment inside the checkout.
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { BenchError, say } from './arguments.ts';
@@ -8,29 +8,29 @@ import { lastLine, root } from './workplace.ts';
 export const PEERS = ['netron', 'tree-sitter'] as const;
 export type Peer = (typeof PEERS)[number];
 
-/** One peer on one file. */
+/** Result of one peer on one file. */
 export interface PeerRun {
-  /** Of each pass: the first one, and as many of the others as there was time for. */
+  /** Times of the completed passes. */
   readonly milliseconds: readonly number[];
-  /** Why it did not read the file, or what it could not make sense of; null when it read all of it. */
+  /** Why the peer did not read the whole file; null if it did. */
   readonly problem: string | null;
 }
 
 export interface Peers {
   readonly versions: Readonly<Record<Peer | 'tree-sitter-mlir', string>>;
-  /** Reads a file once and then up to `rounds` times more. */
+  /** Reads a file once, and then up to `rounds` more times. */
   time(peer: Peer, file: string, rounds: number): Promise<PeerRun>;
 }
 
-/** One file may take a reader no longer than this, all its rounds together. */
+/** Time limit for one reader on one file, all rounds together. */
 export const LIMIT_SECONDS = 30;
 
-/** The problem of a text that tree-sitter has read to its end all the same; bench/tree-sitter.py says it. */
+/** The problem that bench/tree-sitter.py reports if tree-sitter read the whole text with errors. */
 export const TREE_ERRORS = 'errors in its tree';
 
 const requirements = join(root, 'bench', 'requirements-peers.txt');
 
-/** The peers, installed when they are missing; null, and a message, when that fails. */
+/** Installs the peers if they are missing. If that fails, prints a message and returns null. */
 export async function openPeers(): Promise<Peers | null> {
   let python: string;
   try {
@@ -64,7 +64,7 @@ import importlib.metadata, importlib.util, json
 versions = {name: importlib.metadata.version(name) for name in ("netron", "tree-sitter", "tree-sitter-mlir")}
 print(json.dumps({"versions": versions, "netron": importlib.util.find_spec("netron").origin}))`;
 
-/** The last complete line counts: there is one after each pass. */
+/** A peer prints a line after each pass, and the last complete line counts. */
 async function runPeer(file: string, argv: string[]): Promise<PeerRun> {
   const result = await execa(file, argv, {
     ...{ reject: false, stdin: 'ignore', timeout: LIMIT_SECONDS * 1000, forceKillAfterDelay: 1000 },

@@ -1,4 +1,4 @@
-// What the benchmarks know of a program beside its modules.
+// Facts about a program for the benchmarks.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -7,11 +7,11 @@ import { ELIDED } from '../../src/input/survey.ts';
 import { contractionRoots, type Roots } from './contractions.ts';
 import { HOST_FLAGS, type Workplace } from './workplace.ts';
 
-/** Of a command with an injection, the flags that change which dispatches a program has. */
+/** The flags of a command that change the program's dispatches. */
 export const changingFlags = (command: readonly string[]): string[] =>
   command.filter((flag) => /^--iree-(?:preprocessing|global-opt|opt|dispatch-creation)-/.test(flag));
 
-/** Its function `main`. @throws when it has none */
+/** The program's function `main`. @throws when there is none */
 export function mainOf(path: string): ProgramFunction {
   const found = programSignature(readFileSync(path), (type) => type).find(({ name }) => name === 'main');
   if (found === undefined) throw new Error(`${path} has no function main`);
@@ -19,9 +19,9 @@ export function mainOf(path: string): ProgramFunction {
 }
 
 /**
- * Its dispatches with contractions, see `contractionRoots`.
- * @param flags that change which dispatches there are
- * @throws when it does not compile
+ * Workloads of the program's dispatches: see `contractionRoots`.
+ * @param flags that change the dispatches: see `changingFlags`
+ * @throws when the program does not compile
  */
 export async function rootsOf(
   path: string,

@@ -1,4 +1,4 @@
-// Python environments of the benchmarks' own, inside the checkout.
+// Python environments for the benchmarks, inside the checkout.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
@@ -6,17 +6,17 @@ import { BenchError, say } from './arguments.ts';
 import { lastLine, root } from './workplace.ts';
 
 /**
- * The interpreter of an environment that has what a file of requirements asks for; installed where it is missing, or when
- * the requirements have changed.
- * @param folder name of the environment's folder, in the checkout
- * @param requirements path of the file
- * @param what names what is installed, for people
- * @throws BenchError when that fails
+ * The interpreter of an environment with the required packages. If the environment is missing or the requirements have changed, it is
+ * installed.
+ * @param folder name of the environment's folder in the checkout
+ * @param requirements path of the file of requirements
+ * @param what names of the packages, for people
+ * @throws BenchError when the installation fails
  */
 export async function openPython(folder: string, requirements: string, what: string): Promise<string> {
   const environment = join(root, folder);
   const python = join(environment, 'bin', 'python');
-  // A copy of what was installed: so changed requirements are noticed.
+  // A copy of the installed requirements, to detect changes.
   const stamp = join(environment, '.installed-requirements.txt');
   const isInstalled =
     existsSync(python) &&
@@ -33,7 +33,7 @@ export async function openPython(folder: string, requirements: string, what: str
     if (result.exitCode !== 0)
       throw new BenchError(
         `${what} could not be installed: \`${[file, ...argv].join(' ')}\` failed: ${lastLine(result)}\n` +
-          'It takes Python with venv, new enough for these packages, and access to PyPI.',
+          'This needs Python with venv, new enough for these packages, and access to PyPI.',
       );
   }
   copyFileSync(requirements, stamp);

@@ -1,7 +1,7 @@
-// A matmul as the benchmarks are given it: `512x512x512`, `384x768x768xf16`.
+// Matmuls by their shapes, such as `512x512x512` or `384x768x768xf16`.
 import { UsageError } from './arguments.ts';
 
-/** Accumulator of each element type. */
+/** Accumulator types by element type. */
 const ACCUMULATORS = { f32: 'f32', f16: 'f32', bf16: 'f32', i8: 'i32' } as const;
 export type ElementType = keyof typeof ACCUMULATORS;
 
@@ -15,7 +15,7 @@ export interface Shape {
 
 const types = Object.keys(ACCUMULATORS).join(', ');
 
-/** @throws UsageError */
+/** @throws UsageError for an invalid shape */
 export function parseShape(text: string): Shape {
   const match = /^([1-9]\d*)x([1-9]\d*)x([1-9]\d*)(?:x([a-z]+\d+))?$/.exec(text);
   if (match === null)
@@ -31,7 +31,7 @@ export function parseShape(text: string): Shape {
 
 const isElementType = (text: string): text is ElementType => Object.hasOwn(ACCUMULATORS, text);
 
-/** Multiplications and additions. */
+/** Number of multiplications and additions. */
 export const operationCount = ({ m, n, k }: Shape): number => 2 * m * n * k;
 
 /** A module with one function `main(lhs, rhs) -> lhs rhs`. */
@@ -49,9 +49,9 @@ export function moduleText({ m, n, k, elementType }: Shape): string {
 `;
 }
 
-/** Raw bytes of `count` values at random: floats below 1 on both sides of 0, small integers. */
+/** Raw bytes of `count` random values: floats between -0.5 and 0.5, or integers from -8 to 7. The same in every run. */
 export function operandBytes(elementType: ElementType, count: number): Uint8Array {
-  // Xorshift: the same operands in every run.
+  // Xorshift.
   let state = 0x9e3779b9;
   const next = () => {
     state ^= state << 13;
@@ -69,7 +69,7 @@ export function operandBytes(elementType: ElementType, count: number): Uint8Arra
       return fill(new Float32Array(count), () => next() - 0.5);
     case 'i8':
       return fill(new Int8Array(count), () => Math.floor(next() * 16) - 8);
-    // Sign and fraction at random; the exponent is that of 0.25 to 0.5.
+    // Random sign and fraction; the exponent gives 0.25 to 0.5.
     case 'f16':
       return fill(new Uint16Array(count), () => sign() | 0x3400 | Math.floor(next() * 1024));
     case 'bf16':

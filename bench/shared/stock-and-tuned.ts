@@ -1,4 +1,4 @@
-// One program, compiled by the real compiler and by the wrapper.
+// Compiles a program with the real compiler and with the wrapper.
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
@@ -11,7 +11,7 @@ import { lastLine, root, wrapperEnvironment, type Workplace } from './workplace.
 
 export interface Tools {
   readonly place: Workplace;
-  /** Of the wrapper, without IREE_TUNED_EXPLAIN. */
+  /** Settings of the wrapper, by names without `IREE_TUNED_`. */
   readonly settings: Readonly<Record<string, string>>;
   readonly budgetSeconds: number;
   readonly runModule: string;
@@ -21,7 +21,7 @@ export interface Tools {
 }
 
 /**
- * @param options.folder where the wrapper keeps its database and cache; undefined for nowhere
+ * @param options.folder for the wrapper's database and cache; undefined for the workplace's folder, which is removed at the end
  * @param options.budgetSeconds of tuning, per program
  * @throws BenchError when a tool of the runtime is missing
  */
@@ -48,7 +48,6 @@ export function openTools(
   };
 }
 
-/** @throws BenchError */
 function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): string {
   const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
   if (path === undefined)
@@ -56,27 +55,27 @@ function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): str
   return path;
 }
 
-/** Longest compile, without tuning. */
+/** Time limit of a compile, without tuning. */
 const COMPILE_SECONDS = 600;
 
 export type State = 'stock does not compile' | 'broken' | 'compiled by both';
 
 export interface Compiled {
   readonly state: State;
-  /** What the compiler that failed said; null when both compiled it. */
+  /** Message of the failed compiler; null if both compiled the program. */
   readonly error: string | null;
-  /** Paths of the two modules; they are there when both compiled it. */
+  /** Paths of the two modules, which exist if both compiled the program. */
   readonly stock: string;
   readonly tuned: string;
-  /** Both modules have the same bytes, so their times differ by noise alone. */
+  /** Whether both modules have the same bytes. Their times then differ only by noise. */
   readonly sameCode: boolean;
-  /** What the wrapper says of its compile; null when it says nothing, or was not asked. */
+  /** The wrapper's explain JSON; null if there is none. */
   readonly explanation: Explanation | null;
-  /** What each compile took on the clock; null for one that was not tried. */
+  /** Wall time of each compile; null for a compile that was not tried. */
   readonly seconds: { readonly stock: number; readonly tuned: number | null };
 }
 
-/** Compiles a program twice into `folder`, tuning it in between. */
+/** Compiles a program into `folder`: first with the real compiler, then with the wrapper, which tunes. */
 export async function compileBoth(
   path: string,
   folder: string,
@@ -96,7 +95,7 @@ export async function compileBoth(
       extendEnv: false,
     });
     const elapsed = (performance.now() - started) / 1000;
-    // The compiler can exit with 0 after writing nothing but a crash reproducer.
+    // The compiler can exit with 0 and write only a crash reproducer.
     const isThere = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
     const said = result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
     return { seconds: elapsed, error: isThere ? null : said };

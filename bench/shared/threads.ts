@@ -1,19 +1,19 @@
-// How many threads programs run on.
+// Numbers of threads.
 import { availableParallelism } from 'node:os';
 import { UsageError, type Arguments } from './arguments.ts';
 
 /**
- * What `--threads` says; 1 when it was not given.
- * @throws UsageError for anything but 1 and all: the wrapper tunes for nothing in between
+ * Reads `--threads`; default: 1.
+ * @throws UsageError for other numbers than 1 and all, because the wrapper tunes only for these
  */
 export function threadsOption({ options: { threads = '1' } }: Arguments): number {
   const all = availableParallelism();
   if (threads === '1') return 1;
   if (threads === 'all' || threads === String(all)) return all;
   throw new UsageError(
-    `--threads ${threads}: it takes 1, or all, which are ${all} here; for fewer, start it under taskset`,
+    `--threads ${threads}: it takes 1, or all, which is ${all} here; for fewer, run the benchmark under taskset`,
   );
 }
 
-/** The runtime's driver that uses so many. */
+/** The runtime's driver for this number of threads. */
 export const driverOf = (threads: number): string => (threads === 1 ? 'local-sync' : 'local-task');

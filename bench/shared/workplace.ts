@@ -1,4 +1,4 @@
-// What every benchmark works with: the real compiler, the wrapper, a folder that goes away, this machine.
+// The environment of the benchmarks: the real compiler, the wrapper, a temporary folder, and this machine.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export interface Workplace {
 }
 
 /**
- * @throws BenchError when the wrapper is not built: its launcher would quietly run the real compiler
+ * @throws BenchError when the wrapper is not built, because its launcher would run the real compiler silently
  * @throws CompilerNotFoundError
  */
 export async function openWorkplace(): Promise<Workplace> {
@@ -51,13 +51,13 @@ export async function openWorkplace(): Promise<Workplace> {
   };
 }
 
-/** A folder that is gone when the process ends, also by Ctrl-C. */
+/** A folder that is removed when the process ends, also by Ctrl-C. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-bench-'));
   process.on('exit', () => {
     rmSync(folder, { recursive: true, force: true });
   });
-  // Without a handler the process would end without its 'exit' event.
+  // Without a handler, a signal ends the process without an 'exit' event.
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -69,8 +69,8 @@ export function temporaryFolder(): string {
 }
 
 /**
- * The environment of the wrapper: the caller's, with the same compiler and `settings` (such as `BUDGET: '60'` for
- * IREE_TUNED_BUDGET), and without the settings that would make it something else than what is measured.
+ * The wrapper's environment: the caller's, with this compiler and `settings` (`BUDGET: '60'` sets IREE_TUNED_BUDGET), and without the
+ * caller's own settings that would change the measurement.
  */
 export function wrapperEnvironment(
   { compiler, cacheDirectory }: Workplace,
@@ -88,13 +88,13 @@ export function wrapperEnvironment(
   });
   return {
     ...process.env,
-    // No settings file of the user's either.
+    // Hides the user's settings file.
     XDG_CONFIG_HOME: cacheDirectory,
     ...Object.fromEntries(own.map(([name, value]) => [`IREE_TUNED_${name}`, value])),
   };
 }
 
-/** What of the explain JSON the benchmarks read. */
+/** The fields of the explain JSON that the benchmarks read. */
 export interface Explained {
   readonly route: string;
   readonly applied: boolean | null;
@@ -108,11 +108,11 @@ export interface Explained {
   }[];
 }
 
-/** This machine, for the record; says so when it is busy. */
+/** Describes this machine for the JSON. Prints a warning if the machine is busy. */
 export function describeMachine(driver: string): object {
   const device = describeDevice(driver);
   const load = loadavg()[0]!;
-  // The average trails by a minute, so a little of it is this script's own start.
+  // The load average covers a minute, and includes the start of this script.
   if (load > 0.5 * cpus().length)
     say(
       `The machine is busy (load ${load.toFixed(1)} on ${cpus().length} cores): the numbers will be noisy.`,
@@ -127,14 +127,14 @@ export function describeMachine(driver: string): object {
   };
 }
 
-/** `list`, begun at another place each `round` and every other time backwards, so that nobody keeps a place or a neighbour. */
+/** Rotates the list by `round`, and reverses it in odd rounds, so that positions and neighbours change. */
 export function rotate<T>(list: readonly T[], round: number): T[] {
   const start = list.length === 0 ? 0 : round % list.length;
   const rotated = [...list.slice(start), ...list.slice(0, start)];
   return round % 2 === 0 ? rotated : rotated.reverse();
 }
 
-/** What a failed command said last, or how else it failed. */
+/** The last line of a failed command's stderr, or another message about the failure. */
 export function lastLine(result: {
   readonly stderr: string;
   readonly originalMessage?: string | undefined;
