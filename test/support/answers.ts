@@ -1,5 +1,5 @@
-// What every build with an empty cache asks its compiler first: its flags, its release, what it compiles for on this machine.
-// That takes as long as the build itself, so it is asked once, and lies in the caches of tests that are about something else.
+// The compiler's answers about its flags, its release, and its targets on this machine. A build with an empty cache asks for these first,
+// which takes as long as the build. Tests ask once, and put the answers into the caches of other tests.
 import {
   existsSync,
   mkdirSync,
@@ -20,10 +20,10 @@ import { hostCpu } from '../../src/system/processor.ts';
 import { compiler } from './installed-tools.ts';
 import { store } from './remembering-compiler.ts';
 
-/** The folder of the answers; it is there once `askOnce` was called, in this run or an earlier one. */
+/** The folder of the answers, which `askOnce` makes. */
 export const answers = join(store, `answers-${shortHash(compilerIdentity(compiler.executable))}`);
 
-/** Asks the real compiler what no run has asked it yet. */
+/** Asks the real compiler, unless an earlier run did. */
 export async function askOnce(): Promise<void> {
   if (existsSync(answers)) return;
   const { executable } = compiler;
@@ -44,7 +44,7 @@ export async function askOnce(): Promise<void> {
 
 /**
  * Puts the answers into a cache folder.
- * @param executable the real compiler, or a script that answers as it does
+ * @param executable the real compiler, or a script with the same answers
  */
 export function giveAnswers(cacheDirectory: string, executable = compiler.executable): void {
   if (!existsSync(answers)) return;

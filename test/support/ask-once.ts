@@ -1,9 +1,9 @@
-// Before all tests with the real compiler: what it answers to every build is asked, see answers.ts, and what it has compiled in
-// earlier runs is tidied, see remembering-compiler.ts.
+// Runs before all tests with the real compiler: asks the compiler (answers.ts), and cleans up its stored compiles
+// (remembering-compiler.ts).
 import { execFileSync } from 'node:child_process';
 
 export default function setup(): void {
-  // In a process of its own, which finds this package's sources as everything but the runner's set-up does.
+  // The runner's set-up does not resolve this package's sources, so run a separate process.
   const script = `
     const { askOnce } = await import('./answers.ts');
     const { tidyStores } = await import('./remembering-compiler.ts');

@@ -1,4 +1,4 @@
-// llvm-cpu in tests: options of its space, and attributes as candidates have them.
+// llvm-cpu in tests: options of its space, tiles, and attributes of candidates.
 import type { SpaceOptions } from '../../src/backend/backend.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -6,7 +6,7 @@ import type { Release } from '../../src/compiler/release.ts';
 import { candidateOf } from '../../src/measure/candidate-module.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 
-/** Of a small CPU with one thread, without data tiling. */
+/** Options for a small CPU with one thread, without data tiling. */
 export const SPACE: SpaceOptions = {
   nativeVectorBytes: 16,
   vectorRegisters: 32,
@@ -15,7 +15,7 @@ export const SPACE: SpaceOptions = {
   following: false,
 };
 
-/** For a small matmul. */
+/** Tiles for a small matmul. */
 export const MATMUL_TILES: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -25,7 +25,7 @@ export const MATMUL_TILES: TileConfiguration = {
   peeling: false,
 };
 
-/** For a pointwise convolution with strides that makes 4x4x48 of 32 channels; no default is like it. */
+/** Tiles for a strided pointwise convolution from 32 channels to 4x4x48. They differ from every default. */
 export const STRIDED_TILES: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -35,6 +35,6 @@ export const STRIDED_TILES: TileConfiguration = {
   peeling: false,
 };
 
-/** The attribute of a configuration on an operation whose loops run in the order of the workload's dimensions. */
+/** The attribute of a configuration, for an operation whose loops have the order of the workload's dimensions. */
 export const attributeOf = (configuration: Configuration, workload: OperationWork, release: Release) =>
   candidateOf('any', configuration, workload, release).attribute;

@@ -1,4 +1,4 @@
-// Convolutions as a build finds them: the roots of dispatches that the compiler makes.
+// Workloads of convolutions: the roots of the compiler's dispatches.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { temporaryDirectory } from './folders.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
 
 export interface ConvolutionText {
-  /** Name of the linalg operation behind `linalg.`. */
+  /** Name of the linalg operation, without `linalg.`. */
   readonly name: string;
   readonly image: readonly number[];
   readonly filter: readonly number[];
   readonly result: readonly number[];
-  /** Along both dimensions of the image; 1 when left out. */
+  /** Along both dimensions of the image; default: 1. */
   readonly stride?: number;
-  /** Element types of the operands and of the result; f32 when left out. */
+  /** Element types of the operands and of the result; default: f32. */
   readonly types?: readonly [operands: string, result: string];
 }
 
@@ -37,7 +37,7 @@ function functionText(
 }
 
 /**
- * The workloads of convolutions, in their order.
+ * The workloads of convolutions, in the given order.
  * @param flags of the target
  */
 export function convolutionWorkloads(
@@ -52,7 +52,7 @@ export function convolutionWorkloads(
   const found = new Map(dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]));
   return convolutions.map(({ name }, i) => {
     const workload = found.get(`f${i}_dispatch_0`);
-    if (workload === undefined) throw new Error(`no dispatch of ${name} is found`);
+    if (workload === undefined) throw new Error(`${name} has no dispatch`);
     return workload;
   });
 }

@@ -1,4 +1,4 @@
-// Small programs of one dispatch each, which is tuned as a whole, and how the compiler configures it.
+// Small programs of one dispatch, which is tuned as a whole, and the compiler's configuration of that dispatch.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -11,7 +11,7 @@ import { rememberingCompiler } from './remembering-compiler.ts';
 
 export const HOST = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
 
-/** What such a target has where nobody says more of it. */
+/** Bytes of a vector register of such a target, without a CPU. */
 const NATIVE_VECTOR_BYTES = 16;
 
 export const SOFTMAX = `func.func @main(%x: tensor<4x100x190xf32>) -> tensor<4x100x190xf32> {
@@ -21,7 +21,7 @@ export const SOFTMAX = `func.func @main(%x: tensor<4x100x190xf32>) -> tensor<4x1
 }
 `;
 
-/** Any number of rows of any length. */
+/** A softmax with a dynamic number of rows of dynamic length. */
 export const DYNAMIC_SOFTMAX = `func.func @main(%x: tensor<4x?x?xf32>) -> tensor<4x?x?xf32> {
   %one = arith.constant 1 : index
   %two = arith.constant 2 : index
@@ -54,7 +54,7 @@ const attentionOf = (heads: string, empty: string) => `func.func @main(%x: ${hea
 `;
 export const ATTENTION = attentionOf(HEADS, `%e = tensor.empty() : ${HEADS}`);
 
-/** Of any number of queries, and as many keys. */
+/** A dynamic number of queries, and equally many keys. */
 const ANY_LENGTH = 'tensor<3x?x40xf32>';
 export const DYNAMIC_ATTENTION = attentionOf(
   ANY_LENGTH,
@@ -63,7 +63,7 @@ export const DYNAMIC_ATTENTION = attentionOf(
   %e = tensor.empty(%length) : ${ANY_LENGTH}`,
 );
 
-/** Rows by an index that comes of what is gathered. */
+/** Gathers rows by computed indices. */
 export const GATHER = `func.func @main(%x: tensor<301x222xf32>) -> tensor<256x222xf32> {
   %e = tensor.empty() : tensor<256xi32>
   %rows = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<256xi32>) {
@@ -83,14 +83,14 @@ export const GATHER = `func.func @main(%x: tensor<301x222xf32>) -> tensor<256x22
 }
 `;
 
-/** A dispatch as the compiler has configured it. */
+/** A dispatch with the compiler's configuration. */
 export interface ConfiguredExecutable {
   readonly name: string;
   readonly text: string;
   readonly work: DispatchWork;
 }
 
-/** The last dispatch of a program, of dynamic sizes up to 100. @param flags more than the target's */
+/** The last dispatch of a program, with a size of 100 for dynamic dimensions. @param flags besides those of the target */
 export async function lastConfigured(
   program: string,
   folder: string,
@@ -111,7 +111,7 @@ export async function lastConfigured(
   return { name, text, work };
 }
 
-/** Its text with random tiles. */
+/** Configurations with random tiles, each with the text of the dispatch. */
 export function withRandomTiles({ text, work }: ConfiguredExecutable, count: number) {
   const space = dispatchSpace(work, { nativeVectorBytes: NATIVE_VECTOR_BYTES, threads: 1 });
   const random = seededRandom(1);

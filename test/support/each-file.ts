@@ -1,4 +1,4 @@
-// Around each test file: files share a worker and what they import, so a module that cleans up cannot do it as it is loaded.
+// Cleans up after each test file. Files share a worker and its modules, so a module that loads once cannot register the clean-up.
 import { afterAll } from 'vitest';
 import { removeTemporaryDirectories } from './folders.ts';
 

@@ -1,4 +1,4 @@
-// The JSON schema of the explain JSON. Every explanation that a test reads is validated.
+// Validates the explain JSON in tests by its schema.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv';
@@ -12,8 +12,8 @@ export const EXPLAIN_SCHEMA = JSON.parse(readFileSync(join(root, 'docs', 'explai
 const ajv = new Ajv({ allErrors: true, schemas: [{ ...EXPLAIN_SCHEMA, $id: 'explain' }] });
 
 /**
- * Problems of a value, one a line; empty for a valid value.
- * @param kind what a build writes, or what `iree-tuned explain --json` prints
+ * Problems of a value, one per line; empty for a valid value.
+ * @param kind `build` for the file of a build, `preview` for the output of `iree-tuned explain --json`
  */
 export function problemsOf(value: unknown, kind: 'build' | 'preview'): string {
   void ajv.validate(`explain#/definitions/${kind}`, value);

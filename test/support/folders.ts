@@ -1,5 +1,4 @@
-// The package's own folder, and folders that are gone after the test file, or after the script that uses them without
-// vitest.
+// The package's folder, and temporary folders. They are removed after the test file, or without vitest when the process ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

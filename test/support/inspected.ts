@@ -1,4 +1,4 @@
-// A compile as far as it is looked at, without a compiler: command, input, site, settings.
+// The parts of an inspected compile, without a compiler: command, input, site and settings.
 import { parse } from 'mlir-parser-ts';
 import { readArguments } from '../../src/compiler/arguments.ts';
 import type { Command } from '../../src/compiler/command.ts';
@@ -12,7 +12,7 @@ import { workloadKey } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from './folders.ts';
 import { matmul } from './workloads.ts';
 
-/** A command line of an iree-compile that is nowhere. */
+/** A command line of an iree-compile that does not exist. */
 export function commandOf(...argv: string[]): Command {
   const executable = '/nowhere/iree-compile';
   return {
@@ -23,14 +23,14 @@ export function commandOf(...argv: string[]): Command {
   };
 }
 
-/** Text of a matmul of f32; a size may be `?`. */
+/** Text of an f32 matmul; `m` may be dynamic. */
 export const matmulText = (m: number | '?', n: number, k: number): string =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%z : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>\n`;
 
-/** What that is tuned as. */
+/** Workload key of that matmul. */
 export const keyOfMatmul = (m: number, n: number, k: number): string => workloadKey(matmul(m, n, k));
 
-/** An input of linalg text, as it is written. */
+/** An input of linalg text. */
 export function inputOf(text: string, change: Partial<Input> = {}): Input {
   const bytes = Buffer.from(text);
   return {
@@ -48,7 +48,7 @@ export function inputOf(text: string, change: Partial<Input> = {}): Input {
   };
 }
 
-/** The same input as one that the compiler was not asked about yet. */
+/** The same input before the compiler's survey. */
 export const unsurveyed = (text: string): Input => inputOf(text, { surveyed: false });
 
 const TARGET: Target = {
@@ -60,7 +60,7 @@ const TARGET: Target = {
   flags: [],
 };
 
-/** Where one thread of this machine is compiled for, with the newest compiler. */
+/** A site with one thread of a CPU and compiler 3.13.0. */
 export function siteOf(change: Partial<Site> = {}, target: Partial<Target> = {}): Site {
   const expanded = { ...TARGET, ...target };
   return {
@@ -77,7 +77,7 @@ export function siteOf(change: Partial<Site> = {}, target: Partial<Target> = {})
   };
 }
 
-/** Nobody's settings but these, in folders of their own, on a machine on which nobody measures and nothing is installed. */
+/** Surroundings with default settings and these changes, in a temporary folder, isolated from the user's files and measuring lock. */
 export function surroundingsOf(change: Partial<Settings> = {}): Surroundings {
   const folder = temporaryDirectory();
   const { settings } = readSettings({ HOME: folder }, new Map());

@@ -1,4 +1,4 @@
-// A copy of this package that may be damaged.
+// A copy of this package that a test may damage.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './folders.ts';
@@ -8,7 +8,7 @@ export class Installation {
   readonly folder = temporaryDirectory();
   readonly launcher = join(this.folder, 'bin', 'iree-compile-tuned');
 
-  /** With the launchers and what was built, and with packages that are those of this one. */
+  /** Copies the launchers and the build, and links the installed packages. */
   constructor() {
     cpSync(join(root, 'bin'), join(this.folder, 'bin'), { recursive: true });
     cpSync(join(root, 'db'), join(this.folder, 'db'), { recursive: true });
@@ -25,13 +25,13 @@ export class Installation {
     return join(this.folder, name);
   }
 
-  /** Has the one function of this name in a bundle do something else. */
-  damage(bundle: string, name: string, deed = 'throw new Error("fault");'): this {
+  /** Replaces the body of a function in a bundle. @throws Error unless the bundle has exactly one function of this name */
+  damage(bundle: string, name: string, body = 'throw new Error("fault");'): this {
     const parts = readFileSync(this.path(bundle), 'utf8').split(`function ${name}(`);
     if (parts.length !== 2) throw new Error(`${bundle} has ${parts.length - 1} functions ${name}`);
     const [before, after] = parts as [string, string];
     const unused = `${before.endsWith('async ') ? 'async ' : ''}function ${name}_(`;
-    writeFileSync(this.path(bundle), `${before}function ${name}() { ${deed} } ${unused}${after}`);
+    writeFileSync(this.path(bundle), `${before}function ${name}() { ${body} } ${unused}${after}`);
     return this;
   }
 }

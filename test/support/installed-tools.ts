@@ -1,8 +1,8 @@
-// The real compiler and runtime, for tests that are proofs. A test file that gets here is no part of `npm run test:quick`.
+// The real compiler and runtime. A test file that imports this module is not part of `npm run test:quick`.
 import { findCompiler, findRuntimeTool } from '../../src/compiler/find.ts';
 import { root } from './folders.ts';
 
-/** Path of the real iree-compile. `npm test` brings one, so there is always one; its absence fails the tests. */
+/** The real iree-compile, which `npm test` installs. @throws CompilerNotFoundError without a compiler, which fails the test */
 export const compiler = findCompiler(process.env, {
   compiler: process.env['IREE_TUNED_COMPILER'],
   root,

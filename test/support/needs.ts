@@ -1,16 +1,15 @@
-// What tests need of the machine beside this checkout. At a desk they are skipped without it; where CI is set they fail, so that
-// nobody takes a run for more than it was.
+// Programs that tests need besides this checkout. Without such a program, tests are skipped; where CI is set, they fail.
 
 /** Whether this is `npm run test:full`, which runs everything. */
 export const isFull = process.env['TEST_FULL'] === '1';
 
-/** Whether nothing may be skipped. */
+/** Whether skipping is an error. */
 export const isCI = !['', '0', 'false', undefined].includes(process.env['CI']);
 
 /**
  * Whether to skip tests.
- * @param missing what they need and this machine has not, with the way to get it; null when it is there
- * @throws Error naming it, where CI is set
+ * @param missing the missing program, with the way to install it; null if nothing is missing
+ * @throws Error where CI is set and a program is missing
  */
 export function isWithout(missing: string | null): boolean {
   if (missing === null) return false;

@@ -1,11 +1,11 @@
-// One PostgreSQL server for all tests of a run. The run's main process starts it when the first test asks for it: a run without such tests
-// starts none. The server ends with the run: see postgres.ts.
+// One PostgreSQL server for all tests of a run. The run's main process starts the server for the first test that needs it, and the server
+// ends with the run: see postgres.ts.
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Names the port where the server is asked for; not set without vitest. */
+/** Environment variable with the port that gives the server's address; not set without vitest. */
 export const ONE_POSTGRES = 'POSTGRES_FOR_ALL_TESTS';
 
-/** Where the server is, or why it did not start. */
+/** The server's address, or why it did not start. */
 export type Whereabouts = { readonly port: number; readonly folder: string } | { readonly whyNot: string };
 
 export default async function setup(): Promise<() => void> {
@@ -27,7 +27,7 @@ export default async function setup(): Promise<() => void> {
 
 async function start(): Promise<Whereabouts> {
   try {
-    // Loading it looks for PostgreSQL, and reports where there is none.
+    // The module searches for PostgreSQL when it loads, so load it only if a test needs the server.
     const { startSharedServer } = await import('./postgres.ts');
     const { port, folder } = await startSharedServer();
     return { port, folder };

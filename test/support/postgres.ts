@@ -13,21 +13,21 @@ import pg from 'pg';
 import { ROLES_SQL } from '../../src/team/roles.ts';
 import { ONE_POSTGRES, type Whereabouts } from './one-postgres.ts';
 
-/** The folder of `psql`, `pg_dump` and the like; null where no server can be started. */
+/** The folder of `psql`, `pg_dump` and the other programs; null without PostgreSQL. */
 export const postgresPrograms: string | null = findPostgres();
 
-/** Why no server can be started here; null when one can. Said on stderr by whoever asks, once. */
+/** Why no server can start here; null if one can. */
 export const whyNoPostgres: string | null = postgresPrograms === null ? 'no PostgreSQL is installed' : null;
 
-/** A database that nobody else uses. */
+/** A new database. */
 export interface TestDatabase {
   readonly name: string;
   readonly port: number;
   /** URL of the superuser, through the socket. */
   readonly url: string;
-  /** URL of a login of its own, with a password, through TCP. */
+  /** URL of a new login with a password, through TCP. */
   login(name: string, options?: { readonly in?: string }): Promise<string>;
-  /** Rows of a statement, as the superuser. */
+  /** Runs a statement as the superuser, and returns its rows. */
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
 }
 
@@ -36,23 +36,23 @@ export interface TestServer {
   /** The folder of its socket. */
   readonly folder: string;
   database(): Promise<TestDatabase>;
-  /** A new copy of the database `template`. The first caller of all processes makes it; later nobody can connect to it. */
+  /** A new copy of the database `template`. The first caller of all processes makes the template, which then refuses connections. */
   copyOf(template: string, make: () => Promise<TestDatabase>): Promise<TestDatabase>;
 }
 
 /** For tests that stop their server or change its settings. */
 export interface OwnServer extends TestServer {
-  /** Stops it in the middle of everything, and starts it again. */
+  /** Stops the server immediately, without waiting for connections. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
 let shared: Promise<TestServer> | undefined;
 
-/** The server of this run; without vitest, of this process. The team's roles exist there: roles belong to a server, not to a database. */
+/** The server of this run; without vitest, of this process. It has the team's roles, because roles belong to a server. */
 export const testServer = (): Promise<TestServer> => (shared ??= findServer());
 
-/** A new database on it. */
+/** A new database on the server of this run. */
 export const testDatabase = async (): Promise<TestDatabase> => (await testServer()).database();
 
 async function findServer(): Promise<TestServer> {
@@ -63,7 +63,7 @@ async function findServer(): Promise<TestServer> {
   return serverAt(answer, true);
 }
 
-/** The newest installed; the folder of its programs. */
+/** The folder of the newest PostgreSQL's programs. */
 function findPostgres(): string | null {
   const places = ['/usr/lib/postgresql', '/usr/local/lib/postgresql'].flatMap((folder) =>
     existsSync(folder)
@@ -80,10 +80,10 @@ function findPostgres(): string | null {
 const NOBODY = 65534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** A run fills less than this, in bytes. */
+/** Bytes: a run fills less. */
 const ROOM = 4 * 2 ** 30;
 
-/** In memory where there is room: to copy a database on a disk takes several times as long. Benches keep the disk. */
+/** In memory if there is room, because copies of databases take several times as long on a disk. Benchmarks use the disk. */
 function folderForServer(): string {
   const memory = '/dev/shm';
   if (process.env['VITEST'] === undefined || !existsSync(memory)) return tmpdir();
@@ -102,16 +102,16 @@ const freePort = () =>
     });
   });
 
-/** Makes the roles as well: two tests that make the same role at the same time would fail. */
+/** Starts a server with the team's roles. Two tests that create the same role at the same time would fail. */
 export async function startSharedServer(): Promise<TestServer> {
-  // Autovacuum would visit the many databases, which live for seconds.
+  // Autovacuum would visit many databases that live for seconds.
   const server = await startServer(['autovacuum=off', 'max_wal_size=128MB', 'max_connections=500']);
   await (await server.database()).query(ROLES_SQL);
   return server;
 }
 
 /**
- * A server of the caller's own.
+ * Starts a new server.
  * @param more settings, as NAME=VALUE
  */
 export async function startServer(more: readonly string[] = []): Promise<OwnServer> {
@@ -143,7 +143,7 @@ export async function startServer(more: readonly string[] = []): Promise<OwnServ
     folder,
     ...settings.flatMap((one) => ['-c', one]),
   ];
-  // The shell does what it is told until we end, whatever ends us, and takes the server and its folder with it.
+  // When this process ends for any reason, the shell's stdin closes. The shell then ends the server and removes the folder.
   const script = `
     launch() { "$@" >>"$LOG" 2>&1 & server=$!; }
     end() { [ -z "$server" ] || { kill -QUIT $server; wait $server; }; server=; }
@@ -158,7 +158,7 @@ export async function startServer(more: readonly string[] = []): Promise<OwnServ
     env: { ...env, LOG: join(folder, 'log'), PLACE: folder },
     cwd: '/',
     stdio: ['pipe', 'pipe', 'ignore'],
-    // A Ctrl-C is ours to end by, not the server's.
+    // Ctrl-C must reach this process only.
     detached: true,
   });
   shell.unref();
@@ -193,7 +193,7 @@ export async function startServer(more: readonly string[] = []): Promise<OwnServ
   };
 }
 
-/** Idle connections that a process keeps open, each to another database. */
+/** Idle connections that a process keeps open, one for each database. */
 const KEPT_CONNECTIONS = 3;
 
 interface Place {
@@ -210,7 +210,7 @@ const superuserOf = ({ port, folder }: Place, database: string) =>
  */
 function serverAt(place: Place, keeps = false): TestServer {
   const { port, folder } = place;
-  /** By database. To open a connection takes longer than most statements. */
+  /** Connections by database, kept because opening one takes longer than most statements. */
   const idle = new Map<string, pg.Client>();
   const keep = (name: string, client: pg.Client) => {
     idle.set(name, client);
@@ -253,7 +253,7 @@ function serverAt(place: Place, keeps = false): TestServer {
       url: `postgres://postgres@localhost:${port}/${name}?host=${encodeURIComponent(folder)}`,
       query,
       async login(login, options = {}) {
-        // Logins belong to the server, so each has the name of its database in its own.
+        // Logins belong to the server, so their names contain the name of the database.
         const own = `${login}_${name}`;
         const member = options.in === undefined ? '' : ` IN ROLE ${options.in}`;
         await query(`CREATE ROLE ${own} LOGIN PASSWORD 'secret of ${login}'${member}`);
@@ -268,7 +268,7 @@ function serverAt(place: Place, keeps = false): TestServer {
     await asSuperuser('postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
     return databaseOf(name);
   };
-  /** One process makes the template, and the others wait. */
+  /** Makes the template in one process. The other processes wait. */
   const makeOnce = (template: string, make: () => Promise<TestDatabase>) =>
     asSuperuser('postgres', async (client) => {
       await client.query('SELECT pg_advisory_lock(hashtext($1))', [template]);
@@ -276,7 +276,7 @@ function serverAt(place: Place, keeps = false): TestServer {
         const known = await client.query('SELECT FROM pg_database WHERE datname = $1', [template]);
         if (known.rows.length > 0) return;
         const { name } = await make();
-        // PostgreSQL does not copy a database while somebody is connected to it.
+        // PostgreSQL does not copy a database with open connections.
         await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
         const end = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1';
         while ((await client.query(end, [name])).rows.length > 0) await sleep(10);

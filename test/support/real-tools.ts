@@ -1,4 +1,4 @@
-// The tools with which candidates are compiled and measured, for tests that are proofs.
+// The real tools that compile and measure candidates.
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { describeCompiler } from '../../src/compiler/describe.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
@@ -21,7 +21,7 @@ import { rememberingCompiler } from './remembering-compiler.ts';
 export { compiler, runtimeTool };
 export { root } from './folders.ts';
 
-/** Output of a function of a module of candidates, on small integers; null when it could not be run. */
+/** Output of a candidate's function on small integers; null when the run fails. */
 export async function outputOf(
   tools: Toolchain,
   workload: OperationWork,
@@ -32,7 +32,7 @@ export async function outputOf(
   return runFunction(tools, modules!, name, 60);
 }
 
-/** The same between guards; null when it could not be run, or something was written outside of it. @param bytes of the result */
+/** The same between guards; null when the run fails or writes out of bounds. @param bytes of the result */
 export async function guardedOutputOf(
   tools: Toolchain,
   workload: OperationWork,
@@ -46,7 +46,7 @@ export async function guardedOutputOf(
   return memory !== null && areGuardsWhole(memory) ? resultIn(memory) : null;
 }
 
-/** A toolchain for measuring on one thread; what it has compiled before it does not compile again. */
+/** A toolchain for measuring on one thread, with the remembering compiler. */
 export async function toolchain(workDirectory: string): Promise<Toolchain> {
   const { release } = await describeCompiler(compiler.executable, answers);
   return {

@@ -1,5 +1,5 @@
 // @module-tag slow
-// A test that is given another compile's result would pass for nothing: when the remembering compiler may answer from memory.
+// When the remembering compiler may answer from memory. The result of another compile would make tests meaningless.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { temporaryDirectory } from './folders.ts';
 
 const script = readFileSync(join(import.meta.dirname, 'remembering-compiler.sh'), 'utf8');
 
-/** Notes each run, and gives its arguments and inputs as output, with code 1 where the input says so. */
+/** Logs each run, and writes the input's text and name as output. It fails for `broken` inputs, and crashes for `crash`. */
 const COMPILER = `#!/bin/sh
 echo run >>"$0.runs"
 output=/dev/stdout previous=
@@ -27,7 +27,7 @@ echo "note on $input" >&2
 printf 'code of %s in %s\\0\\377' "$text" "$input" >"$output"
 `;
 
-/** A remembering compiler with an empty memory in front of a compiler that compiles nothing. */
+/** A remembering compiler with an empty memory, in front of a fake compiler. */
 function compilers() {
   const memory = temporaryDirectory();
   const real = join(memory, 'real');
@@ -56,7 +56,7 @@ const read = (folder: string, name: string) => readFileSync(join(folder, name), 
 const FLAG = '--iree-llvmcpu-target-cpu=host';
 
 describe('the same compile', () => {
-  test('is done once, and gives output, messages and code again, in another folder and under another name', () => {
+  test('runs once, and gives the same output, messages and code in another folder and for another output file', () => {
     const { compile, runs } = compilers();
     const [one, two] = [folderWith('text'), folderWith('text')];
     const first = compile(one, [FLAG, 'in.mlir', '-o', 'a.vmfb']);
@@ -66,7 +66,7 @@ describe('the same compile', () => {
     expect(runs()).toBe(1);
   });
 
-  test('that fails fails again, and leaves no output', () => {
+  test('fails again after a failure, and leaves no output', () => {
     const { compile, runs } = compilers();
     const folder = folderWith('broken');
     const first = compile(folder, ['in.mlir', '-o', 'a.vmfb']);
@@ -77,7 +77,7 @@ describe('the same compile', () => {
     expect(runs()).toBe(1);
   });
 
-  test('names the folder of this run where it named that of another one', () => {
+  test('has the folder of this run in messages and outputs', () => {
     const { compile, runs } = compilers();
     const [one, two] = [folderWith('text'), folderWith('text')];
     for (const folder of [one, two]) {
@@ -88,7 +88,7 @@ describe('the same compile', () => {
     expect(runs()).toBe(1);
   });
 
-  test('fills the folder of its dumps, in which the rest stays', () => {
+  test('fills the folder of its dumps, and keeps other files there', () => {
     const { compile, runs } = compilers();
     const folder = folderWith('text');
     mkdirSync(join(folder, 'two'));
@@ -100,7 +100,7 @@ describe('the same compile', () => {
     expect(read(folder, 'two/d.mlir')).toBe(read(folder, 'one/d.mlir'));
   });
 
-  test('is read from stdin and written to stdout', () => {
+  test('reads stdin and writes stdout', () => {
     const { compile, runs } = compilers();
     const folder = temporaryDirectory();
     const first = compile(folder, ['-'], 'text');
@@ -111,7 +111,7 @@ describe('the same compile', () => {
   });
 });
 
-describe('another compile is done', () => {
+describe('the compiler runs again', () => {
   test.each([
     ['with another flag', [FLAG, '--iree-opt-level=O2', 'in.mlir', '-o', 'a.vmfb']],
     ['with flags in another order', ['in.mlir', FLAG, '-o', 'a.vmfb']],
@@ -126,7 +126,7 @@ describe('another compile is done', () => {
     expect(runs()).toBe(2);
   });
 
-  test('of another text, and with another spec of the same name', () => {
+  test('for another text, and for another spec of the same name', () => {
     const { compile, runs } = compilers();
     for (const [text, spec] of [
       ['a', 'x'],
@@ -142,14 +142,14 @@ describe('another compile is done', () => {
 
   test.each([
     [
-      'a flag that may do anything',
+      'a flag with unknown effects',
       ['--iree-hal-preprocess-executables-with=cat', 'in.mlir', '-o', 'a.vmfb'],
     ],
     [
       'a flag that reads or writes weights',
       ['--iree-opt-export-parameters=a.irpa', 'in.mlir', '-o', 'a.vmfb'],
     ],
-    ['an output that is no file', ['in.mlir', '-o', '/dev/null']],
+    ['an output that is not a file', ['in.mlir', '-o', '/dev/null']],
     ['a response file', ['@flags', 'in.mlir', '-o', 'a.vmfb']],
   ])('each time with %s', (_, argv) => {
     const { compile, runs } = compilers();
@@ -158,7 +158,7 @@ describe('another compile is done', () => {
     expect(runs()).toBe(2);
   });
 
-  test('each time it crashes, and by the signal', () => {
+  test('after a crash, with the same signal', () => {
     const { compile, runs } = compilers();
     const folder = folderWith('crash');
     for (let i = 0; i < 2; i++)
@@ -166,7 +166,7 @@ describe('another compile is done', () => {
     expect(runs()).toBe(2);
   });
 
-  test('where its output cannot be written, by the compiler, which says so', () => {
+  test('if the output cannot be written', () => {
     const { compile, runs } = compilers();
     const folder = folderWith('text');
     compile(folder, ['in.mlir', '-o', 'a.vmfb']);
@@ -175,7 +175,7 @@ describe('another compile is done', () => {
   });
 });
 
-test('the same compile at the same time gives each its own output, and leaves nothing half made', () => {
+test('the same compile at the same time writes every output, and leaves no temporary files', () => {
   const { compile, runs, memory } = compilers();
   const folder = folderWith('text');
   const one = `'${memory}/remembering' in.mlir -o`;

@@ -1,5 +1,5 @@
-// A compiler that compiles the same thing once, now and in later runs of the tests: it answers from `.cache/compiled`. What it
-// remembers is in remembering-compiler.sh. A test that is about the compiler's own run takes `compiler` of real-tools.ts.
+// A compiler that remembers its compiles in `.cache/compiled`, also for later runs of the tests. remembering-compiler.sh is its script. A
+// test about the compiler's own run uses `compiler` of real-tools.ts.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -24,15 +24,15 @@ const STORE = join(root, '.cache', 'compiled');
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Beyond this, in MB, the store forgets the compiles that were not asked for the longest. */
+/** Size limit of the store, in MB. Beyond it, the least recently used compiles are removed. */
 const MOST_MB = 1024;
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** POSIX extended: folders of tests, and the scratch folders of our programs, have other names in every run. */
+/** POSIX extended regular expression: names of folders that differ from run to run (folders of tests, and our scratch folders). */
 const NAMES = `${escaped(join(tmpdir(), 'iree-tuned-test-'))}[A-Za-z0-9]{6}|[0-9a-f]{8}-[0-9]+-[0-9]+-[A-Za-z0-9]{6}`;
 
-/** Read once, and again only when the compiler is another one: its library has 340 MB. */
+/** Digest of the compiler's files, stored because the library has 340 MB. */
 function digestOfCompiler(): string {
   const memory = join(STORE, `digest-${shortHash(compilerIdentity(compiler.executable))}`);
   if (existsSync(memory)) return readFileSync(memory, 'latin1');
@@ -44,13 +44,13 @@ function digestOfCompiler(): string {
   return digest;
 }
 
-/** Another run may do the same at the same time. */
+/** Replaces a file atomically, because another run may write it at the same time. */
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.${process.pid}`, text);
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** The store of this compiler on this CPU, with the script in it, laid out as pip does. */
+/** The store of this compiler on this CPU, which contains the script in pip's folder layout. */
 function openStore(): string {
   mkdirSync(STORE, { recursive: true });
   const script = readFileSync(join(import.meta.dirname, 'remembering-compiler.sh'), 'utf8');
@@ -79,12 +79,12 @@ function openStore(): string {
   return folder;
 }
 
-/** The folder of what is remembered of this compiler on this CPU. */
+/** The folder with the compiles of this compiler on this CPU. */
 export const store = openStore();
 
 export const rememberingCompiler = compilerBelow(store);
 
-/** Before all tests: forgets the oldest entries of stores that have become too large, and what a killed run has left behind. */
+/** Removes the oldest entries of stores that are too large, and the remains of killed runs. Runs before all tests. */
 export function tidyStores(): void {
   const folders = readdirSync(STORE).map((name) => join(STORE, name, 'kept'));
   const files = folders.filter((folder) => existsSync(folder)).flatMap(filesOf);
@@ -96,7 +96,7 @@ export function tidyStores(): void {
   }
 }
 
-/** Whatever lies in a folder of entries, with the time of its last use; an entry is a file that is touched and a folder beside it. */
+/** Files of a folder of entries, with the time of their last use. An entry is a file, touched on each use, and a folder. */
 function filesOf(folder: string) {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
@@ -108,7 +108,7 @@ function filesOf(folder: string) {
       const sizes = inside.map((one) => statSync(join(path, one)).size);
       return [{ path, size: status.size + sizes.reduce((sum, size) => sum + size, 0), usedMs }];
     } catch {
-      // Another run has just removed it.
+      // Another run removed the file.
       return [];
     }
   });

@@ -1,4 +1,4 @@
-// A compiler and a runtime of scripts, laid out as pip does, so that each is found from the other.
+// A scripted compiler and runtime in pip's folder layout, so that our programs find the runtime.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface Scripts {
 }
 
 /**
- * Writes them below `folder`.
+ * Writes the scripts into `folder`.
  * @returns the path of the compiler
  */
 export function installScripts(folder: string, scripts: Scripts): string {
@@ -27,8 +27,8 @@ export function installScripts(folder: string, scripts: Scripts): string {
 
 export const compilerBelow = (folder: string) => join(folder, 'iree/compiler/_mlir_libs/iree-compile');
 
-/** Shell: `$source` and `$output` of a command line that ends in `SOURCE -o OUTPUT`, as candidates are compiled. */
+/** Shell text that sets `$source` and `$output` from a command line that ends in `SOURCE -o OUTPUT`, like compiles of candidates. */
 export const CANDIDATE_ARGUMENTS = 'for output; do source=$before; before=$option; option=$output; done';
 
-/** Shell pattern of a candidate module's text. Everything else that is compiled is the user's, or asked about it. */
+/** Shell pattern of paths of candidate modules. */
 export const CANDIDATES = '*/work/tuning-*';

@@ -1,31 +1,28 @@
-// Whole programs that are compared and never run, for simulated tools: shell text for each of them.
+// Simulated runs of whole programs: shell text for the scripted tools.
 import { join } from 'node:path';
 
-/**
- * Files that say what becomes of programs. Without them all give equal results, and a dispatch takes half as long as stock's
- * where it is tuned.
- */
+/** Paths of files that control the programs. Without the files, results are equal, and a tuned dispatch takes half of stock's time. */
 export interface SimulatedPrograms {
-  /** Patterns of `grep`: tuned dispatches with such names take twice as long as stock's. */
+  /** Patterns of `grep`: tuned dispatches with such names take twice stock's time. */
   readonly slower: string;
-  /** The same: tuned dispatches with such names make the results wrong. */
+  /** Patterns of `grep`: tuned dispatches with such names make the results wrong. */
   readonly wrong: string;
-  /** Shell text that is run with each program; `$module` ends in `stock.vmfb` or `tuned.vmfb`. */
-  readonly deeds: string;
+  /** Shell text that runs before each program; `$module` ends in `stock.vmfb` or `tuned.vmfb`. */
+  readonly hook: string;
 }
 
 export const simulatedPrograms = (folder: string): SimulatedPrograms => ({
   slower: join(folder, 'slower'),
   wrong: join(folder, 'wrong'),
-  deeds: join(folder, 'deeds'),
+  hook: join(folder, 'hook'),
 });
 
-/** Shell pattern of a module of a whole program that is compiled to compare it. */
+/** Shell pattern of paths of whole programs that are compiled for a comparison. */
 export const PROGRAMS = '*/work/verify-*';
 
 /**
- * Compiles one, and notes beside its module a line for each dispatch: the name, and what tells two configurations apart.
- * @param isShort whether that is all, and takes the module's place
+ * Shell text that compiles a program, and writes a file with a line for each dispatch: its name, and a checksum of its configured text.
+ * @param isShort whether that file takes the place of the module
  */
 export const compileProgram = (isShort: boolean): string => `
   dumps=$output.dumps
@@ -39,15 +36,15 @@ export const compileProgram = (isShort: boolean): string => `
   done >"$output.lines"
   ${isShort ? 'exec cp "$output.lines" "$output"' : 'exec "$real" "$@" <"$input"'}`;
 
-const deed = ({ deeds }: SimulatedPrograms) => `[ ! -e '${deeds}' ] || . '${deeds}'`;
+const runHook = ({ hook }: SimulatedPrograms) => `[ ! -e '${hook}' ] || . '${hook}'`;
 
-/** Whether a line of a module is of a tuned dispatch that a file has a pattern for. */
+/** Shell functions: whether a line is of a tuned dispatch, and whether a file of patterns matches its name. */
 const isTuned = `is_tuned() { ! grep -qxF "$1" "\${module%/*}/stock.vmfb.lines"; }
   fits() { [ -e "$2" ] && echo "\${1%% *}" | grep -q -f "$2"; }`;
 
-/** In ms: each dispatch of stock takes 1. */
+/** Shell text that reports times. Each dispatch of stock takes 1 ms. */
 export const benchmarkProgram = (programs: SimulatedPrograms) => String.raw`
-  ${deed(programs)}
+  ${runHook(programs)}
   ${isTuned}
   while read -r line; do
     if ! is_tuned "$line"; then ms=1; elif fits "$line" '${programs.slower}'; then ms=2; else ms=0.5; fi
@@ -68,7 +65,7 @@ export const benchmarkProgram = (programs: SimulatedPrograms) => String.raw`
   exit`;
 
 export const runProgram = (programs: SimulatedPrograms) => `
-  ${deed(programs)}
+  ${runHook(programs)}
   ${isTuned}
   result='a result'
   while read -r line; do

@@ -1,7 +1,5 @@
-// Tools with which a search takes a second, on a busy machine too, and always comes to the same: modules of candidates are
-// not compiled, and what is measured of them is made up; so it is of whole programs, where that is wanted. Everything else
-// is done by the real tools. For tests of what happens around measuring: who waits for whom, what is kept, what is left
-// behind.
+// Simulated tools for tests about everything but measuring. A search takes a second and always gives the same result: candidates are not
+// compiled, and their times are scripted. So are those of whole programs with the option `programs`. The real tools do the rest.
 import { GUARD_BYTES } from '../../src/workload/fillers.ts';
 import { UNWRITTEN_BYTE } from '../../src/workload/guarded.ts';
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from './scripts.ts';
@@ -16,19 +14,19 @@ import {
 } from './simulated-programs.ts';
 
 export interface Simulation {
-  /** Path: while there is such a file, nothing but the first batch of a search is measured. */
+  /** Path of a file. While the file exists, all batches of a search except the first wait. */
   readonly hold?: string;
-  /** What becomes of whole programs, stock against tuned; when left out they are compiled and run by the real tools. */
+  /** Simulates comparisons of whole programs; default: the real tools compile and run them. */
   readonly programs?: SimulatedPrograms;
-  /** Whether what the user compiles is compiled only as far as its dispatches are configured, for tests that look no further. */
+  /** Whether the user's compiles stop when dispatches are configured. */
   readonly isShort?: boolean;
   /** Whether no candidate compiles. */
   readonly isRefusing?: boolean;
-  /** Whether nothing is taken over from what other tests have compiled. */
+  /** Whether to use the real compiler instead of the remembering one. */
   readonly isForgetful?: boolean;
 }
 
-/** In ms: the first candidate of each batch is ten times as fast as the default, data tiling no faster than that. */
+/** Times in ms: the first candidate of each batch is ten times as fast as the default, and data tiling is as fast as the default. */
 const TIMES = `
   match($0, /^func\\.func @[a-z]+[0-9]*(_at[0-9]+)?\\(/) {
     name = substr($0, RSTART + 11, RLENGTH - 12)
@@ -51,7 +49,7 @@ const TIMES = `
     print "]}"
   }`;
 
-/** As many bytes as the function's result has, the same for every candidate. */
+/** Prints the result of a function: bytes of its size, the same for every candidate. */
 const RESULT = `
   index($0, "func.func @" name "() -> tensor<") == 1 {
     found = 1
@@ -66,15 +64,15 @@ const RESULT = `
   END { exit !found }`;
 
 /**
- * Writes them below `folder`.
- * @returns the compiler to set
+ * Writes the tools into `folder`.
+ * @returns the path of the compiler
  */
 export function simulatedTools(
   folder: string,
   { hold = '', programs, isShort = false, isRefusing = false, isForgetful = false }: Simulation = {},
 ): string {
-  const ofPrograms = (path: string, deed: (programs: SimulatedPrograms) => string) =>
-    programs === undefined ? '' : `case ${path} in ${PROGRAMS}) ${deed(programs)} ;; esac`;
+  const ofPrograms = (path: string, text: (programs: SimulatedPrograms) => string) =>
+    programs === undefined ? '' : `case ${path} in ${PROGRAMS}) ${text(programs)} ;; esac`;
   return installScripts(folder, {
     compile: `real='${isForgetful ? compiler.executable : rememberingCompiler}'
 ${CANDIDATE_ARGUMENTS}

@@ -1,7 +1,7 @@
-// Running a program on a terminal of so many columns, by util-linux's script(1).
+// Runs a program on a terminal with a given number of columns, by util-linux's script(1).
 import { spawn, spawnSync } from 'node:child_process';
 
-/** Why there is none that takes a command (BSD's is another one); null when there is. */
+/** Why tests cannot use a terminal; null if they can. BSD's script(1) takes no command. */
 export const noTerminals =
   spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status === 0
     ? null
@@ -9,12 +9,12 @@ export const noTerminals =
 
 const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** What the program wrote on the terminal, stdout and stderr in one, and how it ended. */
+/** Runs a program. @returns its exit code, and its stdout and stderr together */
 export function onTerminal(
   columns: number,
   argv: readonly string[],
   { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
-  /** To the shell, after the command: redirections. */
+  /** Redirections in shell syntax. */
   more = '',
 ): Promise<{ code: number | null; text: string }> {
   const command = `stty cols ${columns}; ${argv.map(quote).join(' ')} ${more}`;

@@ -1,13 +1,13 @@
-// A machine as Linux describes it below `/sys/devices/system`, for machines that nobody has here.
+// Linux's description of a machine in `/sys/devices/system`, for simulated machines.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryDirectory } from './folders.ts';
 
 export interface Topology {
   readonly nodes: number;
-  /** Of each node. */
+  /** Cores of each node. */
   readonly cores: number;
-  /** Hardware threads of a core. Linux counts the first ones of all cores before the second ones. */
+  /** Hardware threads of each core. Linux numbers the first threads of all cores before the second ones. */
   readonly perCore: number;
 }
 

@@ -23,7 +23,7 @@ const DEVICE: Device = {
   gpu: { version: 'llvmpipe', subgroup: 8, isSoftware: true },
 };
 
-/** A toolchain for measuring on it. */
+/** A toolchain for measuring on llvmpipe. */
 export async function vulkanToolchain(workDirectory: string): Promise<Toolchain> {
   await loadBackend('vulkan-spirv');
   return { ...(await toolchain(workDirectory)), flags: LLVMPIPE_FLAGS, device: DEVICE };

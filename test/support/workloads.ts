@@ -6,7 +6,7 @@ import { rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 type Types = readonly [lhs: string, rhs: string, accumulator: string];
 const F32: Types = ['f32', 'f32', 'f32'];
 
-/** Dimensions given as kind and size; the operands run over their kinds in canonical order. */
+/** A contraction with these sizes by kind of dimension. The operands have their dimensions in canonical order. */
 export function workload(sizes: Partial<Record<DimensionKind, number>>, types: Types = F32): OperationWork {
   const dimensions: Dimension[] = (['batch', 'm', 'n', 'k'] as const).flatMap((kind) => {
     const size = sizes[kind];
@@ -27,7 +27,7 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
 export const matmul = (m: number, n: number, k: number, types: Types = F32): OperationWork =>
   workload({ m, n, k }, types);
 
-/** A filter of 3x3 that is moved over square images; without a number of inputs each channel is by itself. */
+/** A 3x3 convolution of a square image with f32 elements. @param inputs number of input channels; null for a depthwise convolution */
 export function convolution(image: number, outputs: number, inputs: number | null): OperationWork {
   const map = (count: number) => Array.from({ length: count }, (_, i) => `d${i}`).join(', ');
   const [maps, reduced, filter] =
