@@ -23,11 +23,11 @@ import { openWorkplace } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:gpu -- [CASE...] [--target NAME] [--chip NAME] [--budget SECONDS] [--json FILE]
 
-  CASE      without any: ${Object.keys(CASES).join(' ')}
+  CASE      one of ${Object.keys(CASES).join(' ')} (default: all)
   --target  ${Object.keys(TARGETS).join(', ')} (default vulkan)
-  --chip    the GPU to compile for (default: by the device; of vulkan llvmpipe alone)
+  --chip    the GPU to compile for (default: from the device; vulkan detects only llvmpipe)
   --budget  seconds of tuning per case (default 60)
-  --json    also write every value to FILE`;
+  --json    also write all values to FILE`;
 
 /** Pairs of processes for one case. */
 const EXTENT = { pairs: 7, seconds: 30 };
@@ -81,7 +81,7 @@ await run('bench:gpu', async () => {
     const { seconds, ...measured } = comparisonOf(
       await inPairs(compiled.stock, compiled.tuned, EXTENT, (module) => timeModule(timing, module, EFFORT)),
     );
-    // The same bytes differ by noise alone.
+    // The times of the same code differ only by noise.
     const { ratio, low, high } = compiled.sameCode ? { ratio: 1, low: 1, high: 1 } : measured;
     const operation = compiled.explanation?.operations[0];
     results.push({

@@ -76,7 +76,7 @@ export function moduleText({ operation, lhs, rhs, result, type }: Case): string 
 /** Bits of 0, 1, 2 and 3 in f16; the highest bit is the sign. */
 const F16 = [0, 0x3c00, 0x4000, 0x4200];
 
-/** Whole numbers from -3 to 3: their sums are exact in any order. */
+/** Integers from -3 to 3, whose sums are exact in any order. */
 export function operandBytes(shape: readonly number[], type: Case['type'], step: number): Uint8Array {
   const values = Array.from(
     { length: shape.reduce((all, size) => all * size, 1) },

@@ -8,7 +8,7 @@ export interface GpuTargetChoice {
   readonly backend: string;
   readonly driver: string;
   flags(chip: string): string[];
-  /** The compiler's name of a device; null where the device does not say. */
+  /** The compiler's name of a device; null if the device does not report it. */
   chipOf(device: Device): string | null;
 }
 

@@ -1,4 +1,4 @@
-// Compares outputs within tolerances.
+// Runs functions, and compares their outputs within tolerances.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags, meterOf } from '../backend/index.ts';

@@ -102,7 +102,7 @@ test('a lock file and a spec have the forms of a program', async () => {
 
 test('a program that is slower in other forms stays as written, and is tried once', async () => {
   const place = workplace(false);
-  place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  place.write('hook', `echo "$module" >>'${place.path('runs')}'`);
   for (const isFirst of [true, false]) {
     const { code, explanation } = await place.explain(argv);
     expect(code).toBe(0);

@@ -49,7 +49,7 @@ export async function shimmedWorkplace(
  * Simulated tools, next to the other tools of the real installation. The file `hold` of the place holds searches. Whole programs end at once.
  */
 export function simulatedInstallation(place: Workplace): string {
-  place.write('deeds', 'exit 1');
+  place.write('hook', 'exit 1');
   const simulated = simulatedTools(place.path('tools'), {
     hold: place.path('hold'),
     programs: simulatedPrograms(place.folder),

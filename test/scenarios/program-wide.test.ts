@@ -17,7 +17,7 @@ test('data tiling that makes a program faster is chosen by one build for all bui
   place.write('in.mlir', matmulModule(m, n, k));
   // The dispatches that pack and unpack take no time here.
   const shorten = 'head -1 "$module.lines" >"$module.first"; mv "$module.first" "$module.lines"';
-  place.write('deeds', `case $module in *tuned.vmfb) ${shorten} ;; esac`);
+  place.write('hook', `case $module in *tuned.vmfb) ${shorten} ;; esac`);
   const first = await place.explain(argv);
   expect(first).toMatchObject({ code: 0, stderr: '' });
   const chosen = {
@@ -56,7 +56,7 @@ test('data tiling that makes no program faster is tried once', async () => {
   const place = Workplace.simulated({}, { isRefusing: true, isShort: true });
   place.write('in.mlir', matmulModule(61, 67, 71));
   place.write('slower', '.');
-  place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  place.write('hook', `echo "$module" >>'${place.path('runs')}'`);
   for (const isFirst of [true, false]) {
     const build = await place.explain(argv);
     expect(outcomes(build)).toEqual([{ what: expect.stringMatching(UNTUNED) as string, kind: null }]);

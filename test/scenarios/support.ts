@@ -86,7 +86,7 @@ export class Workplace {
       ...(programs !== 'real' && { programs: simulatedPrograms(place.folder) }),
       ...more,
     });
-    if (programs === 'failing') place.write('deeds', 'exit 1');
+    if (programs === 'failing') place.write('hook', 'exit 1');
     giveAnswers(place.path('cache'), simulated);
     place.#env['IREE_TUNED_COMPILER'] = simulated;
     return place;

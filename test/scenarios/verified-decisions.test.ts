@@ -29,7 +29,7 @@ const twoMatmuls = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${y!} {
 function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>> = {}): Workplace {
   const place = Workplace.simulated(env, { isShort: true });
   place.write('in.mlir', text);
-  place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  place.write('hook', `echo "$module" >>'${place.path('runs')}'`);
   return place;
 }
 
@@ -116,7 +116,7 @@ ${shapes
 `;
   const place = simulatedPlace(text);
   place.write(
-    'deeds',
+    'hook',
     `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
   );
   const first = await build(place);
@@ -297,14 +297,14 @@ describe('a program that cannot be run is compiled with its configurations', () 
     ],
   ])('because %s', async (_, deed, reason, env) => {
     const place = await recordedPlace();
-    place.write('deeds', note(place) + deed);
+    place.write('hook', note(place) + deed);
     await expectUnverified(place, reason, env);
     expect(runsOf(place)).toBeGreaterThan(0);
   });
 
   test('and run again by two more builds and by a build with more time', async () => {
     const place = await recordedPlace();
-    place.write('deeds', `${note(place)}exit 1`);
+    place.write('hook', `${note(place)}exit 1`);
     const reason = /^stock cannot be run: /;
     await expectUnverified(place, reason, SHORT);
     expect(runsOf(place)).toBeGreaterThan(0);
@@ -317,7 +317,7 @@ describe('a program that cannot be run is compiled with its configurations', () 
     expect(await compile()).toEqual({ runs: false, replayed: true });
     await expectUnverified(place, reason, SHORT);
     expect(runsOf(place)).toBe(0);
-    place.write('deeds', note(place));
+    place.write('hook', note(place));
     expect((await build(place, LONG)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
   });
 
@@ -350,7 +350,7 @@ describe('a program that cannot be run is compiled with its configurations', () 
 
 test('a tuned program that crashes is not used, and its configurations are not marked', async () => {
   const place = await recordedPlace();
-  place.write('deeds', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
+  place.write('hook', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
   const { route, operations } = await build(place);
   expect(route).toBe('none');
   expect(operations[0]!.reason).toMatch(/^its configuration makes this program worse: tuned cannot be run: /);
@@ -360,7 +360,7 @@ test('a tuned program that crashes is not used, and its configurations are not m
 test('without times of dispatches bisection finds the slower configuration, and nothing is marked', async () => {
   const place = await recordedPlace();
   place.write('slower', '_61x48x67_');
-  place.write('deeds', `${note(place)}[ -z "$statistics" ] || exit 1`);
+  place.write('hook', `${note(place)}[ -z "$statistics" ] || exit 1`);
   const { operations, program } = await build(place);
   expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
   expect(program).toMatchObject({ injected: true, reason: null });
@@ -371,7 +371,7 @@ describe('a build that is killed while its program runs', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
     const place = await recordedPlace();
     place.write('held', '');
-    place.write('deeds', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
+    place.write('hook', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
     const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
     await expect.poll(() => place.has('runs'), { timeout: 250_000 }).toBe(true);
     child.kill(signal);
