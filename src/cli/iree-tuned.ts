@@ -4,7 +4,7 @@ import { loadBackends } from '../backend/index.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { cache } from './cache.ts';
 import { CliCommand } from './command.ts';
-import { completions } from './completions.ts';
+import { complete, completions } from './completions.ts';
 import { config } from './config.ts';
 import { db } from './db/db.ts';
 import { device } from './device/device.ts';
@@ -74,6 +74,7 @@ for (const [group, commands] of Object.entries(GROUPS)) {
   program.commandsGroup(group);
   for (const command of commands) program.addCommand(command);
 }
+program.addCommand(complete, { hidden: true });
 
 /** Runs the command of the process's arguments. Rejects with bugs only. */
 export async function main(): Promise<void> {

@@ -56,7 +56,10 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 /** Every command of `iree-tuned` by its words; `''` is the program itself. */
 export const walk = (command: CliCommand = program, path: readonly string[] = []): [string, CliCommand][] => [
   [path.join(' '), command],
-  ...command.commands.flatMap((one) => (one instanceof CliCommand ? walk(one, [...path, one.name()]) : [])),
+  ...command
+    .createHelp()
+    .visibleCommands(command)
+    .flatMap((one) => (one instanceof CliCommand ? walk(one, [...path, one.name()]) : [])),
 ];
 
 /**
