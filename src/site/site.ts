@@ -60,7 +60,13 @@ export async function describeSite(
       noSite: because('target-unknown', `the target is unknown: ${problem ?? 'the compiler names none'}`),
       lasting: false,
     };
-  if (targets.length > 1) return { noSite: because('several-targets'), lasting: true };
+  if (targets.length > 1) {
+    const names = targets.map((one) => one.target.backend).join(', ');
+    return {
+      noSite: because('several-targets', `a build is tuned for one target, not for ${names}`),
+      lasting: true,
+    };
+  }
 
   const backend = await loadBackend(target.key);
   const question = questionAbout(compiler, surroundings);
