@@ -45,7 +45,7 @@ const ADDITIONS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Reads what a region computes, with its `{` as the current token, and leaves the scanner after its `}`.
+ * Reads the computation of a region, with its `{` as the current token, and leaves the scanner after its `}`.
  * Null for a region without an end.
  */
 // ebnf: region

@@ -30,7 +30,7 @@ export interface Source {
   readonly types: TypeCache;
 }
 
-/** The names in `{...}`, and the few values that define what the operation computes. */
+/** The names in `{...}`, and the few values that define the operation's computation. */
 export interface Dictionary {
   readonly attributes: Attribute[];
   indexingMaps: readonly AffineMap[] | null;
@@ -92,7 +92,7 @@ export function parseProperties(source: Source, into: Dictionary): boolean {
   return parseDictionary(source, into) !== null && source.scanner.next() === CLOSE_ANGLE;
 }
 
-/** Reads the value of a name that defines what the operation computes. False: the caller steps over the value. */
+/** Reads the value of a name that defines the operation's computation. False: the caller steps over the value. */
 // ebnf: attribute
 function readInherent(source: Source, name: string, into: Dictionary): boolean {
   const { scanner, text } = source;

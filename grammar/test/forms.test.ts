@@ -434,7 +434,7 @@ linalg.matmul ins(%a, %b : !U, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)`;
   });
 });
 
-test('the names of values are what the lexer allows', () => {
+test('values can have all names that the lexer allows', () => {
   const operation = only(
     'linalg.matmul ins(%0#1, %a-b.c$_ : tensor<3x5xf32>, tensor<5x7xf32>) outs(%_ : tensor<3x7xf32>)',
   );

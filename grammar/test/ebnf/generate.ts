@@ -122,7 +122,7 @@ export class Generator {
 
   private samples({ kind, text }: Extract<Expression, { text: string }>): Tokens | null {
     if (kind === 'words') return wordsFor(text).samples;
-    // A comment without an end would take what follows.
+    // An unterminated comment would swallow the following text.
     return text === 'trivia' ? GAPS : null;
   }
 }

@@ -11,7 +11,7 @@ export interface Words {
 
 const STRING = String.raw`"(?:[^"\\\n]|\\[^])*"`;
 const NAME = String.raw`[A-Za-z_][\w$.]*`;
-/** What a dialect's body may hold, brackets in one another as deep as this. */
+/** Pattern of a dialect's body. @param depth of nested brackets */
 function rawText(depth: number): string {
   const plain = `->|[^"<>()[\\]{}\\0-]|-(?!>)|${STRING}`;
   if (depth === 0) return `(?:${plain})*`;

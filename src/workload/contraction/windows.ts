@@ -1,5 +1,5 @@
 // Convolutions as contractions: a filter moves over the rows and columns of an image. The compiler's pipelines expect all loops of the
-// nest, also those of one iteration.
+// nest, even loops of one iteration.
 import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationForm } from '../kind.ts';

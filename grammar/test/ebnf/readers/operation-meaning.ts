@@ -9,7 +9,7 @@ import { resultsOf, typeOf, typesOf, valuesOf } from './types.ts';
 export const MAPS =
   '[affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]';
 export const ITERATORS = 'iterator_types = ["parallel", "parallel", "reduction"]';
-/** Both, as `#trait` says them. */
+/** Maps and iterator types of `#trait`. */
 const TRAIT: Pick<Operation, 'indexingMaps' | 'iteratorTypes'> = {
   indexingMaps: [
     { dimensions: 3, results: [0, 2] },
