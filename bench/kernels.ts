@@ -118,9 +118,7 @@ async function main(): Promise<void> {
     cacheDirectory: place.cacheDirectory,
   });
   if (benchmarkModule === undefined)
-    throw new BenchError(
-      'there is no iree-benchmark-module beside the compiler: pip install iree-base-runtime',
-    );
+    throw new BenchError('iree-benchmark-module is missing: pip install iree-base-runtime');
   const driver = driverOf(options.threads);
   const machine = describeMachine(driver);
   // The libraries' routines for integers and half precision do other work than IREE's code.

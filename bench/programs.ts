@@ -278,7 +278,7 @@ function summaryText(summary: Summary): string {
   const mean = (value: number | null, over: number) =>
     `${value === null ? '-' : `${value.toFixed(3)}x`} over ${counted(over, 'function')}`;
   return [
-    `programs             ${summary.programs}, of which stock does not compile ${summary.stockDoesNotCompile}`,
+    `programs             ${summary.programs}; stock does not compile ${summary.stockDoesNotCompile}`,
     `compiled by both     ${summary.compiledByBoth}`,
     `broken by us         ${summary.broken}`,
     `outputs compared     ${counted(summary.verified, 'function')}`,

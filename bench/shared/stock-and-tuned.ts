@@ -50,8 +50,7 @@ export function openTools(
 
 function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): string {
   const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
-  if (path === undefined)
-    throw new BenchError(`there is no ${name} beside the compiler: pip install iree-base-runtime`);
+  if (path === undefined) throw new BenchError(`${name} is missing: pip install iree-base-runtime`);
   return path;
 }
 

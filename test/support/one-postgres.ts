@@ -6,26 +6,26 @@ import { createServer, type AddressInfo } from 'node:net';
 export const ONE_POSTGRES = 'POSTGRES_FOR_ALL_TESTS';
 
 /** The server's address, or why it did not start. */
-export type Whereabouts = { readonly port: number; readonly folder: string } | { readonly whyNot: string };
+export type ServerAddress = { readonly port: number; readonly folder: string } | { readonly whyNot: string };
 
 export default async function setup(): Promise<() => void> {
-  let server: Promise<Whereabouts> | undefined;
-  const door = createServer((socket) => {
+  let server: Promise<ServerAddress> | undefined;
+  const listener = createServer((socket) => {
     socket.on('error', () => undefined);
     server ??= start();
-    void server.then((whereabouts) => socket.end(JSON.stringify(whereabouts)));
+    void server.then((address) => socket.end(JSON.stringify(address)));
   });
   await new Promise<void>((resolve, reject) => {
-    door.on('error', reject).listen(0, '127.0.0.1', resolve);
+    listener.on('error', reject).listen(0, '127.0.0.1', resolve);
   });
-  door.unref();
-  process.env[ONE_POSTGRES] = String((door.address() as AddressInfo).port);
+  listener.unref();
+  process.env[ONE_POSTGRES] = String((listener.address() as AddressInfo).port);
   return () => {
-    door.close();
+    listener.close();
   };
 }
 
-async function start(): Promise<Whereabouts> {
+async function start(): Promise<ServerAddress> {
   try {
     // The module searches for PostgreSQL when it loads, so load it only if a test needs the server.
     const { startSharedServer } = await import('./postgres.ts');

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { ROLES_SQL } from '../../src/team/roles.ts';
-import { ONE_POSTGRES, type Whereabouts } from './one-postgres.ts';
+import { ONE_POSTGRES, type ServerAddress } from './one-postgres.ts';
 
 /** The folder of `psql`, `pg_dump` and the other programs; null without PostgreSQL. */
 export const postgresPrograms: string | null = findPostgres();
@@ -58,7 +58,7 @@ export const testDatabase = async (): Promise<TestDatabase> => (await testServer
 async function findServer(): Promise<TestServer> {
   const port = process.env[ONE_POSTGRES];
   if (port === undefined) return startSharedServer();
-  const answer = JSON.parse(await text(connect(Number(port), '127.0.0.1'))) as Whereabouts;
+  const answer = JSON.parse(await text(connect(Number(port), '127.0.0.1'))) as ServerAddress;
   if ('whyNot' in answer) throw new Error(answer.whyNot);
   return serverAt(answer, true);
 }
