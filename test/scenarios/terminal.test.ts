@@ -16,6 +16,13 @@ const ERASE = '\r\u001b[2K';
 /** The lines that a terminal shows in the end: an erased line is gone. */
 const linesOf = (text: string): string[] => text.split('\n').map((line) => line.split(ERASE).at(-1)!);
 
+/** All contents of the line that is updated in place. */
+const liveLinesOf = (text: string): string[] =>
+  text
+    .split(ERASE)
+    .slice(1)
+    .map((after) => after.split('\n')[0]!);
+
 describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
   test(
     'tuning shows one live line, how to turn it off, once, and what was gained',
@@ -35,8 +42,10 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
           /^iree-compile-tuned: tuned 1 of 1 operation \(\d+\.\d\dx the default\) in .*\. iree-tuned explain shows each$/,
         ),
       ]);
-      expect(first.text).toMatch(
-        /\r\u001b\[2K(?:tuning|confirming) 61x67x71: [\d.]+ GFLOP\/s, \d+\.\d\dx the default, \d+ s left\r\u001b\[2K/,
+      expect(liveLinesOf(first.text)).toContainEqual(
+        expect.stringMatching(
+          /^(?:tuning|confirming) 61x67x71: [\d.]+ GFLOP\/s, \d+\.\d\dx the default, \d+ s left$/,
+        ),
       );
       expect(told(first.text)).toBe(true);
       expect(place.read('stdout').toString()).not.toContain('iree-compile-tuned');
@@ -81,10 +90,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
   test('of 40 columns wraps no line, and the live line stays in its row', { timeout: 240_000 }, async () => {
     const text = await build(40, { NO_COLOR: '1' });
     for (const line of linesOf(text)) expect(columnsOf(line)).toBeLessThanOrEqual(40);
-    const live = text
-      .split(ERASE)
-      .slice(1)
-      .map((after) => after.split('\n')[0]!);
+    const live = liveLinesOf(text);
     expect(live.some((line) => /GFLOP\/s .* s left$/.test(line))).toBe(true);
     for (const line of live) expect(columnsOf(line)).toBeLessThanOrEqual(40);
     // No colours, and nothing but the erased line.
@@ -93,7 +99,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
 
   test('that cannot move its cursor gets whole lines alone', { timeout: 240_000 }, async () => {
     const text = await build(80, { TERM: 'dumb' });
-    expect(text).not.toMatch(/[\u001b\r]/);
+    for (const control of ['\u001b', '\r']) expect(text).not.toContain(control);
     expect(text).toMatch(/^iree-compile-tuned: tuning 1 operation for .* at most$/m);
     expect(text).toMatch(/^iree-compile-tuned: tuned 1 of 1 operation /m);
     expect(text).not.toContain(' left');
