@@ -1,6 +1,5 @@
-// Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
-// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Beside them lies
-// what the pages of reports are drawn by. Each build is a folder of its own below dist/: see builds-folder.mjs.
+// Bundles the two command lines. The drop-in has one file for a repeated compile, one for other hits, and one for code on demand. Running a
+// compiler as a child and reading settings files are separate files, too. Each build is a folder below dist/: see builds-folder.mjs.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,7 +8,7 @@ import { build } from 'esbuild';
 import { makeCurrent } from './builds-folder.mjs';
 import { buildReportPage } from './report-page.mjs';
 
-/** Another text wherever any source is another one. */
+/** Digest of all sources. */
 async function buildId(folders) {
   const hash = createHash('sha256').update(await readFile('grammar/operations.json'));
   for (const folder of folders) {
@@ -35,10 +34,10 @@ const common = {
   legalComments: 'none',
   logLevel: 'warning',
 };
-/** What its package.json names first cannot be bundled. */
+/** The ES module, because esbuild cannot bundle the UMD file in `main`. */
 const JSONC = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
 const define = { IREE_TUNED_BUILD: JSON.stringify(await buildId(['src', 'grammar/src'])) };
-/** Bundles better-sqlite3, which is a dozen of files, but for the one that looks for its binary beside itself. */
+/** Bundles better-sqlite3, except the file that finds its binary. */
 const withoutBinary = {
   name: 'better-sqlite3 without its binary',
   setup(esbuild) {
@@ -53,7 +52,7 @@ const withoutBinary = {
   },
 };
 
-/** What is loaded on demand, and never on a hit: a file of its own, so that no hit reads past it. */
+/** Modules that no hit loads. They go to a separate file, so that hits read less. */
 const ON_DEMAND = [
   'src/backend/vulkan/index.ts',
   'src/decision/for-device.ts',
@@ -69,7 +68,7 @@ const ON_DEMAND = [
   'src/running/program-verdict.ts',
 ];
 const onDemand = {
-  name: 'what is loaded on demand',
+  name: 'modules on demand',
   setup(esbuild) {
     esbuild.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
       const name = relative('.', join(resolveDir, path));
@@ -84,7 +83,7 @@ const onDemand = {
   },
 };
 
-/** Of what every build waits for: Node starts and loads CommonJS faster than modules, and one file faster than several. */
+/** Options for files that every build loads: Node loads CommonJS faster than ES modules, and one file faster than several. */
 const commonJs = (name) => ({
   ...common,
   outdir: undefined,
@@ -94,13 +93,13 @@ const commonJs = (name) => ({
   banner: { js: '"use strict";' },
   logOverride: {
     'commonjs-variable-in-esm': 'silent',
-    // It is there when the program runs.
+    // The file exists at run time.
     'require-resolve-not-external': 'silent',
   },
 });
 const fast = (path, name) => ({
   ...commonJs(basename(path, '.ts')),
-  // What a module exports would be defined by helpers of esbuild's, half a KB of them.
+  // Without this, esbuild adds half a KB of helpers for exports.
   stdin: {
     contents: `import { ${name} } from './${path}'; module.exports = { ${name} };`,
     resolveDir: '.',
@@ -128,7 +127,7 @@ const built = await Promise.all([
     define,
     alias: JSONC,
     external: ['better-sqlite3'],
-    // CommonJS dependencies ask for node's own modules by require.
+    // CommonJS dependencies call require for Node's modules.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
@@ -139,7 +138,7 @@ const files = [
   ...built.flatMap(({ outputFiles }) =>
     outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
   ),
-  // What a report's page is drawn by; no build reads it.
+  // Script and style of report pages.
   { name: 'report-page.json', contents: Buffer.from(JSON.stringify(page)) },
 ];
 
@@ -147,13 +146,13 @@ files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledP
 
 await makeCurrent('dist', files);
 
-/** Folders below node_modules of which something is in a bundle: their licences ask to be passed on with it. */
+/** Folders of bundled packages below node_modules. Packages must include their licences. */
 function bundledPackages() {
   const inputs = built
     .flatMap(({ metafile }) => Object.values(metafile.outputs))
     .flatMap((output) => Object.entries(output.inputs))
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  // The innermost one, in which the package of a file is.
+  // The innermost node_modules in the path.
   const names = inputs.map(([path]) => /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[0]);
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }

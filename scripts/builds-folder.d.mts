@@ -1,7 +1,4 @@
-/**
- * Makes files the current build of a folder, where they are another one than what is current, and removes builds that were
- * replaced a day ago or longer.
- */
+/** Makes files the current build of a folder, unless they equal it. Removes builds that were replaced at least a day ago. */
 export function makeCurrent(
   folder: string,
   files: readonly { readonly name: string; readonly contents: Uint8Array }[],

@@ -1,5 +1,5 @@
-// A folder of builds. Each is a folder of its own, and the link `current` leads to the latest: whoever starts meanwhile finds the
-// one before or this one, all of it.
+// A folder of builds. Each build is a folder, and the link `current` points to the latest. So a program that starts during a build finds a
+// complete old or new build.
 import {
   lstat,
   mkdir,
@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { pid } from 'node:process';
 
-/** Names differ also where one process writes several builds within a millisecond. */
+/** Keeps names unique within a millisecond. */
 let written = 0;
 
-/** For so long after it was replaced, what was started from a build may still load from it. */
+/** How long a replaced build stays, because running programs may load from it. */
 const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
 
 export async function makeCurrent(folder, files) {
@@ -30,7 +30,7 @@ export async function makeCurrent(folder, files) {
   await removeReplaced(folder, name);
 }
 
-/** Whether a folder has all these files, as they are. */
+/** Whether a folder has all files with equal contents. */
 async function holds(folder, files) {
   const found = await Promise.all(
     files.map(async ({ name, contents }) => (await readFile(join(folder, name))).equals(contents)),
@@ -38,7 +38,7 @@ async function holds(folder, files) {
   return found.every(Boolean);
 }
 
-/** Writes the files into a new folder, and gives its name. */
+/** Writes the files to a new folder. Returns its name. */
 async function write(folder, files) {
   const name = `build-${Date.now().toString(36)}-${pid}-${written++}`;
   await mkdir(join(folder, name));
@@ -46,21 +46,21 @@ async function write(folder, files) {
   return name;
 }
 
-/** Makes a build the current one, in one step. */
+/** Atomically makes a build the current one. */
 async function pointTo(folder, name, before) {
   const current = join(folder, 'current');
   const link = join(folder, `${name}.link`);
   await symlink(name, link);
   await rename(link, current).catch(async () => {
-    // Whoever copied an installation may have made a folder of the link.
+    // A copied installation may have a folder instead of the link.
     await rename(current, join(folder, `${name}.copy`));
     await rename(link, current);
   });
-  // From now on nobody new uses the one before.
+  // The lifetime of the old build starts now.
   if (before !== null) await utimes(join(folder, before), new Date(), new Date()).catch(() => undefined);
 }
 
-/** Removes what builds have left that were replaced, or killed, long ago. */
+/** Removes builds that were replaced or killed long ago. */
 async function removeReplaced(folder, kept) {
   for (const entry of await readdir(folder)) {
     const path = join(folder, entry);

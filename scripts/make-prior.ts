@@ -1,4 +1,4 @@
-// Makes the priors below `db/priors` from what `bench/spaces.ts` has measured.
+// Trains the priors in `db/priors` on measurements of `bench/spaces.ts`.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSpaces } from '../bench/shared/measured-spaces.ts';

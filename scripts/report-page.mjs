@@ -1,10 +1,10 @@
-// Bundles what a report's page is drawn by: one script and one style sheet, each to be put into the page as it is.
+// Bundles the script and the style sheet of report pages.
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const folder = join(import.meta.dirname, '../src/report/html/page');
 
-/** Gives the texts of both. */
+/** Returns both texts. */
 export async function buildReportPage() {
   const common = {
     absWorkingDir: folder,
@@ -22,7 +22,7 @@ export async function buildReportPage() {
       platform: 'browser',
       target: ['chrome123', 'firefox120', 'safari17.5'],
     }),
-    // As it is written: how browsers without light-dark() could do without it is nobody's business here.
+    // No target, because esbuild would lower light-dark().
     build({ ...common, entryPoints: ['style.css'] }),
   ]);
   return { script: script.outputFiles[0].text, style: style.outputFiles[0].text };

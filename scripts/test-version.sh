@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whether this package works with another release of IREE: `npm run test:version -- 3.12.0` installs that beside the checkout's
-# own, runs the tests that are about releases with it, then builds the examples with a little tuning and runs them.
+# Tests another release of IREE: `npm run test:version -- 3.12.0` installs it in its own venv, runs the tests about releases with it, and
+# builds and runs the examples with a short tuning.
 set -eu
 cd "$(dirname "$0")/.."
 if [ $# -ne 1 ]; then

@@ -1,7 +1,7 @@
--- The first schema. Applied by src/store/migrate.ts in one transaction, which also sets user_version and application_id.
--- 9e999 is SQLite's spelling of infinity: "< 9e999" keeps a column finite. Not-a-number arrives as NULL and is refused.
+-- The first schema. src/store/sqlite/migrate.ts applies it in one transaction, and sets user_version and application_id.
+-- 9e999 is SQLite's infinity, so "< 9e999" keeps a column finite. NaN arrives as NULL and is refused.
 
--- What records are about: four kinds of things, each with a canonical key and the JSON description it was made from.
+-- Parts of subjects: a canonical key, and the JSON description behind it.
 
 CREATE TABLE workload (
   id   INTEGER PRIMARY KEY,
@@ -27,7 +27,7 @@ CREATE TABLE compiler (
   form TEXT NOT NULL CHECK (json_valid(form))
 ) STRICT;
 
--- The columns of the UNIQUE constraint stand in the order of the look-up on a build: any device will do there.
+-- The order of the UNIQUE constraint serves a build's look-up, which accepts any device.
 CREATE TABLE subject (
   id       INTEGER PRIMARY KEY,
   workload INTEGER NOT NULL REFERENCES workload (id),
@@ -37,7 +37,7 @@ CREATE TABLE subject (
   UNIQUE (workload, target, compiler, device)
 ) STRICT;
 
--- The decision for a subject, at most one, with its evidence. Times are seconds, ratios are default over tuned.
+-- At most one decision for a subject, with its evidence. Times are seconds; ratios are default divided by tuned time.
 CREATE TABLE record (
   subject         INTEGER PRIMARY KEY REFERENCES subject (id),
   configuration   TEXT NOT NULL CHECK (json_valid(configuration)),
@@ -59,7 +59,7 @@ CREATE TABLE record (
   CHECK (low <= ratio AND ratio <= high)
 ) STRICT;
 
--- Every tried configuration. Rows are only ever added.
+-- Every tried configuration. Append-only.
 CREATE TABLE trial (
   id            INTEGER PRIMARY KEY,
   subject       INTEGER NOT NULL REFERENCES subject (id),
@@ -77,14 +77,14 @@ CREATE TABLE trial (
 
 CREATE INDEX trial_of_subject ON trial (subject);
 
--- Subjects that a build asked for in vain; the row goes when a record comes.
+-- Misses of builds. A record deletes the row.
 CREATE TABLE miss (
   subject      INTEGER PRIMARY KEY REFERENCES subject (id),
   count        INTEGER NOT NULL CHECK (count > 0),
   last_seen_at TEXT NOT NULL CHECK (last_seen_at GLOB '????-??-??T??:??:??*Z')
 ) STRICT;
 
--- Statistics by name. REAL so that seconds add up as well; whole numbers stay exact up to 2^53.
+-- Counters by name. REAL, for seconds; integers are exact up to 2^53.
 CREATE TABLE counter (
   name  TEXT PRIMARY KEY CHECK (name <> ''),
   value REAL NOT NULL CHECK (value > -9e999 AND value < 9e999)

@@ -1,12 +1,10 @@
--- A failure belongs to a configuration and outlives the records that had it; what cannot be decided is remembered; a
--- record says what its search had to choose from.
+-- Marks belong to configurations and outlive records. Undecided subjects are stored. A record has the families of its search.
 
--- All work was contractions until now.
+-- All earlier workloads are contractions.
 UPDATE workload SET form = json_set(form, '$.kind', 'contraction')
 WHERE CASE WHEN json_valid(form) THEN json_type(form) = 'object' AND json_extract(form, '$.kind') IS NULL ELSE FALSE END;
 
--- Configurations that are never used again for a subject, whatever records say. Rows are only ever added, so the marks of
--- two databases are merged as a union. The default cannot be given up.
+-- Marks: forbidden configurations of a subject. Append-only, so databases merge by union. The default cannot be marked.
 CREATE TABLE mark (
   subject       INTEGER NOT NULL REFERENCES subject (id),
   configuration TEXT NOT NULL
@@ -18,15 +16,14 @@ CREATE TABLE mark (
   PRIMARY KEY (subject, configuration, kind)
 ) STRICT, WITHOUT ROWID;
 
--- Until now a record was marked as a whole, and only because a compile with it had failed. When that was is not known.
+-- Earlier versions marked whole records, and only after a failed compile, at an unknown time.
 INSERT OR IGNORE INTO mark (subject, configuration, kind, reason, created_at, created_by)
 SELECT subject, configuration, 'compile-error',
        CASE WHEN failure LIKE 'compile failed: %' THEN substr(failure, length('compile failed: ') + 1) ELSE failure END,
        created_at, created_by
 FROM record WHERE failure IS NOT NULL;
 
--- Subjects that tuning could not decide about; the row goes when a record comes. Seconds are the most that one attempt was
--- given, and the reason is that attempt's.
+-- Undecided subjects. A record deletes the row. The budget in seconds and the reason are those of the attempt with the largest budget.
 CREATE TABLE undecided (
   subject        INTEGER PRIMARY KEY REFERENCES subject (id),
   reason         TEXT NOT NULL,
@@ -57,8 +54,7 @@ CREATE TABLE new_record (
   CHECK (low <= ratio AND ratio <= high)
 ) STRICT;
 
--- Every search tried tiles; one that could also choose data tiling tried that in its first batch. Rows around the
--- constraints, which no reader took, stay behind.
+-- Every search tried tiles. A search with data tiling tried it in its first batch. Invalid rows, which no reader accepts, are dropped.
 INSERT OR IGNORE INTO new_record (subject, configuration, ratio, low, high, default_seconds, seconds, processes,
   repetitions, noise_floor, max_error, trials, tuning_seconds, families, complete, created_at, created_by)
 SELECT subject, configuration, ratio, low, high, default_seconds, seconds, processes,

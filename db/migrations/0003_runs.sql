@@ -1,6 +1,6 @@
--- What was timed, process by process, so that searches and decisions can be done again without measuring.
+-- Times by process, so that searches and decisions can be repeated without measuring.
 
--- One configuration in one process. Seconds are medians of one execution, at each size that the workload is tuned at.
+-- One configuration in one process. Seconds are medians of one execution, at each tuned size.
 CREATE TABLE run (
   id              INTEGER PRIMARY KEY,
   trial           INTEGER NOT NULL REFERENCES trial (id),

@@ -1,16 +1,13 @@
--- Databases of several people merge: evidence is kept for each configuration, with where it comes from; marks have
--- generations; trials have ids of their own; what is not to be read any more is revoked. claim_digest, trial_id and plain
--- are functions of src/store/sqlite/migration-functions.ts.
+-- Databases can merge: evidence is stored for each configuration with its origin, marks have generations, trials have ids, and revocations
+-- hide rows. claim_digest, trial_id and plain are functions of src/store/sqlite/migration-functions.ts.
 
--- One row: the number of the last change. What a team's server has not been told yet has a higher one than what was
--- pushed last; what came from there has none.
+-- One row: the number of the last change. Rows for the next push have higher numbers than the last pushed one. Rows from a server have none.
 CREATE TABLE change (
   last INTEGER NOT NULL
 ) STRICT;
 INSERT INTO change VALUES (0);
 
--- Evidence for one configuration of a subject; the decision is computed on reading. Nothing is said of where records of
--- before come from, and their evidence is of the first version.
+-- Evidence for one configuration of a subject. Readers compute the decision. Earlier records get no origin, and version 1 of evidence.
 CREATE TABLE claim (
   id              INTEGER PRIMARY KEY,
   subject         INTEGER NOT NULL REFERENCES subject (id),
@@ -86,8 +83,7 @@ DROP TABLE mark;
 ALTER TABLE new_mark RENAME TO mark;
 CREATE INDEX mark_by_change ON mark (change) WHERE change IS NOT NULL;
 
--- The same table with ids and origins. Copies of a database give the same ids to the same trials: an id is made of all that
--- a trial says, and of its place among those that say the same.
+-- The same table with ids and origins. An id is a digest of the trial and its index among equal trials, so copies of a database get equal ids.
 CREATE TABLE new_trial (
   number        INTEGER PRIMARY KEY,
   id            TEXT NOT NULL UNIQUE CHECK (length(id) = 32),
@@ -145,8 +141,7 @@ CREATE INDEX trial_of_subject ON trial (subject);
 CREATE INDEX trial_by_change ON trial (change) WHERE change IS NOT NULL;
 CREATE INDEX run_of_trial ON run (trial);
 
--- What is not read any more: claims by their digest, whatever a version of this program has written, or a user or a machine.
--- Rows are only ever added.
+-- Revocations: a claim by digest, a version of this program, a user or a machine. Append-only.
 CREATE TABLE revocation (
   scope      TEXT NOT NULL CHECK (scope IN ('record', 'tool', 'origin')),
   value      TEXT NOT NULL CHECK (value <> ''),
@@ -157,13 +152,13 @@ CREATE TABLE revocation (
   PRIMARY KEY (scope, value, reason, created_at, created_by)
 ) STRICT, WITHOUT ROWID;
 
--- What later versions have written into files and servers: kept as it came, told to others, and not read.
+-- Lines of later versions, verbatim: forwarded to others, and not read.
 CREATE TABLE kept_line (
   line   TEXT PRIMARY KEY CHECK (json_valid(line)),
   change INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- How far a team's server was read, and told what is new here.
+-- Positions of pull and push for each team's server.
 CREATE TABLE peer (
   server TEXT PRIMARY KEY CHECK (server <> ''),
   epoch  TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- What people call devices: a device has one name at most.
+-- Names of devices, at most one for each.
 
 CREATE TABLE device_name (
   device INTEGER PRIMARY KEY REFERENCES device (id),

@@ -1,5 +1,4 @@
--- What this database's own builds have said that a key stands for, where others have said something else: what comes from
--- them merges in `form`, and is not read in its place.
+-- This machine's own description of a key, if it differs from the merged `form`. Readers prefer it.
 
 ALTER TABLE target   ADD COLUMN own TEXT CHECK (json_valid(own));
 ALTER TABLE device   ADD COLUMN own TEXT CHECK (json_valid(own));

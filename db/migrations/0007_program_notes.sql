@@ -1,4 +1,4 @@
--- What was found out about whole programs by running them: the forms that they are better in, and configurations that they keep.
+-- Notes about whole programs from running them: better forms, and configurations that they keep.
 
 CREATE TABLE program_note (
   program    TEXT NOT NULL, -- digest of the input, flags, target, device and compiler, as JSON

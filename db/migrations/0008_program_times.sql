@@ -1,4 +1,4 @@
--- What a program spends its time in is noted beside what was found out about it.
+-- Notes also hold the times of a program's dispatches.
 
 CREATE TABLE program_note_with_times (
   program    TEXT NOT NULL, -- digest of the input, flags, target, device and compiler, as JSON

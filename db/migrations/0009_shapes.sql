@@ -1,7 +1,7 @@
--- Workloads are found by others that are like them: by their structure, and by where they lie among those of the same structure.
--- The shape_ functions are those of src/store/sqlite/migration-functions.ts; they give null for what is no workload.
+-- Finds similar workloads: by structure, and by the place among workloads of the same structure.
+-- The shape_ functions are in src/store/sqlite/migration-functions.ts. They return null for an invalid workload.
 
--- Sizes are logarithms to base 2, of all dimensions of a kind together.
+-- Sizes are base-2 logarithms of the product of all dimensions of a kind.
 CREATE TABLE shape (
   workload  INTEGER PRIMARY KEY REFERENCES workload (id) ON DELETE CASCADE,
   structure INTEGER NOT NULL,
@@ -19,6 +19,6 @@ FROM workload WHERE shape_structure(form) IS NOT NULL;
 
 CREATE INDEX shape_by_place ON shape (structure, place, log_batch, log_m, log_n, log_k);
 
--- The fastest trials of a subject without reading all of them.
+-- An index for the fastest trials of a subject.
 DROP INDEX trial_of_subject;
 CREATE INDEX trial_of_subject ON trial (subject, ratio);

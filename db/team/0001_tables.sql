@@ -1,9 +1,9 @@
--- The tables of a team's server. Applied by `iree-tuned team migrate` in one transaction, which also makes the schema
--- `iree_tuned`, sets the search path to it and notes the number of the last file in `meta`.
--- Nobody but the owner reads or writes a table: everybody else calls the functions of the next files.
--- "< 'Infinity'" keeps a column finite: not-a-number is greater than everything.
+-- The tables of a team's server. `iree-tuned team migrate` applies all files in one transaction. It creates the schema `iree_tuned`, sets
+-- the search path, and stores the number of the last file in `meta`.
+-- Only the owner accesses tables. Other logins call the functions of the next files.
+-- "< 'Infinity'" keeps a column finite, because NaN is greater than all numbers.
 
--- Which server this is. `protocol` is what its functions take and give; a client of another one is told so.
+-- Identity of the server. `protocol` is the version of its functions' arguments and results.
 CREATE TABLE meta (
   one      boolean PRIMARY KEY DEFAULT true CHECK (one),
   server   uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -12,9 +12,8 @@ CREATE TABLE meta (
   version  integer NOT NULL
 );
 
--- What claims are about: four kinds of things, each with a canonical key and the JSON that it was made from, as a text: to
--- those who compare forms another order of keys is another form. The first
--- login that brings a form decides, until that login is distrusted: then the form is gone, and the next one counts.
+-- Parts of subjects: a canonical key, and the JSON behind it. It is a text, because an equal form in another key order is another form.
+-- The first form of a key wins. After a distrust of its login the next form wins.
 CREATE TABLE workload (
   id    integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key   text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(key) BETWEEN 1 AND 2000),
@@ -31,7 +30,7 @@ CREATE TABLE configuration (
   body   jsonb NOT NULL CHECK (jsonb_typeof(body) = 'object' AND octet_length(body::text) <= 4096)
 );
 
--- Who brought something: the login that the server knows, and what the line says of a person, machine and tool.
+-- Origins: the login, and the person, machine and tool in the line.
 CREATE TABLE origin (
   id         integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   login      text NOT NULL,
@@ -51,11 +50,11 @@ CREATE TABLE subject (
   UNIQUE (workload, target, compiler, device)
 );
 
--- Numbers of changes, in the order of commits: whoever draws one holds the lock that `take_turn` takes.
+-- Numbers of changes in the order of commits. Draw one only with the lock of `take_turn`.
 CREATE SEQUENCE change;
 
--- The best evidence there is for a configuration of a subject. Times are seconds, ratios are default over tuned. The target
--- and compiler are the subject's: by an index on them and on the numbers of changes whoever pulls finds the next page.
+-- The best evidence for a configuration of a subject. Times are seconds; ratios are default divided by tuned time. `target` and `compiler`
+-- repeat the subject's, for the index that finds the pages of a pull.
 CREATE TABLE claim (
   subject         integer NOT NULL REFERENCES subject,
   configuration   integer NOT NULL REFERENCES configuration,
@@ -87,7 +86,7 @@ CREATE TABLE claim (
   CHECK (low <= ratio AND ratio <= high)
 );
 
--- Configurations that must not be used for a subject. Rows are only ever added; `lifted` opens a generation.
+-- Marks: forbidden configurations of a subject. Append-only; `lifted` opens a generation.
 CREATE TABLE mark (
   subject       integer NOT NULL REFERENCES subject,
   configuration integer NOT NULL REFERENCES configuration,
@@ -103,7 +102,7 @@ CREATE TABLE mark (
   UNIQUE (target, compiler, seq)
 );
 
--- What is not read any more: one claim by its digest, all of a tool's version, all of an origin. Only ever added.
+-- Revocations: a claim by digest, a version of the tool, or an origin. Append-only.
 CREATE TABLE revocation (
   scope      text NOT NULL CHECK (scope IN ('record', 'tool', 'origin')),
   value      text NOT NULL CHECK (octet_length(value) BETWEEN 1 AND 2100),
@@ -115,14 +114,14 @@ CREATE TABLE revocation (
   PRIMARY KEY (scope, value)
 );
 
--- Subjects that builds asked for in vain.
+-- Subjects that builds missed.
 CREATE TABLE demand (
   subject   integer PRIMARY KEY REFERENCES subject,
   builds    bigint NOT NULL DEFAULT 1,
   last_seen timestamptz NOT NULL DEFAULT now()
 );
 
--- What came of trials, by which strategy: many have the same in common.
+-- Outcomes and strategies, which many trials share.
 CREATE TABLE ending (
   id       integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   digest   bytea NOT NULL UNIQUE,
@@ -131,9 +130,8 @@ CREATE TABLE ending (
   message  text CHECK (octet_length(message) <= 1024)
 );
 
--- Every configuration that was tried, a partition for each month: 76 bytes each, and there are millions. Columns stand in an
--- order that leaves no gaps, and eight of them take no more than a byte to say which are null. Without foreign keys, which
--- would be looked up for each of them: `push` takes all ids from the tables.
+-- Trials, in a partition for each month: millions of rows with 76 bytes. The order of columns leaves no gaps. Eight columns need one byte
+-- for their nulls. No foreign keys, because each row would need look-ups: `push` takes all ids from the tables.
 CREATE TABLE trial (
   id            uuid NOT NULL,
   created_at    timestamptz NOT NULL,

@@ -1,11 +1,8 @@
--- What a reader may call. Each function takes and gives one JSON value, so that a client and a server of different
--- protocols understand each other as far as to say so. All run as the owner, and look nothing up but in this schema: a
--- temporary table of the caller's comes last. Everything here is found by an index, from the few keys that are given: plans
--- that read whole tables to save a loop are off, for they are chosen where tables are new and nothing is known of them; and
--- so is the compiler, which what is off makes believe that much is to be gained.
+-- Functions for readers. Each takes and returns one JSON value, so that a protocol mismatch can be reported. All run as the owner with a
+-- fixed search path; temporary tables of the caller come last. All look-ups use indexes, so plans with full scans are off: the planner
+-- prefers them for new tables without statistics. JIT is off, because disabled plans have high cost estimates, which trigger it.
 
--- Which server this is. The epoch changes with what makes cursors worthless: a copy restored from a backup has other
--- tables or another timeline.
+-- Identity of the server. The epoch changes when cursors become invalid: a restored backup has other tables or another timeline.
 CREATE FUNCTION identity() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('protocol', protocol, 'server', server,
     'epoch', concat_ws('.', epoch, 'iree_tuned.claim'::regclass::oid, (SELECT timeline_id FROM pg_control_checkpoint())))
@@ -25,7 +22,7 @@ CREATE FUNCTION is_revoked(digest bytea, origin origin) RETURNS boolean LANGUAGE
   )
 $$;
 
--- Claims and marks that are served, as exchange lines.
+-- Served claims and marks, as exchange lines.
 CREATE VIEW claim_line AS
 SELECT c.subject, c.seq, c.low, jsonb_build_object(
     'type', 'claim', 'version', 1, 'workload', w.key, 'target', t.key, 'device', d.key, 'compiler', k.key,
@@ -45,7 +42,7 @@ JOIN device AS d ON d.id = s.device
 JOIN compiler AS k ON k.id = s.compiler
 JOIN configuration AS f ON f.id = c.configuration
 JOIN origin AS o ON o.id = c.origin
--- In the view and not by is_revoked, which would be called for each row.
+-- Inline, because is_revoked would be called for each row.
 WHERE NOT o.distrusted
   AND NOT EXISTS (SELECT FROM revocation AS r WHERE r.scope = 'record' AND r.value = encode(c.digest, 'hex'))
   AND NOT EXISTS (SELECT FROM revocation AS r WHERE r.scope = 'tool' AND r.value = o.tool)
@@ -72,7 +69,7 @@ SELECT seq, jsonb_build_object('type', 'revocation', 'version', 1, 'scope', scop
     'createdAt', created_at, 'createdBy', created_by) AS line
 FROM revocation;
 
--- The forms behind some subjects, as exchange lines, each once.
+-- Forms of some subjects, as exchange lines, each once.
 CREATE FUNCTION part_lines(subjects integer[]) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('type', part.type, 'version', 1, 'key', part.key, 'form', part.form)
   FROM (
@@ -88,9 +85,8 @@ CREATE FUNCTION part_lines(subjects integer[]) RETURNS SETOF jsonb LANGUAGE sql 
   WHERE part.form IS NOT NULL
 $$;
 
--- What is known of some workloads: {protocol, target, compiler, device, processor?, workloads: [key]} gives {lines}. Of each
--- workload it tells of eight devices at most, the asker's and those with such a processor first, and of 32 claims on each,
--- the fastest first.
+-- Claims and marks of some workloads: {protocol, target, compiler, device, processor?, workloads: [key]} gives {lines}. For each workload at
+-- most eight devices, the asker's and those with such a processor first, with 32 claims each, the fastest first.
 CREATE FUNCTION ask(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -109,7 +105,7 @@ BEGIN
     FROM unnest(ARRAY(
       SELECT id FROM workload WHERE key = ANY (ARRAY(SELECT jsonb_array_elements_text(request->'workloads')))
     )) AS asked (workload)
-    -- An OFFSET keeps what is in parentheses what it is: a look-up for each row.
+    -- OFFSET 0 prevents the planner from merging the subquery, so it stays a look-up for each row.
     CROSS JOIN LATERAL (
       SELECT * FROM subject AS s WHERE s.workload = asked.workload AND s.target = place_target AND s.compiler = place_compiler OFFSET 0
     ) AS s
@@ -132,8 +128,8 @@ BEGIN
 END
 $$;
 
--- What has changed since a cursor, a page of at most 1000 changes: {protocol, server, epoch, seq, target, compiler, device?}
--- gives {lines, seq, more, restarted}. A cursor of another server or epoch, or ahead of this one, starts over.
+-- Changes since a cursor, at most 1000 a page: {protocol, server, epoch, seq, target, compiler, device?} gives {lines, seq, more, restarted}.
+-- A cursor of another server or epoch, or ahead of this server, starts over.
 CREATE FUNCTION pull(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -150,7 +146,7 @@ BEGIN
   restarted := begun > 0 AND (begun > head
     OR request->>'server' IS DISTINCT FROM here->>'server' OR request->>'epoch' IS DISTINCT FROM here->>'epoch');
   IF restarted OR begun IS NULL THEN begun := 0; END IF;
-  -- First which changes, by an index on their numbers; then what they say, if it is served at all.
+  -- First the numbers by index, then the content of served changes.
   WITH page AS MATERIALIZED (
     SELECT seq, subject FROM (
       (SELECT seq, subject FROM claim WHERE target = page_target AND compiler = page_compiler AND seq > begun
@@ -182,7 +178,7 @@ BEGIN
 END
 $$;
 
--- How much there is: {protocol} gives counts, and bytes on the disk. Those of trials are estimates.
+-- Sizes: {protocol} gives counts, and bytes on disk. Counts of trials are estimates.
 CREATE FUNCTION status(request jsonb) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -203,8 +199,7 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SE
               WHERE relnamespace = 'iree_tuned'::regnamespace AND relkind IN ('r', 'm'))))
 $$;
 
--- The trials of one subject, oldest first: {protocol, workload, target, device, compiler} gives {lines},
--- which are trials without the runs that stay where they were measured.
+-- Trials of one subject, oldest first: {protocol, workload, target, device, compiler} gives {lines}. Runs stay in the database of the machine.
 CREATE FUNCTION trials(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$

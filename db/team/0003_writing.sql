@@ -1,9 +1,8 @@
--- What a writer may call. Lines that break a constraint end the whole push, and the client finds them; those that are
--- sound and not welcome are counted in the answer. Joins stand in the order in which they are to be done: to look for a better
--- one takes a new connection, which most writers have, longer than the work.
+-- Functions for writers. A line that breaks a constraint fails the whole push, and the client finds it. Valid lines that are refused are
+-- counted in the answer. Joins are in execution order: planning takes a new connection longer than the work.
 
--- One writer at a time, until the end of its transaction: numbers of changes are in the order of commits, so that whoever
--- pulls misses none. A lock on a table and not an advisory one, which anybody who may connect could take and keep.
+-- One writer at a time, until the end of its transaction, so that change numbers are in the order of commits and a pull misses none. The
+-- lock is on a table, because any login could take and keep an advisory lock.
 CREATE FUNCTION take_turn() RETURNS void LANGUAGE sql AS $$
   LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE
 $$;
@@ -17,8 +16,7 @@ CREATE FUNCTION is_administrator() RETURNS boolean LANGUAGE sql STABLE AS $$
   )
 $$;
 
--- The lines of one type that this protocol knows. A request has them by their types: to go through all of them for each
--- takes longer than everything else.
+-- Lines of one type of this protocol. Requests group lines by type, because a scan of all lines for each type would be slow.
 CREATE FUNCTION lines_of(request jsonb, type text) RETURNS SETOF jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT value FROM jsonb_array_elements(request->'lines'->type) WHERE value->'version' = '1' AND value->>'type' = type
 $$;
@@ -36,7 +34,7 @@ BEGIN
 END
 $$;
 
--- Ids are drawn for what is new only: those of a column end at two thousand million.
+-- Draws ids for new rows only, because ids end at 2^31.
 CREATE FUNCTION intern_parts(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   kind text;
@@ -53,7 +51,7 @@ BEGIN
 END
 $$;
 
--- The ids of four keys; nothing where one of them is unknown.
+-- Ids of four keys; no row if one is unknown.
 CREATE FUNCTION intern_subjects(abouts jsonb[]) RETURNS void LANGUAGE sql AS $$
   INSERT INTO subject (workload, target, compiler, device)
   SELECT DISTINCT w.id, t.id, k.id, d.id
@@ -80,12 +78,12 @@ CREATE FUNCTION digest_of(body jsonb) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT sha256(convert_to(body::text, 'UTF8'))
 $$;
 
--- A person, machine or tool that is not said is nobody's.
+-- A missing person, machine or tool is an empty text.
 CREATE FUNCTION said(line jsonb, name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(line->>name, '')
 $$;
 
--- The lines of one type with the ids of what they are about; without those that name what nobody has described.
+-- Lines of one type with the ids of their subjects. Omits lines with undescribed keys.
 CREATE FUNCTION known_lines(request jsonb, type text)
 RETURNS TABLE (line jsonb, subject integer, configuration integer, target integer, compiler integer, origin origin)
 LANGUAGE sql STABLE AS $$
@@ -101,7 +99,7 @@ LANGUAGE sql STABLE AS $$
     AND o.machine = said(line, 'machine') AND o.tool = said(line, 'tool')
 $$;
 
--- Everything that claims, marks and trials refer to.
+-- Stores the parts, subjects and origins of claims, marks and trials.
 CREATE FUNCTION intern(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   abouts jsonb[] := ARRAY(
@@ -124,8 +122,7 @@ BEGIN
 END
 $$;
 
--- A writer revokes single claims, and origins that only this login has brought anything of; all else takes an
--- administrator.
+-- A writer may revoke single claims, and origins that only its login has. Everything else needs an administrator.
 CREATE FUNCTION may_revoke(scope text, value text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT scope = 'record' OR is_administrator() OR scope = 'origin'
     AND EXISTS (SELECT FROM origin AS o WHERE value IN (o.person, o.machine, o.person || '@' || o.machine, o.login) AND o.login = session_user)
@@ -149,7 +146,7 @@ CREATE FUNCTION united(a text[], b text[]) RETURNS text[] LANGUAGE sql IMMUTABLE
   SELECT ARRAY(SELECT DISTINCT family COLLATE "C" FROM unnest(a || b) AS family ORDER BY 1)
 $$;
 
--- The claims of a request, with ids. One that names what nobody has described, or that is revoked, is not among them.
+-- Claims of a request with ids, without revoked claims and claims with undescribed keys.
 CREATE FUNCTION claims_of(request jsonb) RETURNS SETOF claim LANGUAGE sql STABLE AS $$
   SELECT subject, configuration, target, compiler, 0::bigint,
     e.version, e.confidence, e.ratio, e.low, e.high, e."defaultSeconds", e.seconds, e.processes, e.repetitions,
@@ -163,8 +160,8 @@ CREATE FUNCTION claims_of(request jsonb) RETURNS SETOF claim LANGUAGE sql STABLE
   WHERE NOT is_revoked(decode(line->>'digest', 'hex'), origin)
 $$;
 
--- The better claim's evidence; of what was spent on both the greater. The order is that of `better` in the clients, and
--- knows no clock. What is revoked or distrusted by now is worse than anything. A batch holds a claim once.
+-- Keeps the better claim's evidence, and the greater effort of both. The order is that of `better` in the clients, without a clock. Revoked
+-- and distrusted claims lose against every other. A batch holds a claim once.
 CREATE FUNCTION add_claims(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   better bigint;
@@ -205,8 +202,7 @@ CREATE FUNCTION generation_of(about integer, marked integer) RETURNS integer LAN
   SELECT coalesce(max(generation), 0) FROM mark WHERE subject = about AND configuration = marked
 $$;
 
--- Marks of generations there are; only an administrator opens the next one, by lifting. A mark that somebody hands on is
--- the one that he was given, and no second origin.
+-- Marks of existing generations. Only an administrator opens a generation, with `lifted`. A forwarded mark keeps its origin.
 CREATE FUNCTION add_marks(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   lifting boolean;
@@ -240,12 +236,12 @@ CREATE FUNCTION ending_of(line jsonb) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT digest_of(jsonb_build_array(line->'outcome', line->'strategy', left(line->>'message', 250)))
 $$;
 
--- Nobody's clock is a day ahead, and nothing was tried before there was this program.
+-- Refuses times more than a day ahead, and times before this program existed.
 CREATE FUNCTION has_come(line jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT (line->>'createdAt')::timestamptz BETWEEN '2024-01-01Z' AND now() + interval '1 day'
 $$;
 
--- Trials go into the partition of their month, as they say it.
+-- Trials go into the partition of the month of their own time.
 CREATE FUNCTION add_trials(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   month timestamp;
@@ -277,7 +273,7 @@ BEGIN
 END
 $$;
 
--- Sound lines that are not taken, by the reason.
+-- Refused valid lines, by reason.
 CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(reason, count), '{}') FROM (
     SELECT reason, count(*) FROM (
@@ -306,7 +302,7 @@ CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   ) AS counted
 $$;
 
--- Adds what is better or new: {protocol, lines: {type: [line]}} gives {changed: {claims, marks, trials, revocations}, unwelcome: {reason: count}}.
+-- Adds better and new lines: {protocol, lines: {type: [line]}} gives {changed: {claims, marks, trials, revocations}, unwelcome: {reason: count}}.
 CREATE FUNCTION push(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -318,7 +314,7 @@ BEGIN
   PERFORM admit(request);
   PERFORM take_turn();
   PERFORM intern(request);
-  -- First what decides about the rest.
+  -- Revocations first, because they affect the rest.
   changed := jsonb_build_object('revocations', add_revocations(request));
   changed := changed || jsonb_build_object(
     'claims', add_claims(request), 'marks', add_marks(request), 'trials', add_trials(request));
@@ -326,7 +322,7 @@ BEGIN
 END
 $$;
 
--- Raises the demand for some subjects by one build: {protocol, lines: {type: [part]}, subjects: [four keys]} gives {wanted}.
+-- Raises the demands for subjects by one build: {protocol, lines: {type: [part]}, subjects: [four keys]} gives {wanted}.
 CREATE FUNCTION want(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -351,7 +347,7 @@ BEGIN
 END
 $$;
 
--- Revokes: {protocol, lines: {revocation: [line]}} gives {revoked: how many claims are not read any more by all revocations}.
+-- Revokes: {protocol, lines: {revocation: [line]}} gives {revoked: number of claims that all revocations hide}.
 CREATE FUNCTION revoke(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -369,9 +365,8 @@ BEGIN
 END
 $$;
 
--- For an administrator: nothing that this login has brought is served any more, and nothing is taken from it. What was
--- better than others' claims only because it was made up is gone, and the new epoch has all others push theirs again.
--- Who has pulled it already is rid of it by a revocation of the origin.
+-- For administrators: hides all lines of a login, and accepts none from it. In the new epoch others push their claims again, so claims that
+-- lost against invented ones return. For clients that pulled its lines, revoke the origin.
 CREATE FUNCTION distrust(distrusted_login text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off

@@ -1,6 +1,6 @@
--- What workers may call beside the queue, which is another schema's: what builds want, who works, and what came of it.
+-- Functions for workers: demands, heartbeats and results. The queue has its own schema.
 
--- Machines that take jobs. A row is renewed every few seconds; one that is not is of a worker that is gone.
+-- Workers. A heartbeat renews a row every few seconds. A row without heartbeats belongs to a dead worker.
 CREATE TABLE worker (
   id         uuid PRIMARY KEY,
   login      text NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE worker (
   target     text NOT NULL CHECK (octet_length(target) BETWEEN 1 AND 2000),
   compiler   text NOT NULL CHECK (octet_length(compiler) BETWEEN 1 AND 2000),
   device     text NOT NULL CHECK (octet_length(device) BETWEEN 1 AND 2000),
-  -- What it is doing, and the workload that it holds while it measures, since when.
+  -- Activity, its start, and the workload of the current job.
   state      text NOT NULL CHECK (octet_length(state) <= 200),
   holds      text CHECK (octet_length(holds) BETWEEN 1 AND 2000),
   since      timestamptz NOT NULL DEFAULT now(),
@@ -19,12 +19,11 @@ CREATE TABLE worker (
   seen_at    timestamptz NOT NULL DEFAULT now()
 );
 
--- Why no worker can do it; null where one can.
+-- Why no worker can do it; null if one can.
 ALTER TABLE demand ADD COLUMN refused text CHECK (octet_length(refused) <= 1024);
 
--- What is wanted for one target and compiler, at most 1000 subjects, what is wanted most first: {protocol, target, compiler,
--- workload?} gives {demands: [{workload, device, builds, refused}], lines}, where the lines say what the keys stand for. What
--- somebody has told since it was last wanted is wanted no more.
+-- Demands for one target and compiler, at most 1000, the most wanted first: {protocol, target, compiler, workload?} gives {demands:
+-- [{workload, device, builds, refused}], lines}, where lines describe the keys. A claim after the last request ends a demand.
 CREATE FUNCTION demands(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -56,8 +55,7 @@ BEGIN
 END
 $$;
 
--- Ends the demand for some subjects, or notes why no worker can do them: {protocol, subjects: [four keys], refused?} gives
--- {settled}.
+-- Ends demands, or stores why no worker can do them: {protocol, subjects: [four keys], refused?} gives {settled}.
 CREATE FUNCTION settle(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -77,7 +75,7 @@ BEGIN
 END
 $$;
 
--- A worker says that it is there, and what it does: {protocol, worker: {id, person, ...}} gives {attended}. A row is its login's.
+-- Heartbeat: {protocol, worker: {id, person, ...}} gives {attended}. A row belongs to its login.
 CREATE FUNCTION attend(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -100,7 +98,7 @@ BEGIN
 END
 $$;
 
--- A worker says that it goes: {protocol, worker: {id}} gives {left}.
+-- End of a worker: {protocol, worker: {id}} gives {left}.
 CREATE FUNCTION leave(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
 DECLARE
@@ -113,8 +111,8 @@ BEGIN
 END
 $$;
 
--- Who works, and what nobody can do: {protocol} gives {workers, wanted, refused: [{workload, target, compiler, device, builds,
--- reason}]}, of the latter at most 1000, what is wanted most first. Ages are in seconds.
+-- Workers and refused demands: {protocol} gives {workers, wanted, refused: [{workload, target, compiler, device, builds, reason}]}, with at
+-- most 1000 refused demands, the most wanted first. Ages are in seconds.
 CREATE FUNCTION fleet(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
 BEGIN

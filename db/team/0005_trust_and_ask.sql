@@ -1,7 +1,6 @@
--- Taking distrust back, and less work for each question.
+-- Ends a distrust, and makes questions cheaper.
 
--- For an administrator: what this login brings counts again. What is known of it elsewhere comes back with the new epoch, in
--- which everybody pushes anew. False where it was not distrusted.
+-- For administrators: trusts a login again. Its lines return in the new epoch, when all clients push again. False if it was not distrusted.
 CREATE FUNCTION trust(trusted_login text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
 BEGIN
@@ -13,14 +12,12 @@ BEGIN
 END
 $$;
 
--- The same question, for less work. The compiler and target of all lines are those of the question, so nobody looks
--- them up again; forms are told of devices only, since who asks describes the rest himself; text is put together, and no
--- tree; and the plan, most of the work for fifty keys, is made once for each connection.
+-- A cheaper `ask`. It takes compiler and target from the question, returns only forms of devices, and builds text instead of JSON trees. The
+-- plan, most of the work for fifty keys, is made once for each connection.
 DROP FUNCTION ask(jsonb);
 
--- What is known of some workloads: {protocol, target, compiler, device, processor?, workloads: [key]} gives {lines}. Of each
--- workload it tells of eight devices at most, the asker's and those with such a processor first, and of 32 claims on each,
--- the fastest first.
+-- Claims and marks of some workloads: {protocol, target, compiler, device, processor?, workloads: [key]} gives {lines}. For each workload at
+-- most eight devices, the asker's and those with such a processor first, with 32 claims each, the fastest first.
 CREATE FUNCTION ask(request jsonb) RETURNS json
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -49,7 +46,7 @@ BEGIN
         SELECT id, key FROM workload
         WHERE key = ANY (ARRAY(SELECT jsonb_array_elements_text(request->'workloads'))) OFFSET 0
       ) AS asked
-      -- An OFFSET keeps what is in parentheses what it is: a look-up for each row.
+      -- OFFSET 0 prevents the planner from merging the subquery, so it stays a look-up for each row.
       CROSS JOIN LATERAL (
         SELECT * FROM subject AS s
         WHERE s.workload = asked.id AND s.target = place_target AND s.compiler = place_compiler OFFSET 0

@@ -1,9 +1,9 @@
--- Writers revoke the claims of their own login, distrust withdraws the revocations of a login, and an administrator restores.
+-- Writers revoke claims of their own login. A distrust removes the login's revocations. Administrators restore revocations.
 
 CREATE INDEX claim_digest ON claim (digest);
 
--- An administrator revokes anything. A writer revokes no claim of another login, and origins of its own login alone. A claim that is not
--- here, because its writer has revoked it before it was pushed, is nobody else's: its digest cannot be guessed.
+-- Administrators may revoke anything. Writers may revoke claims of their own login, unknown digests, and origins that only their login has. A
+-- digest is unknown if its writer revoked the claim before a push. Nobody else can guess it.
 CREATE OR REPLACE FUNCTION may_revoke(scope text, value text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT is_administrator()
     OR scope = 'record' AND value ~ '^[0-9a-f]{64}$' AND NOT EXISTS (
@@ -14,8 +14,8 @@ CREATE OR REPLACE FUNCTION may_revoke(scope text, value text) RETURNS boolean LA
     AND NOT EXISTS (SELECT FROM origin AS o WHERE value IN (o.person, o.machine, o.person || '@' || o.machine, o.login) AND o.login <> session_user)
 $$;
 
--- Distrust withdraws everything that a login has brought: claims, forms and revocations. Others' claims that were worse only beside
--- made-up ones come back in the new epoch. Clients that have pulled the login's lines revoke its origin and restore its revocations.
+-- A distrust removes all claims, forms and revocations of a login. Claims that lost against invented ones return in the new epoch. Clients
+-- that pulled the login's lines must revoke its origin and restore its revocations.
 CREATE OR REPLACE FUNCTION distrust(distrusted_login text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -38,7 +38,7 @@ BEGIN
 END
 $$;
 
--- For an administrator: takes a revocation back. False if there is none.
+-- For administrators: removes a revocation. False if there is none.
 CREATE FUNCTION restore(revoked_scope text, revoked_value text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
 BEGIN

@@ -1,8 +1,8 @@
--- Limits for writers, so that none of them stops all others.
+-- Limits for writers, so that none blocks all others.
 
--- One writer at a time, until the end of its transaction: numbers of changes are in the order of commits, so a reader misses none. The
--- lock is on a table, because any login may take an advisory lock and keep it. A writer waits ten seconds for its turn. A client that
--- takes its turn in a transaction of its own and leaves it open is disconnected after thirty.
+-- One writer at a time, until the end of its transaction, so that change numbers are in the order of commits and a pull misses none. The
+-- lock is on a table, because any login could take and keep an advisory lock. A writer waits for it for 10 s. A client that leaves a
+-- transaction with the lock open is disconnected after 30 s.
 CREATE OR REPLACE FUNCTION take_turn() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '30s', true);

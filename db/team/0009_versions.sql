@@ -1,7 +1,7 @@
--- Clients and servers of different versions: nothing that one of them does not understand is lost in silence.
+-- Clients and servers of different versions: no line that one side does not understand is lost silently.
 
--- Takes descriptions of keys. Claims and marks about a newly described key become changes: clients that pulled meanwhile left them out.
--- Ids are drawn for what is new only: those of a column end at two thousand million.
+-- Stores descriptions of keys. Claims and marks about a newly described key become changes, because earlier pulls omitted them. Draws ids for
+-- new rows only, because ids end at 2^31.
 CREATE OR REPLACE FUNCTION intern_parts(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   kind text;
@@ -29,10 +29,10 @@ BEGIN
 END
 $$;
 
--- The reasons for which sound lines are not taken, as before, under another name.
+-- The previous counts of refused lines under another name.
 ALTER FUNCTION unwelcome(jsonb) RENAME TO unwelcome_of_known;
 
--- Lines that are not taken, by the reason.
+-- Refused lines, by reason.
 CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT unwelcome_of_known(request) || CASE WHEN count(*) = 0 THEN '{}'
     ELSE jsonb_build_object('of a version that the server does not know', count(*)) END
@@ -41,17 +41,17 @@ CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     OR line->'version' IS DISTINCT FROM '1'
 $$;
 
--- A server serves clients of its own protocol and of the one before: who migrates it does not cut them off.
+-- A server accepts its own protocol and the one before, so a migration does not cut clients off.
 CREATE OR REPLACE FUNCTION speaks(request jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT coalesce(request->'protocol' IN (to_jsonb(protocol), to_jsonb(protocol - 1)), false) FROM meta
 $$;
 
--- Which server this is, in the protocol of the request: a client reads no answer in another one.
+-- Identity of the server, in the protocol of the request, because a client rejects any other.
 CREATE FUNCTION identity(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN speaks(request) THEN identity() || jsonb_build_object('protocol', request->'protocol') ELSE identity() END
 $$;
 
--- Every function answers with it.
+-- Part of every answer.
 DO $$ DECLARE
   known regprocedure;
 BEGIN
@@ -63,9 +63,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- What is wanted for one target and compiler, a page of at most 1000 subjects after the first `skip`, what is wanted most first:
--- {protocol, target, compiler, workload?, skip?} gives {demands: [{workload, device, builds, refused}], lines, more}, where the lines say
--- what the keys stand for. A demand ends when a claim about it has arrived since it was last wanted.
+-- Demands for one target and compiler, a page of at most 1000 after the first `skip`, the most wanted first: {protocol, target, compiler,
+-- workload?, skip?} gives {demands: [{workload, device, builds, refused}], lines, more}, where lines describe the keys. A claim after the
+-- last request ends a demand.
 CREATE OR REPLACE FUNCTION demands(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$

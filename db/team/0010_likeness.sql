@@ -1,6 +1,6 @@
--- Workloads are found by others that are like them: by their structure, and by where they lie among those of the same structure.
+-- Finds similar workloads: by structure, and by the place among workloads of the same structure.
 
--- Logarithms to base 2 of the sizes along all dimensions of a kind together: batch, m, n, k; null for what is no workload.
+-- Base-2 logarithms of the products of all sizes of a kind: batch, m, n, k; null for an invalid workload.
 CREATE FUNCTION shape_sizes(form jsonb) RETURNS double precision[] LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN jsonb_typeof(form->'dimensions') = 'array' THEN ARRAY(
     SELECT coalesce((
@@ -10,7 +10,7 @@ CREATE FUNCTION shape_sizes(form jsonb) RETURNS double precision[] LANGUAGE sql 
     FROM unnest(ARRAY['batch', 'm', 'n', 'k']) WITH ORDINALITY AS kinds (kind, nth) ORDER BY nth) END
 $$;
 
--- Equal for workloads that differ in nothing but sizes and surroundings.
+-- Equal for workloads that differ only in sizes and context.
 CREATE FUNCTION shape_structure(form jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN jsonb_typeof(form->'dimensions') = 'array' THEN md5(jsonb_build_array(
     form - ARRAY['dimensions', 'constantRhs', 'context', 'digest', 'name', 'bytes'],
@@ -18,8 +18,8 @@ CREATE FUNCTION shape_structure(form jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE 
   )::text)::uuid END
 $$;
 
--- Z-order of sizes: neighbours in space are mostly neighbours on this line. In steps of a 256th of a doubling; moved by a
--- third of one, for the halves of the line part between powers of two, which are the sizes that most workloads have.
+-- Z-order of sizes, in which most neighbours in space are neighbours on the line. The step is 1/256 of a doubling. An offset of 1/3 of a
+-- doubling keeps powers of two, the most frequent sizes, away from the boundaries of the line's halves.
 CREATE FUNCTION shape_place(sizes double precision[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT sum(((steps.step >> bit) & 1) << (4 * bit + steps.nth::integer - 1))::bigint
   FROM (SELECT least(8191, floor(256 * (size + 1.0 / 3)))::bigint AS step, nth FROM unnest(sizes) WITH ORDINALITY AS all_of (size, nth)) AS steps,
@@ -32,10 +32,10 @@ ALTER TABLE workload
   ADD COLUMN place bigint GENERATED ALWAYS AS (shape_place(shape_sizes(form::jsonb))) STORED;
 CREATE INDEX workload_by_shape ON workload (structure, place);
 
--- The fastest trials of the subjects of one target that are most like one, this one aside: by the distance of their sizes,
--- and so much more for another device or compiler: {protocol, workload, form, target, device, alike, compiler, width, subjects,
--- trials, otherDevice, otherCompiler} gives {lines}: workloads, and trials without their runs, those that are most alike first.
--- Devices are the one that is named, and those whose descriptions have `alike` in them.
+-- The fastest trials of the nearest subjects of one target, without the subject itself. The distance is that of the sizes plus penalties for
+-- another device or compiler: {protocol, workload, form, target, device, alike, compiler, width, subjects, trials, otherDevice,
+-- otherCompiler} gives {lines}: workloads, and trials without runs, the nearest first. Devices are the given one, and those whose
+-- descriptions contain `alike`.
 CREATE FUNCTION trials_like(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
@@ -60,7 +60,7 @@ BEGIN
       ) + CASE WHEN d.key = request->>'device' THEN 0 ELSE (request->>'otherDevice')::double precision END
         + CASE WHEN k.key = request->>'compiler' THEN 0 ELSE (request->>'otherCompiler')::double precision END AS distance
     FROM near
-    -- An OFFSET keeps what is in parentheses what it is: a look-up for each row.
+    -- OFFSET 0 prevents the planner from merging the subquery, so it stays a look-up for each row.
     CROSS JOIN LATERAL (SELECT * FROM subject AS s WHERE s.workload = near.id AND s.target = place_target OFFSET 0) AS s
     CROSS JOIN LATERAL (SELECT device.key, device.form FROM device WHERE id = s.device OFFSET 0) AS d
     CROSS JOIN LATERAL (SELECT compiler.key FROM compiler WHERE id = s.compiler OFFSET 0) AS k

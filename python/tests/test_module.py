@@ -37,7 +37,7 @@ def compile_in_process(flags):
         raise AssertionError("it does not compile")
     output = api.Output.open_membuffer()
     invocation.output_vm_bytecode(output)
-    # Nobody wants to read it where it is not what it should be.
+    # Keep a failure's message short.
     return hashlib.sha256(bytes(output.map_memory())).hexdigest()
 
 
@@ -61,7 +61,7 @@ class TestInstall(unittest.TestCase):
         with open(explain, encoding="utf-8") as file:
             return binary, json.load(file)
 
-    def test_the_binding_compiles_tuned_until_it_is_taken_back(self):
+    def test_install_tunes_compiles_until_uninstall(self):
         before = dict(os.environ)
         stock, nothing = self.compile()
         self.assertIsNone(nothing)
@@ -74,7 +74,7 @@ class TestInstall(unittest.TestCase):
         self.assertEqual(dict(os.environ), before)
         self.assertEqual(self.compile(), (stock, None))
 
-    def test_what_was_in_the_way_before_stays_the_compiler(self):
+    def test_install_keeps_the_compiler_of_iree_tool_path(self):
         os.environ["IREE_TOOL_PATH"] = os.pathsep.join(["/no/such", "/nor/this"])
         iree_compile_tuned.install()
         path = os.environ["IREE_TOOL_PATH"].split(os.pathsep)
@@ -83,7 +83,7 @@ class TestInstall(unittest.TestCase):
         iree_compile_tuned.uninstall()
         self.assertEqual(os.environ["IREE_TOOL_PATH"], "/no/such:/nor/this")
 
-    def test_without_a_compiler_it_says_how_to_get_one(self):
+    def test_install_without_a_compiler_names_the_way_out(self):
         with mock.patch("importlib.util.find_spec", return_value=None):
             with self.assertRaisesRegex(ModuleNotFoundError, "pip install"):
                 iree_compile_tuned.install()
@@ -99,36 +99,36 @@ class TestFlags(unittest.TestCase):
         self.addCleanup(context.__exit__, None, None, None)
         warnings.simplefilter("error")
 
-    def test_a_compile_in_process_gets_what_was_tuned_and_the_next_one_does_not(self):
+    def test_tuned_flags_affect_one_input_only(self):
         stock = compile_in_process(HOST)
         flags = tuned_flags(INPUT, HOST)
         self.assertEqual(flags[-len(HOST) :], HOST)
         self.assertGreater(len(flags), len(HOST))
         tuned = compile_in_process(flags)
         self.assertNotEqual(tuned, stock)
-        # What the compiler does, and what it takes to have it do otherwise.
+        # The compiler keeps the flags, unless a later call resets them.
         self.assertEqual(compile_in_process(HOST), tuned)
         self.assertEqual(compile_in_process(tuned_flags(NEW, HOST)), stock)
         self.assertEqual(compile_in_process(flags), tuned)
 
-    def test_what_the_user_sets_is_not_taken_back(self):
+    def test_tuned_flags_keep_the_flags_of_the_user(self):
         tuned_flags(INPUT, HOST)
         own = "--iree-codegen-tuning-spec-path=/own.mlir"
         flags = tuned_flags(NEW, [own, *HOST])
         self.assertEqual(flags[1:], [own, *HOST])
         self.assertNotIn("tuning-spec", flags[0])
 
-    def test_text_is_as_good_as_a_path(self):
+    def test_tuned_flags_accept_text(self):
         with open(INPUT, "rb") as file:
             flags = tuned_flags(file.read(), HOST)
         self.assertEqual(len(flags), len(tuned_flags(INPUT, HOST)))
         self.assertGreater(len(flags), len(HOST))
 
-    def test_what_is_not_known_is_compiled_as_it_is(self):
+    def test_an_input_without_records_keeps_its_flags(self):
         self.assertEqual(tuned_flags(NEW, HOST), HOST)
         self.assertEqual(tuned_flags(b"func.func @f() { return }", HOST), HOST)
 
-    def test_it_tunes_what_is_missing_when_it_is_asked_to(self):
+    def test_tune_measures_misses(self):
         def answers(*outcomes):
             operations = [{"outcome": outcome} for outcome in outcomes]
             return json.dumps({"flags": ["--a"], "reason": None, "operations": operations})
@@ -144,11 +144,11 @@ class TestFlags(unittest.TestCase):
         self.assertEqual(second[2:], ["tune", NEW, "--budget", "3", "--json", "--", *HOST])
         self.assertEqual(first, third)
 
-    def test_without_a_target_it_is_not_guessed(self):
+    def test_flags_without_a_target_are_an_error(self):
         with self.assertRaisesRegex(ValueError, "--iree-hal-target-device"):
             tuned_flags(INPUT, ["--iree-llvmcpu-target-cpu=host"])
 
-    def test_what_goes_wrong_is_a_warning(self):
+    def test_an_error_of_tuning_is_a_warning(self):
         for path, env in [
             (INPUT, {"IREE_TUNED_INJECT": "somehow"}),
             (INPUT, {"IREE_TUNED_NODE": "/no/such"}),
@@ -159,7 +159,7 @@ class TestFlags(unittest.TestCase):
                     self.assertEqual(tuned_flags(path, HOST), HOST)
                 self.assertEqual(warned.filename, __file__)
 
-    def test_its_files_go_with_the_process_that_made_them(self):
+    def test_each_process_removes_its_own_files(self):
         program = """
 import os, sys, tempfile
 from iree_compile_tuned import tuned_flags

@@ -1,5 +1,5 @@
-// What the packages are made of, in CycloneDX, as npm tells it. With --omit=dev npm leaves out what a package for
-// development needs, too; so it is asked for everything, and the lock file for what is for development alone.
+// Bill of materials in CycloneDX, from npm. With --omit=dev npm drops packages that development packages share, so this asks for all
+// packages, and filters them by the lock file.
 import { execFileSync } from 'node:child_process';
 import { manifest, readJson, root } from './files.ts';
 
@@ -21,13 +21,13 @@ interface Lock {
   >;
 }
 
-/** The text of the bill. */
+/** JSON text of the bill. */
 export function billOfMaterials(): string {
   const argv = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error'];
   const bill = JSON.parse(
     execFileSync('npm', argv, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }),
   ) as Bill;
-  // npm calls what lies in a folder by the folder's name.
+  // npm uses the folder's name.
   bill.metadata.component.name = manifest.name;
   const shipped = shippedPackages();
   bill.components = bill.components
@@ -42,7 +42,7 @@ export function billOfMaterials(): string {
   return `${JSON.stringify(bill, null, 2)}\n`;
 }
 
-/** `pkg:npm/NAME@VERSION` of all that is not for development alone. */
+/** `pkg:npm/NAME@VERSION` of all packages that are not for development only. */
 function shippedPackages(): Set<string> {
   const { packages } = readJson('package-lock.json') as Lock;
   const all = Object.entries(packages).filter(

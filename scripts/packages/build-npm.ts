@@ -1,4 +1,4 @@
-// `npm run build:npm`: writes the package that is published into npm-package/.
+// `npm run build:npm`: writes the package for npm to npm-package/.
 import { join } from 'node:path';
 import { root } from './files.ts';
 import { buildNpmPackage } from './npm-package.ts';

@@ -1,5 +1,5 @@
-// `npm run build:wheel [-- PLATFORM...]`: writes wheels into wheels/, one for each platform. None of them takes more than this
-// machine: better-sqlite3 brings its binaries for all.
+// `npm run build:wheel [-- PLATFORM...]`: writes one wheel for each platform to wheels/. Any machine can build all, because better-sqlite3
+// includes binaries for all platforms.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './files.ts';
@@ -7,7 +7,7 @@ import { PLATFORMS, type Platform } from './platforms.ts';
 import { pythonPackage } from './python-package.ts';
 import { wheelFileName, writeWheel } from './wheel.ts';
 
-/** Writes the wheels, and removes others: `pip --find-links` would choose among them. Gives their paths. */
+/** Writes the wheels, and removes old ones, which `pip --find-links` could choose. Returns the paths. */
 export function buildWheels(folder: string, platforms: readonly Platform[] = PLATFORMS): string[] {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) if (name.endsWith('.whl')) rmSync(join(folder, name));
@@ -24,7 +24,7 @@ if (import.meta.main) {
   const unknown = asked.find((name) => !PLATFORMS.some((platform) => platform.name === name));
   if (unknown !== undefined) {
     const names = PLATFORMS.map(({ name }) => name).join(', ');
-    process.stderr.write(`build:wheel: ${unknown}: it takes none, or some of ${names}\n`);
+    process.stderr.write(`build:wheel: unknown platform ${unknown}: choose from ${names}\n`);
     process.exitCode = 1;
   } else {
     const chosen = PLATFORMS.filter(({ name }) => asked.length === 0 || asked.includes(name));

@@ -1,15 +1,14 @@
-// What pip puts into an environment's `bin`: a shell script, because a Python would take longer to start than a hit takes in
-// all. It finds the package as pip lays it out, from wherever it lies itself.
+// Commands in the `bin` of a Python environment. They are shell scripts, because Python takes longer to start than a whole hit. They find the
+// package in pip's layout, relative to themselves.
 import { withoutSettings } from '../../src/shim/text.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 
-/** The module's name, which is its folder's in site-packages. */
+/** Name of the module, and of its folder in site-packages. */
 export const MODULE = 'iree_compile_tuned';
 
 /**
- * The start of both commands: sets `my_launcher` to the one of the package, or to nothing, and `my_bin` to where the command
- * lies. An environment may be a link, or hold several Pythons; then the package that was installed last is the one
- * whose script this is.
+ * First part of both commands: sets `my_launcher` to the package's launcher or to nothing, and `my_bin` to the command's folder. In an
+ * environment with several Pythons it chooses the latest installation, which wrote the script.
  */
 const finding = (name: string) => `#!/bin/sh
 # ${launcherMarker} (${name} of a Python environment: starts the one in the package)
@@ -21,16 +20,16 @@ esac
 my_launcher=
 while :; do
   my_bin=\${my_self%/*}
-  # A virtual environment or a prefix; the same with libraries of 64 bits apart; \`pip install --target\`.
+  # Layouts: a virtual environment or prefix; the same with lib64; \`pip install --target\`.
   for my_packages in 'lib/python*/*-packages' 'lib64/python*/*-packages' .; do
-    # A pattern, and only here: in the working directory there may be an environment, too.
+    # Unquoted, because it is a pattern.
     for my_file in "$my_bin"/../$my_packages/${MODULE}/bin/${name}; do
       [ -x "$my_file" ] || continue
       if [ -z "$my_launcher" ] || [ "$my_file" -nt "$my_launcher" ]; then my_launcher=$my_file; fi
     done
     [ -z "$my_launcher" ] || break
   done
-  # A link to the environment's, as pipx makes them: one step further.
+  # Follow a link to an environment, as pipx makes them.
   [ -z "$my_launcher" ] && [ -L "$my_self" ] || break
   my_target=$(readlink -- "$my_self")
   case $my_target in /*) my_self=$my_target ;; *) my_self=$my_bin/$my_target ;; esac
@@ -38,8 +37,8 @@ done
 [ -z "$my_launcher" ] || exec "$my_launcher" "$@"
 `;
 
-/** Compiles all the same where the package is not found: without tuning, and without our settings. */
-const compiling = `# Whether the file $1 is one of ours; all of them say so in their second line.
+/** Without the package: compiles without tuning, and removes the wrapper's settings. */
+const compiling = `# Whether the file $1 belongs to this program, by the marker in its second line.
 is_ours() {
   my_line=
   { IFS= read -r my_line && IFS= read -r my_line; } <"$1" 2>/dev/null
@@ -62,13 +61,13 @@ echo "Install it again (pip install 'iree-compile-tuned[iree]')." >&2
 exit 1
 `;
 
-/** Texts by name. */
+/** Scripts by name. */
 export const environmentScripts: ReadonlyMap<string, string> = new Map([
   ['iree-compile-tuned', finding('iree-compile-tuned') + compiling],
   ['iree-tuned', finding('iree-tuned') + givingUp],
 ]);
 
-/** For IREE_TOOL_PATH, where Python's binding looks for a file of this name: lies in a folder beside `bin`. */
+/** The `iree-compile` for IREE_TOOL_PATH, in a folder beside `bin`. */
 export const toolScript = `#!/bin/sh
 # ${launcherMarker} (iree-compile for IREE_TOOL_PATH, where iree_compile_tuned.install() puts its folder)
 exec "\${0%/*}/../bin/iree-compile-tuned" "$@"

@@ -13,7 +13,7 @@ export interface PackagedFile {
 /** Files by their paths in a package, with `/` between folders. */
 export type Files = ReadonlyMap<string, PackagedFile>;
 
-/** What package.json of this repository says. */
+/** package.json of this repository. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly bin: Readonly<Record<string, string>>;
 }
 
-/** What an installed better-sqlite3 says. */
+/** package.json of an installed package. */
 export interface InstalledPackage {
   readonly name: string;
   readonly version: string;
@@ -34,10 +34,10 @@ export const readJson = (path: string): unknown => JSON.parse(readFileSync(join(
 
 export const manifest = readJson('package.json') as Manifest;
 
-/** Built by scripts/build.mjs; says which packages are in the bundles, and is of no use to anybody else. */
+/** List of bundled packages, from scripts/build.mjs. No package includes it. */
 const BUNDLED = 'dist/current/bundled.json';
 
-/** Folders of the packages of which something is in the bundles, relative to the repository, sorted. */
+/** Folders of bundled packages, relative to the repository, sorted. */
 export const bundledPackages = (): string[] => readJson(BUNDLED) as string[];
 
 export const textFile = (text: string, isExecutable = false): PackagedFile => ({
@@ -45,7 +45,7 @@ export const textFile = (text: string, isExecutable = false): PackagedFile => ({
   isExecutable,
 });
 
-/** One file of the repository, or of what is installed in it. */
+/** A file of the repository or its node_modules. */
 export function fileFrom(path: string): PackagedFile {
   const file = join(root, path);
   return { contents: readFileSync(file), isExecutable: (statSync(file).mode & 0o100) !== 0 };
@@ -65,7 +65,7 @@ export function filesBelow(folder: string): Map<string, PackagedFile> {
 /** Describes the explain JSON to programs that read it. */
 const EXPLAIN_SCHEMA = 'docs/explain.schema.json';
 
-/** What runs, whatever package it is in, but for the binary of better-sqlite3 and a package.json. */
+/** Files of every package, without the binary of better-sqlite3 and a package.json. */
 export function runtimeFiles(): Map<string, PackagedFile> {
   const files = new Map([
     ...['bin', 'dist/current', 'db'].flatMap((folder) => [...filesBelow(folder)]),

@@ -1,12 +1,11 @@
-// The licences of what others have written and the packages pass on: what esbuild has put into the bundles, and the binary
-// of SQLite's driver.
+// Licences of third-party code in the packages: bundled packages, and the binary of SQLite's driver.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledPackages, manifest, readJson, root, type InstalledPackage } from './files.ts';
 
 export const NOTICES = 'THIRD-PARTY-NOTICES';
 
-/** @throws Error naming the package that comes without the text of its licence */
+/** @throws Error with the name of a package without a licence text */
 export function notices(): string {
   const parts = bundledPackages().map((folder) => {
     const { name, version, license } = readJson(join(folder, 'package.json')) as InstalledPackage;
@@ -17,7 +16,7 @@ export function notices(): string {
 ${parts.join('\n')}`;
 }
 
-/** The licence of everything together, as an SPDX expression. */
+/** SPDX expression of all licences. */
 export function licenceExpression(): string {
   const others = bundledPackages().map(
     (folder) => (readJson(join(folder, 'package.json')) as InstalledPackage).license,

@@ -1,5 +1,5 @@
-// The package for npm: bundles and launchers, with SQLite's driver as its only dependency. Written as a folder for npm to
-// pack, because the repository's own package.json is that of a workspace with everything that building takes.
+// The package for npm: bundles and launchers, with SQLite's driver as the only dependency. It is a folder for `npm pack`, because the
+// repository's package.json is for development.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -39,16 +39,16 @@ function packageJson(): object {
     files: ['bin', 'dist', 'db', 'docs', NOTICES],
     engines,
     os: ['linux', 'darwin'],
-    // Half of it is in the bundles, and only fits the other half of the same version.
+    // An exact version, because the bundles include its JavaScript, and load its binary.
     dependencies: { [sqlite.name]: sqlite.version },
-    // npm runs on a Node, and where that is too old this one is found beside the package. As a dependency it would become
-    // the Node of every script of a project that installs the package.
+    // If the user's Node is too old, the launcher finds this one beside the package. It is no dependency, because its `node` would replace the
+    // Node of every script in the user's project.
     peerDependencies: { node: engines['node'] },
     peerDependenciesMeta: { node: { optional: true } },
   };
 }
 
-/** Writes the package's folder, and the file that npm makes of it beside that. Gives the file's path. */
+/** Writes the package's folder, and packs it beside. Returns the path of the packed file. */
 export function buildNpmPackage(folder: string): string {
   const unpacked = join(folder, 'package');
   rmSync(folder, { recursive: true, force: true });

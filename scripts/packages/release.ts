@@ -1,5 +1,5 @@
-// `npm run release -- [--dry-run]`: builds every package, sees whether they agree, and writes release/ with checksums and a bill of
-// materials. Without --dry-run the packages are uploaded by npm and twine, whose accounts are theirs to know.
+// `npm run release -- [--dry-run]`: builds and checks all packages, and writes release/ with checksums and a bill of materials. Without
+// --dry-run it uploads the packages with npm and twine, which know their accounts.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { releaseProblems } from './release-problems.ts';
 const asked = process.argv.slice(2);
 const isDry = asked.includes('--dry-run');
 const unknown = asked.find((argument) => argument !== '--dry-run');
-if (unknown !== undefined) fail([`${unknown}: it takes --dry-run`]);
+if (unknown !== undefined) fail([`unknown argument ${unknown}: the only one is --dry-run`]);
 
 const run = (file: string, argv: readonly string[]) =>
   execFileSync(file, argv, {
@@ -24,7 +24,7 @@ const run = (file: string, argv: readonly string[]) =>
   });
 
 const changed = isDry ? '' : run('git', ['status', '--porcelain']);
-if (changed !== '') fail([`what is published must be committed:\n${changed.trimEnd()}`]);
+if (changed !== '') fail([`commit or remove these changes first:\n${changed.trimEnd()}`]);
 
 const release = join(root, 'release');
 rmSync(release, { recursive: true, force: true });
@@ -49,7 +49,7 @@ process.stdout.write(sums.join(''));
 
 if (!isDry) {
   const tarball = files.at(-1)!;
-  // Asked before anything is out.
+  // Before any upload.
   run('twine', ['check', '--strict', ...files.slice(0, -1)]);
   run('npm', ['publish', tarball]);
   run('twine', ['upload', ...files.slice(0, -1)]);

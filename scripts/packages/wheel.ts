@@ -1,21 +1,20 @@
-// A wheel: a zip with the files of site-packages, those of the environment's `bin`, and what pip wants to know. The same
-// files make the same bytes, on any day and in any time zone.
+// Writes a wheel: a zip with files for site-packages and `bin`, and metadata. It is reproducible: equal files give equal bytes.
 import { createHash } from 'node:crypto';
 import { zipSync, type Zippable } from 'fflate';
 import type { Files, PackagedFile } from './files.ts';
 import { textFile } from './files.ts';
 
 export interface Wheel {
-  /** As Python writes it: with `_` where its name on PyPI has `-`. */
+  /** Name with `_` instead of `-`. */
   readonly name: string;
   readonly version: string;
   /** `python-abi-platform`. */
   readonly tag: string;
   /** The text of METADATA. */
   readonly metadata: string;
-  /** By path below site-packages. */
+  /** By path relative to site-packages. */
   readonly files: Files;
-  /** By name; they go to where the environment has its commands. */
+  /** Commands by name. */
   readonly scripts: Files;
   /** By name. */
   readonly licences: Files;
@@ -24,7 +23,7 @@ export interface Wheel {
 export const wheelFileName = ({ name, version, tag }: Pick<Wheel, 'name' | 'version' | 'tag'>): string =>
   `${name}-${version}-${tag}.whl`;
 
-/** A version of npm's, as PEP 440 writes it: `1.2.0-rc.1` is `1.2.0rc1`. */
+/** Converts a version of npm to PEP 440: `1.2.0-rc.1` to `1.2.0rc1`. */
 export function pythonVersion(version: string): string {
   const match = /^(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.(\d+))?$/.exec(version);
   if (match === null)
@@ -50,7 +49,7 @@ export function writeWheel(wheel: Wheel): Uint8Array {
     ],
   ]);
   const sorted = [...all].sort(([a], [b]) => (a < b ? -1 : 1));
-  // Those that pip asks for what is in it come last, as a reader of the end of the file wants them.
+  // Metadata last, as the wheel format recommends.
   const files = [
     ...sorted.filter(([path]) => !path.startsWith(info)),
     ...sorted.filter(([path]) => path.startsWith(info)),
@@ -67,12 +66,12 @@ function recordLine([path, { contents }]: [string, PackagedFile]): string {
   return `${path},sha256=${digest},${contents.length}\n`;
 }
 
-/** Unix, by whose rights and types of files the attributes are. */
+/** System of the file attributes: Unix. */
 const UNIX = 3;
 const [REGULAR_FILE, EXECUTABLE, PLAIN] = [0o100000, 0o755, 0o644];
 
 function zipEntry({ contents, isExecutable }: PackagedFile): Zippable[string] {
   const mode = REGULAR_FILE | (isExecutable ? EXECUTABLE : PLAIN);
-  // A zip has local time: this is the same text everywhere.
+  // Zip files have local time, so this date is the same in every time zone.
   return [contents, { level: 9, mtime: new Date(1980, 0, 1), os: UNIX, attrs: (mode << 16) >>> 0 }];
 }

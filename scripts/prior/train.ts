@@ -1,4 +1,4 @@
-// A prior from measured spaces.
+// Trains a prior on measured spaces.
 import type { MeasuredSpace } from '../../bench/shared/measured-spaces.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict, type Forest } from '../../src/search/forest.ts';
@@ -6,23 +6,23 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import type { Prior } from '../../src/tuning/prior.ts';
 import { boost, BOOST, type Sample } from '../../src/search/boost.ts';
 
-/** Slower configurations than that, as a logarithm to base 2, and failures all count as this slow. */
+/** Cap of slowness as a base-2 logarithm, which failures get, too. */
 const SLOWEST = 3;
 
-/** Of configurations that are as good as that it matters how well they are predicted. */
+/** Slowness (base-2 logarithm) up to which the error of predictions counts. */
 const GOOD = 0.6;
 
-/** Standard deviation of a measurement, as a logarithm to base 2. */
+/** Standard deviation of a measurement, as a base-2 logarithm. */
 const OF_TRIAL = 0.04;
 
-/** The numbers of each configuration, with how many times as long it takes as the best one, as a logarithm to base 2. */
+/** Features of each configuration, and its slowness: base-2 logarithm of its time relative to the best. */
 function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
   const best = Math.max(...trials.map(([, ratio]) => ratio ?? 0));
   return trials.flatMap(([configuration, ratio]) => {
     const x = llvmCpu.featuresOf(workload, configuration, options);
     if (x === null) return [];
     const y = ratio === null ? SLOWEST : Math.min(SLOWEST, Math.log2(best / ratio));
-    // The prior has to tell good configurations from better ones.
+    // Good configurations get more weight, because the prior must rank them.
     return [{ x, y, weight: 1 / (1 + 4 * y) }];
   });
 }
@@ -30,11 +30,11 @@ function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
 const trainForest = (spaces: readonly MeasuredSpace[]): Forest =>
   boost(spaces.flatMap(samplesOf), BOOST, seededRandom(1));
 
-/** For each space a forest that has not seen its shape. */
+/** One forest for each space, trained without its shape (leave-one-out). */
 export const forestsWithout = (spaces: readonly MeasuredSpace[]): Forest[] =>
   spaces.map((space) => trainForest(spaces.filter(({ name }) => name !== space.name)));
 
-/** How far predictions are off. @param forests as `forestsWithout` gives them */
+/** Root mean square error of predictions. @param forests from `forestsWithout` */
 export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Forest[]): Prior['doubt'] {
   const squares: number[] = [];
   for (const [i, space] of spaces.entries())

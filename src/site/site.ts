@@ -57,7 +57,7 @@ export async function describeSite(
   const target = targets[0];
   if (target === undefined)
     return {
-      noSite: because('target-unknown', `the target is unknown: ${problem ?? 'the compiler names none'}`),
+      noSite: because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
       lasting: false,
     };
   if (targets.length > 1) {

@@ -25,7 +25,7 @@ export interface Candidate extends Gain {
 }
 
 /**
- * The record of a subject from all its claims: the winner with the effort of all searches, and in `beside` the best claim of the other sort.
+ * The record of a subject from all its claims: the winner with the effort of all searches, and in `alternative` the best claim of the other sort.
  * Without a usable claim it is an unusable one; null without a valid claim.
  */
 export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null {
@@ -42,13 +42,13 @@ export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null
   if (best === null || claims.length === 1) return best;
   const efforts = claims.map(({ effort }) => effort()).filter((effort) => effort !== null);
   const { families, trials, tuningSeconds } = efforts.reduce(joinedEffort, best.evidence);
-  const alternative = besideOf(best, sorted);
+  const alternative = alternativeOf(best, sorted);
   const evidence = { ...best.evidence, families, trials, tuningSeconds };
   return { ...best, evidence, ...(alternative && { alternative }) };
 }
 
 /** @param sorted claims, the best first */
-function besideOf(best: TuningRecord, sorted: readonly Candidate[]): TuningRecord | null {
+function alternativeOf(best: TuningRecord, sorted: readonly Candidate[]): TuningRecord | null {
   const asks = needsOf(best.configuration) !== null;
   for (const claim of sorted) {
     const configuration = claim.configuration();
