@@ -1,7 +1,7 @@
-"""Tests of the installed module, with an iree.compiler beside it.
+"""Tests of the installed module in an environment with iree.compiler.
 
-They take a folder in IREE_TUNED_TEST_PLACE: `in.mlir`, for which IREE_TUNED_DB has records, and `new.mlir`, for which it
-has none. `test/packages/install.test.ts` makes both, and runs this file.
+IREE_TUNED_TEST_PLACE is a folder with `in.mlir`, which has records in IREE_TUNED_DB, and `new.mlir`, which has none.
+`test/packages/install.full.test.ts` creates both, and runs this file.
 """
 
 import hashlib

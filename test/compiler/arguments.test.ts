@@ -29,7 +29,7 @@ describe('the input', () => {
     expect(readArguments(argv, table)).toMatchObject({ input: { kind: 'file', path, index }, unclear: null });
   });
 
-  it('is stdin when it is a dash', () => {
+  it('is stdin for a dash', () => {
     expect(read('-o', 'x', '-')).toMatchObject({ input: { kind: 'stdin', index: 2 }, unclear: null });
     expect(read('--', '-')).toMatchObject({ input: { kind: 'stdin', index: 1 }, unclear: null });
   });
@@ -68,7 +68,7 @@ describe('the output', () => {
 });
 
 describe('flags', () => {
-  it('keep their place in the arguments', () => {
+  it('have their index in the arguments', () => {
     expect(read('--compile-to', 'input', 'm', '--split-input-file', '-o=f').flags).toEqual([
       { name: 'compile-to', value: 'input', index: 0, end: 2 },
       { name: 'split-input-file', value: null, index: 3, end: 4 },
@@ -76,7 +76,7 @@ describe('flags', () => {
     ]);
   });
 
-  it('count by their last value', () => {
+  it('have their last value', () => {
     const args = read('m', '--iree-hal-target-backends=a', '--iree-hal-target-backends', 'b');
     expect(lastValue(args, 'iree-hal-target-backends')).toBe('b');
     expect(allValues(args, 'iree-hal-target-backends')).toEqual(['a', 'b']);
@@ -97,7 +97,7 @@ describe('flags', () => {
     expect(flagIsOn(read('m', ...flags), 'iree-opt-data-tiling')).toBe(on);
   });
 
-  it('have the default of the compiler when they are absent', () => {
+  it("have the compiler's default when absent", () => {
     expect(flagIsOn(read('m'), 'iree-opt-data-tiling', true)).toBe(true);
     expect(hasFlag(read('m'), 'iree-opt-data-tiling')).toBe(false);
   });
@@ -116,7 +116,7 @@ test.each([
   expect(readArguments(argv, table)).toMatchObject({ informational, unclear: null });
 });
 
-// What the reading says must be what the compiler does: these compile, or fail, as predicted.
+// The real compiler accepts or rejects these commands as predicted.
 describe.skipIf(realCompiler === null)('the real compiler agrees', { tags: ['compiler'] }, async () => {
   if (realCompiler === null) return;
   const directory = temporaryDirectory();
@@ -157,13 +157,13 @@ describe.skipIf(realCompiler === null)('the real compiler agrees', { tags: ['com
     expect(compile(argv, directory).code).toBe(1);
   });
 
-  it('puts the last of two outputs to use', () => {
+  it('uses the last of two outputs', () => {
     expect(compile(['m.mlir', '--compile-to=input', '-o', 'first', '-o', '-'], directory).stdout).toContain(
       'tensor',
     );
   });
 
-  it('lets the arguments that come last win, so that ours can come first', () => {
+  it('lets the last of repeated flags win, so that ours can come first', () => {
     const run = compile(
       ['--iree-cuda-target=a', '--compile-to=flow', 'm.mlir', '--compile-to=input'],
       directory,

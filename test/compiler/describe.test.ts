@@ -22,7 +22,7 @@ describe('reading --version', () => {
     ['4.0', [4, 0, 0]],
     ['3.14.0.dev0+abc', [3, 14, 0]],
     ['(unknown)', [0, 0, 0]],
-  ])('takes %s for the release %j', (version, release) => {
+  ])('reads %s as the release %j', (version, release) => {
     expect(parseVersion(`IREE compiler version ${version} @ ${commit}`, 'files').release).toEqual(release);
   });
   test.each(['', 'gcc 12', 'IREE compiler version 3.13.0', 'IREE compiler version 3.13.0 @ (unknown)'])(
@@ -52,7 +52,7 @@ describe('describing a compiler', () => {
     expect(readFileSync(join(directory, 'count'), 'utf8')).toBe('x\n');
   });
 
-  it('asks again when the cache is damaged or of another compiler', async () => {
+  it('asks again if the cache is damaged or belongs to another compiler', async () => {
     const directory = temporaryDirectory();
     const compiler = answering(directory);
     const cache = join(directory, 'cache');
@@ -73,7 +73,7 @@ describe('describing a compiler', () => {
     expect(readFileSync(join(directory, 'count'), 'utf8')).toBe('x\n'.repeat(7));
   });
 
-  it('gives an unknown version, and remembers nothing, for one that fails', async () => {
+  it('returns an unknown version for a failing compiler, and does not cache it', async () => {
     const directory = temporaryDirectory();
     const cache = join(directory, 'cache');
     const failing = program(join(directory, 'failing'), 'exit 1');

@@ -8,7 +8,7 @@ import { launcherMarker, RecursionError } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
-/** A directory per place where a compiler may be, each with one that says where it is. */
+/** A folder for each place of a compiler, each with a compiler that prints its place. */
 function places() {
   const directory = temporaryDirectory();
   const place = (name: string): string =>
@@ -35,7 +35,7 @@ describe('the order', () => {
       origin: 'IREE_TUNED_COMPILER',
     });
   });
-  it('goes on with what the shim was installed for, for as long as it is there', () => {
+  it("goes on with the shim's compiler, if it exists", () => {
     const installed = program(join(at.directory, 'installed/iree-compile'), '');
     const shimmed = (path: string) => ({ ...env, IREE_TUNED_SHIM_FOR: path });
     expect(findCompiler(shimmed(installed), { root: at.root })).toMatchObject({
@@ -53,14 +53,14 @@ describe('the order', () => {
     const several = { ...env, IREE_TOOL_PATH: `/nowhere:${at.tools}` };
     expect(findCompiler(several, { root: at.root }).origin).toBe('IREE_TOOL_PATH');
   });
-  it('goes on with the environment that pip has installed the package in', () => {
+  it('goes on with the Python environment of the package', () => {
     const venv = join(at.directory, 'venv');
     const packages = join(venv, 'lib/python3.11/site-packages');
     const executable = program(join(packages, 'iree/compiler/_mlir_libs/iree-compile'), '');
     const installed = { root: join(packages, 'iree_compile_tuned') };
     const origin = 'environment';
     const path = { PATH: env.PATH };
-    // Not beside a clone, which may lie anywhere.
+    // Not beside a clone.
     expect(findCompiler(path, installed).origin).toBe('PATH');
     write(join(installed.root, '__init__.py'), '');
     expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: executable, origin });
@@ -81,7 +81,7 @@ describe('the order', () => {
     });
     expect(findCompiler({}, { root: at.root, compiler: '' }).origin).toBe('local');
   });
-  it('passes over what is not an executable file', () => {
+  it('skips files that are not executable', () => {
     const wrong = temporaryDirectory();
     mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
     write(join(wrong, 'b/iree-compile'), '');
@@ -91,7 +91,7 @@ describe('the order', () => {
   });
 });
 
-describe('ourselves', () => {
+describe('the wrapper', () => {
   const at = places();
   const own = join(at.directory, 'package');
   program(join(own, 'bin/iree-compile-tuned'), '');
@@ -99,32 +99,32 @@ describe('ourselves', () => {
     findCompiler({ PATH: [...directories, at.first].join(':') }, { root: own });
   const expected = join(at.first, 'iree-compile');
 
-  it('are not found by a link into our directory', () => {
+  it('is not found by a link into its folder', () => {
     const link = join(at.directory, 'link');
     mkdirSync(link);
     symlinkSync(join(own, 'bin/iree-compile-tuned'), join(link, 'iree-compile'));
     expect(search(link).executable).toBe(expected);
   });
-  it('are not found in our directory reached by a link', () => {
+  it('is not found in its folder behind a link', () => {
     copyFileSync(join(own, 'bin/iree-compile-tuned'), join(own, 'bin/iree-compile'));
     symlinkSync(join(own, 'bin'), join(at.directory, 'linked-bin'));
     expect(search(join(own, 'bin'), join(at.directory, 'linked-bin')).executable).toBe(expected);
   });
-  it('are not found as a copy of the launcher', () => {
+  it('is not found as a copy of the launcher', () => {
     const copy = join(at.directory, 'copy');
     mkdirSync(copy);
     copyFileSync(join(root, 'bin/iree-compile-tuned'), join(copy, 'iree-compile'));
     expect(search(copy).executable).toBe(expected);
   });
-  it('are not found as a shim of any other making', () => {
+  it('is not found as any other shim', () => {
     const shim = program(join(at.directory, 'shim/iree-compile'), `# ${launcherMarker}\nexec something`);
     expect(search(dirname(shim)).executable).toBe(expected);
   });
-  it('are not believed to be the setting', () => {
+  it('is refused as the setting', () => {
     const setting = join(own, 'bin/iree-compile-tuned');
     expect(() => findCompiler({}, { root: own, compiler: setting })).toThrow(/iree-compile-tuned itself/);
   });
-  it('are noticed when we were started by ourselves', () => {
+  it('is detected when it starts itself', () => {
     expect(findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '1' }, { root: own }).executable).toBe(expected);
     expect(() => findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '2' }, { root: own })).toThrow(
       RecursionError,
@@ -133,7 +133,7 @@ describe('ourselves', () => {
   });
 });
 
-describe('the message when there is none', () => {
+describe('the message without a compiler', () => {
   it('names every place and the way out', () => {
     const directory = temporaryDirectory();
     program(join(directory, 'shim/iree-compile'), `# ${launcherMarker}`);
@@ -150,11 +150,11 @@ describe('the message when there is none', () => {
       expect(find).toThrow(part);
     }
   });
-  it('names what the shim was installed for', () => {
+  it("names the shim's compiler", () => {
     const find = () => findCompiler({ IREE_TUNED_SHIM_FOR: '/no/such' }, { root: '/nowhere' });
     expect(find).toThrow('the shim was installed for /no/such, which does not exist');
   });
-  it('speaks of the setting only, when there is one', () => {
+  it('names the setting only, if there is one', () => {
     const at = places();
     const find = () => findCompiler({ PATH: at.first }, { root: at.root, compiler: '/no/such' });
     expect(find).toThrow('IREE_TUNED_COMPILER: /no/such does not exist');
@@ -164,7 +164,7 @@ describe('the message when there is none', () => {
 describe("pip's script", () => {
   const find = (script: string, env = {}) => findCompiler(env, { root: '/nowhere', compiler: script });
 
-  it('stands for the executable of its own environment', () => {
+  it('leads to the executable of its environment', () => {
     const { script, elf } = fakeVenv(temporaryDirectory(), 'x');
     expect(find(script)).toEqual({ executable: elf, invokedAs: script, origin: 'IREE_TUNED_COMPILER' });
   });
@@ -174,7 +174,7 @@ describe("pip's script", () => {
     symlinkSync(script, join(directory, 'iree-compile'));
     expect(find(join(directory, 'iree-compile')).executable).toBe(elf);
   });
-  it('finds lib64, without counting a link to lib twice', () => {
+  it('finds lib64, and counts a link to lib once', () => {
     const directory = temporaryDirectory();
     const { script, elf } = fakeVenv(directory, 'x');
     symlinkSync('lib', join(directory, 'lib64'));
@@ -183,7 +183,7 @@ describe("pip's script", () => {
     spawnSync('mv', [join(directory, 'lib'), join(directory, 'lib64')]);
     expect(find(script).executable).toBe(elf.replace('/lib/', '/lib64/'));
   });
-  it('finds the packages beside its Python when it lies elsewhere', () => {
+  it('finds the packages of its Python outside the prefix', () => {
     const directory = temporaryDirectory();
     const { script, elf } = fakeVenv(join(directory, 'venv'), 'x');
     mkdirSync(join(directory, 'local/bin'), { recursive: true });
@@ -192,7 +192,7 @@ describe("pip's script", () => {
     chmodSync(copy, 0o755);
     expect(find(copy).executable).toBe(elf);
   });
-  it('takes the packages of its own Python among several', () => {
+  it('chooses the packages of its own Python among several', () => {
     const directory = temporaryDirectory();
     const { script } = fakeVenv(directory, 'x', 'python3.11');
     const { elf } = fakeVenv(directory, 'x', 'python3.12');
@@ -200,7 +200,7 @@ describe("pip's script", () => {
     symlinkSync('python3.12', join(directory, 'bin/python3'));
     expect(find(script).executable).toBe(elf);
   });
-  it('asks Python when the directories do not tell, once', () => {
+  it('asks Python once if the folders are not conclusive', () => {
     const directory = temporaryDirectory();
     const elf = program(join(directory, 'odd/iree-compile'), '');
     const python = program(
@@ -213,11 +213,11 @@ describe("pip's script", () => {
     expect(findCompiler({}, options).executable).toBe(elf);
     expect(spawnSync('cat', [`${directory}/count`], { encoding: 'utf8' }).stdout).toBe('x\n');
   });
-  it('is run itself when nobody can tell', () => {
+  it('is run itself if nothing leads to the executable', () => {
     const script = write(join(temporaryDirectory(), 'bin/iree-compile'), pipScript('/no/python3'), 0o755);
     expect(find(script)).toMatchObject({ executable: script, invokedAs: script });
   });
-  it('is not confused with a Python wrapper that somebody wrote', () => {
+  it("differs from a user's own Python wrapper", () => {
     const directory = temporaryDirectory();
     fakeVenv(directory, 'x');
     const own = write(join(directory, 'bin/iree-compile'), '#!/usr/bin/python3\nimport subprocess\n', 0o755);
@@ -238,7 +238,7 @@ describe("pip's script", () => {
     ['#!/x\nfrom iree._runtime.scripts.iree_run_module.__main__ import main\n', true],
     ['#!/x\nimport os # from iree.compiler.tools import main\n', false],
     ['\x7fELF from iree.compiler.tools import main', false],
-  ])('%j is one: %s', (head, yes) => {
+  ])('%j is a pip script: %s', (head, yes) => {
     expect(isPipScript(head)).toBe(yes);
   });
 });
@@ -250,18 +250,18 @@ describe('a tool of the runtime', () => {
   const options = { root: join(directory, 'root') };
   const name = 'iree-benchmark-module';
 
-  it('is absent when it is nowhere', () => {
+  it('is undefined without any', () => {
     expect(findRuntimeTool(name, compiler, { PATH: '/nowhere' }, options)).toBeUndefined();
   });
-  it("is looked for last in the package's own environment", () => {
+  it("is found last in the package's own environment", () => {
     const path = program(join(options.root, '.venv/bin', name), '');
     expect(findRuntimeTool(name, compiler, {}, options)).toBe(path);
   });
-  it('is looked for in PATH before that', () => {
+  it('is found in PATH before that', () => {
     const path = program(join(directory, 'path', name), '');
     expect(findRuntimeTool(name, compiler, { PATH: dirname(path) }, options)).toBe(path);
   });
-  it('is taken beside the compiler first', () => {
+  it('is found beside the compiler first', () => {
     const beside = program(join(directory, 'bin', name), '');
     expect(findRuntimeTool(name, compiler, { PATH: join(directory, 'path') }, options)).toBe(beside);
     const elf = program(join(directory, 'lib/python3.11/site-packages/iree/_runtime_libs', name), '');

@@ -16,11 +16,11 @@ describe('flags', () => {
     ['o', 'iree-opt-level', 'iree-hal-target-device', 'iree-hal-dump-executable-sources-to'],
   );
   const read = (...argv: string[]) => readArguments(argv, table).flags;
-  test('that only say where things go are part of nothing', () => {
+  test('about outputs only have no role', () => {
     const flags = read('-o', 'x', '--iree-hal-dump-executable-sources-to=d', '--mlir-print-debuginfo');
     expect([candidateFlags(flags), codegenFlags(flags)]).toEqual([[], []]);
   });
-  test('that choose the target are for candidates, but not in the key', () => {
+  test('that select the target are for candidates, and not in the key', () => {
     const flags = read('--iree-hal-target-device', 'local', '--iree-llvmcpu-target-cpu=host');
     expect(candidateFlags(flags)).toEqual([
       '--iree-hal-target-device=local',
@@ -28,13 +28,13 @@ describe('flags', () => {
     ]);
     expect(codegenFlags(flags)).toEqual([]);
   });
-  test('that choose a GPU are not in the key: the expanded target names it, however the flag is spelled', () => {
+  test('that select a GPU are not in the key, because the expanded target has it', () => {
     const flags = ['cuda', 'hip', 'rocm', 'vulkan', 'metal'].map((name) => `--iree-${name}-target=x`);
     expect(candidateFlags(read(...flags))).toEqual(flags);
     expect(codegenFlags(read(...flags, '--iree-rocm-target-features=+a'))).toEqual([]);
     expect(codegenFlags(read('--iree-rocm-waves-per-eu=2'))).toEqual(['--iree-rocm-waves-per-eu=2']);
   });
-  test('that choose an ABI are in the key: the expanded target does not name it', () => {
+  test('that select an ABI are in the key, because the expanded target lacks it', () => {
     expect(codegenFlags(read('--iree-llvmcpu-target-abi=lp64d'))).toEqual([
       '--iree-llvmcpu-target-abi=lp64d',
     ]);
@@ -44,11 +44,11 @@ describe('flags', () => {
     expect(codegenFlags(flags)).toEqual(['--iree-opt-level=O2', '--iree-brand-new']);
     expect(candidateFlags(flags)).toEqual(codegenFlags(flags));
   });
-  test('with which the user tunes are recognised', () => {
+  test("of the user's own tuning are detected", () => {
     expect(userTuningFlag(read('--iree-opt-level=O2'))).toBeNull();
     expect(userTuningFlag(read('--iree-codegen-tuning-spec-path=x'))).toBe('--iree-codegen-tuning-spec-path');
   });
-  test('that ask for more than the output are known, and so is what nobody knows', () => {
+  test('that may write more than the output are detected, and so are unknown flags', () => {
     const plain = [
       '-o',
       'x',
@@ -69,7 +69,7 @@ describe('flags', () => {
   });
 });
 
-/** Names that sound like files that are written, and are not. */
+/** Names that sound like output files, and are none. */
 const NOT_WRITING = [
   ...['compile-to', 'emit-mlir-bytecode', 'emit-mlir-bytecode-version', 'filter-save-modules'],
   ...['iree-flow-export-benchmark-funcs', 'iree-parameter-export-minimum-size', 'iree-rocm-bc-dir'],
@@ -78,7 +78,7 @@ const NOT_WRITING = [
   ...['iree-vm-c-module-output-format', 'print-changed-dot-path', 'summary-file'],
 ];
 
-test('that write files are known, whatever else the compiler has', { tags: ['compiler'] }, async () => {
+test('that write files are all known', { tags: ['compiler'] }, async () => {
   const { compiler } = await import('../support/installed-tools.ts');
   const { stdout } = await execa(compiler.executable, ['--help-hidden']);
   const flags = [...stdout.matchAll(/^ *--([\w-]+)\S* +- (.*)$/gm)];
@@ -94,7 +94,7 @@ test('that write files are known, whatever else the compiler has', { tags: ['com
   );
   const unknown = suspects.flatMap(([, name]) => (writingOf(name!) === null ? [name!] : []));
   expect(unknown.filter((name) => !NOT_WRITING.includes(name))).toEqual([]);
-  // Whether a value may be the next argument.
+  // Whether the value may be the next argument.
   for (const [line, name] of flags)
     if (writingOf(name!) !== null)
       expect([name, line.includes('=')]).toEqual([name, writingOf(name!) === 'with a value']);

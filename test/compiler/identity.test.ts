@@ -4,7 +4,7 @@ import { compilerIdentity } from '../../src/compiler/identity.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { write } from './support.ts';
 
-test('a compiler is another one with another library beside its executable', () => {
+test('another library beside the executable changes the identity', () => {
   const directory = temporaryDirectory();
   const path = write(join(directory, 'bin/iree-compile'), 'one');
   const library = process.platform === 'darwin' ? 'libIREECompiler.dylib' : 'libIREECompiler.so';
@@ -15,6 +15,6 @@ test('a compiler is another one with another library beside its executable', () 
   }
 });
 
-test('a compiler that cannot be seen is told by its path', () => {
+test('the identity of an invisible compiler is its path', () => {
   expect(compilerIdentity('/nowhere/iree-compile')).toBe('/nowhere/iree-compile');
 });

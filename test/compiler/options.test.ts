@@ -42,18 +42,18 @@ Color Options:
                                    --indented text of a description
 `;
 
-describe('reading the help', () => {
+describe('parsing the help', () => {
   const { flags, values, uncertain } = parseHelp(help);
-  it('takes a bare name for a boolean', () => {
+  it('reads a bare name as a boolean', () => {
     expect([...flags]).toEqual(expect.arrayContaining(['color', 'help', 'h', 'literal']));
   });
-  it('takes a name with = for a flag with a value', () => {
+  it('reads a name with = as a flag with a value', () => {
     expect([...values]).toEqual(['iree-cuda-target', 'spaced', 'o']);
   });
-  it('takes an optional value for one that needs =', () => {
+  it('reads an optional value as one that needs =', () => {
     expect([...flags]).toEqual(expect.arrayContaining(['maybe', 'choice']));
   });
-  it('leaves choices and aliases to the compiler', () => {
+  it('leaves choices and aliases uncertain', () => {
     expect([...uncertain]).toEqual(['single', 'pass', 'other-name']);
   });
   it('finds no flag anywhere else', () => {
@@ -71,7 +71,7 @@ describe('the probe', () => {
       '--iree-tuned-probe-2',
     ]);
   });
-  it('reads which were not taken', () => {
+  it('reads the probes that no flag took', () => {
     const stderr =
       "x: Unknown command line argument '--iree-tuned-probe-3'.  Try: 'x --help'\n" +
       "x: for the --n option: '--iree-tuned-probe-4' value invalid for uint argument!\n";
@@ -80,7 +80,7 @@ describe('the probe', () => {
 });
 
 describe('the table', () => {
-  it('knows a name that it was given, and no other', () => {
+  it('knows the given names only', () => {
     const table = tableOf(['f'], ['v']);
     expect(['f', 'v', 'x', ''].map((name) => table.kindOf(name))).toEqual([
       'flag',
@@ -110,7 +110,7 @@ describe('the table', () => {
     expect(readFileSync(count, 'utf8')).toBe('x\n');
   });
 
-  it('is made again when the cache is damaged', async () => {
+  it('is made again if the cache is damaged', async () => {
     const directory = temporaryDirectory();
     const compiler = program(join(directory, 'iree-compile'), "printf '  --text=<string> - x\\n'");
     await loadOptionTable(compiler, directory);
@@ -127,7 +127,7 @@ describe('the table', () => {
     }
   });
 
-  it('leaves out what only a probe could tell, when the probe ends early', async () => {
+  it('omits uncertain flags if the probe ends early', async () => {
     const directory = temporaryDirectory();
     const compiler = program(
       join(directory, 'iree-compile'),
@@ -137,7 +137,7 @@ describe('the table', () => {
     expect([table.kindOf('text'), table.kindOf('choice')]).toEqual(['value', undefined]);
   });
 
-  it('is empty for a compiler that cannot be run or says nothing', async () => {
+  it('is empty for a compiler that fails or prints nothing', async () => {
     const directory = temporaryDirectory();
     const silent = program(join(directory, 'silent'), 'exit 3');
     for (const compiler of [join(directory, 'nowhere'), silent]) {
@@ -151,7 +151,7 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
   if (realCompiler === null) return;
   const table = await loadOptionTable(realCompiler.executable, temporaryDirectory());
 
-  it('knows the flags that this project cares about', () => {
+  it('knows the flags that this project uses', () => {
     const values = ['o', 'compile-to', 'iree-hal-target-backends', 'iree-llvmcpu-target-cpu'];
     const codegen = [
       'iree-codegen-tuning-spec-path',
@@ -172,13 +172,13 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
     expect(table.kindOf('iree-tuned-db')).toBeUndefined();
   });
 
-  it('says of every flag what the compiler does', () => {
+  it("matches the compiler's treatment of every flag", () => {
     const known = parseHelp(compile(['--help-hidden']).stdout);
     const names = [...known.flags, ...known.values, ...known.uncertain].filter(
       (name) => !informationalFlags.has(name),
     );
     expect(names.length).toBeGreaterThan(2000);
-    // The few flags that make the compiler say something else have to be found one by one, which takes most of the time.
+    // A few flags change the compiler's output. Bisection finds them, which takes most of the time.
     const asked = names.filter((_, i) => isFull || i % 10 === 0);
     const wrong: string[] = [];
     const silent: string[] = [];
@@ -187,7 +187,7 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
       if (free.has(some.length)) {
         wrong.push(...some.filter((name, index) => (table.kindOf(name) === 'flag') !== free.has(index)));
       } else if (some.length === 1) {
-        silent.push(...some); // it prints something or fails while it is read
+        silent.push(...some); // prints other text, or fails
       } else {
         const middle = some.length >> 1;
         probe(some.slice(0, middle));

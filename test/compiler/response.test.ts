@@ -11,7 +11,7 @@ import {
 import { temporaryDirectory } from '../support/folders.ts';
 import { compile, realCompiler, write } from './support.ts';
 
-/** Each text and the flags that the compiler sees in it; the real one is asked below. */
+/** Texts and their flags, which the real compiler confirms below. */
 const texts: [text: string, tokens: string[]][] = [
   ['', []],
   [' \n\t ', []],
@@ -62,7 +62,7 @@ describe('splitting', () => {
     );
   });
 
-  it('never fails, whatever the text', () => {
+  it('never fails for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('\\', '"', "'", ' ', '\n', '\0', 'a') }), (text) => {
         expect(splitArguments(text).join('').length).toBeLessThanOrEqual(text.length);
@@ -93,7 +93,7 @@ describe('expanding', () => {
     const argv = ['m.mlir', '--x=@a'];
     expect(expandResponseFiles(argv, reader)).toEqual({ argv, expanded: false, problem: null });
   });
-  it('puts the arguments of nested files in place', () => {
+  it('inserts the arguments of nested files in place', () => {
     expect(expand('-o', '@a', '--end')).toEqual({
       argv: ['-o', '--one', '--two', '--end'],
       expanded: true,
@@ -106,7 +106,7 @@ describe('expanding', () => {
   it('expands after --, as the compiler does', () => {
     expect(expand('--', '@b').argv).toEqual(['--', '--two']);
   });
-  it('leaves a missing file as it is', () => {
+  it('keeps the argument of a missing file', () => {
     expect(expand('@nowhere')).toEqual({ argv: ['@nowhere'], expanded: false, problem: null });
   });
   test.each([
@@ -143,7 +143,7 @@ describe('reading files', () => {
       /contains itself/,
     );
   });
-  it('tells a missing file from one that cannot be read', () => {
+  it('distinguishes a missing file from an unreadable one', () => {
     expect(readResponseFile('nowhere', directory).kind).toBe('missing');
     expect(readResponseFile('.', directory).kind).toBe('unreadable');
     expect(readResponseFile('x/y', directory).kind).toBe('unreadable');
@@ -153,7 +153,7 @@ describe('reading files', () => {
 
 describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler'] }, () => {
   const directory = temporaryDirectory();
-  /** The flags that the compiler says it does not know: all that it has seen. */
+  /** The flags that the compiler reports as unknown, which are all flags of the text. */
   const seen = (...argv: string[]): string[] => {
     const complaints = compile(argv, directory).stderr.matchAll(
       /Unknown command line argument '(.*?)'\. {2}Try/gs,
@@ -166,7 +166,7 @@ describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler']
     expect(seen('@r')).toEqual(tokens);
   });
 
-  it('takes nested files relative to the working directory', () => {
+  it('reads nested files relative to the working directory', () => {
     write(join(directory, 'sub/outer'), '--outer @inner');
     write(join(directory, 'sub/inner'), '--wrong');
     write(join(directory, 'inner'), '--inner');
@@ -176,7 +176,7 @@ describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler']
     expect(expandResponseFiles(['@sub/outer', '--end'], reader).argv).toEqual(expected);
   });
 
-  it('refuses what is a problem here, before anything else', () => {
+  it('rejects every `problem` first', () => {
     write(join(directory, 'self'), '@self');
     for (const argument of ['@self', '@.', '@self/x', '@']) {
       expect(
@@ -186,7 +186,7 @@ describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler']
     }
   });
 
-  it('takes a missing file for the name of the input', () => {
+  it('reads a missing file as the name of the input', () => {
     expect(compile(['@nowhere'], directory).stderr).toContain("'@nowhere'");
   });
 });

@@ -1,14 +1,14 @@
-// What the tests of this folder share: temporary directories, fake programs, and the real compiler if there is one.
+// Shared by the tests of this folder: temporary folders, fake programs, and the real compiler if installed.
 import { temporaryDirectory } from '../support/folders.ts';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findCompiler, type FoundCompiler } from '../../src/compiler/find.ts';
 
-/** The directory of the package. */
+/** Root folder of the package. */
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Writes a file and the directories above it; returns its path. */
+/** Writes a file with its parent folders. Returns its path. */
 export function write(path: string, text: string, mode = 0o644): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
@@ -16,12 +16,11 @@ export function write(path: string, text: string, mode = 0o644): string {
   return path;
 }
 
-/** Writes an executable shell script. */
 export function program(path: string, body: string): string {
   return write(path, `#!/bin/sh\n${body}\n`, 0o755);
 }
 
-/** The script that pip writes for iree-compile. */
+/** pip's script for iree-compile. */
 export function pipScript(python: string): string {
   return [
     `#!${python}`,
@@ -35,7 +34,7 @@ export function pipScript(python: string): string {
   ].join('\n');
 }
 
-/** A virtual environment as pip leaves it; the "executable" in site-packages says `says`. */
+/** A virtual environment in pip's layout. The fake executable in site-packages prints `says`. */
 export function fakeVenv(
   directory: string,
   says: string,
@@ -52,7 +51,7 @@ export function fakeVenv(
   };
 }
 
-/** A copy of the launchers in what looks like a clone, with bundles that print what they got. */
+/** A copy of the launchers in a fake clone, with bundles that print their arguments. */
 export function fakePackage(options: { built: boolean; node: boolean }): string {
   const directory = temporaryDirectory();
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
@@ -70,7 +69,7 @@ export function fakePackage(options: { built: boolean; node: boolean }): string 
   return directory;
 }
 
-/** The compiler that `IREE_TUNED_COMPILER`, `PATH` or the checkout's `.venv` leads to; `null` when there is none. */
+/** The compiler from `IREE_TUNED_COMPILER`, `PATH` or the checkout's `.venv`; null for none. */
 export const realCompiler: FoundCompiler | null = (() => {
   try {
     return findCompiler(process.env, { root, compiler: process.env['IREE_TUNED_COMPILER'] });
@@ -79,7 +78,7 @@ export const realCompiler: FoundCompiler | null = (() => {
   }
 })();
 
-/** Runs the real compiler, as it is. */
+/** Runs the real compiler. */
 export function compile(
   argv: readonly string[],
   cwd?: string,
@@ -89,7 +88,7 @@ export function compile(
   return { code: run.status, stdout: run.stdout, stderr: run.stderr };
 }
 
-/** Whether a process is there and not only waits to be collected. */
+/** Whether a process runs, and is no zombie. */
 export function isRunning(pid: number): boolean {
   const run = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return run.stdout.trim() !== '' && !run.stdout.startsWith('Z');

@@ -1,6 +1,5 @@
 // @module-tag slow
-// The commands that pip puts into an environment: they find the package in every layout that pip has, and the compiler where
-// there is none.
+// The commands in a pip environment: they find the package in every layout of pip, and without it the compiler.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +18,7 @@ function environment(folder = temporaryDirectory()): string {
   return folder;
 }
 
-/** Launchers of a package below `packages` that say who they are. */
+/** A package below `packages` with launchers that print their names. */
 function installed(packages: string, says: string): string {
   for (const name of COMMANDS)
     program(join(packages, 'iree_compile_tuned/bin', name), `echo ${name} ${says} "$@"`);
@@ -69,7 +68,7 @@ describe.each(shells)('under %s', (shell) => {
         return join(links, path);
       };
       for (const file of [
-        // As pipx does.
+        // As pipx makes them.
         link(join(place, 'bin', name), 'bin/command'),
         link('../bin/command', 'more/command'),
         join(link(place, 'environment'), 'bin', name),
@@ -77,7 +76,7 @@ describe.each(shells)('under %s', (shell) => {
       ])
         expect(run(file, argv), file).toEqual(says('found'));
     });
-    test('of several Pythons it is the one that was installed last, whose commands these are', () => {
+    test('of several Pythons chooses the latest installation', () => {
       const place = environment();
       const packages = ['3.9', '3.10', '3.13'].map((version) =>
         installed(join(place, `lib/python${version}/site-packages`), version),
@@ -86,7 +85,7 @@ describe.each(shells)('under %s', (shell) => {
         utimesSync(join(folder, 'iree_compile_tuned/bin', name), i % 2, i % 2);
       expect(run(join(place, 'bin', name), argv)).toEqual(says('3.10'));
     });
-    test('the working directory is none of its business', () => {
+    test('ignores the working directory', () => {
       const [place, other] = [environment(), environment()];
       installed(join(place, 'lib/python3.11/site-packages'), 'found');
       installed(join(other, 'lib/python3.12/site-packages'), 'other');
@@ -98,12 +97,12 @@ describe.each(shells)('under %s', (shell) => {
     const settings = ['--iree-tuned-budget', '3', '-o', 'x', '--iree-tuned-readonly', '--', '--iree-tuned-a'];
     const compiled = 'real -o x -- --iree-tuned-a\n';
 
-    test("it is the environment's own compiler, with its own flags", () => {
+    test("runs the environment's compiler, without the wrapper's flags", () => {
       const place = environment();
       program(join(place, 'bin/iree-compile'), 'echo real "$@"');
       expect(run(join(place, 'bin/iree-compile-tuned'), settings)).toEqual(said(compiled));
     });
-    test('or that of PATH, but none that would come back', () => {
+    test('runs the compiler of PATH, and never a launcher', () => {
       const place = environment();
       symlinkSync('iree-compile-tuned', join(place, 'bin/iree-compile'));
       const folder = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo real "$@"'));
@@ -114,7 +113,7 @@ describe.each(shells)('under %s', (shell) => {
       expect(none).toMatchObject({ status: 127, stdout: '' });
       expect(none.stderr).toContain("pip install 'iree-compile-tuned[iree]'");
     });
-    test('iree-tuned says what to do', () => {
+    test('iree-tuned names the way out', () => {
       const got = run(join(environment(), 'bin/iree-tuned'), ['stats']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
       expect(got.stderr).toContain("pip install 'iree-compile-tuned[iree]'");
@@ -122,7 +121,7 @@ describe.each(shells)('under %s', (shell) => {
   });
 });
 
-test('for IREE_TOOL_PATH it is the launcher of the package that it lies in', () => {
+test('the iree-compile for IREE_TOOL_PATH starts the launcher of its own package', () => {
   const packages = installed(temporaryDirectory(), 'found');
   const tool = write(join(packages, 'iree_compile_tuned/tools/iree-compile'), toolScript, 0o755);
   expect(spawnSync(tool, ['a b'], { encoding: 'utf8' }).stdout).toBe('iree-compile-tuned found a b\n');

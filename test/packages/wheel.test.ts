@@ -1,4 +1,4 @@
-// The wheel as a file: what is in it, what pip is told about it, and that it is the same whenever it is made.
+// The wheel as a file: contents, metadata, and reproducibility.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -24,7 +24,7 @@ const small: Wheel = {
   licences: new Map([['LICENSE', textFile('free\n')]]),
 };
 
-/** Names and lines of RECORD, which must be about everything else in the wheel. */
+/** Files of the wheel, and the lines of RECORD. */
 function recordOf(bytes: Uint8Array): { files: Record<string, Uint8Array>; record: string[][] } {
   const files = unzipSync(bytes);
   const name = Object.keys(files).at(-1)!;
@@ -34,7 +34,7 @@ function recordOf(bytes: Uint8Array): { files: Record<string, Uint8Array>; recor
 }
 
 describe('any wheel', () => {
-  test('has a RECORD with the digest and the size of every file but itself', () => {
+  test('has a RECORD with digest and size of every other file', () => {
     const { files, record } = recordOf(writeWheel(small));
     expect(Object.keys(files)).toEqual([
       'a.py',
@@ -57,7 +57,7 @@ describe('any wheel', () => {
       ),
     );
   });
-  test('is the same to the byte in every time zone, whatever order the files come in', () => {
+  test('has the same bytes in every time zone, for any order of files', () => {
     const script = `
       import { writeWheel } from '${root}/scripts/packages/wheel.ts';
       const file = (text, isExecutable) => ({ contents: Buffer.from(text), isExecutable });
@@ -75,7 +75,7 @@ describe('any wheel', () => {
       expect(stdout.equals(writeWheel(small)), TZ).toBe(true);
     }
   });
-  test('says of each file whether it may be run, as Unix does', () => {
+  test('has the Unix permissions of each file', () => {
     const program = `
 import io, sys, zipfile
 for info in zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).infolist():
@@ -94,7 +94,7 @@ for info in zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).infolist():
       ...['METADATA', 'WHEEL', 'LICENSE', 'RECORD'].map(plain),
     ]);
   });
-  test('takes no file whose name RECORD could not have', () => {
+  test('refuses a file name that RECORD cannot hold', () => {
     expect(() => writeWheel({ ...small, files: new Map([['a,b', textFile('')]]) })).toThrow('a,b');
   });
   test.each([
@@ -105,21 +105,21 @@ for info in zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).infolist():
   ])('has the version %s as %s', (version, expected) => {
     expect(pythonVersion(version)).toBe(expected);
   });
-  test.each(['1.2', '1.2.3-next.1', '1.2.3-rc1', 'v1.2.3'])('%s is no version for it', (version) => {
+  test.each(['1.2', '1.2.3-next.1', '1.2.3-rc1', 'v1.2.3'])('refuses the version %s', (version) => {
     expect(() => pythonVersion(version)).toThrow(version);
   });
 });
 
-describe('what a binary needs', () => {
-  test('is the newest of the versions that it asks for', () => {
+describe('the minimal system of a binary', () => {
+  test('has the newest required glibc version', () => {
     const text = (...versions: string[]) => Buffer.from(`\x7fELF\0${versions.join('\0')}\0`);
     expect(oldestGlibc(text('GLIBC_2.4', 'GLIBC_2.17', 'GLIBC_2.2.5', 'GLIBC_2.9'))).toEqual([2, 17]);
     expect(() => oldestGlibc(text('GLIBC_PRIVATE'))).toThrow('glibc');
   });
-  test('is read from a Mach-O file as the system loads it', () => {
+  test('is read from the load commands of a Mach-O file', () => {
     const header = (...words: number[]) => new Uint8Array(Uint32Array.from(words).buffer);
     const file = (...commands: number[]) => header(0xfeedfacf, 0, 0, 0, 2, 0, 0, 0, ...commands);
-    // Another command first; then for macOS, 10.15.
+    // Another command first, then one for macOS 10.15.
     const version = (major: number, minor: number) => (major << 16) | (minor << 8);
     expect(oldestMacOs(file(2, 8, 0x32, 24, 1, version(10, 15), 0, 0))).toEqual([10, 15]);
     expect(oldestMacOs(file(2, 8, 0x32, 24, 1, version(13, 5), 0, 0))).toEqual([13, 0]);
@@ -134,13 +134,13 @@ describe.each(PLATFORMS)('the wheel for $name', (platform) => {
   const { files, record } = recordOf(writeWheel(wheel));
   const names = Object.keys(files);
 
-  test('has a name that says where it runs', () => {
+  test('has its platform in its name', () => {
     expect(wheelFileName(wheel)).toMatch(
       /^iree_compile_tuned-[\d.]+(?:rc\d+)?-py3-none-(?:manylinux_2_\d+_(?:x86_64|aarch64)|macosx_\d+_0_arm64)\.whl$/,
     );
     expect(strFromU8(files[names.find((name) => name.endsWith('/WHEEL'))!]!)).toContain(`Tag: ${wheel.tag}`);
   });
-  test('has everything that the bundles read, and nothing else', () => {
+  test('has all files that the bundles read, and no others', () => {
     const below = (folder: string) =>
       names
         .filter((name) => name.startsWith(`iree_compile_tuned/${folder}`))
@@ -168,7 +168,7 @@ describe.each(PLATFORMS)('the wheel for $name', (platform) => {
     expect(names.filter((name) => /\.ts$|\.map$|__pycache__|\.pyc$/.test(name))).toEqual([]);
     expect(record.map(([name]) => name)).toEqual(names);
   });
-  test('says what it needs', () => {
+  test('lists its requirements', () => {
     expect(wheel.metadata.split('\n\n')[0]!.split('\n')).toEqual(
       expect.arrayContaining([
         `Version: ${pythonVersion(manifest.version)}`,
@@ -179,7 +179,7 @@ describe.each(PLATFORMS)('the wheel for $name', (platform) => {
       ]) as string[],
     );
   });
-  test('passes on the licences of what it contains', () => {
+  test('includes the licences of its contents', () => {
     const notices = strFromU8(files[names.find((name) => name.endsWith('/THIRD-PARTY-NOTICES'))!]!);
     for (const name of ['better-sqlite3', 'commander', 'pg', 'valibot', 'xxhash-wasm'])
       expect(notices).toMatch(new RegExp(`^=+\n${name} \\d[^]+?Copyright`, 'm'));

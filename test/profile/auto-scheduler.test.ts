@@ -6,7 +6,7 @@ import { STRATEGIES } from '../../src/search/index.ts';
 
 const published = readFileSync(join(import.meta.dirname, 'data', 'auto-scheduler.cfg'), 'utf8');
 
-test('the published file is understood as it is', () => {
+test('the published file is read', () => {
   expect(published.match(/^input_file/gm)).toHaveLength(2);
   expect(readAutoScheduler(published, 'a.cfg')).toEqual({
     tools: 'iree_build/tools',
@@ -22,7 +22,7 @@ test('the published file is understood as it is', () => {
   });
 });
 
-test('of a key that is written twice the last holds', () => {
+test('the last of repeated keys wins', () => {
   const { input, trials } = readAutoScheduler(
     '\ufeff# a comment\r\n[Env]\r\ninput_file=a\r\nINPUT_FILE: b\r\n[SearchStrategy]\r\nn_trial=1\r\n; more\r\nn_trial = 2\r\n',
     'a.cfg',
@@ -30,13 +30,13 @@ test('of a key that is written twice the last holds', () => {
   expect([input, trials]).toEqual(['b', 2]);
 });
 
-test('without a search space everything may be tried', () => {
+test('without a search space everything is allowed', () => {
   expect(
     readAutoScheduler('[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_x = [64]', 'a.cfg').space,
   ).toEqual([]);
 });
 
-test('knobs of ours may stand beside its own', () => {
+test('the search space accepts our knobs', () => {
   const { space } = readAutoScheduler(
     '[Env]\ninput_file = a\n[SearchSpace]\nvector_m = [4, 8,]\npeeling = [true]\ndata_tiling = [True, false]',
     'a.cfg',
@@ -48,7 +48,7 @@ test('knobs of ours may stand beside its own', () => {
   ]);
 });
 
-test('each of its tuners has a strategy that is there', () => {
+test('each tuner has an existing strategy', () => {
   expect(Object.keys(TUNERS)).toEqual([
     'XGBoostTuner',
     'XGBTuner',
@@ -69,6 +69,6 @@ test.each([
   ['[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_z = [2]', 'a.cfg:4: block_dim_z has to be [1]'],
   ['[Env]\ninput_file = a\n[SearchStrategy]\ntuner = Best', 'a.cfg:4: tuner "Best" is none of XGBoostTuner'],
   ['[Env]\ninput_file = a\n[SearchStrategy]\nn_trial = 0', 'a.cfg:4: n_trial "0" is no whole number'],
-])('%j is refused by file and line', (text, message) => {
+])('%j is refused with file and line', (text, message) => {
   expect(() => readAutoScheduler(text, 'a.cfg')).toThrow(message);
 });

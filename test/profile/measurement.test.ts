@@ -13,13 +13,13 @@ const trial = (of: Partial<Trial>): Trial => ({
   ...of,
 });
 
-test('what was decided is the best, with its own evidence, and comes last', () => {
+test('the decision is the best, with its evidence, and comes last', () => {
   const other = { ...TILED, peeling: false };
   const all = measurementsOf(about, { configuration: TILED, evidence: EVIDENCE }, [
     trial({ configuration: DEFAULT_CONFIGURATION, seconds: 4, ratio: 1 }),
     trial({ seconds: 9 }),
     trial({ configuration: other, seconds: 5, ratio: 0.5 }),
-    // Tried again.
+    // A repeated trial.
     trial({ configuration: other, seconds: 3, ratio: 1.5 }),
     trial({ configuration: PACKED, outcome: 'compile-error', seconds: null, ratio: null, message: 'no' }),
   ]);
@@ -39,7 +39,7 @@ test('what was decided is the best, with its own evidence, and comes last', () =
   expect(all.others[0]).toMatchObject({ seconds: 3, verification: 'Not verified' });
 });
 
-test('where nothing was decided the default is what was timed, and nothing is the best', () => {
+test('without a decision there is no best, and the default has its measured time', () => {
   const timed = trial({ configuration: DEFAULT_CONFIGURATION, seconds: 4, ratio: 1 });
   expect(measurementsOf(about, null, [timed])).toMatchObject({
     stock: { seconds: 4 },
@@ -51,7 +51,7 @@ test('where nothing was decided the default is what was timed, and nothing is th
   expect(measurementsOf(about, null, [wrong]).others[0]!.verification).toBe('FAILED');
 });
 
-test('names are words, and others for other configurations', () => {
+test('names of configurations are single, unique words', () => {
   const all = [
     DEFAULT_CONFIGURATION,
     TILED,

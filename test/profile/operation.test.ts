@@ -6,7 +6,7 @@ import { matmul, workload } from '../support/workloads.ts';
 
 const one = (of: OperationWork, slices: number | null = null) => operationsOf([of], slices)[0]!;
 
-test('layouts are t for rows that are contiguous, n for columns', () => {
+test('layouts are t for contiguous rows, n for contiguous columns', () => {
   const plain = matmul(8, 16, 4, ['i8', 'i8', 'i32']);
   expect(one(plain).name).toBe('matmul_8x16x4_s8t_s8t_s32t');
   const swapped = (operand: 'lhs' | 'rhs' | 'accumulator'): OperationWork => ({
@@ -18,12 +18,12 @@ test('layouts are t for rows that are contiguous, n for columns', () => {
   expect(one(swapped('accumulator')).result).toBe('s32n');
 });
 
-test('what has no rows or no columns has one', () => {
+test('a missing dimension has size 1', () => {
   expect(one(workload({ n: 64, k: 32 }))).toMatchObject({ m: '1', n: '64', k: '32', batchCount: '1' });
   expect(one(workload({ n: 64, k: 32 })).name).toBe('matmul_1x64x32_f32t_f32t_f32t');
 });
 
-test('batches are a kind of their own, which is never split', () => {
+test('batch matmuls are a separate kind, and never split', () => {
   const batched = one(workload({ batch: 16, m: 512, n: 64, k: 512 }, ['f16', 'f16', 'f16']), 4);
   expect(batched).toMatchObject({
     ...{ name: 'batch_matmul_16x512x64x512_f16t_f16t_f16t', kind: 'batch_matmul', splitKSlices: null },
@@ -32,14 +32,14 @@ test('batches are a kind of their own, which is never split', () => {
   expect(one(matmul(8, 8, 64), 4)).toMatchObject({ kind: 'matmul_splitk', splitKSlices: 4 });
 });
 
-test('several dimensions of a kind are one size, and dynamic ones all of theirs', () => {
+test('dimensions of a kind are multiplied, and a dynamic one lists its sizes', () => {
   const [m, n, k] = matmul(8, 16, 4).dimensions;
   const rows: OperationWork = {
     ...matmul(8, 16, 4),
     dimensions: [{ ...m!, size: 16, sizes: [1, 4, 16] }, n!, k!],
   };
   expect(one(rows)).toMatchObject({ m: '1-4-16', name: 'matmul_1-4-16x16x4_f32t_f32t_f32t' });
-  // Its time is a geometric mean, too.
+  // The measured time is a geometric mean, too.
   expect(one(rows).flops).toBe(2 * 4 * 16 * 4);
   const several: OperationWork = {
     ...matmul(8, 16, 4),
@@ -51,7 +51,7 @@ test('several dimensions of a kind are one size, and dynamic ones all of theirs'
   expect(one(several)).toMatchObject({ m: '64', name: 'matmul_8.8x16x4_f32t_f32t_f32t' });
 });
 
-test('two of one name are told apart, and only these', () => {
+test('only equal names get a suffix', () => {
   const constant: OperationWork = { ...matmul(8, 16, 4), constantRhs: true };
   const placed: OperationWork = { ...matmul(8, 16, 4), context: { digest: '0123456789abcdef' } };
   const names = operationsOf([matmul(8, 16, 4), constant, placed, matmul(4, 4, 4)], null).map(
@@ -66,7 +66,7 @@ test('two of one name are told apart, and only these', () => {
   expect(one(constant).name).toBe('matmul_8x16x4_f32t_f32t_f32t');
 });
 
-test('the last flag says how sums are split', () => {
+test('the last flag sets the split of sums', () => {
   expect(splitKSlices(['-o', 'x'])).toBeNull();
   expect(splitKSlices(['--iree-dispatch-creation-split-matmul-reduction=1'])).toBeNull();
   expect(
@@ -77,7 +77,7 @@ test('the last flag says how sums are split', () => {
   ).toBe(16);
 });
 
-test('a dispatch is called what the compiler calls it, and told from others of that name', () => {
+test("a dispatch has the compiler's name, with a suffix if it is not unique", () => {
   const softmax: DispatchWork = {
     ...{
       kind: 'dispatch',

@@ -10,7 +10,7 @@ test.each([
   ['matmul_3456', true],
   ['matmul*f16t*dist_128', true],
   ['*_peel', true],
-  // Parts have to come one after the other, and nothing else means anything.
+  // Parts must come in order. No other character is special.
   ['f16t*matmul', false],
   ['matmul_.*_peel', false],
   ['peel*peel', false],
@@ -32,6 +32,6 @@ test.each([
   ['f16t*matmul', false],
   ['matmul_512*', false],
   ['matmul_512*tile_config', false],
-])('"%s" says which operations need be measured at all', (pattern, mayBe) => {
+])('"%s" selects the operations to measure', (pattern, mayBe) => {
   expect(patternsOf(pattern).mayBeWanted('matmul_3456x1024x2048_f16t_f16t_f16t')).toBe(mayBe);
 });

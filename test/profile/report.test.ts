@@ -6,13 +6,13 @@ import { consoleBlock, csvHeader, csvRow } from '../../src/profile/report.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { measurement, PACKED } from './samples.ts';
 
-/** The dispatch profiler's own columns, to the byte. */
+/** The dispatch profiler's own columns, byte for byte. */
 const UPSTREAM =
   'Provider,op_kind,Operation,bytes,flops,batch_count,m,n,k,lhs,rhs,result,split_k_mode,split_k_slices,' +
   'Tile config,Core class,Instruction class,Verification,Runtime(ms),GFLOPs';
 const OURS = 'Configuration,Target,Device,Compiler,Ratio,Low,High';
 
-/** As strict as a reader can be: quotes only where they belong, and as many fields in each line as in the first. */
+/** A strict parser: quotes only where needed, and equally many fields in all lines. */
 const read = (text: string) =>
   parse<Record<string, string>>(text, {
     columns: true,
@@ -21,14 +21,14 @@ const read = (text: string) =>
     record_delimiter: '\r\n',
   });
 
-test('the header is the dispatch profiler’s, with tags before and more behind', () => {
+test('the header is the dispatch profiler’s, with tags before and more columns after', () => {
   expect(csvHeader([])).toBe(`${UPSTREAM},${OURS}\r\n`);
   const tags = [['Machine', 'a'] as const, ['Date, time', 'b'] as const];
   expect(csvHeader(tags, ['File'])).toBe(`Machine,"Date, time",${UPSTREAM},${OURS},File\r\n`);
 });
 
 describe('a line', () => {
-  test('has its values in the columns of the header, whatever they contain', () => {
+  test('has its values in the columns of the header, for any text', () => {
     const tags = [['Run', 'a "b", c\nd'] as const];
     const [row, ...more] = read(csvHeader(tags) + csvRow(measurement(), tags));
     expect(more).toEqual([]);
@@ -45,7 +45,7 @@ describe('a line', () => {
     });
   });
 
-  test('of the default and of what could not be timed says what the dispatch profiler says', () => {
+  test('of the default and of an unmeasured dispatch has the dispatch profiler’s words', () => {
     const stock = csvRow(measurement(undefined, { configuration: DEFAULT_CONFIGURATION, seconds: 2 }), []);
     expect(stock).toContain(',Default,Default,Default,SUCCESS,2000.0,0.13,default,');
     const failed = {
@@ -62,21 +62,21 @@ describe('a line', () => {
     expect(row.endsWith(',,,\r\n')).toBe(true);
   });
 
-  test('of split-k says into how many parts', () => {
+  test('of split-k has the number of parts', () => {
     const shape = matmul(128, 128, 12288);
     const operation = operationsOf([shape], 4)[0]!;
     const [row] = read(csvHeader([]) + csvRow(measurement(shape, { operation }), []));
     expect(row).toMatchObject({ op_kind: 'matmul_splitk', split_k_mode: 'parallel', split_k_slices: '4' });
   });
 
-  test('never has an exponent, however short the time', () => {
+  test('never has an exponent', () => {
     const [row] = read(csvHeader([]) + csvRow(measurement(matmul(1, 1, 1), { seconds: 1.23456e-8 }), []));
     expect(row).toMatchObject({ 'Runtime(ms)': '0.000012346', GFLOPs: '0.16' });
   });
 });
 
 describe('a block', () => {
-  test('reads as the dispatch profiler prints it', () => {
+  test('has the dispatch profiler’s format', () => {
     const shape = matmul(3456, 1024, 2048, ['f16', 'f16', 'f16']);
     const text = consoleBlock(measurement(shape, { seconds: 0.062e-3 }));
     const name = 'matmul_3456x1024x2048_f16t_f16t_f16t';
@@ -98,7 +98,7 @@ describe('a block', () => {
     );
   });
 
-  test('of a batch, and of what was not timed', () => {
+  test('of a batch matmul, and of an unmeasured dispatch', () => {
     const shape = workload({ batch: 16, m: 512, n: 64, k: 512 });
     const text = consoleBlock(
       measurement(shape, { configuration: DEFAULT_CONFIGURATION, seconds: null, verification: 'FAILED' }),

@@ -3,7 +3,7 @@ import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { bestLines, longDuration, runLog } from '../../src/profile/run-log.ts';
 import { measurement, PACKED } from './samples.ts';
 
-test('a run is logged as the auto-scheduler logs it', () => {
+test("the log of a run has the auto-scheduler's format", () => {
   const summary = { begun: new Date(2023, 8, 5, 7, 3, 9), preparingSeconds: 1.4, searchSeconds: 3725.6 };
   expect(runLog({ ...summary, spaceSizes: [16, 8], valid: 21 })).toBe(
     '[Date]: 05/09/2023 07:03:09\n\n' +
@@ -16,7 +16,7 @@ test('a run is logged as the auto-scheduler logs it', () => {
   expect(longDuration(59.6)).toBe('0 hours 1 minutes 0 seconds');
 });
 
-test('the best is told by its tiles', () => {
+test('the best configuration is reported by its tiles', () => {
   expect(bestLines(measurement())).toBe(
     '[Performance]: The best is tilesizes:(64x32x128)_interchange:(012)_vectorsizes:(8x16x4)    simd tile\n' +
       'with gflops 2825.64',

@@ -1,4 +1,4 @@
-// Measurements as profiles have them.
+// Sample measurements.
 import type { OwnConfiguration } from '../../src/backend/configuration.ts';
 import type { Measurement } from '../../src/profile/measurement.ts';
 import { operationsOf } from '../../src/profile/operation.ts';
@@ -21,7 +21,7 @@ export const PACKED: OwnConfiguration = {
   packed: { inner: [16, 16, 1], swapped: true, distribution: [4, 8] },
 };
 
-/** What was measured of one operation, for tests that change a part of it. */
+/** A measurement of one operation, with some fields replaced. */
 export function measurement(
   workload: OperationWork = matmul(512, 512, 512),
   more: Partial<Measurement> = {},

@@ -87,7 +87,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
       refused: [{ workload: workloadKey(form), builds: 1 }],
     });
     expect(await tuned(zen4, 'team', 'queue')).toMatch(
-      /not tunable by workers .*\n.* in=0{16} .* tune that program/,
+      /not tunable by workers .*\n.* in=0{16} .* tune the program/,
     );
   });
 

@@ -14,7 +14,7 @@ const source = join(import.meta.dirname, '../../src/site/measuring-lock.ts');
 let machines = 0;
 const newMachine = () => `${process.pid} ${machines++}`;
 
-/** Somebody's place on a machine. */
+/** A cache folder on a machine. */
 const placeOn = (machine: string, cacheDirectory = temporaryDirectory()) => ({
   cacheDirectory,
   env: { IREE_TUNED_MACHINE: machine },
@@ -30,7 +30,7 @@ afterEach(() => {
   cleanUp();
 });
 
-/** Whether the lock is to be had; then it is held until `cleanUp`. */
+/** Whether the lock is free. If so, holds it until `cleanUp`. */
 async function isFree(place: Place, seconds = 0.2): Promise<boolean> {
   const lock = await acquireMeasuringLock(place, seconds);
   if (lock === null) return false;
@@ -40,7 +40,7 @@ async function isFree(place: Place, seconds = 0.2): Promise<boolean> {
   return true;
 }
 
-/** Another user, who can read this file, when there is one. */
+/** Id of another user who can read this file, if any. */
 const otherUser = (() => {
   if (process.getuid?.() !== 0) return undefined;
   const uid = 65534;
@@ -48,7 +48,7 @@ const otherUser = (() => {
   return spawnSync(process.execPath, ['-e', readsIt], { uid, cwd: '/' }).status === 0 ? uid : undefined;
 })();
 
-/** A process that holds the lock, with a child of its own that outlives it. Returns what kills it. */
+/** Starts a process that holds the lock, with a child that outlives it. Returns a function that kills the process. */
 async function startHolder(place: Place, uid?: number): Promise<() => Promise<unknown>> {
   const holder = spawn(
     process.execPath,
@@ -77,7 +77,7 @@ async function startHolder(place: Place, uid?: number): Promise<() => Promise<un
 }
 
 describe('the measuring lock', () => {
-  test('is held by one at a time', async () => {
+  test('has one holder at a time', async () => {
     const place = placeOn(newMachine());
     expect(await isFree(place)).toBe(true);
     expect(await isFree(place)).toBe(false);
@@ -85,18 +85,18 @@ describe('the measuring lock', () => {
     expect(await isFree(place)).toBe(true);
   });
 
-  test('is one for all cache folders of a machine', async () => {
+  test('covers all cache folders of a machine', async () => {
     const machine = newMachine();
     const [mine, yours] = [placeOn(machine), placeOn(machine)];
     expect(await isFree(mine)).toBe(true);
     expect(await isFree(yours)).toBe(false);
     cleanUp();
-    // Who waited in vain holds nothing.
+    // A vain wait holds no part of the lock.
     expect(await isFree(yours)).toBe(true);
     expect(await isFree(mine)).toBe(false);
   });
 
-  test('is one for all machines that share a cache folder', async () => {
+  test('covers all machines that share a cache folder', async () => {
     const folder = temporaryDirectory();
     expect(await isFree(placeOn(newMachine(), folder))).toBe(true);
     expect(await isFree(placeOn(newMachine(), folder))).toBe(false);
@@ -104,7 +104,7 @@ describe('the measuring lock', () => {
 
   const holders: [whose: string, uid: number | undefined][] = [['of the same user', undefined]];
   if (otherUser !== undefined) holders.push(['of another user', otherUser]);
-  test.each(holders)('ends with a holder %s that is killed, although its child lives on', async (_, uid) => {
+  test.each(holders)('ends when its holder %s is killed, even if a child lives on', async (_, uid) => {
     const machine = newMachine();
     const theirs = placeOn(machine);
     chmodSync(theirs.cacheDirectory, 0o777);
@@ -115,7 +115,7 @@ describe('the measuring lock', () => {
     expect(await isFree(mine, 5)).toBe(true);
   });
 
-  test.runIf(process.platform === 'linux')('stays held when somebody connects to it', async () => {
+  test.runIf(process.platform === 'linux')('survives a connection to its socket', async () => {
     const machine = newMachine();
     expect(await isFree(placeOn(machine))).toBe(true);
     const connection = connect({ path: `\0iree-tuned-measuring-${shortHash(machine)}` });

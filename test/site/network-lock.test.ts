@@ -1,4 +1,4 @@
-// The measuring lock of a cache folder on a network disk: it keeps no other machine waiting.
+// The measuring lock of a cache folder on a network disk does not block other machines.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ vi.mock(import('../../src/system/file-system.ts'), { spy: true });
 test.each([
   ['a network disk', 'NFS', true],
   ['a disk of its own', null, false],
-])('a cache folder on %s that two machines share', async (_, network, isFree) => {
+])('a cache folder on %s, shared by two machines', async (_, network, isFree) => {
   vi.mocked(networkOf).mockReturnValue(network);
   const cacheDirectory = temporaryDirectory();
   const at = (machine: string) => ({
@@ -20,7 +20,7 @@ test.each([
   });
   const first = await acquireMeasuringLock(at('first'), 0.1);
   const second = await acquireMeasuringLock(at('second'), 0.1);
-  // One machine still measures once at a time.
+  // Within one machine the lock still excludes.
   const again = process.platform === 'linux' ? await acquireMeasuringLock(at('first'), 0.1) : null;
   expect([first !== null, second !== null, again !== null]).toEqual([true, isFree, false]);
   expect(existsSync(join(cacheDirectory, 'measuring.lock'))).toBe(!isFree);

@@ -16,16 +16,16 @@ const target: Target = {
 };
 
 describe('targets in printed IR', () => {
-  test('are read with the last word on each feature', () => {
+  test('are read, and the last mention of a feature wins', () => {
     const ir = `#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "znver4", cpu_features = "+avx2,+amx,-amx,+avx512f", native_vector_size = 64 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>`;
     expect(readTargets(Buffer.from(ir + ir), [])).toEqual([target]);
   });
-  test('are told apart when there are several', () => {
+  test('are listed separately', () => {
     const ir =
       '#hal.executable.target<"cuda", "cuda-nvptx-fb"> #hal.executable.target<"rocm", "rocm-hsaco-fb">';
     expect(readTargets(Buffer.from(ir), []).map(({ backend }) => backend)).toEqual(['cuda', 'rocm']);
   });
-  test('are read to their ends, whatever their dictionaries hold', () => {
+  test('are read with any dictionary', () => {
     const ir = (last: string) =>
       `#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {a = {cpu = "x", b = "}>"}, cpu = "znver4", cpu_features = "+avx2,+avx512f", native_vector_size = ${last} : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>`;
     expect(readTargets(Buffer.from(ir('64') + ir('32')), [])).toEqual([
@@ -75,7 +75,7 @@ describe('what this machine can run', () => {
 });
 
 describe('asking the real compiler', { tags: ['compiler'] }, () => {
-  test('expands host to this CPU, and remembers it', async () => {
+  test('expands host to this CPU, and caches the result', async () => {
     const folder = temporaryDirectory();
     const ask = () => probeTargets(realCompiler!.executable, HOST_FLAGS, [], 'cpu', folder);
     const first = await ask();
@@ -93,12 +93,12 @@ describe('asking the real compiler', { tags: ['compiler'] }, () => {
     ['hip', ['--iree-rocm-target=gfx942'], { backend: 'rocm', cpu: 'gfx942', features: [] }],
     ['vulkan', [], { backend: 'vulkan-spirv', triple: 'vulkan-spirv-fb', cpu: 'vp_android_baseline_2022' }],
     ['metal', [], { backend: 'metal-spirv', triple: 'metal-msl-fb', cpu: 'apple' }],
-  ])('tells which GPU code is generated for on %s', async (device, flags, expected) => {
+  ])('has the GPU on %s', async (device, flags, expected) => {
     const all = [`--iree-hal-target-device=${device}`, ...flags];
     const { targets } = await probeTargets(realCompiler!.executable, all, [], 'cpu', temporaryDirectory());
     expect(targets.map(({ target: found }) => found)).toMatchObject([expected]);
   });
-  test('names the problem when flags lead to no target', async () => {
+  test('names the problem of flags without a target', async () => {
     const ask = (flags: readonly string[]) =>
       probeTargets(realCompiler!.executable, flags, [], 'cpu', temporaryDirectory());
     expect(await ask([])).toEqual({ targets: [], problem: 'no target device in the flags' });

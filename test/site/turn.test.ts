@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('builds wait for ten minutes a day in vain, then only shortly', () => {
+test('builds wait in vain for ten minutes a day, then only briefly', () => {
   vi.useFakeTimers();
   expect(patienceOf(folder, 60)).toBe(60);
   noteVainWait(folder, MOST_VAIN_SECONDS - 1);
@@ -36,12 +36,12 @@ test.each(['', '[]', '{"since":"yesterday","seconds":900}', '{"since":9e99,"seco
   },
 );
 
-test('a note that cannot be written is left out', () => {
+test('a failed write of the note is ignored', () => {
   noteVainWait(join(folder, 'missing'), 900);
   expect(patienceOf(join(folder, 'missing'), 60)).toBe(60);
 });
 
-test('only a wait in vain is noted', async () => {
+test('only vain waits are noted', async () => {
   const place = { cacheDirectory: folder, env: { IREE_TUNED_MACHINE: folder } };
   const isNoted = () => existsSync(join(folder, 'vain-waits.json'));
   const held = await acquireMeasuringLock(place, 0);

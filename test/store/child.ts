@@ -1,4 +1,4 @@
-// The other process in tests of concurrency: `node --conditions=source child.ts DEED DATABASE [PARAMETER]`.
+// Another process in tests of concurrency: `node --conditions=source child.ts DEED DATABASE [PARAMETER]`.
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../src/store/errors.ts';
@@ -8,13 +8,13 @@ import { DECISION, SUBJECT, subjectOf } from './samples.ts';
 
 const [deed = '', path = '', parameter = ''] = process.argv.slice(2);
 
-/** Holds back the start until the parent has all its children ready: they then act at the same moment. */
+/** Waits until the parent has started all children, so that they act at the same moment. */
 async function startingSignal(): Promise<void> {
   process.stdout.write('ready\n');
   await new Promise((resolve) => process.stdin.once('data', resolve));
 }
 
-/** Permission bits do not bind root: act as the user "nobody". The driver must be loaded before. */
+/** Acts as the user "nobody", because root ignores permissions. Load the driver before. */
 function dropPrivileges(): void {
   new Database(':memory:').close();
   if (process.geteuid?.() !== 0) return;
@@ -50,7 +50,7 @@ switch (deed) {
     const store = openSqliteStore(path);
     for (let m = 1; ; m++) {
       store.putRecord(subjectOf(m), DECISION);
-      // Synchronous, so that what the parent has read was acknowledged before.
+      // Synchronous, so that the parent reads acknowledged records only.
       process.stdout.write(`${m}\n`);
     }
   }

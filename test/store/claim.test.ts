@@ -1,4 +1,4 @@
-// The laws by which databases merge, each tried on 10,000 random cases.
+// Laws of merging, each on 10,000 random cases.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -37,7 +37,7 @@ describe('claims', () => {
     expectLaws(claims(), joined);
   });
 
-  it('do so where some of them are revoked', () => {
+  it('merge in any order if some are revoked', () => {
     fc.assert(
       fc.property(
         claims(),
@@ -57,7 +57,7 @@ describe('claims', () => {
     );
   });
 
-  it('are in one order, in which only the same are equal', () => {
+  it('are totally ordered', () => {
     fc.assert(
       fc.property(claims(), claims(), claims(), (a, b, c) => {
         expect(Math.sign(better(a, b))).toBe(-Math.sign(better(b, a)) + 0);
@@ -68,7 +68,7 @@ describe('claims', () => {
     );
   });
 
-  it('lose nothing that was spent or could be chosen from', () => {
+  it('keep the effort and the families of all', () => {
     fc.assert(
       fc.property(claims(), claims(), (a, b) => {
         const { families, trials, tuningSeconds } = joined(a, b).evidence;
@@ -92,13 +92,13 @@ describe('claims', () => {
     ['more processes', { processes: 6 }, { processes: 5, low: 1.82, repetitions: 99 }],
     ['more repetitions', { repetitions: 61 }, { repetitions: 60, low: 1.82 }],
     ['a surer gain', { low: 1.82 }, { low: 1.81 }],
-  ])('are better with %s, whenever they were written', (_, a, b) => {
+  ])('are better with %s, at any time', (_, a, b) => {
     const [x, y] = [claimOf({ evidence: a, createdAt: '2020-01-01T00:00:00Z' }), claimOf({ evidence: b })];
     expect(better(x, y)).toBeGreaterThan(0);
     expect(better(y, x)).toBeLessThan(0);
   });
 
-  it('have a digest of what was measured and by whom, and not of what was spent', () => {
+  it('have a digest of measurements and origin, without effort', () => {
     const { digest } = claimOf();
     expect(claimOf({ evidence: { trials: 1, tuningSeconds: 1, families: [] } }).digest).toBe(digest);
     for (const change of [
@@ -110,7 +110,7 @@ describe('claims', () => {
       { configuration: DEFAULT_CONFIGURATION },
     ])
       expect(claimOf(change).digest).not.toBe(digest);
-    // Others have to be able to compute it.
+    // The digest is part of the exchange format.
     expect(digest).toBe('b1152ea448c1c71ec76b88c126f970097dca53103347c4e6b0b9a7ae7caab502');
   });
 });
@@ -132,7 +132,7 @@ describe('the decision', () => {
       })),
     )!;
 
-  it('is the same whatever the order of the claims, with the effort of all', () => {
+  it('does not depend on the order of claims, and has the effort of all', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(claims(), { selector: ({ digest }) => digest, minLength: 1, maxLength: 5 }),
@@ -155,7 +155,7 @@ describe('the decision', () => {
 });
 
 describe('marks', () => {
-  it('of which only words differ merge in any order and any number of times', () => {
+  it('that differ only in time and reason merge in any order and any number of times', () => {
     const same = keptMarks(fc.constant(TILE)).map((mark): KeptMark => ({
       ...mark,
       ...ORIGIN,
@@ -165,7 +165,7 @@ describe('marks', () => {
     expectLaws(same, joinedMark);
   });
 
-  it('count by what they say, not by their order', () => {
+  it('count independently of their order', () => {
     const marks = fc.array(keptMarks(fc.constant(TILE)), { maxLength: 5 });
     fc.assert(
       fc.property(marks, (all) => {
@@ -202,17 +202,17 @@ describe('marks', () => {
       ],
       false,
     ],
-  ])('say of %s whether it may be used', (_, marks, expected) => {
+  ])('forbid or allow their configuration: %s', (_, marks, expected) => {
     expect(isMarked(marks.map(mark))).toBe(expected);
   });
 
-  it('of one that was found slower here count here', () => {
+  it('of the kind slower count for their own origin', () => {
     const slower = mark({ kind: 'slower' });
     expect(countingMarks([slower], ORIGIN)).toEqual([slower]);
     expect(countingMarks([slower], { ...ORIGIN, machine: 'other' })).toEqual([]);
   });
 
-  it('go into the latest generation, and a lifted one opens the next', () => {
+  it('belong to the latest generation, and lifted opens the next', () => {
     expect(nextGeneration([], 'slower')).toBe(0);
     expect(nextGeneration([], 'lifted')).toBe(1);
     expect(nextGeneration([mark({ generation: 3 }), mark({})], 'slower')).toBe(3);

@@ -1,18 +1,18 @@
 // @module-tag slow
-// Several real processes on one file.
+// Several processes on one file.
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DECISION, look, open, startChild, subjectOf, temporaryPath, type Child } from './support.ts';
 
-/** Lets them all act at once and waits until they have ended well. */
+/** Starts all children at the same moment, and waits for their success. */
 async function release(children: readonly Child[]): Promise<void> {
   await Promise.all(children.map((child) => child.says('ready')));
   for (const child of children) child.process.stdin?.end('go\n');
   await Promise.all(children.map((child) => child.done));
 }
 
-/** A database of at least 20 records whose only writer was killed at work. */
+/** A database of at least 20 records after a kill of its only writer. */
 async function leftByKilledWriter(): Promise<string> {
   const path = temporaryPath();
   const child = startChild('put-forever', path);
@@ -22,7 +22,7 @@ async function leftByKilledWriter(): Promise<string> {
   return path;
 }
 
-it('lets processes create one database at the same moment', async () => {
+it('lets processes create one database concurrently', async () => {
   for (let round = 0; round < 3; round++) {
     const path = temporaryPath();
     await release([1, 2, 3, 4, 5, 6].map((m) => startChild('create', path, String(m))));
@@ -39,13 +39,13 @@ it('adds up the counters of four processes', async () => {
   expect(open(path).counters()).toEqual({ hits: 1000, seconds: 500 });
 });
 
-it('keeps every acknowledged record when a process is killed while it writes', async () => {
+it('keeps every acknowledged record of a killed writer', async () => {
   for (const enough of ['\n5\n', '\n50\n', '\n200\n']) {
     const path = temporaryPath();
     const child = startChild('put-forever', path);
     await child.says(enough);
     child.process.kill('SIGKILL');
-    // The last line may have been cut off.
+    // The last line may be incomplete.
     const acknowledged = (await child.ended).split('\n').slice(0, -1);
     expect(look(path, 'PRAGMA integrity_check')).toBe('ok');
     const found = new Set(
@@ -57,7 +57,7 @@ it('keeps every acknowledged record when a process is killed while it writes', a
   }
 });
 
-it('lets another process go on where a killed one was', async () => {
+it('lets another process write after a killed one', async () => {
   const path = await leftByKilledWriter();
   const store = open(path);
   const before = store.allRecords().length;
@@ -70,14 +70,14 @@ it('shows a reader the records of a killed writer', async () => {
   expect(open(path, { readonly: true }).allRecords().length).toBeGreaterThanOrEqual(20);
 });
 
-it('shows the records of a killed writer in a folder that takes no files', async () => {
+it('shows the records of a killed writer in a read-only folder', async () => {
   const path = await leftByKilledWriter();
   for (const name of readdirSync(dirname(path))) chmodSync(join(dirname(path), name), 0o444);
   chmodSync(dirname(path), 0o555);
   expect(await startChild('unprivileged-read', path).done).toMatch(/^ok \d+$/);
 });
 
-it('reads the database of a killed writer where SQLite would need to make a file and cannot', async () => {
+it('reads the database of a killed writer if SQLite cannot create its files', async () => {
   const path = await leftByKilledWriter();
   rmSync(`${path}-shm`);
   chmodSync(dirname(path), 0o555);

@@ -1,4 +1,4 @@
-// What the database itself refuses, whoever writes it.
+// Constraints of the database itself.
 import { expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import type { Mark, Run, Trial } from '../../src/store/store.ts';
@@ -39,7 +39,7 @@ it.each([
   expect(store.allRecords()).toEqual([]);
 });
 
-it('leaves the earlier record in place when its successor is refused', () => {
+it('keeps the old record if the new one is refused', () => {
   const store = open(temporaryPath());
   store.putRecord(SUBJECT, DECISION);
   expect(() => {

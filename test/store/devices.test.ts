@@ -14,13 +14,13 @@ function known() {
 const names = (store: ReturnType<typeof open>) => store.devices().map(({ key, name }) => [key, name]);
 
 describe('devices', () => {
-  test('are listed with what is known of them, also where there are only misses', () => {
+  test('are listed, even with misses only', () => {
     expect(known().store.devices()).toEqual([
       { key: 'another device', form: { threads: 2 }, name: null },
       { key: SUBJECT.device, form: SUBJECT.deviceForm, name: null },
     ]);
   });
-  test('whose description is damaged are left out', () => {
+  test('with a damaged description are skipped', () => {
     const { path, store } = known();
     alter(path, `UPDATE device SET form = '{', own = '{' WHERE key = 'another device'`);
     expect(names(store)).toEqual([[SUBJECT.device, null]]);
@@ -28,7 +28,7 @@ describe('devices', () => {
 });
 
 describe('a name', () => {
-  test('is given to a device, also to one that nothing is known of', () => {
+  test('can be given to any device, even an unknown one', () => {
     const { store } = known();
     store.nameDevice('prod', { key: 'new device', form: { threads: 4 } });
     expect(names(store)).toEqual([
@@ -37,7 +37,7 @@ describe('a name', () => {
       ['new device', 'prod'],
     ]);
   });
-  test('replaces the one that the device had, and leaves the device that had it', () => {
+  test('replaces the old name of the device, and leaves its old device', () => {
     const { store } = known();
     const [first, second] = store.devices();
     store.nameDevice('prod', first!);
@@ -59,7 +59,7 @@ describe('a name', () => {
     });
     expect(names(store).map(([, own]) => own)).toEqual([null, null]);
   });
-  test('that somebody has written around that is none', () => {
+  test('that is invalid in the file is null', () => {
     const { path, store } = known();
     alter(path, `INSERT INTO device_name (device, name) SELECT id, 'a ' || char(27) FROM device LIMIT 1`);
     expect(names(store).map(([, own]) => own)).toEqual([null, null]);

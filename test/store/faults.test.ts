@@ -1,5 +1,5 @@
 // @module-tag slow
-// Every way in which the file can be wrong: one kind of error each, which names the file and the way out.
+// Every fault of the file is one kind of error, which names the file and the way out.
 import {
   chmodSync,
   copyFileSync,
@@ -38,7 +38,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
   it.each([
     ['noise', Buffer.alloc(10_000, 'not a database ')],
     ['a short text', Buffer.from('my notes')],
-  ])('calls a file of %s damaged and leaves it as it was', (_, content) => {
+  ])('calls a file of %s damaged, and does not change it', (_, content) => {
     const path = temporaryPath();
     writeFileSync(path, content);
     const error = failure('damaged', path, () => open(path, options));
@@ -63,7 +63,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
     ['tables', 'CREATE TABLE bookmark (url)'],
     ['an application id', 'PRAGMA application_id = 252006674'],
     ['a schema version', 'PRAGMA user_version = 1'],
-  ])('calls a database with only %s of another program foreign and leaves it as it was', (_, sql) => {
+  ])('calls a database with only %s of another program foreign, and does not change it', (_, sql) => {
     const path = temporaryPath();
     alter(path, sql);
     const before = readFileSync(path);
@@ -78,7 +78,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
 });
 
 describe('opened for writing', () => {
-  it('says that a database of a later schema needs a newer program', () => {
+  it('calls a database of a later schema a future one', () => {
     const path = filled();
     alter(path, 'PRAGMA user_version = 99');
     const error = failure('future', path, () => open(path));
@@ -87,14 +87,14 @@ describe('opened for writing', () => {
     );
   });
 
-  it('initialises a file without content', () => {
+  it('initialises an empty file', () => {
     const path = temporaryPath();
     writeFileSync(path, '');
     filled(path);
     expect(open(path).allRecords()).toHaveLength(1);
   });
 
-  it('initialises a SQLite database without content', () => {
+  it('initialises an empty SQLite database', () => {
     const path = temporaryPath();
     alter(path, 'VACUUM');
     filled(path);
@@ -108,21 +108,21 @@ describe('opened for writing', () => {
     failure('unwritable', path, () => open(path));
   });
 
-  it('calls a folder that takes no files unwritable', async () => {
+  it('calls a read-only folder unwritable', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
     const path = join(folder, 'tuning.db');
     expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable .*IREE_TUNED_READONLY=1/);
   });
 
-  it('calls a folder that cannot be made unwritable', async () => {
+  it('calls a folder that cannot be created unwritable', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
     const path = join(folder, 'below', 'tuning.db');
     expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable /);
   });
 
-  it('calls a file that may only be read unwritable', async () => {
+  it('calls a read-only file unwritable', async () => {
     const path = filled();
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o444);
@@ -130,18 +130,18 @@ describe('opened for writing', () => {
   });
 });
 
-describe('opened only to be read', () => {
+describe('opened for reading', () => {
   it.each([
     ['does not exist', 'missing.db'],
     ['lies in a folder that does not exist', 'no/such/folder/missing.db'],
-  ])('calls a file unavailable that %s, and creates nothing', (_, name) => {
+  ])('calls a file that %s unavailable, and creates none', (_, name) => {
     const folder = temporaryFolder();
     const path = join(folder, name);
     failure('unavailable', path, () => open(path, { readonly: true }));
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('calls a file without content unavailable', () => {
+  it('calls an empty file unavailable', () => {
     const path = temporaryPath();
     writeFileSync(path, '');
     failure('unavailable', path, () => open(path, { readonly: true }));
@@ -153,14 +153,14 @@ describe('opened only to be read', () => {
     failure('unavailable', file, () => open(join(file, 'tuning.db'), { readonly: true }));
   });
 
-  it('reads a database in a folder that takes no files', async () => {
+  it('reads a database in a read-only folder', async () => {
     const path = filled();
     chmodSync(path, 0o444);
     chmodSync(dirname(path), 0o555);
     expect(await startChild('unprivileged-read', path).done).toBe('ok 1');
   });
 
-  it('reads a database of more than 64 MiB, wherever it lies', async () => {
+  it('reads a database of more than 64 MiB in any folder', async () => {
     const path = filled();
     alter(path, 'CREATE TABLE ballast AS SELECT zeroblob(70000000)');
     expect(open(path, { readonly: true }).allRecords()).toHaveLength(1);
@@ -171,7 +171,7 @@ describe('opened only to be read', () => {
     expect(await startChild('unprivileged-read', elsewhere).done).toBe('ok 1');
   });
 
-  it('calls a file that may not be read unavailable', async () => {
+  it('calls an unreadable file unavailable', async () => {
     const path = filled();
     chmodSync(path, 0o000);
     chmodSync(dirname(path), 0o755);
@@ -186,14 +186,14 @@ describe('opened only to be read', () => {
     expect(readdirSync(dirname(path))).toEqual(['tuning.db']);
   });
 
-  it('sees what a writer that is still at work has committed', () => {
+  it('sees the commits of an active writer', () => {
     const path = temporaryPath();
     const writer = open(path);
     writer.putRecord(SUBJECT, DECISION);
     expect(open(path, { readonly: true }).allRecords()).toHaveLength(1);
   });
 
-  it('refuses every write, says why, and changes nothing', () => {
+  it('refuses every write with a reason, and changes nothing', () => {
     const path = filled();
     const before = readFileSync(path);
     const store = open(path, { readonly: true });
@@ -233,14 +233,14 @@ describe('opened only to be read', () => {
 });
 
 describe('while another process holds the lock', () => {
-  it('reads on beside a writer', async () => {
+  it('reads during a write', async () => {
     const path = filled();
     const holder = startChild('hold', path);
     await holder.says('ready');
     expect(open(path, { busyTimeoutMs: 100 }).allRecords()).toHaveLength(1);
   });
 
-  it('gives up writing after the busy timeout', async () => {
+  it('fails to write after the busy timeout', async () => {
     const path = filled();
     const holder = startChild('hold', path);
     await holder.says('ready');
@@ -253,14 +253,14 @@ describe('while another process holds the lock', () => {
     expect(error.message).toContain('waited 200 ms');
   });
 
-  it('gives up opening after the busy timeout when readers are kept out as well', async () => {
+  it('fails to open after the busy timeout of an exclusive lock', async () => {
     const path = filled();
     const holder = startChild('hold', path, 'everything');
     await holder.says('ready');
     failure('locked', path, () => open(path, { busyTimeoutMs: 100 }));
   });
 
-  it('writes when the lock is released in time', async () => {
+  it('writes after the lock is released in time', async () => {
     const path = filled();
     const holder = startChild('hold', path);
     await holder.says('ready');
@@ -272,7 +272,7 @@ describe('while another process holds the lock', () => {
   });
 });
 
-it('gives a StoreError for a store that was closed', () => {
+it('throws StoreError for a closed store', () => {
   const path = filled();
   const store = open(path);
   store.close();
@@ -285,7 +285,7 @@ it('can be closed twice', () => {
   store.close();
 });
 
-it('puts our application id and schema version into the file', () => {
+it('writes application id and schema version to the file', () => {
   const path = filled();
   expect(look(path, 'PRAGMA application_id')).toBe(0x49524574);
   expect(look(path, 'PRAGMA user_version')).toBe(SCHEMA_VERSION);

@@ -1,4 +1,4 @@
-// A database on a network disk: read, never written. The disk is made up; the file is a real one.
+// A database on a network disk is read and never written. The disk is simulated.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
@@ -16,7 +16,7 @@ function recorded(): string {
   return path;
 }
 
-test('is refused when it is to be written, with the way out, and nothing is made there', () => {
+test('is refused for writing with the way out, and no file is created', () => {
   const path = temporaryPath();
   const { message } = failure('network', path, () => openSqliteStore(path, { networkAt }));
   expect(message).toContain('a network disk (NFS)');
@@ -40,12 +40,12 @@ test('is read', async () => {
   expect([`${path}-wal`, `${path}-shm`].filter((name) => existsSync(name))).toEqual([]);
 });
 
-test('that is not there yet is refused for the disk that it would lie on', async () => {
+test('that does not exist is refused because of its folder', async () => {
   const path = temporaryPath();
   await expect(openAsFarAsPossible(path, { networkAt })).rejects.toMatchObject({ kind: 'network' });
 });
 
-test('is only asked about where it is to be written', () => {
+test('is detected only for writing', () => {
   const path = recorded();
   const never = () => {
     throw new Error('nobody needs to know');
@@ -53,7 +53,7 @@ test('is only asked about where it is to be written', () => {
   expect(open(path, { networkAt: never, readonly: true }).allRecords()).toHaveLength(1);
 });
 
-test('one on a disk of this machine is written as it was', async () => {
+test('a database on a local disk is written', async () => {
   const { store, whyReadonly } = await openAsFarAsPossible(recorded());
   expect(whyReadonly).toBeNull();
   store.noteMiss(SUBJECT);

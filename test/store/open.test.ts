@@ -11,7 +11,7 @@ it('opens a SQLite path', async () => {
   expect(store.allRecords()).toEqual([]);
 });
 
-it('hands the options on', async () => {
+it('passes the options on', async () => {
   await expect(openStore(temporaryPath(), { readonly: true })).rejects.toMatchObject({ kind: 'unavailable' });
 });
 

@@ -1,4 +1,4 @@
-// Values that tests and their child processes share.
+// Sample values for tests and their child processes.
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Evidence, Run, Subject, Mark } from '../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
@@ -54,7 +54,7 @@ export const RUN: Run = {
   defaultSeconds: [0.002, 0.003],
 };
 
-/** A matmul of m x 512 x 512 on one target, device and compiler, any of which can be replaced. */
+/** A matmul of m x 512 x 512 on one target, device and compiler, with replacements. */
 export function subjectOf(m: number, change: Partial<Subject> = {}): Subject {
   const workloadForm: OperationWork = {
     kind: 'contraction',

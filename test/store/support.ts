@@ -1,4 +1,4 @@
-// Temporary files, sample values, and child processes that stand for other users of the database.
+// Temporary files, sample values, and child processes as other users of the database.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { NODE_CODE } from '../support/node-code.ts';
 
 export { DECISION, EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from './samples.ts';
 
-/** A folder that is gone when the test is over. */
+/** A folder that the test's end removes. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-store-'));
   onTestFinished(() => {
-    // Tests take the right to write away.
+    // Some tests remove write permission.
     chmodSync(folder, 0o755);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -28,7 +28,7 @@ export function temporaryPath(): string {
   return join(temporaryFolder(), 'tuning.db');
 }
 
-/** An open store that is closed when the test is over. */
+/** An open store that the test's end closes. */
 export function open(path: string, options?: SqliteOptions): Store {
   const store = openSqliteStore(path, options);
   onTestFinished(() => {
@@ -37,16 +37,16 @@ export function open(path: string, options?: SqliteOptions): Store {
   return store;
 }
 
-/** Runs SQL on the file behind the store's back. */
+/** Runs SQL on the file, bypassing the store. */
 export function alter(path: string, sql: string): void {
   const db = new Database(path);
-  // What constraints refuse can still be in a file that another program has written.
+  // Another program can write rows that violate constraints.
   db.pragma('ignore_check_constraints = ON');
   db.exec(sql);
   db.close();
 }
 
-/** One value out of the file, read behind the store's back. */
+/** Reads one value from the file, bypassing the store. */
 export function look(path: string, sql: string): unknown {
   const db = new Database(path);
   const value: unknown = db.prepare(sql).pluck().get();
@@ -54,7 +54,7 @@ export function look(path: string, sql: string): unknown {
   return value;
 }
 
-/** The `StoreError` that the action throws, which must be of this kind and name the path. */
+/** The `StoreError` of an action. Checks its kind, and the path in its message. */
 export function failure(kind: StoreErrorKind, path: string, action: () => unknown): StoreError {
   let thrown: unknown;
   try {
@@ -73,15 +73,15 @@ export function failure(kind: StoreErrorKind, path: string, action: () => unknow
 
 export interface Child {
   readonly process: ChildProcess;
-  /** Resolves with everything written so far once stdout contains the text; rejects if the child ends before. */
+  /** Resolves with stdout once it contains the text. Rejects if the child ends before. */
   says(text: string): Promise<string>;
-  /** Resolves with the whole of stdout when the child has ended well; rejects otherwise. */
+  /** Resolves with stdout after exit code 0. Rejects otherwise. */
   done: Promise<string>;
-  /** Whole stdout, however the child has ended. */
+  /** Stdout after the child's end, for any exit code. */
   ended: Promise<string>;
 }
 
-/** Another process that does `deed` (see child.ts) to the database. */
+/** Starts a process that runs `deed` of child.ts on the database. */
 export function startChild(deed: string, ...parameters: string[]): Child {
   const script = join(import.meta.dirname, 'child.ts');
   const child = spawn(process.execPath, ['--conditions=source', script, deed, ...parameters], {
@@ -101,7 +101,7 @@ export function startChild(deed: string, ...parameters: string[]): Child {
     if (code !== 0) throw new Error(`${deed} ended with ${String(code)}: ${errors}`);
     return output;
   });
-  // Not every test waits for `done`; those that do still see the rejection.
+  // Prevents an unhandled rejection in tests that do not await `done`.
   done.catch(() => undefined);
   const says = (text: string) =>
     new Promise<string>((resolve, reject) => {

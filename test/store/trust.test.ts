@@ -1,5 +1,5 @@
 // @module-tag slow
-// A database that anybody may have written: what is not sound is passed over by builds, and counted by the doctor.
+// Untrusted databases: builds skip invalid rows, and the doctor counts them.
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
@@ -8,7 +8,7 @@ import { readValue } from '../../src/store/exchange/read.ts';
 import { open, SUBJECT, temporaryPath } from './support.ts';
 import { SAMPLE } from './exchange/samples.ts';
 
-/** What a column may hold, as far as its type lets it. */
+/** Values that the type of a column allows. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   TEXT: [
     "''",
@@ -29,7 +29,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
 const NO_PARTS = { workload: 0, target: 0, device: 0, compiler: 0 };
 const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload'];
 
-it('is never taken at its word, whatever stands in which column', () => {
+it('is validated in every column', () => {
   const path = temporaryPath();
   const exchange = openSqliteExchange(path);
   exchange.receive(
@@ -52,7 +52,7 @@ it('is never taken at its word, whatever stands in which column', () => {
     try {
       db.exec(`UPDATE ${table} SET ${name} = ${value}`);
     } catch (error) {
-      // Types and keys hold, whoever writes.
+      // Types and keys hold for any writer.
       expect(String(error)).toMatch(/UNIQUE|cannot store/);
       db.exec('ROLLBACK');
       continue;
@@ -80,10 +80,10 @@ it('is never taken at its word, whatever stands in which column', () => {
     store.subject(SUBJECT);
     const { unsound } = exchange.health();
     if (Object.values(unsound).some((count) => count > 0)) ignored++;
-    // Whatever is exported is sound.
+    // Exported lines are valid.
     for (const line of exchange.lines({}, () => undefined))
       expect(readValue(JSON.parse(line)).outcome, place).not.toBe('refused');
-    // As it was.
+    // Unchanged.
     for (const text of [
       'run',
       'trial',
@@ -116,7 +116,7 @@ it('is never taken at its word, whatever stands in which column', () => {
   exchange.close();
 });
 
-it('is counted row by row', () => {
+it('is counted by row', () => {
   const path = temporaryPath();
   const exchange = openSqliteExchange(path);
   exchange.receive(

@@ -1,11 +1,11 @@
 // @module-tag slow
-// A database that the user may read and not write: it is read, whatever state its owner has left it in.
+// A database without write permission is read in every state of its file.
 import { chmodSync, copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DECISION, open, startChild, SUBJECT, subjectOf, temporaryFolder, temporaryPath } from './support.ts';
 
-/** A database with a record, closed. */
+/** A closed database with a record. */
 function recorded(): string {
   const path = temporaryPath();
   const store = open(path);
@@ -14,11 +14,11 @@ function recorded(): string {
   return path;
 }
 
-/** What a user who owns nothing of it finds: how many records, and why they are only read. */
+/** Number of records that another user finds, and why the database is read-only for them. */
 const opened = (path: string) => startChild('unprivileged-open', path).done;
 
-describe('a database that cannot be written is read, and why is said', () => {
-  test('where the file is somebody else’s', async () => {
+describe('an unwritable database is read, with a reason', () => {
+  test('if the file belongs to another user', async () => {
     const path = recorded();
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o644);
@@ -27,7 +27,7 @@ describe('a database that cannot be written is read, and why is said', () => {
     );
   });
 
-  test('where the folder takes no files, as on a read-only disk', async () => {
+  test('if the folder is read-only', async () => {
     const path = recorded();
     chmodSync(path, 0o666);
     chmodSync(dirname(path), 0o555);
@@ -35,7 +35,7 @@ describe('a database that cannot be written is read, and why is said', () => {
     expect(readdirSync(dirname(path))).toEqual(['tuning.db']);
   });
 
-  test('while its owner writes it', async () => {
+  test('while its owner writes to it', async () => {
     const path = recorded();
     chmodSync(dirname(path), 0o755);
     const writer = open(path);
@@ -46,7 +46,7 @@ describe('a database that cannot be written is read, and why is said', () => {
     expect(writer.allRecords()).toHaveLength(3);
   });
 
-  test.each([['-wal'], ['-wal and -shm']])('where its owner was killed, and has left %s', async (left) => {
+  test.each([['-wal'], ['-wal and -shm']])('if its owner was killed and left %s', async (left) => {
     const path = recorded();
     const writer = open(path);
     writer.putRecord(subjectOf(7), DECISION);
@@ -59,7 +59,7 @@ describe('a database that cannot be written is read, and why is said', () => {
     expect(readdirSync(dirname(copy))).toEqual(before);
   });
 
-  test('unless there is none, or it cannot be read either', async () => {
+  test('unless it is missing or unreadable', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
     expect(await opened(join(folder, 'tuning.db'))).toMatch(/^unwritable .* cannot be written/);

@@ -1,6 +1,5 @@
 // @module-tag slow
-// Databases that other versions of this program have made, opened by this one: nothing of them is lost, and what cannot be
-// opened stays as it is.
+// Databases of other versions of this program: nothing is lost, and an unreadable one stays unchanged.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -10,7 +9,7 @@ import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { DECISION, failure, look, open, SUBJECT, temporaryPath } from './support.ts';
 
-/** As the first release left it after a tuned build, one that found a miss and one that found the record. */
+/** SQL of a database of the first release, after a tuned build, a miss and a hit. */
 const FIRST = readFileSync(join(import.meta.dirname, 'first-release.sql'), 'utf8');
 
 let path: string;
@@ -18,7 +17,7 @@ beforeEach(() => {
   path = temporaryPath();
 });
 
-/** Writes the database of the first release, in the journal mode that it had. */
+/** Writes the database of the first release in its journal mode. */
 function writeFirst(): Buffer {
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
@@ -30,7 +29,7 @@ function writeFirst(): Buffer {
 const ROW = 'contraction m=1 n=1024 k=2048 f32,f32->f32 mk,kn->mn';
 
 describe('a database of the first release', () => {
-  it('is what that release made', () => {
+  it('equals the output of that release', () => {
     writeFirst();
     expect([look(path, 'PRAGMA application_id'), look(path, 'PRAGMA user_version')]).toEqual([
       APPLICATION_ID,
@@ -43,7 +42,7 @@ describe('a database of the first release', () => {
     expect(tables).toBe('compiler counter device miss record subject target trial workload');
   });
 
-  it('is migrated when it is opened to be written, with all that is in it', () => {
+  it('is migrated with its content when opened for writing', () => {
     writeFirst();
     const count = (table: string) => look(path, `SELECT count(*) FROM ${table}`);
     const tables = ['workload', 'target', 'device', 'compiler', 'subject', 'trial', 'miss', 'counter'];
@@ -60,15 +59,15 @@ describe('a database of the first release', () => {
     expect([ratio, low, high, seconds, trials, won.createdAt, won.createdBy]).toEqual(evidence);
     expect(won).toMatchObject({ configuration: { kind: 'tile' }, failure: null, tool: 'unknown' });
     expect(store.trials(won)).not.toEqual([]);
-    // What it could not decide about stays asked for.
+    // Its miss stays.
     expect(store.misses()).toHaveLength(before[6] as number);
-    // And is found as a build asks for it.
+    // Its record is found by a build's look-up.
     expect(store.findRecords([ROW], won.target, won.compiler)).toMatchObject([
       { workload: ROW, configuration: won.configuration },
     ]);
   });
 
-  it('is kept as it was beside the migrated one, which is said', () => {
+  it('is kept as a copy beside the migrated one, with a message', () => {
     writeFirst();
     const rows = (of: string) =>
       look(of, 'SELECT group_concat(ratio) FROM (SELECT ratio FROM record ORDER BY subject)');
@@ -95,7 +94,7 @@ describe('a database of the first release', () => {
     ).toEqual(['tuning.db', 'tuning.db.schema-1']);
   });
 
-  it('is not migrated where no copy of it can be kept, but read', async () => {
+  it('is read and not migrated if no copy can be written', async () => {
     const before = writeFirst();
     mkdirSync(`${path}.schema-1`);
     const messages: string[] = [];
@@ -109,7 +108,7 @@ describe('a database of the first release', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('is used where it may only be read, and stays as it is', () => {
+  it('is read and stays unchanged when read-only', () => {
     const before = writeFirst();
     const store = open(path, { readonly: true });
     expect(store.allRecords().map(({ workload }) => workload)).toContain(ROW);
@@ -118,7 +117,7 @@ describe('a database of the first release', () => {
     });
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(existsSync(`${path}-wal`)).toBe(false);
-    // A copy of it says what the migrated one says.
+    // A migrated copy on disk has the same content.
     const linesOf = (options: { readonly readonly: boolean }) => {
       const exchange = openSqliteExchange(path, options);
       const lines = [...exchange.lines({}, (reason) => expect.fail(reason))];
@@ -130,7 +129,7 @@ describe('a database of the first release', () => {
     expect(linesOf({ readonly: false })).toEqual(read);
   });
 
-  it('is used with what another process has just written to it', () => {
+  it('is read with the latest writes of another process', () => {
     writeFirst();
     const writer = new Database(path);
     writer.exec('DELETE FROM record; DELETE FROM trial');
@@ -139,7 +138,7 @@ describe('a database of the first release', () => {
   });
 });
 
-it('a large database of an older schema that may only be read says what to do', () => {
+it('a large read-only database of an older schema is an error with the way out', () => {
   writeFirst();
   const db = new Database(path);
   db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(64 * 1024 * 1024))');
@@ -149,7 +148,7 @@ it('a large database of an older schema that may only be read says what to do', 
 });
 
 describe('a database of a later version', () => {
-  /** With a record, as a later version changes it. */
+  /** A database with a record, changed like a later version. */
   function writeLater(sql: string): Buffer {
     const store = open(path);
     store.putRecord(SUBJECT, DECISION);
@@ -165,7 +164,7 @@ describe('a database of a later version', () => {
   };
   const wayOut = /newer iree-compile-tuned .*: update iree-compile-tuned, or set IREE_TUNED_DB/;
 
-  it('is read where all that is read here is there, and left alone, to the byte', async () => {
+  it('is read without a change if it has all that reading needs', async () => {
     const before = writeLater('ALTER TABLE claim ADD COLUMN joules REAL; CREATE TABLE energy (joules REAL)');
     expect(open(path, { readonly: true }).allRecords()).toMatchObject([{ workload: SUBJECT.workload }]);
     const { store, whyReadonly } = await openAsFarAsPossible(path);
@@ -178,7 +177,7 @@ describe('a database of a later version', () => {
     staysAs(before);
   });
 
-  it('is read while a process of that version writes it', () => {
+  it('is read while a process of that version writes to it', () => {
     writeLater('ALTER TABLE claim ADD COLUMN joules REAL');
     const writer = new Database(path);
     writer.exec('DELETE FROM claim');
@@ -189,7 +188,7 @@ describe('a database of a later version', () => {
   it.each([
     ['a column', 'ALTER TABLE claim RENAME COLUMN low TO least'],
     ['a table', 'DROP TABLE program_note'],
-  ])('that lacks %s is not read, and says what to do', async (_, sql) => {
+  ])('that lacks %s is an error with the way out', async (_, sql) => {
     const before = writeLater(sql);
     for (const readonly of [true, false])
       expect(failure('future', path, () => open(path, { readonly })).message).toMatch(wayOut);

@@ -13,7 +13,7 @@ describe('a configuration', () => {
     { version: 1, kind: 'data-tile' },
     TILE,
     { ...TILE, cacheParallel: [0, 0, 2 ** 20], cacheReduction: [0, 0, 1], vectorInnerParallel: [0, 0, 0] },
-  ])('is recognised when it is well formed: %j', (value) => {
+  ])('is valid if it is well formed: %j', (value) => {
     expect(isConfiguration(value, 3)).toBe(true);
   });
 
@@ -37,15 +37,15 @@ describe('a configuration', () => {
     ['a fractional tile', { ...TILE, distribution: [1.5, 0, 0] }],
     ['a tile as a text', { ...TILE, distribution: ['64', 0, 0] }],
     ['a tile above 2^20', { ...TILE, distribution: [2 ** 20 + 1, 0, 0] }],
-  ])('is not recognised with %s', (_, value) => {
+  ])('is invalid with %s', (_, value) => {
     expect(isConfiguration(value)).toBe(false);
   });
 
-  it('is not recognised when its levels do not fit the dimensions of the workload', () => {
+  it('is invalid if its levels do not match the dimensions of the workload', () => {
     expect(isConfiguration(TILE, 4)).toBe(false);
   });
 
-  it('is not recognised with levels of no entries', () => {
+  it('is invalid with empty levels', () => {
     const empty = { ...TILE, distribution: [], vectorCommonParallel: [], vectorReduction: [] };
     expect(isConfiguration(empty)).toBe(false);
   });
@@ -54,7 +54,7 @@ describe('a configuration', () => {
 describe('a workload', () => {
   const form = SUBJECT.workloadForm;
 
-  it('is recognised when it is well formed', () => {
+  it('is valid if it is well formed', () => {
     expect(isWorkload(form)).toBe(true);
   });
 
@@ -63,7 +63,7 @@ describe('a workload', () => {
     expect(isWorkload({ ...form, dimensions: [{ kind: 'm', size }, ...others] })).toBe(true);
   });
 
-  it('is recognised with sizes for a dynamic dimension, or none yet', () => {
+  it('is valid with and without sizes for a dynamic dimension', () => {
     const [, ...others] = form.dimensions;
     const dynamic = (size: number, sizes: unknown) => ({
       ...form,
@@ -101,19 +101,19 @@ describe('a workload', () => {
     ['a text where a truth value belongs', { ...form, constantRhs: 'no' }],
     ['a key too many', { ...form, name: 'matmul' }],
     ['no accumulator', { ...form, accumulator: undefined }],
-  ])('is not recognised with %s', (_, value) => {
+  ])('is invalid with %s', (_, value) => {
     expect(isWorkload(value)).toBe(false);
   });
 });
 
-it('takes only UTC for an instant', () => {
+it('an instant must be in UTC', () => {
   expect(isInstant('2026-01-31T08:00:00Z')).toBe(true);
   expect(isInstant('2026-01-31T08:00:00.123Z')).toBe(true);
   expect(isInstant('2026-01-31T08:00:00')).toBe(false);
   expect(isInstant('2026-13-31T08:00:00Z')).toBe(false);
 });
 
-it('gives undefined for what is not JSON', () => {
+it('parseJson returns undefined for invalid JSON', () => {
   expect(parseJson('{')).toBeUndefined();
   expect(parseJson(null)).toBeUndefined();
 });
@@ -136,7 +136,7 @@ describe('a record in the file', () => {
       'a configuration that is spelled in another way, so that no mark could be found by it',
       `configuration = '{"kind":"default","version":1}'`,
     ],
-  ])('is passed over with %s, and the others are not', (_, change) => {
+  ])('with %s is skipped, and others are not', (_, change) => {
     const path = temporaryPath();
     const first = open(path);
     first.putRecord(SUBJECT, DECISION);
@@ -152,7 +152,7 @@ describe('a record in the file', () => {
     ).toEqual(rest);
   });
 
-  it('is passed over when the form of its workload is not sound, and heals when it is put again', () => {
+  it('with an invalid form of its workload is skipped, and heals when it is put again', () => {
     const path = temporaryPath();
     const first = open(path);
     first.putRecord(SUBJECT, DECISION);
@@ -165,7 +165,7 @@ describe('a record in the file', () => {
   });
 });
 
-it('passes over a trial whose configuration is not sound', () => {
+it('skips a trial with an invalid configuration', () => {
   const path = temporaryPath();
   const first = open(path);
   const trial = { outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' } as const;
@@ -183,7 +183,7 @@ it.each([
   ['no time at all', `seconds = '[]'`],
   ['times of other sizes than the default', `seconds = '[1]'`],
   ['a time of the default', `default_seconds = '[1, "x"]'`],
-])('passes over a run whose row is not sound: %s', (_, change) => {
+])('skips an invalid run: %s', (_, change) => {
   const path = temporaryPath();
   const first = open(path);
   const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1 } as const;
@@ -194,7 +194,7 @@ it.each([
   expect(open(path).runs(SUBJECT)).toEqual([RUN]);
 });
 
-it('passes over what is undecided where a row is not sound', () => {
+it('skips an invalid undecided row', () => {
   const path = temporaryPath();
   const first = open(path);
   first.noteUndecided(SUBJECT, 'too slow', 60);
@@ -203,7 +203,7 @@ it('passes over what is undecided where a row is not sound', () => {
   expect(open(path).findUndecided([SUBJECT.workload], SUBJECT)).toEqual([]);
 });
 
-it('does not know a subject whose workload has another key than its form', () => {
+it("a subject whose key does not match its workload's form is unknown", () => {
   const path = temporaryPath();
   const first = open(path);
   first.noteMiss(SUBJECT);

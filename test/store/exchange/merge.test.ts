@@ -1,5 +1,5 @@
 // @module-tag slow
-// Whole databases: whoever tells whom, how often and in which order, all know the same in the end.
+// Merging whole databases: any exchange in any order leads to the same content.
 import fc from 'fast-check';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ const receive = (exchange: Exchange, lines: readonly unknown[], source: Source =
 const tell = (from: Exchange, to: Exchange) => to.receive(linesOf(from).map(readLine), 'file');
 const nothing = { added: {}, kept: 0, refused: [] };
 
-/** What is told of a key nobody else is told before something names it. */
+/** Lines in an order in which descriptions come before the lines that need them. */
 const news = fc.array(
   fc.oneof(
     told.filter((line) => !('form' in line)),
@@ -71,11 +71,11 @@ const news = fc.array(
   { maxLength: 6 },
 );
 
-/** Each takes some milliseconds. */
+/** Number of random cases, which take some milliseconds each. */
 const CASES = { numRuns: isFull ? 1000 : 60 };
 
 describe('databases', () => {
-  /** Two that are emptied again and again: making one takes longer than everything that is tried with it. */
+  /** Two databases that each case empties, because creating one takes longer than a case. */
   function pair() {
     const paths = [temporaryPath(), temporaryPath()];
     const [a, b] = paths.map((path) => exchangeAt(path)) as [Exchange, Exchange];
@@ -92,7 +92,7 @@ describe('databases', () => {
     return { a, b, empty };
   }
 
-  it('know the same after any order of the same lines, some of them twice', () => {
+  it('are equal after the same lines in any order, some twice', () => {
     const { a, b, empty } = pair();
     fc.assert(
       fc.property(
@@ -117,7 +117,7 @@ describe('databases', () => {
     );
   });
 
-  it('know the same once they have told each other, whenever something was revoked', () => {
+  it('are equal after an exchange, for revocations at any time', () => {
     const { a, b, empty } = pair();
     fc.assert(
       fc.property(news, news, (ours, theirs) => {
@@ -138,7 +138,7 @@ describe('databases', () => {
 });
 
 describe('an export', () => {
-  it('is the same, byte for byte, after it was imported', () => {
+  it('is the same, byte for byte, after an import', () => {
     const path = temporaryPath();
     const store = open(path);
     for (const m of [512, 4, 33]) {
@@ -184,14 +184,14 @@ describe('an export', () => {
     });
     expect(linesOf(second)).toEqual(lines);
     expect(tell(first, second)).toMatchObject({ added: {}, known: 25, refused: [] });
-    // Every line is what the schemas and the writer say it is.
+    // Every line is valid and canonical.
     for (const line of lines.slice(0, -1)) {
       const reading = readLine(line);
       expect(reading.outcome === 'line' && lineText(reading.line)).toBe(line);
     }
   });
 
-  it('holds what fits the filter, what that names, and what is revoked', () => {
+  it('has the matching rows, their descriptions, and all revocations', () => {
     const path = temporaryPath();
     const store = open(path);
     store.putRecord(SUBJECT, DECISION);
@@ -205,16 +205,16 @@ describe('an export', () => {
       ...['workload', 'target', 'device', 'compiler', 'revocation', 'claim'],
     ]);
     expect(types({ workload: 'no such' })).toEqual(['revocation']);
-    // Text of a user, not of SQL.
+    // The filter is text, not SQL.
     expect(types({ workload: '%' })).toEqual(['revocation']);
   });
 
-  it('leaves rows out that are not sound, and says so', () => {
+  it('skips invalid rows with a message', () => {
     const path = temporaryPath();
     const store = open(path);
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(4), DECISION);
-    // Its digest says otherwise.
+    // Its digest does not match.
     alter(path, 'UPDATE claim SET ratio = 1.8 WHERE subject = 1');
     const skipped: string[] = [];
     const lines = [...exchangeAt(path).lines({}, (reason) => skipped.push(reason))];
@@ -223,8 +223,8 @@ describe('an export', () => {
   });
 });
 
-describe('what is received', () => {
-  it('makes a record that builds find, and ends the miss', () => {
+describe('a received line', () => {
+  it('creates a record for builds, and removes the miss', () => {
     const path = temporaryPath();
     const store = open(path);
     store.noteMiss(SUBJECT);
@@ -242,7 +242,7 @@ describe('what is received', () => {
     expect(store.subject(SUBJECT)).toEqual(SUBJECT);
   });
 
-  it('is refused line by line, and what is right is taken', () => {
+  it('is refused alone, and the others are accepted', () => {
     const exchange = exchangeAt();
     const { refused, added } = receive(exchange, [
       claimLineOf(),
@@ -266,7 +266,7 @@ describe('what is received', () => {
     ]);
   });
 
-  it('of a later version is kept as it came, with what is about it, and not read', () => {
+  it('of a later version is kept verbatim with the lines about it, and not read', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     const later = [
@@ -288,14 +288,14 @@ describe('what is received', () => {
     expect(linesOf(exchange)).toEqual(texts.sort());
   });
 
-  it('of a later version is read when it can be, with what is about it', () => {
+  it('of a later version is read after an upgrade, with the lines about it', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     const parts = [...partLinesOf()];
     receive(exchange, parts.slice(1));
     const later = { ...claimLineOf(), version: 2 };
     receive(exchange, [later]);
-    // As an earlier version would have kept what this one knows.
+    // Simulates lines that an earlier version kept.
     const keep = (line: object, change: string) => {
       alter(
         path,
@@ -312,11 +312,11 @@ describe('what is received', () => {
     expect(open(path).marks(SUBJECT)).toHaveLength(1);
     expect(linesOf(exchange)).toContain(JSON.stringify(later));
     expect(exchange.reread()).toBe(0);
-    // What came from a server is not told to it again.
+    // A line from a server is not pushed.
     expect(exchange.changes(0, 99).lines.map(({ type }) => type)).not.toContain('mark');
   });
 
-  it('heals a damaged form, and of two that are sound the same one stays everywhere', () => {
+  it('replaces a damaged form; of two valid forms all databases keep the same', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     receive(exchange, SAMPLE);
@@ -325,9 +325,9 @@ describe('what is received', () => {
     expect(open(path).subject(SUBJECT)).toEqual(SUBJECT);
   });
 
-  describe('of a device that others describe, too', () => {
+  describe('about a device with several descriptions', () => {
     const others = (text: string) => [{ type: 'device', version: 1, key: SUBJECT.device, form: { text } }];
-    /** One text is greater than ours, and one less. */
+    /** One text is greater than this machine's, and one less. */
     const TEXTS = ['', 'zzz'];
 
     it.each(TEXTS)('leaves it as it was found here: %j, before or after', (text) => {
@@ -340,7 +340,7 @@ describe('what is received', () => {
         if (!isBefore) receive(exchange, others(text), 'team');
         expect(store.subject(SUBJECT)).toEqual(SUBJECT);
         expect(store.devices()).toEqual([{ key: SUBJECT.device, form: SUBJECT.deviceForm, name: null }]);
-        // Others are told the same by all who know both, and nobody goes back and forth.
+        // Exports are the same, so databases do not alternate.
         const lines = linesOf(exchange);
         const other = exchangeAt();
         receive(other, others(text));
@@ -352,7 +352,7 @@ describe('what is received', () => {
       }
     });
 
-    it('knows what is said here when nothing was written yet', () => {
+    it('keeps the own description before any write', () => {
       const path = temporaryPath();
       const exchange = exchangeAt(path);
       receive(exchange, [...partLinesOf()].slice(2, 3), 'here');
@@ -360,19 +360,19 @@ describe('what is received', () => {
       expect(open(path).devices()).toMatchObject([{ form: SUBJECT.deviceForm }]);
     });
 
-    it('goes on taking over what others say of theirs', () => {
+    it('still merges descriptions of other devices', () => {
       const path = temporaryPath();
       const exchange = exchangeAt(path);
       receive(exchange, [...partLinesOf(), claimLineOf()], 'team');
       const store = open(path);
-      // As it was read: nothing was found out about that device here.
+      // This machine has no own description of that device.
       store.addMarks(store.subject(SUBJECT)!, [MARK]);
       receive(exchange, others('zzz'), 'team');
       const greater = [JSON.stringify({ text: 'zzz' }), JSON.stringify(SUBJECT.deviceForm)].sort().at(-1)!;
       expect(JSON.stringify(store.devices()[0]?.form)).toBe(greater);
     });
 
-    it('comes to the same whatever is found and told in which order', () => {
+    it('does not depend on the order of own and received descriptions', () => {
       const path = temporaryPath();
       const exchange = exchangeAt(path);
       const store = open(path);
@@ -401,7 +401,7 @@ describe('what is received', () => {
     });
   });
 
-  it('adds runs to a trial that is known, and takes none away', () => {
+  it('adds runs to a known trial, and removes none', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     const more = { ...trialLineOf(), runs: [TRIAL_RUN, { ...TRIAL_RUN, batch: 9 }] };
@@ -416,7 +416,7 @@ describe('what is received', () => {
     expect(look(path, 'SELECT count(*) FROM run')).toBe(2);
   });
 
-  it('leaves runs of a search here with its own trials', () => {
+  it('leaves the runs of a local search at their trials', () => {
     const path = temporaryPath();
     const store = open(path);
     store.addTrials(SUBJECT, [
@@ -428,7 +428,7 @@ describe('what is received', () => {
   });
 });
 
-describe('what is revoked', () => {
+describe('a revocation', () => {
   const recordOf = (path: string) =>
     open(path).findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)[0];
 
@@ -438,7 +438,7 @@ describe('what is revoked', () => {
     ['by the user', { scope: 'origin', value: ORIGIN.createdBy }],
     ['by the machine', { scope: 'origin', value: ORIGIN.machine }],
     ['by both', { scope: 'origin', value: `${ORIGIN.createdBy}@${ORIGIN.machine}` }],
-  ] as const)('is not read: a claim %s', (_, revocation) => {
+  ] as const)('hides a claim %s', (_, revocation) => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     receive(exchange, [...partLinesOf(), claimLineOf(), revocationLineOf({ value: 'x@y', scope: 'origin' })]);
@@ -449,7 +449,7 @@ describe('what is revoked', () => {
     expect(exchange.health()).toMatchObject({ records: 0, claims: 1, revokedClaims: 1 });
   });
 
-  it('does not count: marks and trials', () => {
+  it('hides marks and trials', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     receive(exchange, [...partLinesOf(), claimLineOf({ tool: '9' }), markLineOf(), trialLineOf()]);
@@ -461,19 +461,19 @@ describe('what is revoked', () => {
     expect(open(path).runs(KEY)).toEqual([]);
   });
 
-  it('gives way to new evidence, however good it seemed', () => {
+  it('lets any new evidence win', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     const bad = claimLineOf({ tool: '0.0.9', evidence: { processes: 99, families: ['later'] } });
     receive(exchange, [...partLinesOf(), bad, revocationLineOf()]);
     open(path).putRecord(SUBJECT, DECISION);
     expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
-    // Told again, it stays what it is.
+    // A repeated line changes nothing.
     receive(exchange, [bad]);
     expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
   });
 
-  it('is seen by who would write it', () => {
+  it('of the own origin is visible to the writer', () => {
     const path = temporaryPath();
     const store = open(path, { origin: ORIGIN });
     expect(store.ownRevocation()).toBeNull();
@@ -489,7 +489,7 @@ describe('changes', () => {
   const typesOf = ({ lines }: { readonly lines: readonly Line[] }) => lines.map(({ type }) => type);
   const parts = ['workload', 'target', 'device', 'compiler'];
 
-  it('are told once, with what they name, page by page', () => {
+  it('come once, with their descriptions, page by page', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     expect(exchange.changes(0, 10)).toEqual({ lines: [], kept: [], last: null });
@@ -509,12 +509,12 @@ describe('changes', () => {
     ]);
     const trial = exchange.changes(after, 9);
     expect(typesOf(trial)).toEqual([...parts, 'trial']);
-    // Its runs are news, too.
+    // New runs are a change, too.
     store.addRuns(SUBJECT, [RUN]);
     expect(exchange.changes(trial.last!, 9).lines.at(-1)).toMatchObject({ runs: [TRIAL_RUN] });
   });
 
-  it('are not those that a team has told, unless they are better known here', () => {
+  it('exclude lines of a team, unless local evidence is better', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     receive(exchange, SAMPLE, 'team');
@@ -525,12 +525,12 @@ describe('changes', () => {
     expect(lines.at(-1)).toMatchObject({
       evidence: { trials: 1000, families: ['data-tile', 'later', 'tile'] },
     });
-    // Back from the server.
+    // The claim comes back from the server.
     receive(exchange, [lines.at(-1)], 'team');
     expect(exchange.changes(last!, 9).lines).toEqual([]);
   });
 
-  it('are counted for each server', () => {
+  it('have a position for each server', () => {
     const exchange = exchangeAt();
     expect(exchange.peer('db.example')).toBeNull();
     exchange.setPeer('db.example', { epoch: 'a', pulled: 7, pushed: 3 });
@@ -540,8 +540,8 @@ describe('changes', () => {
   });
 });
 
-describe('a database that is only read', () => {
-  it('of an older schema is migrated in a copy, and left as it is', () => {
+describe('a read-only database', () => {
+  it('of an older schema is migrated in a copy, and stays unchanged', () => {
     const path = temporaryPath();
     const db = new Database(path);
     migrate(db, path, {
@@ -579,7 +579,7 @@ describe('a database that is only read', () => {
 describe('pruning', () => {
   const all = { trialsBefore: '2026-02-01T00:00:00.000Z', claims: true, filter: {} };
 
-  it('removes what is old or named, and never marks or revocations', () => {
+  it('removes the requested rows, and never marks or revocations', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);
     const recent = trialLineOf({ id: 'f'.repeat(32), createdAt: '2026-03-01T00:00:00.000Z' });
@@ -597,7 +597,7 @@ describe('pruning', () => {
     expect(linesOf(exchange).map((line) => (JSON.parse(line) as Line).type)).toEqual(
       expect.arrayContaining(['mark', 'revocation', 'trial']),
     );
-    // Named by nothing.
+    // Without references.
     expect(look(path, 'SELECT count(*) FROM workload')).toBe(1);
     expect(exchange.surplus(all)).toEqual({ trials: 0, runs: 0, claims: 0 });
   });

@@ -1,4 +1,4 @@
-// What anybody may send: nothing throws, nothing that is wrong gets in, and one line says nothing about another.
+// Validation of received lines: it never throws, accepts no invalid line, and treats each line on its own.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LINES, LONGEST_LINE } from '../../../src/store/exchange/lines.ts';
@@ -14,12 +14,12 @@ const reasonOf = (value: unknown) => {
   return reading.outcome === 'refused' ? reading.reason : reading.outcome;
 };
 
-it('takes one of everything, and writes it as it was', () => {
+it('accepts a line of each type, and writes it unchanged', () => {
   expect(new Set(SAMPLE.map(({ type }) => type))).toEqual(new Set(Object.keys(LINES)));
   for (const line of SAMPLE) expect(readLine(lineText(line))).toEqual({ outcome: 'line', line });
 });
 
-it('writes keys in one order, however they came', () => {
+it('writes keys in a canonical order', () => {
   for (const line of SAMPLE) {
     const reversed = Object.fromEntries(Object.entries(line).reverse());
     const reading = readValue(reversed);
@@ -98,7 +98,7 @@ describe('refuses', () => {
     expect(reasonOf(value)).toContain(reason);
   });
 
-  it('texts that a terminal would obey, and names and keys without end, wherever they stand', () => {
+  it('control characters and excessive lengths in every field', () => {
     const fields = [
       ...(['workload', 'target', 'device', 'compiler', 'createdBy', 'machine', 'tool'] as const).map(
         (field) => (text: string) => claimLineOf({ [field]: text }),
@@ -111,12 +111,12 @@ describe('refuses', () => {
     for (const lineWith of fields) {
       expect(outcomeOf(lineWith('harmless'))).toBe('line');
       for (const text of [...CONTROL, EVIL.at(-1)!]) expect(outcomeOf(lineWith(text))).toBe('refused');
-      // Nobody reads it but people.
+      // Only people read it.
       for (const text of EVIL.slice(0, -1)) expect(outcomeOf(lineWith(text))).toBe('line');
     }
   });
 
-  it('whatever is damaged: it never throws, and what it takes can be written and taken again', () => {
+  it('damaged lines without throwing; an accepted line can be written and read again', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...SAMPLE),
@@ -154,7 +154,7 @@ describe('a file', () => {
   };
   const line = lineText(claimLineOf());
 
-  it('is read line by line, wherever it is cut', async () => {
+  it('is read line by line, for any chunks', async () => {
     const bytes = Buffer.from(`\ufeff${line}\r\n\n  \n{"type":"ä","version":1}\nnonsense\n${line}`);
     const expected = ['1 line', '4 foreign', '5 it is no JSON', '6 line'];
     for (const size of [1, 2, 3, 1000, bytes.length]) {
@@ -166,7 +166,7 @@ describe('a file', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('with bytes that are no text, or a line without end, goes on behind them', async () => {
+  it('is read further after invalid UTF-8 or an excessive line', async () => {
     const long = 'x'.repeat(LONGEST_LINE / 4);
     expect(
       await read(Buffer.from([0x7b, 0xff, 0x0a]), long, long, long, long, long, '\n', line, '\n'),

@@ -1,4 +1,4 @@
-// Lines that tests exchange, and random ones of which many are about the same.
+// Sample lines, and generators of random lines about few subjects.
 import fc from 'fast-check';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import { digestOf } from '../../../src/store/claim.ts';
@@ -16,7 +16,7 @@ import { EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from '../samples.ts';
 export const ORIGIN: Origin = { createdBy: 'a tester', machine: 'a machine', tool: '0.1.0' };
 export const KEY = keysOf(SUBJECT);
 
-/** A claim with the digest that it has to have. */
+/** A claim with its digest. */
 export function claimOf({
   evidence,
   ...change
@@ -59,13 +59,13 @@ export const revocationLineOf = (change: Partial<Revocation> = {}): RevocationLi
   ...{ createdAt: '2026-02-01T08:00:00.000Z', createdBy: 'an administrator', ...change },
 });
 
-/** What the keys of a subject stand for. */
+/** Descriptions of a subject's keys. */
 export const partLinesOf = (subject = SUBJECT): Line[] =>
   (['workload', 'target', 'device', 'compiler'] as const).map((type) => ({
     ...{ type, version: 1, key: subject[type], form: subject[`${type}Form`] },
   }));
 
-/** One of everything. */
+/** One line of each type. */
 export const SAMPLE: readonly Line[] = [
   ...partLinesOf(),
   revocationLineOf(),
@@ -90,7 +90,7 @@ const configurations: readonly Configuration[] = [
 const instant = fc.constantFrom('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z');
 const few = (most: number) => fc.integer({ min: 1, max: most });
 
-/** Claims for one subject and configuration, most of them nearly alike. */
+/** Similar claims for one subject and configuration. */
 export const claims = (of: fc.Arbitrary<Configuration> = fc.constant(TILE)): fc.Arbitrary<Claim> =>
   fc
     .record({
@@ -148,7 +148,7 @@ const parts = fc.constantFrom<Line>(
   ...[SUBJECT, subjectOf(512, { deviceForm: { driver: 'z' }, targetForm: [] })].flatMap(partLinesOf),
 );
 
-/** What somebody may tell of one subject, but for revocations. */
+/** Lines about one subject, without revocations. */
 export const told: fc.Arbitrary<Line> = fc.oneof(
   {
     weight: 3,

@@ -22,7 +22,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-it('knows exactly the migrations that there are', () => {
+it('SCHEMA_VERSION is the number of the last migration', () => {
   const numbers = readdirSync(MIGRATIONS).map((name) => Number(/^(\d{4})_\w+\.sql$/.exec(name)?.[1]));
   expect(numbers.sort()).toEqual(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1));
 });
@@ -34,7 +34,7 @@ it('finds the migrations of the package', () => {
   expect(db.pragma('application_id', { simple: true })).toBe(APPLICATION_ID);
 });
 
-it('makes the tables that the page about the database lists', () => {
+it('creates the tables on the page about the database', () => {
   const page = readFileSync(join(MIGRATIONS, '..', 'README.md'), 'utf8');
   const [local] = page.split('## How databases merge');
   const listed = [...local!.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, names]) => names!.match(/\w+/g)!);
@@ -45,7 +45,7 @@ it('makes the tables that the page about the database lists', () => {
   db.close();
 });
 
-it('applies only those that are missing, in order', () => {
+it('applies only missing migrations, in order', () => {
   const directory = folderWith({
     '0001_one.sql': 'CREATE TABLE log (line TEXT); INSERT INTO log VALUES (1)',
     '0003_three.sql': 'INSERT INTO log VALUES (3)',
@@ -56,7 +56,7 @@ it('applies only those that are missing, in order', () => {
   expect(db.prepare('SELECT line FROM log').pluck().all()).toEqual(['1', '2', '3']);
 });
 
-it('leaves a database as it was when a migration fails', () => {
+it('changes nothing if a migration fails', () => {
   const directory = folderWith({
     '0001_one.sql': 'CREATE TABLE log (line TEXT)',
     '0002_two.sql': 'INSERT INTO no_such_table VALUES (2)',
@@ -69,14 +69,14 @@ it('leaves a database as it was when a migration fails', () => {
   expect(schemaVersion(db, 'a.db')).toBe(0);
 });
 
-it('says that the installation is incomplete when a migration is not there', () => {
+it('reports an incomplete installation if a migration is missing', () => {
   const directory = folderWith({ '0001_one.sql': '' });
   expect(() => {
     migrate(blank(), 'a.db', { version: 2, directory });
   }).toThrow('has no 0002_*.sql; install iree-compile-tuned again');
 });
 
-it('keeps all of a database of the second schema', () => {
+it('keeps the content of a database of the second schema', () => {
   const db = blank();
   migrate(db, 'a.db', { version: 2, directory: MIGRATIONS });
   const { workload, workloadForm } = subjectOf(1);
@@ -151,7 +151,7 @@ it('keeps all of a database of the second schema', () => {
   expect(values('SELECT * FROM run')).toEqual([]);
 });
 
-it('keeps what was timed in a database of the third schema, and each run at its trial', () => {
+it('keeps the trials and runs of a database of the third schema', () => {
   const db = blank();
   migrate(db, 'a.db', { version: 3, directory: MIGRATIONS });
   db.exec(`
@@ -178,7 +178,7 @@ it('keeps what was timed in a database of the third schema, and each run at its 
   migrate(db, 'a.db');
   const found = runs(db) as [string, number][];
   expect(found.map(([, batch]) => batch)).toEqual([0, 10, 1, 11, 2, 12]);
-  // Trials that say the same are told apart, and in every copy in the same way.
+  // Equal trials get different ids, which are the same in every copy.
   expect(new Set(found.map(([id]) => id)).size).toBe(3);
   migrate(copy, 'copy.db');
   expect(runs(copy)).toEqual(found);
@@ -187,7 +187,7 @@ it('keeps what was timed in a database of the third schema, and each run at its 
 });
 
 describe('a database of the first schema', () => {
-  /** Two workloads with tiles, one that failed, one that tried data tiling, one that is missed, one without a record. */
+  /** Two workloads with tiles, one failure, one with data tiling, one miss, one without a record. */
   function first(): Database.Database {
     const db = blank();
     migrate(db, 'a.db', { version: 1, directory: MIGRATIONS });
@@ -202,7 +202,7 @@ describe('a database of the first schema', () => {
       const { workload, workloadForm } = subjectOf(m);
       db.prepare('INSERT INTO workload (key, form) VALUES (?, ?)').run(
         workload,
-        // Nothing said yet what kind of work it is.
+        // The first schema has no kind of work.
         JSON.stringify({ ...workloadForm, kind: undefined }),
       );
       db.prepare('INSERT INTO subject (workload, target, compiler, device) VALUES (?, 1, 1, 1)').run(m);
@@ -250,7 +250,7 @@ describe('a database of the first schema', () => {
     expect(db.pragma('foreign_key_check')).toEqual([]);
   });
 
-  it('has the failures of its records as marks of their configurations', () => {
+  it('gets marks from the failures of its records', () => {
     const db = first();
     migrate(db, 'a.db');
     expect(all(db, 'SELECT * FROM mark')).toEqual([
@@ -269,7 +269,7 @@ describe('a database of the first schema', () => {
     ]);
   });
 
-  it('knows from its trials what its searches could choose from', () => {
+  it('gets families from its trials', () => {
     const db = first();
     migrate(db, 'a.db');
     expect(all(db, 'SELECT subject, families FROM claim ORDER BY subject')).toEqual([
@@ -279,7 +279,7 @@ describe('a database of the first schema', () => {
     ]);
   });
 
-  it('leaves behind what was written around its constraints, and nothing else', () => {
+  it('drops invalid rows only', () => {
     const db = first();
     db.pragma('ignore_check_constraints = ON');
     db.exec(`
@@ -293,7 +293,7 @@ describe('a database of the first schema', () => {
     expect(all(db, 'SELECT subject FROM trial ORDER BY id')).toHaveLength(3);
   });
 
-  it('is migrated when it is opened, and its marked record is seen as such', () => {
+  it('is migrated when opened, and keeps its mark', () => {
     const path = temporaryPath();
     writeFileSync(path, first().serialize());
     expect(

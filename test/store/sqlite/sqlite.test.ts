@@ -43,7 +43,7 @@ const TRIALS: readonly Trial[] = [
 const NOTHING = { ratio: 1, low: 1, high: 1 };
 
 describe('a new database', () => {
-  it('is created together with the folders above it', () => {
+  it('is created with its parent folders', () => {
     const path = join(temporaryFolder(), 'some', 'where', 'tuning.db');
     open(path);
     expect(existsSync(path)).toBe(true);
@@ -68,7 +68,7 @@ describe('a new database', () => {
 });
 
 describe('records', () => {
-  it('come back as they were put, also from a reopened database', () => {
+  it('come back unchanged, even from a reopened database', () => {
     const path = temporaryPath();
     const first = open(path);
     first.putRecord(SUBJECT, DECISION);
@@ -114,7 +114,7 @@ describe('records', () => {
     );
   });
 
-  it('are found for thousands of workloads at once', () => {
+  it('are found for thousands of workloads in one call', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     const wanted = Array.from({ length: 50_000 }, (_, i) => `workload ${i}`).concat(SUBJECT.workload);
@@ -129,7 +129,7 @@ describe('records', () => {
     expect(store.subject(subject)).toEqual(subject);
   });
 
-  it('are found by indexes alone, so that it does not matter how many there are', () => {
+  it('are found through indexes only', () => {
     const path = temporaryPath();
     open(path).putRecord(SUBJECT, DECISION);
     const db = new Database(path);
@@ -139,7 +139,7 @@ describe('records', () => {
     expect(details.filter((detail) => detail.startsWith('SEARCH')).length).toBeGreaterThan(5);
     expect(
       details.filter((detail) => detail.startsWith('SCAN')).map((detail) => detail.split(' ')[1]),
-      // Whether there is anything in it.
+      // The EXISTS on revocations.
     ).toEqual(['asked', 'revocation']);
   });
 
@@ -147,7 +147,7 @@ describe('records', () => {
     expect(open(temporaryPath()).findRecords([], 'target', 'compiler')).toEqual([]);
   });
 
-  it('are the claim with the surest gain, whichever came first, with the effort of all', () => {
+  it('are the claim with the surest gain in any order, with the effort of all', () => {
     const sure = { ...DECISION, evidence: { ...EVIDENCE, families: ['tile'], trials: 7 } };
     const surer = {
       ...DECISION,
@@ -170,7 +170,7 @@ describe('records', () => {
     }
   });
 
-  it('keep the better evidence for the same configuration, and all that was spent on it', () => {
+  it('keep the better evidence for the same configuration, and the effort of both', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     const worse = { ...EVIDENCE, ratio: 1.8, complete: false, trials: 500, families: ['later', 'tile'] };
@@ -182,7 +182,7 @@ describe('records', () => {
     expect(store.allRecords()).toMatchObject([{ evidence: { ...better, trials: 500, families } }]);
   });
 
-  it('are the default where no tile is faster beyond doubt', () => {
+  it('are the default if no tile is certainly faster', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, low: 0.99 } });
     const evidence = { ...EVIDENCE, ...NOTHING };
@@ -208,7 +208,7 @@ describe('marks', () => {
   const failureOf = (store: Store, subject = SUBJECT) =>
     store.findRecords([subject.workload], subject.target, subject.compiler)[0]?.failure;
 
-  it('are seen at the record that has their configuration, and at no other', () => {
+  it('appear at the record with their configuration only', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(256), DECISION);
@@ -219,7 +219,7 @@ describe('marks', () => {
     expect(failureOf(store, subjectOf(256))).toBeNull();
   });
 
-  it('belong to the configuration: another claim is free of them and is the record, however little it gains', () => {
+  it('belong to the configuration: an unmarked claim wins with any gain', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
@@ -230,7 +230,7 @@ describe('marks', () => {
     expect(store.allRecords()).toMatchObject([{ failure: null, configuration: DEFAULT_CONFIGURATION }]);
   });
 
-  it('are lifted for good, until there is a new one', () => {
+  it('stay lifted until a new mark', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
@@ -244,7 +244,7 @@ describe('marks', () => {
     expect(failureOf(store)).toBeNull();
   });
 
-  it('of the kind slower count where they come from here, or from two places', () => {
+  it('of the kind slower count from this origin or from two origins', () => {
     const path = temporaryPath();
     const origin = { createdBy: 'me', machine: 'mine', tool: '1' };
     const slower = { ...MARK, kind: 'slower' } as const;
@@ -265,7 +265,7 @@ describe('marks', () => {
     expect(own.marks(SUBJECT)).toHaveLength(1);
   });
 
-  it('are kept without what a terminal would obey', () => {
+  it('are stored without control characters', () => {
     const store = open(temporaryPath());
     store.addMarks(SUBJECT, [{ ...MARK, reason: `\x1b[2J${'x'.repeat(5000)}\ud800` }]);
     expect(store.marks(SUBJECT)[0]!.reason).toBe(` [2J${'x'.repeat(4092)}`);
@@ -282,7 +282,7 @@ describe('marks', () => {
     expect(failureOf(store)).toMatch(/no such thing/);
   });
 
-  it('are found by what a configuration says, however its keys are ordered', () => {
+  it('are found for any order of keys in the configuration', () => {
     const store = open(temporaryPath());
     const { peeling, distribution, ...others } = TILE;
     const reordered = { peeling, ...others, cacheReduction: [0, 0, 64], distribution };
@@ -292,7 +292,7 @@ describe('marks', () => {
     expect(failureOf(store)).toMatch(/no such thing/);
   });
 
-  it('are one of each kind, the first that came', () => {
+  it('are kept once for each kind, the earliest', () => {
     const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK, { ...MARK, reason: 'again', createdAt: '2026-03-01T08:00:00.000Z' }]);
     store.addMarks(SUBJECT, [{ ...MARK, kind: 'wrong-result', reason: 'wrong in the program' }]);
@@ -302,14 +302,14 @@ describe('marks', () => {
     ]);
   });
 
-  it('are those of one device only', () => {
+  it('belong to one device', () => {
     const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK]);
     expect(store.marks(subjectOf(512, { device: 'other device' }))).toEqual([]);
   });
 });
 
-describe('what is undecided', () => {
+describe('an undecided workload', () => {
   const place = { target: SUBJECT.target, device: SUBJECT.device, compiler: SUBJECT.compiler };
   const find = (store: Store, ...subjects: readonly Subject[]) =>
     store.findUndecided(
@@ -334,7 +334,7 @@ describe('what is undecided', () => {
     expect(find(store)).toEqual([]);
   });
 
-  it('keeps the most seconds that were given in vain, with their reason', () => {
+  it('keeps the largest budget with its reason', () => {
     const store = open(temporaryPath());
     store.noteUndecided(SUBJECT, 'in 10 s', 10);
     store.noteUndecided(SUBJECT, 'in 60 s', 60);
@@ -342,7 +342,7 @@ describe('what is undecided', () => {
     expect(find(store, SUBJECT)).toMatchObject([{ reason: 'in 60 s', budgetSeconds: 60, attempts: 3 }]);
   });
 
-  it('is decided by a record', () => {
+  it('is removed by a record', () => {
     const store = open(temporaryPath());
     store.noteUndecided(SUBJECT, 'too slow', 60);
     store.noteUndecided(subjectOf(256), 'too slow', 60);
@@ -354,14 +354,14 @@ describe('what is undecided', () => {
 });
 
 describe('trials', () => {
-  it('come back in the order in which they were added', () => {
+  it('come back in the order of insertion', () => {
     const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS.slice(0, 1));
     store.addTrials(SUBJECT, TRIALS.slice(1));
     expect(store.trials(KEY)).toEqual(TRIALS);
   });
 
-  it('are kept when the record is put and when it is replaced', () => {
+  it('stay when a record is put or replaced', () => {
     const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     store.putRecord(SUBJECT, DECISION);
@@ -375,7 +375,7 @@ describe('trials', () => {
     expect(store.trials(subjectOf(256))).toEqual([]);
   });
 
-  it('are all refused when one of them is', () => {
+  it('are all refused if one is invalid', () => {
     const store = open(temporaryPath());
     const impossible = [TRIALS[0]!, { ...TRIALS[0]!, seconds: -1 }];
     expect(() => {
@@ -384,7 +384,7 @@ describe('trials', () => {
     expect(store.trials(KEY)).toEqual([]);
   });
 
-  it('carry the time of the clock that was given', () => {
+  it('have the time of the given clock', () => {
     const path = temporaryPath();
     const store = open(path, { now: () => new Date('2026-02-03T04:05:06Z') });
     store.addTrials(SUBJECT, TRIALS);
@@ -394,7 +394,7 @@ describe('trials', () => {
 });
 
 describe('runs', () => {
-  it('come back as they were added, of all trials, in their order', () => {
+  it('come back unchanged in the order of insertion', () => {
     const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     const runs: readonly Run[] = [
@@ -419,7 +419,7 @@ describe('runs', () => {
     expect(look(path, 'SELECT group_concat(trial) FROM run')).toBe('1,3');
   });
 
-  it('are all refused where one has no trial', () => {
+  it('are all refused if one has no trial', () => {
     const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     expect(() => {
@@ -430,7 +430,7 @@ describe('runs', () => {
 });
 
 describe('misses', () => {
-  it('are counted, with the time of the last', () => {
+  it('are counted with the time of the last', () => {
     let hour = 1;
     const store = open(temporaryPath(), { now: () => new Date(Date.UTC(2026, 0, 1, hour++)) });
     store.noteMiss(SUBJECT);
@@ -446,7 +446,7 @@ describe('misses', () => {
     expect(store.misses().map(({ count }) => count)).toEqual([3, 2, 1]);
   });
 
-  it('are over once there is a record', () => {
+  it('are removed by a record', () => {
     const store = open(temporaryPath());
     store.noteMiss(SUBJECT);
     store.noteMiss(subjectOf(256));
@@ -456,7 +456,7 @@ describe('misses', () => {
 });
 
 describe('subjects', () => {
-  it('come back in full from any of record, trial, miss, mark and undecided', () => {
+  it('come back in full after a record, trial, miss, mark or undecided attempt', () => {
     const store = open(temporaryPath());
     store.putRecord(subjectOf(1), DECISION);
     store.addTrials(subjectOf(2), TRIALS);
@@ -466,14 +466,14 @@ describe('subjects', () => {
     for (const m of [1, 2, 3, 4, 5]) expect(store.subject(subjectOf(m))).toEqual(subjectOf(m));
   });
 
-  it('are unknown when only their parts are known', () => {
+  it('are unknown if only their parts exist', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(1, { device: 'other device' }), DECISION);
     expect(store.subject(subjectOf(512, { device: 'other device' }))).toBeUndefined();
   });
 
-  it('keep a form that was left undefined as null', () => {
+  it('store an undefined form as null', () => {
     const store = open(temporaryPath());
     store.noteMiss(subjectOf(1, { deviceForm: undefined }));
     expect(store.subject(subjectOf(1))?.deviceForm).toBeNull();
@@ -481,14 +481,14 @@ describe('subjects', () => {
 });
 
 describe('counters', () => {
-  it('are created at need and add up', () => {
+  it('are created on demand and add up', () => {
     const store = open(temporaryPath());
     store.count({ hit: 2, 'tuning seconds': 0.5 });
     store.count({ hit: 1, miss: 1, 'tuning seconds': 0.25 });
     expect(store.counters()).toEqual({ hit: 3, miss: 1, 'tuning seconds': 0.75 });
   });
 
-  it('are given back and gone when zeroed, and nothing else is', () => {
+  it('are returned and removed when zeroed, without other rows', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.count({ hit: 2, 'tuning seconds': 0.5 });

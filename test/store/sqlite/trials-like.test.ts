@@ -1,4 +1,4 @@
-// Trials of workloads that are like another one.
+// Trials of similar workloads.
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
@@ -39,8 +39,8 @@ const found = (store: Store, devices = [own.device]) =>
     },
   }));
 
-describe('trials of workloads that are alike', () => {
-  test('are those of the nearest sizes, the fastest first, without what failed and what is its own', () => {
+describe('trials of similar workloads', () => {
+  test('come from the nearest sizes, the fastest first, without failures and the own subject', () => {
     const store = storeWith(
       [own, [trial(1, 9)]],
       [about(matmul(512, 512, 1024)), [trial(2, 1.5), trial(3, 2), trial(4, null), trial(3, 1.9)]],
@@ -55,7 +55,7 @@ describe('trials of workloads that are alike', () => {
     ]);
   });
 
-  test('are of the same types and layout, and of the same target', () => {
+  test('have the same types, layout and target', () => {
     const like = matmul(512, 512, 256);
     const transposed = { ...like, rhs: { ...like.rhs, dimensions: [1, 2] } };
     const store = storeWith(
@@ -63,7 +63,7 @@ describe('trials of workloads that are alike', () => {
       [about(transposed), [trial(2, 2)]],
       [about(workload({ batch: 2, m: 512, n: 512, k: 512 })), [trial(3, 2)]],
       [about(like, { target: 'llvm-cpu aarch64' }), [trial(4, 2)]],
-      // A right-hand side that is a constant is tiled alike, and so is what is fused with something.
+      // A constant right-hand side and a fused operation have the same tiling.
       [about({ ...like, constantRhs: true }), [trial(5, 2)]],
       [about({ ...like, context: { digest: '0123456789abcdef' } }), [trial(6, 2)]],
     );
@@ -74,7 +74,7 @@ describe('trials of workloads that are alike', () => {
     ).toEqual([[5], [6]]);
   });
 
-  test('of the same sizes come from another compiler and from devices of the class, and from no others', () => {
+  test('of the same sizes come from other compilers and from devices of the class only', () => {
     const store = storeWith(
       [about(own.workloadForm as OperationWork, { compiler: 'iree 3.10.0' }), [trial(1, 2)]],
       [about(own.workloadForm as OperationWork, { device: 'a sibling' }), [trial(2, 2)]],
@@ -93,7 +93,7 @@ describe('trials of workloads that are alike', () => {
     ).toEqual([1, 5]);
   });
 
-  test('that somebody else has revoked are not told', () => {
+  test('of a revoked origin are hidden', () => {
     const path = temporaryPath();
     open(path).addTrials(about(matmul(512, 512, 1024)), [trial(1, 2)]);
     const origin = look(path, 'SELECT created_by FROM trial');
@@ -104,7 +104,7 @@ describe('trials of workloads that are alike', () => {
     expect(open(path).trialsLike(own, [own.device])).toEqual([]);
   });
 
-  test('are found of workloads whose description came later, or was damaged', () => {
+  test('are found for workloads whose description came later, or was damaged', () => {
     const path = temporaryPath();
     const like = about(matmul(512, 512, 1024));
     open(path).addTrials(like, [trial(1, 2)]);
@@ -117,7 +117,7 @@ describe('trials of workloads that are alike', () => {
   });
 });
 
-test('the nearest of thousands are mostly found by their place alone', () => {
+test('the place alone finds most of the nearest among thousands', () => {
   const random = seededRandom(3);
   const size = () => Math.round(2 ** (3 + 9 * random()) / 8) * 8 || 8;
   const forms = Array.from({ length: 3000 }, () => matmul(size(), size(), size()));
