@@ -65,7 +65,7 @@ test('its commands run on the Node of PATH', () => {
     return { stdout, stderr };
   };
   expect(run('iree-tuned', ['--version'])).toEqual({ stdout: `${manifest.version}\n`, stderr: '' });
-  // The database is opened, so its driver is there, and its migrations are.
+  // An opened database proves that the driver and the migrations exist.
   expect(run('iree-tuned', ['device', 'name', 'here', '--json']).stderr).toBe('');
   expect(existsSync(join(home, '.local/share/iree-tuned')) || process.platform === 'darwin').toBe(true);
   expect(run('iree-compile-tuned', ['--iree-tuned-disable', 'x'])).toEqual({
