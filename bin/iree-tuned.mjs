@@ -1,4 +1,4 @@
-// Starts the bundle of iree-tuned, or says that it is broken.
+// Starts the bundle of iree-tuned, or reports that it is broken.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -8,7 +8,7 @@ const bundle = join(root, 'dist/current/iree-tuned.js');
 
 function giveUp({ message }) {
   const [reason] = message.split('\n');
-  // Only a clone has what it takes to build.
+  // Only a clone can build.
   const remedy = existsSync(join(root, 'scripts/build.mjs'))
     ? `Run \`npm run build\` in ${root}.`
     : 'Install iree-compile-tuned again.';
@@ -18,7 +18,7 @@ function giveUp({ message }) {
 
 const { main } = await import('../dist/current/iree-tuned.js').catch(giveUp);
 await main().catch((error) => {
-  // Not everything is loaded at once.
+  // A missing chunk fails later, when a command loads it.
   if (String(error.code).endsWith('MODULE_NOT_FOUND')) giveUp(error);
   throw error;
 });

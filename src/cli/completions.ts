@@ -1,5 +1,5 @@
 // `iree-tuned completions`, and the hidden command that its scripts ask for each completion.
-import { Argument, Option, type Command } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import { DEFINITIONS, NAMES, type Definition } from '../settings/settings.ts';
 import { CliCommand } from './command.ts';
 

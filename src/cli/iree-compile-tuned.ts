@@ -1,8 +1,8 @@
-// The drop-in: iree-compile's own command line in, the real compiler's behaviour out. What was compiled before is done
-// again here; everything else is loaded only where it is needed.
+// The drop-in: it takes the command line of iree-compile, and behaves as the real compiler. A repeated compile needs only this
+// file; other code is loaded on demand.
 import { writeSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
-// Not by way of the folder's entry: what else of it has a memory would be bundled, too.
+// Import single files: an index would add other modules to this bundle.
 import { findCompiler, CompilerNotFoundError, type FoundCompiler } from '../compiler/find.ts';
 import { NODE_CODE, pathIn } from '../system/cache.ts';
 import { readProcess } from '../system/undecoded.ts';
@@ -20,8 +20,7 @@ import type * as CompileTuned from '../wrapper/compile-tuned.ts';
 import { packageRoot as root } from '../system/package-root.ts';
 
 /**
- * Becomes the compiler, or ends as it does. Rejects when it cannot be told what is to be run how, or when that cannot be
- * started.
+ * Becomes the compiler, or ends with its exit code. Rejects if the command is unknown or does not start.
  */
 export async function main(): Promise<never> {
   const { argv: wholeArgv, env } = readProcess();
@@ -45,18 +44,18 @@ export async function main(): Promise<never> {
       if (isFetched) process.exit(0);
       return await replaceProcess(executable, known.argv, env);
     }
-    // Its code is kept as the engine has compiled it.
+    // Node caches the compiled code.
     enableCompileCache(pathIn(cacheDirectory, NODE_CODE));
     const { compile } = load('compile-tuned') as typeof CompileTuned;
     return await compile(argv, compiler, problems, surroundings);
   } catch (error) {
-    // Half of the installation is missing, say.
+    // For example, a part of the installation is missing.
     tell(`${messageOf(error)}; this build goes on without tuning`, settings.log);
     return replaceProcess(executable, argv, env);
   }
 }
 
-/** Becomes the compiler, or ends as it does where that is impossible. */
+/** Becomes the compiler; without execve, ends with its exit code. */
 function replaceProcess(...command: Parameters<typeof become>): Promise<never> {
   become(...command);
   const run = load('run') as typeof Run;
@@ -64,12 +63,11 @@ function replaceProcess(...command: Parameters<typeof become>): Promise<never> {
 }
 
 /**
- * What was built beside this file. Not by import(): the loader of modules would be started for this alone, for a tenth
- * of all the time there is.
+ * Loads another bundle of this folder. Without import(), whose loader takes a tenth of the time of a hit.
  */
 const load = (name: string): unknown => createRequire(import.meta.url)(`./${name}.cjs`);
 
-/** Without a compiler there is nothing to fall back to. */
+/** Ends the process without a compiler: no fallback is left. */
 function findOrEnd(...where: Parameters<typeof findCompiler>): FoundCompiler {
   try {
     return findCompiler(...where);

@@ -1,4 +1,4 @@
-// Writing a folder that can stand where the folder of an iree-compile stood.
+// Writes a folder that replaces the folder of an iree-compile.
 import { chmodSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
@@ -11,22 +11,20 @@ import { siblingsOf } from './siblings.ts';
 import { compilerShim, siblingShim } from './text.ts';
 
 export interface Installed {
-  /** Names of the files that were written, that were right already, and that an earlier installation had left. */
+  /** Names of the written files, of the files that were right already, and of removed shims. */
   readonly written: readonly string[];
   readonly unchanged: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** The folder cannot be used; the message says why and what to do. */
+/** The folder cannot be used; the message has the reason and the way out. */
 export class ShimError extends UserError {
   override readonly name = 'ShimError';
 }
 
 /**
- * Writes shims of `compiler` and of the tools beside it into `directory` (an absolute path), which is made when it is not
- * there, and removes shims of tools that there are no more.
- * @throws ShimError when files of somebody else would be overwritten and `force` is not set, or when the folder is the
- * compiler's own
+ * Writes shims of `compiler` and of its other tools into `directory`, an absolute path, and removes shims of missing tools.
+ * @throws ShimError if the folder has files of other programs and `force` is not set, or is the compiler's own
  */
 export function installShim(
   directory: string,
@@ -41,7 +39,7 @@ export function installShim(
     );
   for (const path of [executable, compiler.invokedAs])
     if ([path, realpathOr(path)].some((file) => realpathOr(dirname(file)) === realpathOr(directory)))
-      throw new ShimError(`${directory} is where the real iree-compile lies; choose a folder of its own`);
+      throw new ShimError(`${directory} is the folder of the real iree-compile; choose another folder`);
 
   const shims = new Map([['iree-compile', compilerShim(launcher, executable, directory)]]);
   for (const [name, tool] of siblingsOf(compiler)) shims.set(name, siblingShim(name, tool, directory));
@@ -68,12 +66,12 @@ export function installShim(
   return { written, unchanged: [...shims.keys()].filter((name) => !written.includes(name)), removed };
 }
 
-/** In one step: a shell reads its script while it runs, and another build may be doing that. */
+/** Renames a complete file: a shell of another build may be reading the old one. */
 function writeShim(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text);
-    // Whatever the umask: who may see the folder may compile.
+    // Independent of the umask: all users of the folder may compile.
     chmodSync(temporary, 0o755);
     renameSync(temporary, path);
   } catch (error) {

@@ -1,11 +1,11 @@
-// What lies beside an iree-compile: a folder that takes the place of its folder must have these tools too.
+// The other tools of an iree-compile, which a folder of shims needs too.
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isExecutableFile, readHead, realpathOr } from '../system/files.ts';
 import { isLauncher, isToolName } from '../system/recursion.ts';
 
-/** The tools of the compiler's installation by name, `iree-compile` itself not among them; values are absolute paths. */
+/** Absolute paths of the installation's tools by name, without `iree-compile`. */
 export function siblingsOf({ executable, invokedAs }: FoundCompiler): ReadonlyMap<string, string> {
   const packages = join(dirname(executable), '..', '..');
   const found = new Map<string, string>();
@@ -17,9 +17,9 @@ export function siblingsOf({ executable, invokedAs }: FoundCompiler): ReadonlyMa
     }
   };
   add(dirname(executable), isToolName);
-  // What pip installs: executables in site-packages/iree, and the scripts that start them, which would only be slower.
+  // pip installs executables in site-packages/iree. Its scripts are slower.
   add(join(packages, '_runtime_libs'), isToolName);
-  // pip's scripts share their folder with whatever else there is: a clang there is none of IREE's.
+  // pip's scripts share their folder with other programs, such as a clang.
   for (const directory of [dirname(invokedAs), dirname(realpathOr(invokedAs))])
     add(directory, (name) => name.startsWith('iree-'));
   return found;
@@ -27,7 +27,7 @@ export function siblingsOf({ executable, invokedAs }: FoundCompiler): ReadonlyMa
 
 function isSibling(path: string): boolean {
   if (!isExecutableFile(path) || isLauncher(path)) return false;
-  // Such a script looks for its tool in IREE_TOOL_PATH, and would find the shim that started it.
+  // Such a script searches IREE_TOOL_PATH for its tool, and would find its own shim.
   return !/^from iree\.compiler\.tools\.scripts\b/m.test(readHead(path));
 }
 

@@ -1,14 +1,13 @@
-// What a shim consists of. Real files that run as they lie, whatever they are called by: CMake resolves links, and a link
-// would have to ask who it is.
+// The text of a shim. A shim is a real file, because CMake resolves links and a link would not know its own name.
 import { launcherMarker, shimVariable } from '../system/recursion.ts';
 import { DEFINITIONS, NAMES } from '../settings/settings.ts';
 
-/** A pattern of the shell: our flags whose value may be the next argument. */
+/** A shell pattern of our flags whose value may be the next argument. */
 const TAKES_VALUE = NAMES.filter((name) => DEFINITIONS[name].type !== 'boolean')
   .map((name) => `flag:--iree-tuned-${name} | flag:-iree-tuned-${name}`)
   .join(' | ');
 
-/** Takes our settings out of the arguments: they are no flags of the compiler. Indented to stand in a block. */
+/** Shell code that removes our settings from the arguments: the compiler does not know them. */
 export const withoutSettings = `  my_next=flag
   for my_argument do
     shift
@@ -23,7 +22,7 @@ export const withoutSettings = `  my_next=flag
     esac
   done`;
 
-/** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
+/** The shim that starts the launcher, or the real compiler if the launcher is gone. Paths are absolute. */
 export function compilerShim(launcher: string, compiler: string, directory: string): string {
   return `#!/bin/sh
 # ${launcherMarker} (shim of iree-compile, written by \`iree-tuned shim\`)
@@ -43,7 +42,7 @@ exit 127
 `;
 }
 
-/** The shim that becomes another tool of the installation. */
+/** The shim of another tool of the installation. */
 export function siblingShim(name: string, tool: string, directory: string): string {
   return `#!/bin/sh
 # ${launcherMarker} (shim of ${name}, written by \`iree-tuned shim\`)
@@ -56,7 +55,7 @@ exit 127
 const reinstall = (directory: string) =>
   `Run \`iree-tuned shim ${directory}\` again, or take ${directory} out of PATH and IREE_TOOL_PATH.`;
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text as one word for a shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,10 +1,10 @@
-// Runs commands that another process sends, one after another, each as if in a process of its own: see commands.ts. After each command it
-// writes a zero byte to stdout and stderr; on stdout the exit code and another zero byte follow.
+// Runs commands that another process sends, in order (see commands.ts). After each command it writes a zero byte to stdout and stderr;
+// on stdout the exit code and another zero byte follow.
 import { writeSync } from 'node:fs';
 import { main } from '../../src/cli/iree-tuned.ts';
 import type { Command } from './commands.ts';
 
-/** A command has called `process.exit`. */
+/** Thrown by `process.exit`. */
 class Exit extends Error {}
 
 process.exit = (code) => {

@@ -1,11 +1,11 @@
-// Commands of `iree-tuned` from its source. Node loads them for longer than most of them run, so one process runs them one after another.
-// A test that kills a command, or feeds it through a pipe, starts a process of its own.
+// Commands of `iree-tuned` from its source. The load time is longer than most commands, so one process runs them in order. A test that
+// kills a command, or writes to its stdin, starts another process.
 import { fork, spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { NODE_CODE } from '../support/node-code.ts';
 
-/** Where a command runs: its folder, and all its environment variables. */
+/** The folder and all environment variables of a command. */
 export interface Place {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface Ended {
 let runner: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs a command after those before it, without input. */
+/** Runs a command after the earlier ones, without input. */
 export function runCommand(words: readonly string[], place: Place): Promise<Ended> {
   const result = last.then(() => ask({ words, ...place }));
   last = result.catch(() => undefined);
@@ -44,7 +44,7 @@ async function ask(command: Command): Promise<Ended> {
   return { code: Number(code), out: out!, err: err! };
 }
 
-/** Reads `count` texts, each with a zero byte behind it. Rejects when the stream ends before. */
+/** Reads `count` texts, each followed by a zero byte. Rejects if the stream ends before. */
 function partsOf(stream: Readable, count: number): Promise<string[]> {
   let text = '';
   return new Promise((resolve, reject) => {
@@ -62,11 +62,11 @@ function partsOf(stream: Readable, count: number): Promise<string[]> {
   });
 }
 
-/** The process ends when this one does. */
+/** The process ends with this one. */
 function startRunner(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'commands-runner.ts'), {
     execArgv: ['--conditions=source'],
-    // The commands read what decides on colours when they are loaded.
+    // Colours are decided when the commands are loaded.
     env: { ...NODE_CODE, PATH: '/nowhere' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -90,7 +90,7 @@ export function startCommand(
   return spawn(process.execPath, all, { cwd, env: { ...NODE_CODE, ...env }, stdio: 'pipe' });
 }
 
-/** Waits for a command's end. */
+/** Waits for the end of a command. */
 export async function endOf(child: ChildProcessWithoutNullStreams, input?: string): Promise<Ended> {
   let [out, err] = ['', ''];
   child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString()));

@@ -1,5 +1,5 @@
 // @module-tag slow
-// export, import, merge, prune and doctor, as a user runs them.
+// db export, db import, db prune and doctor.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const KILLED = join(import.meta.dirname, 'killed.ts');
 function place() {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
-  // Nothing of this machine's settings.
+  // Without settings of this machine.
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,
@@ -25,7 +25,7 @@ function place() {
   };
   const run = (words: readonly string[]) => runCommand(words, { cwd: folder, env });
   const start = (...words: readonly string[]) => startCommand(words, { cwd: folder, env });
-  /** Runs a command that is killed at `where`: see killed.ts. */
+  /** Runs a command and kills it at a place of killed.ts. */
   const killed = async (where: string, ...words: readonly string[]) => {
     const child = startCommand(words, { cwd: folder, env: { ...env, KILLED_AT: where } }, [
       '--import',
@@ -39,7 +39,7 @@ function place() {
     for (const m of sizes) store.putRecord(subjectOf(m), DECISION);
     store.close();
   };
-  /** Writes records for all sizes from `first` to `last`, in one transaction. */
+  /** Writes records of all sizes from `first` to `last` in one transaction. */
   const fillMany = (name: string, first: number, last: number) => {
     const exchange = openSqliteExchange(at(name));
     const subjects = Array.from({ length: last - first + 1 }, (_, i) => subjectOf(first + i));
@@ -63,7 +63,7 @@ const startingWith = (text: string) => expect.stringMatching(`^${text}`) as stri
 
 const keysOf = (...sizes: readonly number[]) => sizes.map((m) => subjectOf(m).workload).sort();
 
-test('what is exported and imported is the same, by way of files, pipes and databases', async () => {
+test('files, pipes and databases carry the same lines', async () => {
   const { at, run, start, fill, keys } = place();
   fill('tuning.db', 4, 8);
   const written = await run(['db', 'export', 'all.jsonl']);
@@ -112,7 +112,7 @@ test('listings and exports filter alike', async () => {
   expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
 });
 
-test('lines that are wrong are named, and cost nothing else', async () => {
+test('import names invalid lines, and imports the others', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4);
   await run(['db', 'export', 'all.jsonl']);
@@ -130,7 +130,7 @@ test('lines that are wrong are named, and cost nothing else', async () => {
   expect(keys('new.db')).toEqual(keysOf(4));
 });
 
-describe('what cannot be done is said with the way out', () => {
+describe('an error has the way out', () => {
   test.each<[string, string[], string, number?]>([
     ['the database itself', ['db', 'import', 'tuning.db'], 'name another one'],
     ['a damaged database', ['db', 'import', 'damaged.db'], 'damaged.db is damaged'],
@@ -161,7 +161,7 @@ describe('what cannot be done is said with the way out', () => {
   });
 });
 
-test('prune says what would go, and removes it only when asked', async () => {
+test('prune counts lines, and removes them with --apply only', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4, 8);
   const exchange = openSqliteExchange(at('tuning.db'));
@@ -189,9 +189,9 @@ test('prune says what would go, and removes it only when asked', async () => {
   expect(keys('tuning.db')).toEqual(keysOf(8));
 });
 
-test('an export that is killed leaves no half file, and an import that is goes on where it was', async () => {
+test('a killed export leaves no partial file, and a killed import can be repeated', async () => {
   const { folder, at, run, killed, fillMany, keys } = place();
-  // Files and transactions are written in parts of 1000 lines: here 603 lines describe subjects, then 600 claims follow.
+  // Files and transactions have parts of 1000 lines: here 603 lines describe subjects, then 600 claims follow.
   const count = 600;
   fillMany('tuning.db', 1, count);
   writeFileSync(at('all.jsonl'), 'what was there before');
@@ -199,7 +199,7 @@ test('an export that is killed leaves no half file, and an import that is goes o
   expect(readFileSync(at('all.jsonl'), 'utf8')).toBe('what was there before');
   expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^all\.jsonl\..*\.tmp$/));
   await run(['db', 'export', 'all.jsonl']);
-  // In the first transaction, and in the second.
+  // Kills in the first and in the second transaction.
   for (const row of [300, 3200])
     await killed(`rows ${row}`, '--db', at('new.db'), 'db', 'import', 'all.jsonl');
   const before = keys('new.db').length;
@@ -211,7 +211,7 @@ test('an export that is killed leaves no half file, and an import that is goes o
   expect(readdirSync(folder)).toContain('all.jsonl');
 });
 
-test('two that import at once lose nothing', async () => {
+test('two imports at once lose no line', async () => {
   const { at, run, start, fillMany, keys } = place();
   fillMany('one.db', 1, 300);
   fillMany('two.db', 200, 499);
@@ -222,7 +222,7 @@ test('two that import at once lose nothing', async () => {
   expect(keys('tuning.db')).toHaveLength(499);
 });
 
-test('the doctor counts what is not sound', async () => {
+test('the doctor counts invalid rows', async () => {
   const { at, run, fill } = place();
   fill('tuning.db', 4, 8);
   const database = async () => {

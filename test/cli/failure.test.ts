@@ -18,7 +18,7 @@ test.each([
   new ShimError('why'),
   new CompilerNotFoundError('iree-compile-tuned: why'),
   new RecursionError('iree-compile-tuned: why'),
-])('a $name is told by its message', (error) => {
+])('a $name prints its message', (error) => {
   expect(messageForUser(error)).toBe('why');
 });
 
@@ -31,7 +31,7 @@ const thrownBy = (action: () => unknown): unknown => {
   return undefined;
 };
 
-test('so is what the system refuses', () => {
+test('an error of the system prints its path and its reason', () => {
   expect(
     messageForUser(
       thrownBy(() => {
@@ -47,11 +47,11 @@ test.each([
   thrownBy(() => Buffer.from(3 as unknown as string)),
   new Error('unexpected'),
   'text',
-])('a bug is not: %s', (error) => {
+])('a bug has no message: %s', (error) => {
   expect(messageForUser(error)).toBeNull();
 });
 
-test('what is not understood ends with another code than what could not be done', () => {
+test('an invalid command line ends with 2, a failure with 1', () => {
   expect([new UsageError('why'), new SettingsError('why')].map(exitCodeOf)).toEqual([2, 2]);
   expect([new UserError('why'), new StoreError('locked', 'why'), new Error('why')].map(exitCodeOf)).toEqual([
     1, 1, 1,

@@ -1,5 +1,5 @@
-// Loaded before a command, kills it in the middle of a write. KILLED_AT says where: `file 2` in the second part of a file, `rows 700` at
-// the 700th statement that writes to a database.
+// Kills a command in the middle of a write. KILLED_AT has the place: `file 2` is the second part of a file, `rows 700` the 700th
+// statement that writes to a database.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import Database from 'better-sqlite3';

@@ -1,5 +1,5 @@
 // @module-tag slow
-// A database that is not there, most often because its name is mistyped: who reads says so, and none is made.
+// A missing database, most often a mistyped name: readers report it, and create none.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -38,7 +38,7 @@ test.each([
   [['db', 'prune', '--trials-older-than', '90']],
   [['db', 'verify']],
   [['stats', '--zero']],
-])('%j says that there is none, and ends with 1', async (words) => {
+])('%j reports the missing database, and ends with 1', async (words) => {
   const error = await type(...words.map((word) => word.replace('out.', join(folder, 'out.')))).then(
     () => null,
     (thrown: unknown) => thrown,
@@ -48,7 +48,7 @@ test.each([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('stats has its counts elsewhere', async () => {
+test('stats counts builds without a database', async () => {
   const said = vi.spyOn(console, 'log').mockReturnValue();
   await type('stats');
   expect(said.mock.calls.flat().join(' ').replaceAll(/\s+/g, ' ')).toBe(

@@ -1,5 +1,5 @@
 // @module-tag slow
-// `iree-tuned report`, as a user runs it.
+// `iree-tuned report`
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,9 +22,9 @@ function place() {
   return { at, run };
 }
 
-// What the page is drawn by is bundled with everything else; the page itself is tested without that.
+// The script of the page comes from a build.
 test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
-  'report writes what there is of the part that is asked for, and says what',
+  'report writes a page about the filtered records, and prints its content',
   async () => {
     const { at, run } = place();
     const store = openSqliteStore(at('tuning.db'));
@@ -44,7 +44,7 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
     expect(written.toString()).toContain('2 compiles found 100%');
 
     mkdirSync(at('out'));
-    const part = await run('report', '-o', 'out/part.html', '--compiler', '3.12');
+    const part = await run('report', '-o', 'out/part.html', '--with-compiler', '3.12');
     expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser\n$/);
     expect(readFileSync(at('out/part.html'), 'utf8')).toContain(
       'Only records with compiler &quot;3.12&quot;.',
@@ -54,7 +54,7 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
   120_000,
 );
 
-test('report says what is wrong with the files of benchmarks before it writes anything', async () => {
+test('report refuses an invalid benchmark file before it writes the page', async () => {
   const { at, run } = place();
   writeFileSync(at('kernels.json'), '{"version":1}');
   const { code, err } = await run('report', '--bench', 'kernels.json');

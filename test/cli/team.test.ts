@@ -1,5 +1,5 @@
 // @module-tag slow
-// The commands for teams; and that no command says the password of a URL, whatever fails.
+// The commands of a team. No command prints the password of a URL.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** A user with a folder of his own. */
+/** A user with an own folder. */
 class User {
   readonly folder = temporaryDirectory();
   readonly database = join(this.folder, 'tuning.db');
@@ -30,7 +30,7 @@ class User {
     this.team = team;
   }
 
-  /** Runs commands of `iree-tuned`, one after the other. */
+  /** Runs commands of `iree-tuned` in order. */
   async runAll(...commands: readonly string[][]): Promise<Ended[]> {
     const env = {
       PATH: '/nowhere',
@@ -45,7 +45,7 @@ class User {
     return (await Promise.all(all)).map(({ code, out, err }) => ({ code, output: out + err }));
   }
 
-  /** All that is in its folder. */
+  /** The content of all files. */
   files(): string {
     return readdirSync(this.folder, { recursive: true, encoding: 'utf8' })
       .map((name) => join(this.folder, name))
@@ -55,14 +55,14 @@ class User {
   }
 }
 
-/** What a command has printed as JSON, which must have gone well. */
+/** The JSON of a successful command. */
 function answerOf(ended: Ended | undefined): unknown {
   expect(ended).toMatchObject({ code: 0 });
   return JSON.parse(ended!.output);
 }
 
 describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
-  test('is set up, synced with and revoked in by commands', async () => {
+  test('has commands for set-up, sync and revocations', async () => {
     const database = await testDatabase();
     const owner = new User(database.url);
     const [first, roles, again] = await owner.runAll(
@@ -112,7 +112,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
       ['db', 'revoke', '--tool', record!.tool, '--reason', 'spite'],
     );
     expect(answerOf(goneThere)).toEqual([]);
-    // Somebody who may not has not revoked anything at home either.
+    // A login without the right has revoked nothing in its own database.
     expect(refused).toMatchObject({
       code: 1,
       output: expect.stringContaining('permission denied') as string,
@@ -120,7 +120,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     expect(bob.files()).not.toContain('spite');
   });
 
-  test('has its marks lifted, and logins distrusted, by an administrator', async () => {
+  test('lets an administrator lift marks and block logins', async () => {
     const database = await teamDatabase();
     const ada = new User(await database.login('ada', { in: 'iree_tuned_writer' }));
     const grace = new User(await database.login('grace', { in: 'iree_tuned_administrator' }));
@@ -200,7 +200,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     expect(await claims()).toBe(1);
   });
 
-  test('is asked again after a sync', async () => {
+  test('is asked again by builds after a sync', async () => {
     const database = await teamDatabase();
     const user = new User(await database.login('ada', { in: 'iree_tuned_writer' }));
     const state = teamState(join(user.folder, 'cache'), user.team!);
@@ -213,7 +213,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     expect({ breaker: state.breaker(), missing: state.missing() }).toEqual({ breaker: null, missing: {} });
   });
 
-  test('is not told its own password, whatever is asked of it', async () => {
+  test('has no password in any output', async () => {
     const database = await teamDatabase();
     const right = new URL(await database.login('ada', { in: 'iree_tuned_writer' }));
     right.password = '';
@@ -253,7 +253,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
   });
 });
 
-test('a command that needs a team says how to set one', async () => {
+test('a command without a team prints the way to set one', async () => {
   const user = new User(undefined);
   const ended = await user.runAll(
     ...[

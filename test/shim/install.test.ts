@@ -9,7 +9,7 @@ import { siblingsOf } from '../../src/shim/siblings.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
-/** What pip leaves of IREE, in a place whose name a shell has to be careful with. */
+/** The files of pip's packages, in a folder whose name needs quotes. */
 function installation() {
   const venv = join(temporaryDirectory(), "it's a $(venv)");
   const { script, elf } = fakeVenv(venv, 'elf');
@@ -34,8 +34,8 @@ function installation() {
 const launcherOf = (directory: string) => join(directory, 'bin/iree-compile-tuned');
 const names = ['iree-compile', 'iree-import-onnx', 'iree-lld', 'iree-opt', 'iree-run-module'];
 
-describe('what lies beside the compiler', () => {
-  it("is what pip's packages bring: executables before scripts, no script that looks for its tool in IREE_TOOL_PATH", () => {
+describe('the other tools', () => {
+  it("are pip's executables, then its scripts, without those that search IREE_TOOL_PATH", () => {
     const { venv, elf, compiler } = installation();
     expect(Object.fromEntries(siblingsOf(compiler))).toEqual({
       'iree-opt': join(dirname(elf), 'iree-opt'),
@@ -44,7 +44,7 @@ describe('what lies beside the compiler', () => {
       'iree-import-onnx': join(venv, 'bin/iree-import-onnx'),
     });
   });
-  it('is what a build of IREE brings, with the tools of LLVM in it', () => {
+  it('are those of a build of IREE, tools of LLVM included', () => {
     const bin = join(temporaryDirectory(), 'install/bin');
     for (const name of ['iree-compile', 'iree-tblgen', 'lld', 'clang', 'FileCheck', 'other'])
       program(join(bin, name), '');
@@ -60,7 +60,7 @@ describe('a folder', () => {
     installShim(directory, launcher, by, force);
   const nothing = { written: [], unchanged: names, removed: [] };
 
-  it('is made, with real files that may be run and carry the mark', () => {
+  it('gets executable files with the mark', () => {
     const directory = join(temporaryDirectory(), 'new/shims');
     expect(install(directory).written.toSorted()).toEqual(names);
     expect(readdirSync(directory).sort()).toEqual(names);
@@ -70,7 +70,7 @@ describe('a folder', () => {
       expect(isLauncher(join(directory, name))).toBe(true);
     }
   });
-  it('is left as it is when it is right, and mended when it is not', () => {
+  it('is left unchanged if it is right, and repaired otherwise', () => {
     const directory = temporaryDirectory();
     install(directory);
     const again = install(directory);
@@ -80,7 +80,7 @@ describe('a folder', () => {
     expect(install(directory).written).toEqual(['iree-opt']);
     expect(readFileSync(join(directory, 'iree-opt'), 'utf8')).toBe(text);
   });
-  it('loses shims of tools that there are no more, and nothing else', () => {
+  it('loses shims of missing tools only', () => {
     const directory = temporaryDirectory();
     install(directory);
     program(join(directory, 'mine'), '');
@@ -94,7 +94,7 @@ describe('a folder', () => {
     expect(removed).toEqual(names.slice(1));
     expect(readdirSync(directory)).toEqual(['iree-compile', 'mine']);
   });
-  it("with somebody else's files is refused, unless it is forced", () => {
+  it('with files of other programs is refused without --force', () => {
     const directory = temporaryDirectory();
     const target = program(join(temporaryDirectory(), 'target'), 'echo mine');
     symlinkSync(target, join(directory, 'iree-compile'));
@@ -103,27 +103,27 @@ describe('a folder', () => {
     expect(readdirSync(directory)).toEqual(['iree-compile', 'iree-opt']);
     install(directory, true);
     expect(readdirSync(directory).sort()).toEqual(names);
-    // The link was replaced, not what it leads to.
+    // The link is replaced, not its target.
     expect(isLauncher(join(directory, 'iree-compile'))).toBe(true);
     expect(readFileSync(target, 'utf8')).toContain('echo mine');
   });
-  it('with a folder of such a name is refused', () => {
+  it('with a folder of the name of a shim is refused', () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'iree-opt'));
     expect(() => install(directory, true)).toThrow(ShimError);
     expect(readdirSync(directory)).toEqual(['iree-opt']);
   });
-  it("that is the compiler's own is refused, by whatever name", () => {
+  it("that is the compiler's own is refused, also through links", () => {
     const link = join(temporaryDirectory(), 'link');
     symlinkSync(dirname(compiler.invokedAs), link);
     for (const directory of [dirname(elf), dirname(compiler.invokedAs), link])
-      expect(() => install(directory, true)).toThrow(/where the real iree-compile lies/);
+      expect(() => install(directory, true)).toThrow(/is the folder of the real iree-compile/);
   });
-  it('that cannot be made or read is a clear message', () => {
+  it('that cannot be created or read fails with a message', () => {
     const file = write(join(temporaryDirectory(), 'file'), '');
     for (const directory of [file, join(file, 'below')]) expect(() => install(directory)).toThrow(ShimError);
   });
-  it("is not written for a script of pip's whose executable nobody knows", () => {
+  it('is not written for a script of pip without its executable', () => {
     const script = write(join(temporaryDirectory(), 'bin/iree-compile'), pipScript('/no/python3'), 0o755);
     const unknown = findCompiler({}, { root: '/nowhere', compiler: script });
     expect(() => install(temporaryDirectory(), false, unknown)).toThrow(/set IREE_TUNED_COMPILER/);
@@ -146,15 +146,15 @@ describe('a shim', () => {
   const argv = ['a b', '', "it's", '$x', '*'];
   const said = (stdout: string) => ({ status: 0, stdout, stderr: '' });
 
-  it('of another tool becomes it', () => {
+  it('of another tool runs the tool', () => {
     const { shim } = make();
     expect(run(shim('iree-opt'), argv)).toEqual({ status: 3, stdout: "opt a b  it's $x *\n", stderr: '' });
     expect(run(shim('iree-import-onnx'), ['x'])).toEqual(said('onnx x\n'));
   });
-  it('of the compiler starts the launcher, which knows the compiler without being told', () => {
+  it('of the compiler starts the launcher with its compiler', () => {
     const { shim } = make();
     expect(run(shim('iree-compile'), argv)).toEqual(said("elf a b  it's $x *\n"));
-    // Whatever else there is: the folder stands for one installation.
+    // The folder belongs to one installation.
     const other = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo other'));
     expect(
       run(shim('iree-compile'), ['m'], { PATH: `${other}:${shell.PATH}`, IREE_TOOL_PATH: other }),
@@ -162,20 +162,20 @@ describe('a shim', () => {
     const setting = { IREE_TUNED_COMPILER: join(other, 'iree-compile') };
     expect(run(shim('iree-compile'), ['m'], setting)).toEqual(said('other\n'));
   });
-  it('of the compiler becomes it when the launcher is gone', () => {
+  it('of the compiler runs the compiler if the launcher is gone', () => {
     const { shim, checkout } = make();
     rmSync(checkout, { recursive: true });
     const settings = ['--iree-tuned-budget=3', '-iree-tuned-db', 'x.db', '--iree-tuned-readonly'];
     const got = run(shim('iree-compile'), [...argv, ...settings, '--', '--iree-tuned-budget=3']);
     expect(got).toEqual(said("elf a b  it's $x * -- --iree-tuned-budget=3\n"));
   });
-  it('says what is gone when it can do nothing', () => {
+  it('names the missing programs if it can run none', () => {
     const { shim, checkout, venv } = make();
     rmSync(venv, { recursive: true });
     const opt = run(shim('iree-opt'));
     expect(opt).toMatchObject({ status: 127, stdout: '' });
     expect(opt.stderr).toMatch(/iree-opt is gone\.\nRun `iree-tuned shim /);
-    // The launcher looks for another compiler first.
+    // The launcher searches for another compiler first.
     const other = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo other'));
     expect(run(shim('iree-compile'), [], { PATH: `${other}:${shell.PATH}` })).toEqual(said('other\n'));
     rmSync(checkout, { recursive: true });
