@@ -1,4 +1,4 @@
-// What a backend of the compiler is to the rest of the program: one object for each folder beside this file.
+// The interface of a backend: one object for each folder beside this file.
 import type { Release } from '../compiler/release.ts';
 import type { SearchSpace } from '../search/space.ts';
 import type { Rule } from '../spec/rules.ts';
@@ -11,19 +11,19 @@ import type { ConfiguredOperation } from './dumps.ts';
 import type { Meter } from './meter.ts';
 import type { Target } from './target.ts';
 
-/** How a configuration is asked for: an attribute, as text. */
+/** The attribute of a configuration, as text. */
 export interface Directive {
   readonly attribute: string;
   readonly value: string;
 }
 
-/** The hardware that code is generated for, as far as search spaces depend on it. */
+/** The hardware of a target, as far as search spaces depend on it. */
 export interface Hardware {
-  /** Widest vector register of the target in bytes; 0 for a GPU. */
+  /** Width of the widest vector register in bytes; 0 for a GPU. */
   readonly nativeVectorBytes: number;
   /** Number of vector registers; 0 for a GPU. */
   readonly vectorRegisters: number;
-  /** Threads of the host that the program runs on; 1 for a GPU. */
+  /** Host threads of the program; 1 for a GPU. */
   readonly threads: number;
   /** `Target.gpu`. Absent for CPUs. */
   readonly gpu?: string;
@@ -31,77 +31,77 @@ export interface Hardware {
 
 /** Inputs of a workload's search space beside the workload itself. */
 export interface SpaceOptions extends Hardware {
-  /** Whether configurations may need something of the whole program: not where the user has decided about it. */
+  /** Whether configurations may have requirements on the whole program. False if the user has set the flags for them. */
   readonly wholeProgram: boolean;
-  /** Whether what the compiler makes of an operation may be configured, too: not where no tuning spec can be brought. */
+  /** Whether operations that the compiler creates may get configurations. False without a route for a tuning spec. */
   readonly following: boolean;
-  /** What a user allows; all that is worth trying when left out. What comes of it is no search of the whole space. */
+  /** A user's restriction of knobs; without it the whole space. */
   readonly only?: KnobValues;
 }
 
-/** Values that a user allows knobs to have, each once, smallest first, by the names of `Backend.userKnobs`; others are free. */
+/** A user's values of knobs, each once, smallest first, by the names of `Backend.userKnobs`. Other knobs are free. */
 export type KnobValues = Readonly<Record<string, readonly number[]>>;
 
-/** A knob by the name that users know it by, whatever a workload's dimensions are. */
+/** A knob by its user's name, which is the same for all workloads. */
 export interface UserKnob {
   readonly name: string;
-  /** What its values are; 0 and 1 stand for false and true. */
+  /** Type of the values; 0 and 1 stand for false and true. */
   readonly type: 'tile' | 'boolean';
   /** The least tile. */
   readonly least: number;
-  /** What it decides, for people. */
+  /** Description for people. */
   readonly about: string;
 }
 
-/** What a configuration has of each knob. */
+/** Values of all knobs of a configuration. */
 export type KnobColumns = Readonly<Record<string, number | boolean | null>>;
 
-/** What profilers call a configuration: single words. */
+/** Names of a configuration in profilers: single words. */
 export interface ConfigurationNames {
-  /** Of a workgroup along m and n, and of what is summed at once: `64x32x128`. */
+  /** Workgroup tile along m and n, and step along k: `64x32x128`. */
   readonly tiles: string;
-  /** The same of registers. */
+  /** Register tile along m, n and k. */
   readonly vectors: string;
-  /** What computes, and how. */
+  /** Kind of core. */
   readonly core: string;
   readonly instruction: string;
 }
 
-/** A value that a user allows and that cannot be tried for a workload. */
+/** A user's value that is illegal for a workload. */
 export interface IllegalValue {
   readonly knob: string;
   readonly value: number;
-  /** The rule that it breaks. */
+  /** The broken rule. */
   readonly rule: string;
 }
 
-/** A configuration that was measured, with median seconds of one execution. */
+/** A measured configuration, with median seconds of one execution. */
 export interface Measured {
   readonly configuration: Configuration;
   readonly seconds: number;
 }
 
-/** Text of the program after a phase of the compiler, with one operation of this configuration; null when it does not get there. */
+/** Text after a phase of the compiler of a program with one operation of this configuration; null if the compile fails. */
 export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
 
-/** Everything that differs from one backend to another. Optional parts are what most backends do not have. */
+/** The differences between backends. Most backends have no optional parts. */
 export interface Backend {
-  /** As IREE calls it: the first word of a target's key. */
+  /** IREE's name: the first word of a target's key. */
   readonly name: string;
-  /** Drivers of the runtime that run its code, the values of `--device=`; the first one is the default. */
+  /** Drivers of the runtime for its code, the values of `--device=`; the first driver is the default. */
   readonly drivers: readonly [string, ...string[]];
 
   // Devices and measuring.
 
-  /** The device that a driver stands for on this machine, or the reason that there is none. */
+  /** The device of a driver on this machine, or the reason that there is none. */
   describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string>;
-  /** Files of the driver, and files that choose it: where one changes, it may be another device. Absent for none. */
+  /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];
-  /** Flags that make the runtime's tools use exactly this device. */
+  /** Flags of the runtime's tools for exactly this device. */
   deviceFlags(device: Device): string[];
   /**
-   * Why code for a target cannot be run on a device of this machine; null when it can.
-   * @param hostTarget what the compiler expands this machine's CPU to; null where nobody knows
+   * The reason that a device of this machine cannot run code for a target; null if the device can.
+   * @param hostTarget the compiler's target for this machine's CPU; null if unknown
    */
   whyNotRunnable(
     target: Target,
@@ -112,60 +112,60 @@ export interface Backend {
 
   // Configurations.
 
-  /** What configurations of this backend are called. */
+  /** Kinds of its configurations. */
   readonly kinds: readonly OwnConfiguration['kind'][];
-  /** Whether a value, of a database say, is a configuration for a workload of `rank` iteration dimensions. */
+  /** Whether a value, such as a row of a database, is a configuration for a workload of `rank` iteration dimensions. */
   isConfiguration(value: object, rank: number | undefined): value is OwnConfiguration;
-  /** All keys of its configurations' JSON, in the order in which they are written. */
+  /** All keys of its configurations' JSON, in their order. */
   readonly jsonKeys: readonly string[];
-  /** A short text for people: equal configurations give equal text. */
+  /** A short text for people. Equal configurations give equal text. */
   keyOf(configuration: OwnConfiguration): string;
-  /** What profilers call a configuration. */
+  /** Names of a configuration in profilers. */
   namesOf(workload: Workload, configuration: OwnConfiguration): ConfigurationNames;
-  /** A configuration as values of knobs, the same names in the same order for all of a workload; null where it has none. */
+  /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
   knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns;
 
   // Search spaces.
 
-  /** The hardware of a target, and of the device that runs its code. */
+  /** The hardware of a target and its device. */
   hardwareOf(target: Target, device: Device): Hardware;
   /**
-   * What kinds of configurations a search for a workload can choose from, sorted; none where it is not tuned. About those
-   * that it could not, its record says nothing.
+   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record holds for these
+   * kinds only.
    */
   familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
-  /** All configurations worth trying; everything it yields compiles, and gives right results. */
+  /** The search space of a workload. All its configurations compile and compute the right result. */
   spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
   /**
-   * What decides about the speed of a configuration, as numbers, for a prior; null where nothing is known.
-   * @returns as many numbers as the backend's priors ask about
+   * Features of a configuration for a prior; null without features.
+   * @returns one number for each feature of the backend's priors
    */
   featuresOf(
     workload: Workload,
     configuration: Configuration,
     options: SpaceOptions,
   ): readonly number[] | null;
-  /** The knobs that users may restrict, and the largest tile. */
+  /** Knobs for a user's restriction, and the largest tile. */
   readonly userKnobs: readonly UserKnob[];
   readonly largestTile: number;
-  /** Whether these are knobs of a workload. */
+  /** Whether a workload has these knobs. */
   isRestrictable(workload: Workload): boolean;
-  /** What of `options.only` no configuration of a workload can have. */
+  /** Values of `options.only` that no configuration of a workload can have. */
   illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[];
 
   // Injection and landing.
 
-  /** The flag by which tuning specs reach this backend. */
+  /** The compiler's flag for tuning specs of this backend. */
   readonly specFlag: SpecFlag;
   /**
-   * The attribute of one operation; null for what says something of several.
-   * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+   * The attribute of one operation; null for a configuration of several operations.
+   * @param loops for each loop of the operation, outermost first, the index of the workload's dimension
    */
   directive(configuration: OwnConfiguration, loops: readonly number[], release: Release): Directive | null;
   /**
-   * The operations of the compiler's dumps that are of this form and have the configuration; none where it has not landed.
-   * @param loops in which the directive was rendered
-   * @param expected keys of the forms that all operations of the input have
+   * The operations of the compiler's dumps of this form with the configuration; none if the configuration has not landed.
+   * @param loops of the rendered directive
+   * @param expected keys of the forms of all operations of the input
    */
   landedOn(
     configured: readonly ConfiguredOperation[],
@@ -178,36 +178,35 @@ export interface Backend {
   // Optional parts.
 
   /**
-   * The text of an executable that the compiler has configured, with another configuration on its operations; null where it is not
-   * that dispatch, or the configuration says nothing of it. Absent where whole dispatches are not tuned.
+   * The text of a configured executable with another configuration on its operations; null for another dispatch, or for a configuration
+   * of another kind. Absent if the backend does not tune whole dispatches.
    */
   reconfigured?(text: string, workload: DispatchWork, configuration: OwnConfiguration): string | null;
-  /** Configurations that ask something of the whole program. Absent where there are none. */
+  /** Configurations with requirements on the whole program. Absent for none. */
   readonly wholeProgram?: WholeProgram;
 }
 
-/** Configurations that ask something of the whole program before code generation begins, such as data tiling. */
+/** Configurations with requirements on the whole program before code generation, such as data tiling. */
 export interface WholeProgram {
-  /** What is worth trying on all operations of a program together, measured on none of them; null where nothing is. */
+  /** A configuration to try on all operations of a program together, without a measurement of each; null for none. */
   offer(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
-  /** What else is worth trying, given what was measured first. */
+  /** More configurations to try after the first measurements. */
   followUps(
     workload: Workload,
     measured: readonly Measured[],
     options: SpaceOptions,
     textAfter: TextAfter,
   ): Promise<readonly Configuration[]>;
-  /** What a configuration asks, such as `data tiling`; null when its directive is enough wherever it stands. */
+  /** The requirement of a configuration, such as `data tiling`; null if the directive is enough. */
   needsOf(configuration: OwnConfiguration): string | null;
-  /** What a program takes in which a directive needs something: flags, and rules that keep it from all other operations. */
+  /** Flags of a program with such a directive, and rules that keep the flags' effect from all other operations. */
   readonly flags: readonly string[];
   readonly rules: readonly Rule[];
-  /** Rules for what the compiler makes of operations with these configurations before it generates code. */
+  /** Rules for operations that the compiler creates from operations with these configurations. */
   followingRules(entries: readonly { workload: Workload; configuration: OwnConfiguration }[]): Rule[];
   /**
-   * Candidates whose configurations say something of operations that only exist after a phase of the compiler, where
-   * those of all candidates look alike: the compiler stops there, `annotate` writes on each line what a configuration
-   * says, and the compiler goes on.
+   * Configurations of operations that exist only after a phase of the compiler. The operations of all candidates look alike there. The
+   * compiler therefore stops after the phase, `annotate` adds attributes to each line, and the compiler continues.
    */
   readonly late: {
     readonly phase: string;

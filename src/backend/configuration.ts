@@ -1,19 +1,19 @@
-// A configuration is abstract knobs, stored as versioned JSON and rendered to MLIR per compiler version, never stored as MLIR.
+// A configuration has abstract knobs. The database stores versioned JSON, and each release of the compiler has its own MLIR text.
 import type { GpuConfiguration } from './gpu/configuration.ts';
 import type { LlvmCpuConfiguration } from './llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from './vulkan/configuration.ts';
 
-/** Leave the operation to the compiler's own defaults. */
+/** The compiler's own default. */
 export interface DefaultConfiguration {
   readonly version: 1;
   readonly kind: 'default';
 }
 
-/** What one operation is compiled with; `kind` says which backend's it is. */
+/** The configuration of one operation. `kind` decides about the backend. */
 export type Configuration =
   DefaultConfiguration | GpuConfiguration | LlvmCpuConfiguration | VulkanConfiguration;
 
-/** A configuration that asks for something. */
+/** A configuration other than the default. */
 export type OwnConfiguration = Exclude<Configuration, DefaultConfiguration>;
 
 export const DEFAULT_CONFIGURATION: DefaultConfiguration = { version: 1, kind: 'default' };

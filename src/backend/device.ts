@@ -1,54 +1,54 @@
-// The device: what a configuration is measured on; and its class, which devices have in common that hardly differ.
+// The device that measures configurations; and its class, a group of devices with almost the same speed.
 import { isIntegerWithin, isObject } from '../system/data.ts';
 
 export interface Device {
   /**
-   * CPU model as the system names it, with family and stepping where the name alone is not unique. Of a GPU the name that
-   * its driver gives it; of a software driver also the CPU that it runs on.
+   * The system's name of the CPU, with family and stepping if the name is not unique. For a GPU the driver's name; for a software driver
+   * also the CPU.
    */
   readonly model: string;
   /** Runtime driver: the value of the runtime's `--device=`. */
   readonly driver: string;
-  /** Threads of the host that the program runs on; 1 for a GPU. */
+  /** Host threads of the program; 1 for a GPU. */
   readonly threads: number;
   /** Sizes in KiB of the data and unified caches of one core, from level 1 up. */
   readonly cachesKiB: readonly number[];
-  /** Its model in numbers: absent where the system does not tell, or has several, and in what earlier versions wrote. */
+  /** The CPU model in numbers. Absent if unknown, for several models, and in devices of earlier versions. */
   readonly processor?: Processor | undefined;
-  /** The device as its driver describes it; absent for a CPU. */
+  /** The driver's description; absent for a CPU. */
   readonly gpu?: Gpu | undefined;
 }
 
-/** A GPU, or a program that stands in for one. */
+/** A GPU, or a software driver. */
 export interface Gpu {
-  /** Driver and its version, such as `radv Mesa 25.2.1`: other drivers generate other code. */
+  /** Driver and version, such as `radv Mesa 25.2.1`; for CUDA and HIP the architecture. Other drivers generate other code. */
   readonly version: string;
   /** Subgroup size in threads. */
   readonly subgroup: number;
-  /** Whether it is a program on the CPU, such as llvmpipe: it shares the CPU's measuring lock and caches. */
+  /** Whether the driver runs on the CPU, as llvmpipe does. */
   readonly isSoftware: boolean;
 }
 
-/** Variables of the environment that choose devices and drivers, and how they run: another value may be another device. */
+/** Environment variables that choose devices, drivers and their threads. Another value may mean another device. */
 export const DEVICE_VARIABLES = [
   ...['VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'VK_ADD_DRIVER_FILES', 'VK_LOADER_DRIVERS_SELECT'],
   ...['MESA_VK_DEVICE_SELECT', 'LP_NUM_THREADS'],
   ...['CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'GPU_DEVICE_ORDINAL'],
 ] as const;
 
-/** Means of finding out about a device. */
+/** Means to describe a device. */
 export interface DeviceQuestion {
-  /** The runtime's `iree-run-module`, which lists devices; null where it is not installed. */
+  /** The runtime's `iree-run-module`, which lists devices; null if missing. */
   readonly runModule: () => string | null;
   readonly cacheDirectory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a CPU is, without what its maker calls it on the market, and without its stepping. */
+/** A CPU without its marketing name and stepping. */
 export interface Processor {
   /** Instruction set, in the spelling of Node's `process.arch`. */
   readonly architecture: string;
-  /** Its maker as the system says it: `AuthenticAMD`; on ARM the implementer's code, such as `0x41`. */
+  /** The system's name of the vendor, such as `AuthenticAMD`; on ARM the implementer's code, such as `0x41`. */
   readonly vendor: string;
   /** On ARM the version of the architecture. */
   readonly family: number;
@@ -64,11 +64,11 @@ export interface Cache {
   /** From 1 up. */
   readonly level: number;
   readonly sizeKiB: number;
-  /** Hardware threads that it is shared by. */
+  /** Hardware threads that share the cache. */
   readonly threads: number;
 }
 
-/** Stands for a device that cannot be described here. */
+/** A device without a description. */
 export const unknownDevice = (driver: string): Device => ({
   model: 'unknown',
   driver,
@@ -83,21 +83,21 @@ export function deviceKey(device: Device): string {
   return `${device.model} ${device.driver} threads=${device.threads}${caches}${version}`;
 }
 
-/** Bytes of its largest cache; null where the system does not tell. */
+/** Bytes of its largest cache; null if unknown. */
 export const largestCache = ({ cachesKiB }: Device): number | null =>
   cachesKiB.length === 0 ? null : 1024 * Math.max(...cachesKiB);
 
-/** Goes up when the same form leads to another class; classes of different versions are never equal. */
+/** Changes with the rule for classes. Classes of different versions are never equal. */
 const CLASS_VERSION = 1;
 
-/** Caches from here up belong to several cores, though a machine of which one core can be seen does not show it. */
+/** Caches from this level up belong to several cores, even if the system shows one core only. */
 const SHARED_LEVEL = 3;
 
 /**
- * Readable canonical key of what devices have in common that differ in stepping, in name, or in what their cores share.
- * Made anew from the stored description wherever it is asked for, so that it need not be stored.
- * @param form a device's description, out of a database perhaps
- * @returns null where the description does not say enough: better no class than a wrong one
+ * Readable canonical key of a class: devices that differ only in stepping, name or shared caches. The key follows from the stored
+ * description, so no database stores it.
+ * @param form a device's description, such as a row of a database
+ * @returns null for an incomplete description: no class is better than a wrong class
  */
 export function deviceClass(form: unknown): string | null {
   if (!isDevice(form) || !isProcessor(form.processor) || !/^[\w:/.-]{1,64}$/.test(form.driver)) return null;
@@ -110,7 +110,7 @@ export function deviceClass(form: unknown): string | null {
   return `v${CLASS_VERSION} ${architecture} ${vendor} family=${family} model=${model} ${form.driver} threads=${form.threads}${text}`;
 }
 
-/** Whether a value, of a database say, describes a device; later versions may say more. */
+/** Whether a value, such as a row of a database, describes a device. Later versions may add fields. */
 export function isDevice(value: unknown): value is Device {
   if (!isObject(value)) return false;
   const { model, driver, threads, cachesKiB } = value;

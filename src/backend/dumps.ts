@@ -1,25 +1,25 @@
-// The compiler's dumps of its executables' configurations: which operations there are, and what each was configured with.
+// The compiler's dumps of configured executables: operations and their configurations.
 import { parse, symbolsOf, type Type } from 'mlir-parser-ts';
 import { generatedForm, matchKey } from '../workload/workload.ts';
 
 /** An operation of a dump. */
 export interface ConfiguredOperation {
   readonly name: string;
-  /** Of its operands, such as `tensor<4x?xf32>`. */
+  /** Types of its operands, such as `tensor<4x?xf32>`. */
   readonly types: readonly string[];
-  /** Outermost first; empty for what is no loop nest. */
+  /** Outermost first; empty without a loop nest. */
   readonly loops: readonly Loop[];
-  /** What a matcher would tell it by; null when it is no plain contraction. */
+  /** Key of a matcher; null without a plain contraction. */
   readonly key: string | null;
-  /** The lowering configuration as text; null when it has none. */
+  /** The lowering configuration as text; null for none. */
   readonly lowering: string | null;
-  /** The `translation_info` of its function as text; null when the dump has not exactly one. */
+  /** The `translation_info` of its function as text; null unless the dump has exactly one. */
   readonly translation: string | null;
-  /** The function that it is in, as the runtime calls the dispatch; null when the dump has not exactly one. */
+  /** The runtime's name of the dispatch; null unless the dump has exactly one function. */
   readonly dispatch: string | null;
 }
 
-/** A dispatch as a whole, in the place of its operations. */
+/** A whole dispatch instead of its operations. */
 export const wholeDispatch = (dump: Uint8Array): ConfiguredOperation => ({
   ...{ name: 'dispatch', types: [], loops: [], key: null, lowering: null },
   ...functionIn(dump),
@@ -28,19 +28,19 @@ export const wholeDispatch = (dump: Uint8Array): ConfiguredOperation => ({
 type Found = Omit<ConfiguredOperation, 'dispatch' | 'translation'>;
 
 export interface Loop {
-  /** -1 when it is dynamic. */
+  /** -1 for a dynamic size. */
   readonly size: number;
   readonly isReduced: boolean;
 }
 
-/** The operations of one dump that may have got a configuration of ours. */
+/** The operations of one dump that can have a configuration. */
 export function configuredOperations(dump: Uint8Array): ConfiguredOperation[] {
   const text = Buffer.from(dump).toString();
   const own = functionIn(dump);
   return [...contractions(dump), ...generics(text), ...packings(text)].map((one) => ({ ...one, ...own }));
 }
 
-/** The function of a dump that has one. */
+/** The function of a dump with one function. */
 function functionIn(dump: Uint8Array): Pick<ConfiguredOperation, 'dispatch' | 'translation'> {
   const [name, ...others] = symbolsOf(dump, 'hal.executable.export');
   const infos = [...new Set(Buffer.from(dump).toString('latin1').match(TRANSLATION))];
@@ -50,7 +50,7 @@ function functionIn(dump: Uint8Array): Pick<ConfiguredOperation, 'dispatch' | 't
   };
 }
 
-/** Brackets nest two levels deep: the name of the pipeline, and what is in braces. */
+/** Brackets nest two levels deep: in the name of the pipeline, and inside braces. */
 const TRANSLATION = /translation_info = #iree_codegen\.translation_info<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>/g;
 
 function contractions(dump: Uint8Array): Found[] {
@@ -79,7 +79,7 @@ const typeText = (type: Type) =>
     ? type.text
     : `${type.kind}<${(type.shape ?? []).map((size) => `${size < 0 ? '?' : size}x`).join('')}${type.elementType}>`;
 
-/** The size of a loop is that of any dimension of an operand that it runs along. */
+/** A loop has the size of an operand's dimension along the loop. */
 function loopsOf(
   maps: readonly (readonly (number | null)[])[],
   shapes: readonly (readonly number[] | null)[],
@@ -92,8 +92,8 @@ function loopsOf(
 }
 
 /**
- * Generics with more operands than a contraction has, such as one that the compiler has fused the conversion of an
- * operand into. The compiler prints each on a line.
+ * Generics with more operands than a contraction, such as a generic with a fused conversion of an operand. The compiler prints each on
+ * one line.
  */
 function generics(text: string): Found[] {
   const statement =
@@ -112,7 +112,7 @@ function generics(text: string): Found[] {
   });
 }
 
-/** The packing of operands. */
+/** Packings of operands. */
 function packings(text: string): Found[] {
   const statement =
     /\blinalg\.pack [^\n]*\{lowering_config = ([^\n]*)\} : (tensor<[^>]*>) -> (tensor<[^>]*>)/g;
@@ -121,7 +121,7 @@ function packings(text: string): Found[] {
   }));
 }
 
-/** Sizes of a type such as `tensor<4x?xf32>`, -1 where they are dynamic. */
+/** Sizes of a type such as `tensor<4x?xf32>`; -1 for a dynamic size. */
 export function shapeOf(type: string): number[] {
   const sizes = /<((?:(?:\d+|\?)x)*)/.exec(type)?.[1] ?? '';
   return sizes

@@ -1,5 +1,5 @@
-// The backends that are tuned for. A new one is a folder beside this file, an entry here, and its configurations' type in
-// configuration.ts. Only the CPU's is there from the start; the others are loaded where something is about them.
+// The list of backends. A new backend is a folder beside this file, an entry here, and its configurations' type in configuration.ts. The
+// CPU's backend is always loaded; other backends load on demand.
 import type { Release } from '../compiler/release.ts';
 import type { Backend, Directive } from './backend.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from './configuration.ts';
@@ -7,7 +7,7 @@ import type { Device } from './device.ts';
 import { llvmCpu } from './llvm-cpu/index.ts';
 import type { Meter } from './meter.ts';
 
-/** A backend that builds for other targets do not load. */
+/** A backend that loads on demand. */
 interface Deferred extends Pick<Backend, 'name' | 'drivers' | 'kinds'> {
   load(): Promise<Backend>;
 }
@@ -33,13 +33,13 @@ const DEFERRED: readonly Deferred[] = [
   },
 ];
 
-/** Bundles, of which each has this module, share what one of them has loaded. */
+/** Every bundle has this module; all share the loaded backends. */
 const shared = globalThis as { ireeTunedBackends?: [Backend, ...Backend[]] };
 
-/** Those that are loaded; the first one is there from the start. */
+/** Loaded backends; the first is always loaded. */
 const LOADED = (shared.ireeTunedBackends ??= [llvmCpu]);
 
-/** Adds a backend. Without effect where there is one of its name. */
+/** Adds a backend, unless there is one of its name. */
 export function addBackend(backend: Backend): void {
   if (LOADED.every(({ name }) => name !== backend.name)) LOADED.push(backend);
 }
@@ -48,20 +48,20 @@ async function load(isWanted: (backend: Deferred) => boolean): Promise<void> {
   for (const one of DEFERRED.filter(isWanted)) addBackend(await one.load());
 }
 
-/** Loads all backends: for commands that read what is stored for any target. */
+/** Loads all backends: for commands that read records of any target. */
 export const loadBackends = (): Promise<void> => load(() => true);
 
-/** Loads the backends whose configurations a JSON text holds. */
+/** Loads the backends of the configurations in a JSON text. */
 export const loadBackendsIn = (text: string): Promise<void> =>
   load(({ kinds }) => kinds.some((kind) => text.includes(`"${kind}"`)));
 
 const nameIn = (targetKey: string) => targetKey.split(' ', 1)[0]!;
 
-/** The backend of that name, or of a target with that key, as far as it is loaded; undefined where nothing is tuned for it. */
+/** The loaded backend of a name or of a target's key; undefined for none. */
 export const backendNamed = (targetKey: string): Backend | undefined =>
   LOADED.find(({ name }) => name === nameIn(targetKey));
 
-/** The same, loaded where it is not. */
+/** The same; loads the backend first. */
 export async function loadBackend(targetKey: string): Promise<Backend | undefined> {
   await load(({ name }) => name === nameIn(targetKey));
   return backendNamed(targetKey);
@@ -70,30 +70,30 @@ export async function loadBackend(targetKey: string): Promise<Backend | undefine
 /** The driver of a device of the runtime, such as `vulkan` of `vulkan://0`. */
 const driverOf = (device: string): string => device.replace(/:.*/s, '');
 
-/** The backend that measures by a driver of the runtime; undefined where none does. */
+/** The backend of a driver of the runtime; undefined for none. */
 export async function loadBackendOfDriver(device: string): Promise<Backend | undefined> {
   const driver = driverOf(device);
   await load(({ drivers }) => drivers.includes(driver));
   return LOADED.find(({ drivers }) => drivers.includes(driver));
 }
 
-/** The backend that code for a device comes from. */
+/** The backend of a device. */
 export const backendOfDevice = ({ driver }: Pick<Device, 'driver'>): Backend =>
   LOADED.find(({ drivers }) => drivers.includes(driverOf(driver))) ?? LOADED[0];
 
-/** How modules are run and timed on a device. */
+/** The meter of a device. */
 export const meterOf = (device: Device): Meter => backendOfDevice(device).meter;
 
-/** Flags that make IREE's runtime tools use exactly this device. */
+/** Flags of the runtime's tools for exactly this device. */
 export const deviceFlags = (device: Device): string[] => backendOfDevice(device).deviceFlags(device);
 
-/** The backend that a configuration is for. */
+/** The backend of a configuration. */
 export const backendOf = ({ kind }: OwnConfiguration): Backend =>
   LOADED.find(({ kinds }) => kinds.includes(kind))!;
 
 /**
- * The directive of a configuration for an operation with such `loops`: for each, outermost first, the index of the
- * workload's dimension it runs over; null for the default.
+ * The directive of a configuration; null for the default.
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension
  */
 export const directiveOf = (
   configuration: Configuration,
@@ -102,31 +102,30 @@ export const directiveOf = (
 ): Directive | null =>
   isDefault(configuration) ? null : backendOf(configuration).directive(configuration, loops, release);
 
-/** What a configuration asks of the whole program: see `WholeProgram.needsOf`. Null for the default, and for none. */
+/** The requirement of a configuration on the whole program: see `WholeProgram.needsOf`. Null for the default, and for none. */
 export const needsOf = (configuration: Configuration | null): string | null =>
   configuration === null || isDefault(configuration)
     ? null
     : (backendOf(configuration).wholeProgram?.needsOf(configuration) ?? null);
 
-/** A directive in the attributes of an operation. */
+/** The attribute of a directive as text. */
 export const attributeText = ({ attribute, value }: Directive): string =>
   value === 'unit' ? attribute : `${attribute} = ${value}`;
 
-/** The JSON that a configuration is stored as: equal configurations give equal text. */
+/** The stored JSON of a configuration. Equal configurations give equal text. */
 export const configurationText = (configuration: Configuration): string =>
   JSON.stringify(
     configuration,
     isDefault(configuration) ? ['version', 'kind'] : [...backendOf(configuration).jsonKeys],
   );
 
-/** A short text for people: equal configurations give equal text. */
+/** A short text for people. Equal configurations give equal text. */
 export const configurationKey = (configuration: Configuration): string =>
   isDefault(configuration) ? configuration.kind : backendOf(configuration).keyOf(configuration);
 
 /**
- * Whether a value is a configuration, down to the last key.
- * @param rank the workload's number of iteration dimensions, where it is known: every tile level must have that many
- * entries
+ * Whether a value is a configuration. All keys are checked.
+ * @param rank number of the workload's dimensions, if known; every tile level must have that many entries
  */
 export function isConfiguration(value: unknown, rank?: number): value is Configuration {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
@@ -136,6 +135,6 @@ export function isConfiguration(value: unknown, rank?: number): value is Configu
   return backend?.isConfiguration(value, rank) ?? false;
 }
 
-/** Whether this version knows such configurations; another one may know more. */
+/** Whether this version knows a kind of configurations. A later version may know more. */
 export const isKnownKind = (kind: string): boolean =>
   kind === 'default' || LOADED.some(({ kinds }) => (kinds as readonly string[]).includes(kind));

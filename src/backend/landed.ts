@@ -1,11 +1,11 @@
-// Which operations of the compiler's dumps a configuration is on.
+// Operations of the compiler's dumps with a configuration.
 import { matchKey, type MatchedForm, type OperationWork } from '../workload/workload.ts';
 import type { ConfiguredOperation } from './dumps.ts';
 
 /**
- * The operations that are of this form and have a configuration; none where it has not landed.
- * @param loops in which the directive was rendered
- * @param expected keys of the forms that all operations of the input have
+ * The operations of this form with a configuration; none if the configuration has not landed.
+ * @param loops of the rendered directive
+ * @param expected keys of the forms of all operations of the input
  * @param has whether an operation has the configuration
  */
 export function landedWith(
@@ -17,14 +17,14 @@ export function landedWith(
 ): readonly ConfiguredOperation[] {
   const own = configured.filter(({ key }) => key === matchKey(form));
   if (own.length > 0) return own.filter(has);
-  // The compiler made something else of it, in a fusion or because nobody made a survey: then what runs over the same loops,
-  // and is not what another operation became.
+  // A fusion, or a build without a survey, gives the operation another form. Then any operation with the same loops counts, unless its
+  // form belongs to another operation.
   return configured.filter(
     (one) => has(one) && !(one.key !== null && expected.has(one.key)) && runsOver(one, form.workload, loops),
   );
 }
 
-/** Whether an operation's loops are those that a configuration has tiles for. */
+/** Whether an operation has the loops of a configuration's tiles. */
 const runsOver = (
   operation: ConfiguredOperation,
   { dimensions }: OperationWork,

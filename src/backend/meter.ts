@@ -1,24 +1,24 @@
-// How modules are run and timed on the devices of a backend.
+// How a backend's devices run and time modules.
 import type { Device } from './device.ts';
 
-/** How modules are run and timed on the devices of a backend. Flags are those of the runtime's tools. */
+/** How a backend's devices run and time modules. Flags belong to the runtime's tools. */
 export interface Meter {
-  /** Whether operands may lie in memory in ways that differ in speed: then each is measured in all of them. */
+  /** Whether the placement of operands in memory changes the speed: then each candidate is measured in several placements. */
   readonly hasPlacements: boolean;
   /**
-   * Whether each candidate is run in a process of its own, and its result compared, before it is timed beside others. On a
-   * GPU one kernel that hangs or writes outside its memory takes all others of its process with it.
+   * Whether each candidate first runs in its own process, with a check of the result. On a GPU a kernel that hangs or writes outside its
+   * memory breaks all other kernels of the process.
    */
   readonly isVerifiedAlone: boolean;
-  /** Flags that fill all memory a program gets with garbage, so that unwritten parts of a result show. */
+  /** Flags that fill all allocated memory with garbage, which shows unwritten parts of a result. */
   readonly fillingFlags: readonly string[];
   /**
-   * Dispatches that one call makes of a kernel, so that the time of a call is not that of its launch.
+   * Dispatches of a kernel in one call, so that the launch takes little of the time.
    * @param flops operations on numbers of one execution
    */
   repeats(device: Device, flops: number): number;
-  /** What a process takes before it runs anything, in seconds. */
+  /** Seconds from the start of a process to its first dispatch. */
   readonly startSeconds: number;
-  /** Seconds of running that come before anything is timed, in each process. */
+  /** Seconds of warm-up in each process. */
   readonly warmUpSeconds: number;
 }

@@ -1,24 +1,24 @@
-// The target: what code is generated for, as the compiler itself expands it. Pure; `site/probe.ts` asks the compiler.
+// The target of code generation, as the compiler expands it. Pure; `site/probe.ts` asks the compiler.
 
 export interface Target {
   /** IREE's target backend, such as `llvm-cpu` or `cuda`. */
   readonly backend: string;
   readonly triple: string;
-  /** CPU or GPU name after `host` has been expanded; empty for the generic one. */
+  /** CPU or GPU name after the expansion of `host`; empty for a generic CPU. */
   readonly cpu: string;
   /** Enabled features without their `+`, sorted. */
   readonly features: readonly string[];
-  /** Widest vector register in bytes; 0 where the backend does not say. */
+  /** Width of the widest vector register in bytes; 0 if unknown. */
   readonly nativeVectorBytes: number;
   /** The compiler's `#iree_gpu.target<...>` as text: limits, subgroup sizes and matrix instructions. Absent for CPUs. */
   readonly gpu?: string;
-  /** Flags of the user that change the generated code, as given. */
+  /** The user's flags that change the generated code. */
   readonly flags: readonly string[];
 }
 
-/** Readable canonical key; features, flags and the text about a GPU are digested because they are long. */
+/** Readable canonical key, with digests of features, flags and the GPU's text. */
 export function targetKey(target: Target): string {
-  // Loaded here because keys come from the cache on every run but the first, and loading it takes 5 ms.
+  // Loading takes 5 ms, and all runs but the first take keys from the cache.
   const { createHash } = process.getBuiltinModule('node:crypto');
   const digest = (parts: readonly string[]) =>
     createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10);
@@ -28,7 +28,7 @@ export function targetKey(target: Target): string {
   return `${target.backend} ${target.triple} ${cpu} features=${digest(features)}${flags}`;
 }
 
-/** Architecture part of a triple in the spelling that Node's `process.arch` uses. */
+/** Architecture of a triple in the spelling of Node's `process.arch`. */
 export function targetArchitecture(target: Target): string {
   const name = target.triple.split('-')[0] ?? '';
   const names: Readonly<Record<string, string>> = {

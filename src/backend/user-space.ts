@@ -1,8 +1,8 @@
-// What a user allows of a search space, as it is written, checked against the knobs of a backend. Pure.
+// A user's restriction of a search space, checked against the knobs of a backend. Pure.
 import { UserError } from '../system/user-error.ts';
 import type { IllegalValue, KnobValues, UserKnob } from './backend.ts';
 
-/** One knob with its values, as somebody has written it. */
+/** One knob with its written values. */
 export interface WrittenKnob {
   readonly name: string;
   readonly values: readonly (string | number | boolean)[];
@@ -10,12 +10,12 @@ export interface WrittenKnob {
   readonly where: string;
 }
 
-/** No knob has more values than anybody would list. */
+/** Most values of one list. */
 const MOST_VALUES = 1000;
 
 /**
- * The values that knobs are allowed to have; undefined where nothing is restricted. Of two lists for one knob the last holds.
- * @throws UserError naming the place and the rule that a value breaks, whatever the workload is
+ * The user's values of knobs; undefined without a restriction. The last of several lists for one knob applies.
+ * @throws UserError for a value that no workload can have; it names the place and the broken rule
  */
 export function readUserSpace(
   written: readonly WrittenKnob[],
@@ -55,6 +55,6 @@ function valueOf(
   return value;
 }
 
-/** Values that cannot be tried for a workload, one line each. */
+/** Illegal values for a workload, one line each. */
 export const describeIllegal = (workload: string, illegal: readonly IllegalValue[]): string[] =>
   illegal.map(({ knob, value, rule }) => `${knob}=${value} is left out for ${workload}: ${rule}`);

@@ -9,14 +9,14 @@ describe('the device', () => {
   test('has a readable key', () => {
     expect(deviceKey(device)).toBe('X local-task threads=4 caches=32/1024K');
   });
-  test('has the key that it had before anything more was known of it', () => {
+  test('has the same key as before later fields', () => {
     expect(deviceKey(zen4())).toBe('AMD EPYC (25/17/1) local-task threads=8 caches=32/1024/32768K');
   });
   test('is one thread on local-sync', () => {
     expect(describeDevice('local-sync').threads).toBe(1);
     expect(deviceFlags({ ...device, driver: 'local-sync' })).toEqual(['--device=local-sync']);
   });
-  test('tells the runtime how many threads it is', () => {
+  test('tells the runtime its number of threads', () => {
     expect(deviceFlags(device)).toEqual(['--device=local-task', '--task_topology_max_group_count=4']);
   });
 });
@@ -45,11 +45,11 @@ function zen4(change: Partial<Device> = {}, processor: Partial<Processor> = {}):
 const CLASS = 'v1 x64 AuthenticAMD family=25 model=17 local-task threads=8 caches=32/1024K';
 
 describe('the class of a device', () => {
-  test('is readable, and made anew from what is stored', () => {
+  test('is readable, and follows from the stored description', () => {
     expect(deviceClass(zen4())).toBe(CLASS);
     expect(deviceClass(JSON.parse(JSON.stringify(zen4())))).toBe(CLASS);
   });
-  test('is that of other steppings, other names, and less of the last level', () => {
+  test('is the same for other steppings, other names, and a smaller last level', () => {
     expect(deviceClass(zen4({ model: 'AMD EPYC 9354P (25/17/2)', cachesKiB: [32, 1024, 16384] }))).toBe(
       CLASS,
     );
@@ -69,7 +69,7 @@ describe('the class of a device', () => {
     expect(other).toMatch(/^v1 /);
     expect(other).not.toBe(CLASS);
   });
-  test('does not count a second level that cores share, nor a last one of which one core is seen alone', () => {
+  test('ignores a shared second level, and a last level that seems to belong to one core', () => {
     const shared = deviceClass(zen4({}, { caches: [cache(1, 32, 2), cache(2, 2048, 8)] }));
     expect(shared).toMatch(/ caches=32K$/);
     const alone = zen4(
@@ -78,10 +78,10 @@ describe('the class of a device', () => {
     );
     expect(deviceClass(alone)).toBe(CLASS);
   });
-  test('says nothing of caches where the system does not', () => {
+  test('has no caches if the system reports none', () => {
     expect(deviceClass(zen4({}, { caches: [] }))).toBe(CLASS.replace(/ caches=.*/, ''));
   });
-  test('is none where the description says too little, as those of earlier versions do', () => {
+  test('is none for an incomplete description, as of earlier versions', () => {
     expect(deviceClass(device)).toBeNull();
     expect(deviceClass(zen4({ processor: undefined }))).toBeNull();
   });
@@ -98,10 +98,10 @@ describe('the class of a device', () => {
   ])('is none of %s, whoever has written that', (_, form) => {
     expect(deviceClass(form)).toBeNull();
   });
-  test.runIf(process.platform === 'linux' && process.arch === 'x64')('is known of this machine', () => {
+  test.runIf(process.platform === 'linux' && process.arch === 'x64')('exists for this machine', () => {
     const here = describeDevice('local-sync');
     expect(deviceClass(here)).toMatch(/^v1 x64 \w+ family=\d+ model=\d+ local-sync threads=1/);
-    // What is stored of it says the same.
+    // The stored description gives the same class.
     expect(deviceClass(JSON.parse(JSON.stringify(here)))).toBe(deviceClass(here));
   });
 });

@@ -1,4 +1,4 @@
-// A backend of a few lines goes through a whole compile: VMVX, whose one knob is the tile of a workgroup.
+// A backend of a few lines in a whole compile: VMVX, with the workgroup tile as its only knob.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { surroundingsOf } from '../support/inspected.ts';
 import { compiler, toolchain } from '../support/real-tools.ts';
 
-/** No type of a configuration is known for it: this is a test. */
+/** The test's backend has no type of configuration. */
 interface Small {
   readonly version: 1;
   readonly kind: 'small-tile';
@@ -38,7 +38,7 @@ const lowering = (tile: readonly number[]) =>
   `#iree_cpu.lowering_config<distribution = [${tile.join(', ')}]>`;
 
 const vmvx: Backend = {
-  // Devices and knobs of users are the CPU's.
+  // Devices and users' knobs are the CPU's.
   ...llvmCpu,
   name: 'vmvx',
   whyNotRunnable: () => Promise.resolve(null),
@@ -71,7 +71,7 @@ beforeAll(() => {
   addBackend(vmvx);
 });
 
-test('a backend of a few lines is looked up, injected and found where it landed', async () => {
+test('a configuration of a backend of a few lines is looked up, injected and lands', async () => {
   const surroundings = surroundingsOf({ inject: 'inline' });
   const folder = temporaryDirectory();
   const path = join(folder, 'in.mlir');
@@ -96,7 +96,7 @@ test('a backend of a few lines is looked up, injected and found where it landed'
   const injection = planCompile(decisions, inspected, command, surroundings);
   expect(injection.route).toBe('inline');
   const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
-  // Its pipeline takes no specs: the configuration is written into the program.
+  // The pipeline takes no specs, so the program gets the configuration.
   const asking = { env: process.env, cacheDirectory: surroundings.cacheDirectory };
   const landed = await proveLanded(
     compiler.executable,
@@ -107,7 +107,7 @@ test('a backend of a few lines is looked up, injected and found where it landed'
   );
   expect(landed).toEqual([true]);
 
-  // Its candidates compile together, and run right.
+  // The candidates compile together, and compute the right result.
   const tools = { ...(await toolchain(folder)), flags: FLAGS };
   const { workload } = miss!;
   expect(isOperationWork(workload)).toBe(true);

@@ -1,4 +1,4 @@
-// The device has as many threads as the runtime has workers, on machines that nobody has here.
+// The device has as many threads as the runtime has workers, also on simulated machines.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { physicalCores } from '../../src/system/processor.ts';
@@ -14,7 +14,7 @@ test.each<[string, Topology, number]>([
 ])('%s', (_, topology, workers) => {
   const folder = describedTopology(topology);
   expect(physicalCores(folder, topology.perCore, threadsOf(topology))).toBe(workers);
-  // What it dumps depends on the flags before.
+  // The dump depends on the flags before it.
   const flags = [`--task_topology_snapshot=${folder}`, '--dump_task_topologies'];
   const { stdout, status } = spawnSync(runtimeTool('iree-run-module'), flags, { encoding: 'utf8' });
   expect(status).toBe(0);

@@ -9,7 +9,7 @@ const read = (...written: Omit<WrittenKnob, 'where'>[]) =>
     llvmCpu.largestTile,
   );
 
-test('values are sorted, each once; of two lists the last holds', () => {
+test('values are sorted and unique, and the last of two lists applies', () => {
   expect(
     read(
       { name: 'vector_m', values: [1] },

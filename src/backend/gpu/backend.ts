@@ -1,4 +1,4 @@
-// What CUDA and HIP have in common as backends.
+// The common part of the CUDA and HIP backends.
 import { EMPTY_SPACE } from '../../search/space.ts';
 import { isOperationWork, type Workload } from '../../workload/workload.ts';
 import type { Backend, Hardware } from '../backend.ts';
@@ -16,7 +16,7 @@ import { familiesOf, gpuSpace, problemOf } from './space.ts';
 import { readGpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
-/** A backend whose code is that of these pipelines. */
+/** A backend with the GPU pipelines. */
 export const gpuBackend = (
   own: Pick<Backend, 'name' | 'drivers' | 'specFlag' | 'whyNotRunnable'>,
   traits: Traits,
@@ -53,10 +53,10 @@ export const gpuBackend = (
   },
 });
 
-/** What a backend is asked about is a configuration of its kinds. */
+/** Callers pass only configurations of the backend's kinds. */
 const ofGpu = (configuration: OwnConfiguration) => configuration as GpuConfiguration;
 
-/** Null for what cannot be configured. */
+/** Null for an untuned workload. */
 function problemFor(workload: Workload, { gpu = '' }: Pick<Hardware, 'gpu'>): Problem | null {
   const target = readGpuTarget(Buffer.from(gpu));
   return target === null || !isOperationWork(workload) ? null : problemOf(workload, target);

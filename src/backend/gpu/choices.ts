@@ -1,21 +1,21 @@
-// Search spaces in terms of named values, and two spaces as one.
+// Search spaces of named values, and the union of two spaces.
 import { nearestByRatio } from '../../search/nearest.ts';
 import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 
 /** The value of each knob. */
 export type Choice<Name extends string> = Readonly<Record<Name, number>>;
 
-/** A space in terms of choices. */
+/** A search space of choices. */
 export interface ChoiceSpace<Name extends string, C> {
   /** Values of each knob. */
   readonly values: Readonly<Record<Name, readonly number[]>>;
-  /** Whether a knob decides what registers hold. */
+  /** Whether a knob decides about registers. */
   isInner(name: Name): boolean;
-  /** Promising choices, best guess first: the nearest value of each knob is taken, the first where none is said. */
+  /** Promising choices, best guess first. Each knob takes the nearest value, or its first value without a preference. */
   readonly starts: readonly Partial<Choice<Name>>[];
-  /** The configuration of a choice; null where rules forbid it. */
+  /** The configuration of a choice; null for an illegal choice. */
   at(choice: Choice<Name>): C | null;
-  /** The choice of a configuration; null for one of another pipeline. */
+  /** The choice of a configuration; null for another pipeline. */
   choiceOf(configuration: C): Choice<Name> | null;
 }
 
@@ -48,10 +48,10 @@ export function spaceOfChoices<Name extends string, C>(own: ChoiceSpace<Name, C>
   };
 }
 
-/** Two spaces as one: its first knob chooses between them, and the knobs of the other one say nothing. */
+/** The union of two spaces. The first knob chooses a space; the knobs of the other space have no effect. */
 export function eitherSpace<C>(first: SearchSpace<C>, second: SearchSpace<C>): SearchSpace<C> {
   const split = first.knobs.length + 1;
-  // Where the choice alone changes, the other space is at its best guess.
+  // After a change of the first knob, the other space starts at its best guess.
   const rest = ({ knobs, starts }: SearchSpace<C>) => starts[0] ?? knobs.map(() => 0);
   const inFirst = (point: Point): Point => [0, ...point, ...rest(second)];
   const inSecond = (point: Point): Point => [1, ...rest(first), ...point];

@@ -1,8 +1,8 @@
-// The knobs of IREE's GPU pipelines, the same for CUDA and HIP. The number of threads follows from the tiles and is no knob: the
-// compiler accepts a wrong one silently.
+// The knobs of IREE's GPU pipelines for CUDA and HIP. The number of threads is no knob, because it follows from the tiles. The compiler
+// accepts a wrong number silently.
 import { readMma } from './target.ts';
 
-/** No tile is larger: what a database says beyond that is no configuration. */
+/** The largest tile of a valid configuration. */
 export const LARGEST_TILE = 2 ** 20;
 
 /** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
@@ -14,15 +14,15 @@ interface Tiles {
   readonly workgroup: readonly number[];
 }
 
-/** `TileAndFuse`: operands of a workgroup go through shared memory where they are promoted. */
+/** `TileAndFuse`: promoted operands of a workgroup go through shared memory. */
 interface TileAndFuse extends Tiles {
-  /** Summed at once: elements, but along the innermost k instructions where there are matrix instructions. */
+  /** Steps along k in elements; with matrix instructions, in instructions along the innermost k. */
   readonly reduction: readonly number[];
   /** Operands are padded to whole tiles. */
   readonly padded: boolean;
   /**
-   * A convolution is a matrix product of its patches: all reduction dimensions become one, whose tile stands at the last of
-   * them.
+   * The convolution is a matrix product of its patches. All reduction dimensions become one; the tile stands at the last dimension of
+   * the workload.
    */
   readonly igemm: boolean;
 }
@@ -32,19 +32,19 @@ export interface MmaTileConfiguration extends TileAndFuse {
   readonly kind: 'mma-tile';
   /** Name of the instruction. */
   readonly mma: string;
-  /** Of one subgroup: instructions along the dimensions that instructions run along, elements along the others. */
+  /** Tile of one subgroup: instructions along the rows and columns of an instruction, elements along other dimensions. */
   readonly subgroup: readonly number[];
   /** Subgroups of a workgroup along each dimension. */
   readonly subgroups: readonly number[];
-  /** Rows in shared memory are lengthened, so that fewer rows begin in the same bank. */
+  /** Rows in shared memory get padding, so that fewer rows begin in the same bank. */
   readonly bankPadding: boolean;
-  /** Stages in which loads run ahead; left out on CUDA, where it changes nothing. */
+  /** Prefetch stages of loads; absent on CUDA, where stages have no effect. */
   readonly prefetch?: number;
-  /** Least number of wavefronts for each SIMD unit; left out for the compiler's own choice, and on CUDA. */
+  /** Least number of wavefronts for each SIMD unit; absent for the compiler's choice, and on CUDA. */
   readonly wavesPerEu?: number;
 }
 
-/** `TileAndFuse` where each thread computes a tile by itself. */
+/** `TileAndFuse` without matrix instructions: each thread computes a tile. */
 export interface SimtTileConfiguration extends TileAndFuse {
   readonly kind: 'simt-tile';
   /** Elements of one thread. */
@@ -53,14 +53,14 @@ export interface SimtTileConfiguration extends TileAndFuse {
   readonly promoted: boolean;
 }
 
-/** `VectorDistribute`: several threads share one sum, as in products with a vector. */
+/** `VectorDistribute`: several threads share one sum, for products with a vector. */
 export interface SharedSumConfiguration extends Tiles {
   readonly kind: 'shared-sum';
-  /** Summed by a workgroup at once, in elements. */
+  /** Steps of a workgroup along k, in elements. */
   readonly reduction: readonly number[];
   /** Elements of one thread. */
   readonly thread: readonly number[];
-  /** Threads of a subgroup along each dimension; their product is the size of the subgroup. */
+  /** Threads of a subgroup along each dimension; the product is the size of the subgroup. */
   readonly lanes: readonly number[];
   /** Subgroups of a workgroup along each dimension. */
   readonly subgroups: readonly number[];
@@ -72,7 +72,7 @@ export const KINDS = ['mma-tile', 'shared-sum', 'simt-tile'] as const satisfies 
 
 type Key = keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration;
 
-/** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
+/** Keys of the stored JSON, in their order: equal configurations give equal text. */
 export const JSON_KEYS: readonly string[] = Object.keys({
   version: true,
   kind: true,
@@ -92,7 +92,7 @@ export const JSON_KEYS: readonly string[] = Object.keys({
   wavesPerEu: true,
 } satisfies Readonly<Record<Key, true>>);
 
-/** The product of those that are not 0. */
+/** The product of all values but 0. */
 const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
 
 /** Threads of a workgroup. */
@@ -107,7 +107,7 @@ export function threadsOf(c: GpuConfiguration): number {
   }
 }
 
-/** Whether the tiles of a workgroup are whole tiles of its threads: then `threadsOf` is right. */
+/** Whether a workgroup has whole tiles of its threads, as `threadsOf` expects. */
 export function isConsistent(c: GpuConfiguration): boolean {
   switch (c.kind) {
     case 'mma-tile': {
@@ -133,10 +133,10 @@ export function isConsistent(c: GpuConfiguration): boolean {
   }
 }
 
-/** Elements along k that are one step of `reduction`: those of an instruction, or 1. */
+/** Elements along k of one step of `reduction`: the k of an instruction, or 1. */
 export const stepOf = (c: GpuConfiguration): number => (c.kind === 'mma-tile' ? (readMma(c.mma)?.k ?? 1) : 1);
 
-/** A short text for people: equal configurations give equal text. */
+/** A short text for people. Equal configurations give equal text. */
 export function keyOf(c: GpuConfiguration): string {
   const level = (name: string, tiles: readonly number[]) => ` ${name}=${tiles.join(',')}`;
   const flag = (name: string, isSet: boolean) => (isSet ? ` ${name}` : '');

@@ -1,4 +1,4 @@
-// CUDA and HIP devices as the runtime lists them.
+// CUDA and HIP devices from the runtime's list.
 import { askCompiler } from '../../compiler/ask.ts';
 import type { Device, DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
@@ -21,8 +21,8 @@ export async function describeDevice(
 }
 
 /**
- * A device of a list that `iree-run-module --dump_devices=DRIVER` prints; null where it is not there.
- * @param driver such as `cuda` for the first one; else as the runtime calls it, or `cuda://` and its number
+ * A device in the output of `iree-run-module --dump_devices=DRIVER`; null if missing.
+ * @param driver such as `cuda` for the first device; else the runtime's name, or `cuda://` and a number
  */
 export function readDevice(text: string, driver: string): Device | null {
   const sections = text.split(/^# --device=/m).slice(1);
@@ -41,12 +41,12 @@ export function readDevice(text: string, driver: string): Device | null {
   return { model, driver, threads: 1, cachesKiB: [], gpu };
 }
 
-/** Flags that make IREE's runtime tools use exactly this device. */
+/** Flags of the runtime's tools for exactly this device. */
 export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
 
-/** A launch takes 3 to 4 us: so many dispatches in one call make that little of a kernel of 10 us. */
+/** Dispatches in one call. A launch takes 3 to 4 us, which is much for one kernel of 10 us. */
 const REPEATS = 32;
-/** With more operations in one dispatch the launch is little, however fast the GPU is. */
+/** With more floating-point operations in one dispatch, the launch takes little of the time on any GPU. */
 const LAUNCH_FLOPS = 2 ** 32;
 
 export const meter: Meter = {
@@ -54,7 +54,7 @@ export const meter: Meter = {
   isVerifiedAlone: true,
   fillingFlags: [],
   repeats: (_, flops) => (flops > LAUNCH_FLOPS ? 1 : REPEATS),
-  // From the start of a process to its result 0.35 s (H100).
+  // 0.35 s from the start of a process to its result (H100).
   startSeconds: 0.35,
   warmUpSeconds: 0.05,
 };

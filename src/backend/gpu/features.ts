@@ -1,10 +1,10 @@
-// What decides about the speed of tiles on a GPU, as numbers. Sizes are logarithms to base 2, so that a prior made of some shapes says
-// something of others.
+// Features of tiles on a GPU, from which a prior predicts the speed. Sizes are logarithms to base 2, so that a prior holds for other shapes,
+// too.
 import { elementBits } from '../../workload/element-type.ts';
 import { stepOf, threadsOf, type GpuConfiguration } from './configuration.ts';
 import { sharedBytes, type Problem } from './legality.ts';
 
-/** Names of the features, in their order: a prior of other features is of another version of this program. */
+/** Names of the features, in their order. A prior with other names comes from another version of this program. */
 export const FEATURES = [
   ...['m', 'n', 'k', 'batch', 'bytes', 'matrix', 'sharedSum', 'igemm'],
   ...['workgroupM', 'workgroupN', 'depth', 'threads', 'workgroups', 'threadsInAll', 'sums'],

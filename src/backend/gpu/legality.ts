@@ -1,5 +1,5 @@
 // Rules for configurations of GPUs. The compiler checks few of them: it accepts wrong numbers of threads, other subgroup sizes and tiles
-// that do not divide, and the kernels are slow or wrong. `test/backend/gpu` holds the rules against the compiler's own constraints.
+// with remainders, and the kernels are slow or wrong. `test/backend/gpu` compares the rules with the compiler's own constraints.
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import {
@@ -14,30 +14,30 @@ import {
 import type { Roles } from './roles.ts';
 import type { GpuTarget, Mma } from './target.ts';
 
-/** The compiler's own limit for tiles of a workgroup with matrix instructions, along each side and along k. */
+/** The compiler's limit for workgroup tiles with matrix instructions, along m, n and k. */
 const MOST_MMA_ELEMENTS = 512;
 
-/** Sums that one thread holds: with more, registers spill. AMD's matrix cores have accumulators of their own. */
+/** Most sums of one thread without register spills. AMD's matrix cores have separate accumulators. */
 const MOST_SUMS = 128;
 const MOST_SUMS_OF_AMD = 256;
 
-/** Subgroups that one sum is combined from; beyond, lanes of other sums get into it, silently. */
+/** Most subgroups of one sum. With more, the compiler silently adds lanes of other sums. */
 const MOST_COMBINED = 32;
 
-/** Stages of loads that may be those of a part of the threads. */
+/** Most prefetch stages if only some threads load. */
 const MOST_PARTIAL_STAGES = 2;
 
-/** Bytes by which rows in shared memory are lengthened. */
+/** Bank padding of a row in shared memory, in bytes. */
 const BANK_PADDING_BYTES = 8;
 
-/** What the rules look at beside the configuration. */
+/** The workload and target of a configuration. */
 export interface Problem {
   readonly workload: OperationWork;
   readonly roles: Roles;
   readonly target: GpuTarget;
 }
 
-/** The rule that a configuration breaks; null when it compiles and computes the right result. Pure. */
+/** The broken rule; null for a configuration that compiles and computes the right result. Pure. */
 export function illegality(problem: Problem, c: GpuConfiguration): string | null {
   const { workload, target } = problem;
   const { dimensions } = workload;
@@ -51,7 +51,7 @@ export function illegality(problem: Problem, c: GpuConfiguration): string | null
   return remainder(problem, c) ?? (c.kind === 'mma-tile' ? illegalMma(problem, c) : illegalSimt(problem, c));
 }
 
-/** The configuration itself, or with padding where tiles leave a remainder; null where both break a rule. */
+/** The configuration itself, or with padding for remainders; null if both break a rule. */
 export function legal<C extends MmaTileConfiguration | SimtTileConfiguration>(
   problem: Problem,
   configuration: C,
@@ -62,7 +62,7 @@ export function legal<C extends MmaTileConfiguration | SimtTileConfiguration>(
   return isLegal(padded) ? padded : null;
 }
 
-/** Tiles divide what they tile, or operands are padded to less than twice their size. */
+/** Tiles leave no remainder, or padding makes operands less than twice as large. */
 function remainder(
   { workload: { dimensions }, roles }: Problem,
   c: MmaTileConfiguration | SimtTileConfiguration,
@@ -87,14 +87,14 @@ function remainder(
   return null;
 }
 
-/** What one instruction takes, however small the dimension is. */
+/** Elements of one instruction along a dimension, which may be shorter. */
 function leastTile(c: MmaTileConfiguration | SimtTileConfiguration, roles: Roles, d: number): number {
   if (c.kind === 'simt-tile') return 1;
   if (d === roles.depth) return stepOf(c);
   return c.workgroup[d]! / ((c.subgroup[d] || 1) * c.subgroups[d]!);
 }
 
-/** Bytes that a workgroup holds in shared memory, at most: rows of operands may lie either way. */
+/** Upper bound of a workgroup's shared memory in bytes, for both layouts of operands. */
 export function sharedBytes(
   { workload: { dimensions, lhs, rhs, accumulator } }: Pick<Problem, 'workload'>,
   c: MmaTileConfiguration | SimtTileConfiguration,
@@ -109,17 +109,17 @@ export function sharedBytes(
     return (width * depth * elementBits(elementType)) / 8 + padding;
   };
   const operands = c.kind === 'simt-tile' && !c.promoted ? 0 : bytes(rows, lhs) + bytes(columns, rhs);
-  // Without matrix instructions the padded result lies there, too.
+  // Without matrix instructions the padded result is in shared memory, too.
   const result =
     c.kind === 'simt-tile' && c.padded ? (rows * columns * elementBits(accumulator.elementType)) / 8 : 0;
   return operands + result;
 }
 
-/** Elements that are summed at once. */
+/** Elements of one step along k. */
 const depthOf = (c: MmaTileConfiguration | SimtTileConfiguration): number =>
   c.reduction.reduce((all, tile) => all * (tile || 1), 1) * stepOf(c);
 
-/** Elements of a workgroup along all dimensions of a kind. */
+/** Elements of a workgroup along all dimensions of one kind. */
 const tileAlong = (
   dimensions: OperationWork['dimensions'],
   { workgroup }: GpuConfiguration,
@@ -143,7 +143,7 @@ function illegalMma(problem: Problem, c: MmaTileConfiguration): string | null {
     return 'tiles of a workgroup are too large';
   const sums = (side('m') * side('n')) / threadsOf(c);
   if (sums > (mma.name.startsWith('MFMA') ? MOST_SUMS_OF_AMD : MOST_SUMS)) return 'registers would spill';
-  // The compiler crashes where loads that run ahead are not those of all threads.
+  // The compiler crashes if only some threads prefetch.
   const least = Math.min(side('m'), side('n')) * depthOf(c);
   if ((c.prefetch ?? 0) > MOST_PARTIAL_STAGES && least < threadsOf(c)) return 'too little to load ahead';
   return sharedBytes(problem, c) > target.sharedMemoryBytes ? 'too little shared memory' : null;
@@ -170,7 +170,7 @@ function illegalSum({ workload: { dimensions }, roles }: Problem, c: SharedSumCo
   return held > MOST_SUMS ? 'registers would spill' : null;
 }
 
-/** Matrix instructions for a workload's types. The compiler lists `NV_WMMA`, and generates no code for it. */
+/** Matrix instructions for a workload's types. The compiler lists `NV_WMMA` without code generation for it. */
 export const usableMmas = ({ lhs, rhs, accumulator }: OperationWork, { mma }: GpuTarget): Mma[] =>
   mma.filter(
     (one) =>

@@ -10,10 +10,10 @@ import type { Traits } from './traits.ts';
 type Name =
   `subgroup.${Along}` | `subgroups.${Along}` | 'mma' | 'depth' | 'bankPadding' | 'prefetch' | 'wavesPerEu';
 
-/** Of `wavesPerEu`: the compiler decides. */
+/** Value of `wavesPerEu` for the compiler's choice. */
 const UNSET = 0;
 
-/** Elements and subgroups of a workgroup. A short search tries no more than the first few. */
+/** Elements and subgroups of a workgroup. A short search tries the first few only. */
 const RECIPES: readonly {
   readonly tile: readonly [rows: number, columns: number, depth: number];
   readonly subgroups: readonly [rows: number, columns: number];
@@ -30,10 +30,10 @@ const RECIPES: readonly {
   { tile: [16, 64, 256], subgroups: [1, 4] },
 ];
 
-/** Starts are made of so many instructions: the compiler prefers the first ones. */
+/** Number of instructions that get starts. The compiler prefers the first instructions. */
 const MOST_STARTED = 2;
 
-/** All configurations with matrix instructions that are worth trying; null where no instruction fits. Pure. */
+/** The space of configurations with matrix instructions; null if no instruction fits. Pure. */
 export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> | null {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;

@@ -1,12 +1,12 @@
-// What profilers and tables call a configuration of a GPU.
+// Names of GPU configurations in profilers and tables.
 import type { Workload } from '../../workload/workload.ts';
 import type { ConfigurationNames, KnobColumns } from '../backend.ts';
 import { stepOf, threadsOf, type GpuConfiguration } from './configuration.ts';
 
-/** Elements of one thread or, with matrix instructions, instructions of one subgroup. */
+/** Elements of one thread; with matrix instructions, instructions of one subgroup. */
 const innerOf = (c: GpuConfiguration): readonly number[] => (c.kind === 'mma-tile' ? c.subgroup : c.thread);
 
-/** Tiles along m, n and k, multiplied where a workload has several dimensions of a kind. */
+/** Tiles along m, n and k: products over all dimensions of a kind. */
 export function namesOf({ dimensions }: Workload, c: GpuConfiguration): ConfigurationNames {
   const along = (wanted: string, tiles: readonly number[]) =>
     dimensions.reduce((all, { kind }, d) => (kind === wanted ? all * (tiles[d] || 1) : all), 1);
@@ -19,7 +19,7 @@ export function namesOf({ dimensions }: Workload, c: GpuConfiguration): Configur
   };
 }
 
-/** Columns for each dimension of the workload, by its kind and number, and those that all configurations have. */
+/** Columns for each dimension of the workload, by kind and number, and common columns. */
 export function knobValues({ dimensions }: Workload, c: GpuConfiguration): KnobColumns {
   const inner = innerOf(c);
   const columns = dimensions.flatMap(({ kind }, d) =>

@@ -9,13 +9,13 @@ import {
 
 /**
  * The value of a `compilation_info` attribute.
- * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension
  */
 export const compilationInfo = (c: GpuConfiguration, loops: readonly number[]): string =>
   `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
   `translation_info = ${translationInfo(c)}>`;
 
-/** The lowering configuration alone, in the spelling and order that the compiler prints it in again. */
+/** The lowering configuration alone, in the compiler's spelling and order. */
 export function loweringConfig(c: GpuConfiguration, loops: readonly number[]): string {
   const order = loopsOf(c, loops);
   const list = (tiles: readonly number[]) => `[${order.map((d) => tiles[d]!).join(', ')}]`;
@@ -39,11 +39,11 @@ export function loweringConfig(c: GpuConfiguration, loops: readonly number[]): s
   return `#iree_gpu.lowering_config<{${[...entries, `workgroup = ${list(c.workgroup)}`].join(', ')}}>`;
 }
 
-/** Elements along a reduction dimension; instructions run along the innermost one. */
+/** Elements of one step along a reduction dimension. Instructions run along the innermost reduction dimension. */
 const summedAtOnce = (c: MmaTileConfiguration | SimtTileConfiguration, d: number): number =>
   c.reduction[d]! * (d === c.reduction.findLastIndex((tile) => tile > 0) ? stepOf(c) : 1);
 
-/** Of patches the loops are those of the result, and one for all that is summed. */
+/** A product of patches has the loops of the result, and one loop for all reductions. */
 function loopsOf(c: GpuConfiguration, loops: readonly number[]): readonly number[] {
   if (c.kind === 'shared-sum' || !c.igemm) return loops;
   return loops.filter((d) => c.workgroup[d] !== 0 || c.reduction[d] !== 0);
@@ -60,7 +60,7 @@ export function translationInfo(c: GpuConfiguration): string {
   const isMma = c.kind === 'mma-tile';
   const options = [
     ...(isMma && c.prefetch !== undefined ? [`prefetch_num_stages = ${c.prefetch}`] : []),
-    // Lengthened rows cost more than they gain where threads compute by themselves.
+    // Without matrix instructions bank padding costs more than it gains.
     `no_reduce_shared_memory_bank_conflicts = ${isMma ? !c.bankPadding : c.kind === 'simt-tile'}`,
     `use_igemm_convolution = ${c.kind !== 'shared-sum' && c.igemm}`,
   ].join(', ');

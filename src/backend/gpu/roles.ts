@@ -1,24 +1,24 @@
-// What the dimensions of a workload are to a GPU's pipelines.
+// Roles of a workload's dimensions in the GPU pipelines.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 
-/** Indices into a workload's dimensions; -1 where there is none. */
+/** Indices into a workload's dimensions; -1 for none. */
 export interface Roles {
   /** The pipeline computes a product of patches. */
   readonly igemm: boolean;
-  /** Innermost dimension of the side that gets the rows of matrix instructions. */
+  /** Innermost dimension along the rows of matrix instructions. */
   readonly row: number;
-  /** The same of the columns. */
+  /** Innermost dimension along the columns of matrix instructions. */
   readonly column: number;
-  /** The next dimension outside of one of the two: with an innermost one that is short, it makes tiles larger. */
+  /** The next outer dimension of rows or columns. It enlarges tiles if the innermost dimension is short. */
   readonly outer: number;
-  /** The innermost reduction dimension; of patches the last one, which stands for all. */
+  /** The innermost reduction dimension. In a product of patches the last reduction dimension stands for all. */
   readonly depth: number;
-  /** Elements along `depth`: of patches along all reduction dimensions. */
+  /** Elements along `depth`; in a product of patches, along all reduction dimensions. */
   readonly depthSize: number;
 }
 
-/** Null for what the pipelines cannot be configured for: dynamic sizes, and depthwise convolutions. */
+/** Null for dynamic sizes and depthwise convolutions, which the pipelines do not support. */
 export function rolesOf(workload: OperationWork): Roles | null {
   const { dimensions, windows, accumulator } = workload;
   const of = (kind: Dimension['kind']) => dimensions.flatMap((one, d) => (one.kind === kind ? [d] : []));
@@ -27,7 +27,7 @@ export function rolesOf(workload: OperationWork): Roles | null {
   if (isDynamic(workload) || (igemm && of('batch').length > 0)) return null;
   const reduced = of('k');
   const depth = reduced.at(-1)!;
-  // The columns of a product of patches are contiguous in the result: pixels, where the channels come first.
+  // The columns of a product of patches are contiguous in the result. With the channels first they are pixels.
   const isSwapped = igemm && dimensions[accumulator.dimensions.at(-1)!]!.kind === 'm';
   const [rows, columns] = isSwapped ? [of('n'), of('m')] : [of('m'), of('n')];
   return {
@@ -40,7 +40,7 @@ export function rolesOf(workload: OperationWork): Roles | null {
   };
 }
 
-/** The dimensions that tiles of more than one are for. */
+/** The dimensions with tiles of more than one element. */
 export type Along = 'row' | 'column' | 'outer';
 
 /** Tiles of one level: 0 along reduction dimensions. */

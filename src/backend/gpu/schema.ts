@@ -1,9 +1,9 @@
-// Configurations of GPUs as JSON, checked down to the last key.
+// Checks configurations of GPUs from JSON, with all keys.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isConsistent, LARGEST_TILE, threadsOf, type GpuConfiguration } from './configuration.ts';
 import { readMma } from './target.ts';
 
-/** No GPU has more threads in a workgroup. */
+/** Most threads in a workgroup of any GPU. */
 const MOST_THREADS = 1024;
 
 const COMMON = ['version', 'kind', 'subgroupSize', 'workgroup', 'reduction'];
@@ -28,7 +28,7 @@ const SHAPES: Readonly<
   'shared-sum': { levels: ['thread', 'lanes', 'subgroups'], flags: [], optional: [] },
 };
 
-/** `rank` is the workload's number of dimensions, where it is known: every tile level must have that many entries. */
+/** @param rank number of the workload's dimensions, if known; every tile level must have that many entries */
 export function isGpuConfiguration(value: object, rank?: number): value is GpuConfiguration {
   if (!isObject(value) || value['version'] !== 1) return false;
   const { kind, mma, workgroup } = value;
@@ -38,7 +38,7 @@ export function isGpuConfiguration(value: object, rank?: number): value is GpuCo
   const length = rank ?? (Array.isArray(workgroup) ? workgroup.length : 0);
   return (
     hasKeys(value, [...COMMON, ...own, ...levels, ...flags], optional) &&
-    // The name is written into MLIR.
+    // The name becomes MLIR text.
     (own.length === 0 || (typeof mma === 'string' && mma.length <= 64 && readMma(mma) !== null)) &&
     flags.every((name) => typeof value[name] === 'boolean') &&
     isIntegerWithin(value['subgroupSize'], 1, MOST_THREADS) &&

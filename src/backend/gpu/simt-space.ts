@@ -23,7 +23,7 @@ const RECIPES: readonly {
   { tile: [128, 64, 32], thread: [8, 4] },
 ];
 
-/** The same of a product with a vector, whose other operand is read once: it needs no shared memory. */
+/** Recipes for a product with a vector. Threads read the matrix once, without shared memory. */
 const VECTOR_RECIPES: typeof RECIPES = [
   { tile: [256, 256, 8], thread: [1, 1] },
   { tile: [128, 128, 4], thread: [4, 4] },
@@ -31,7 +31,7 @@ const VECTOR_RECIPES: typeof RECIPES = [
   { tile: [256, 256, 16], thread: [2, 2] },
 ];
 
-/** All configurations worth trying in which threads compute by themselves. Pure. */
+/** The space of configurations without matrix instructions. Pure. */
 export function simtSpace(problem: Problem): SearchSpace<GpuConfiguration> {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;

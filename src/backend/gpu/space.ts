@@ -12,22 +12,22 @@ import { sumSpace } from './sum-space.ts';
 import type { GpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
-/** All configurations worth trying; each compiles and computes the right result. Pure. */
+/** The search space. All its configurations compile and compute the right result. Pure. */
 export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> {
   const sums = sumSpace(problem);
-  // Where there are matrix instructions, threads by themselves are several times slower.
+  // Kernels without matrix instructions are several times slower on GPUs with them.
   return sums === null
     ? (mmaSpace(problem, traits) ?? simtSpace(problem))
     : eitherSpace(sums, simtSpace(problem));
 }
 
-/** Null for what the pipelines cannot be configured for. */
+/** Null for a workload that the pipelines do not support. */
 export function problemOf(workload: OperationWork, target: GpuTarget): Problem | null {
   const roles = rolesOf(workload);
   return roles && { workload, roles, target };
 }
 
-/** Families of a workload, sorted: all, since the target, which every record names, decides which there are. */
+/** Families of a workload, sorted. The target decides about the real families, and every record names the target. */
 export const familiesOf = (
   workload: Workload,
   { only }: Pick<SpaceOptions, 'only'>,

@@ -17,14 +17,14 @@ const STARTS: readonly Choice<Name>[] = [
   { lanes: 1, subgroups: 1, 'subgroups.depth': 1, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
 ];
 
-/** All configurations with shared sums that are worth trying; null for what is no product with a vector. Pure. */
+/** The space of configurations with shared sums; null unless the workload is a product with a vector. Pure. */
 export function sumSpace(problem: Problem): SearchSpace<GpuConfiguration> | null {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;
   const { row, column, depth } = roles;
   const size = (d: number) => (d < 0 ? 1 : dimensions[d]!.size);
   if (roles.igemm || Math.min(size(row), size(column)) > 1) return null;
-  // Along what is left of the result.
+  // The dimension of the result with more than one element.
   const long = size(row) > size(column) ? row : column;
   const [subgroupSize] = target.subgroupSizes;
   const along = (own: number, summed: number) =>

@@ -1,9 +1,9 @@
-// A GPU as the compiler describes it in every dump: `#iree_gpu.target<arch = ..., wgp = <...>>`.
+// The compiler's description of a GPU in every dump: `#iree_gpu.target<arch = ..., wgp = <...>>`.
 import { dialectAttributes, stringOf } from 'mlir-parser-ts';
 
 /** One matrix instruction: `accumulator (m x n) += lhs (m x k) * rhs (k x n)` by the threads of one subgroup. */
 export interface Mma {
-  /** As the compiler spells it, such as `NV_MMA_SYNC_F32_16x8x16_F16`. */
+  /** The compiler's spelling, such as `NV_MMA_SYNC_F32_16x8x16_F16`. */
   readonly name: string;
   /** Elements along m, n and k. */
   readonly m: number;
@@ -15,28 +15,28 @@ export interface Mma {
   readonly accumulator: string;
 }
 
-/** Plain data: it can be stored as JSON. */
+/** Plain data for JSON. */
 export interface GpuTarget {
   /** Such as `sm_80` or `gfx942`. */
   readonly architecture: string;
-  /** Types that it computes with, such as `fp16` and `int8`. */
+  /** Supported types, such as `fp16` and `int8`. */
   readonly compute: readonly string[];
-  /** Matrix instructions on one block, in the compiler's order of preference; empty where it has none. */
+  /** Matrix instructions on one block, in the compiler's order of preference; empty for none. */
   readonly mma: readonly Mma[];
-  /** Sizes that a subgroup can have, in threads; the compiler prefers the first. */
+  /** Possible sizes of a subgroup in threads; the compiler prefers the first. */
   readonly subgroupSizes: readonly number[];
   /** Most threads of a workgroup along x, y and z. */
   readonly workgroupSizes: readonly [x: number, y: number, z: number];
-  /** Most threads of a workgroup in all. */
+  /** Most threads of a workgroup. */
   readonly threads: number;
   /** Shared memory of a workgroup in bytes. */
   readonly sharedMemoryBytes: number;
 }
 
 /**
- * The first GPU that a text describes.
+ * The first GPU of a text.
  * @param text of a dump, or of the attribute alone
- * @returns null where it describes none, or leaves out a limit
+ * @returns null for a text without a GPU, or with a missing limit
  */
 export function readGpuTarget(text: Uint8Array): GpuTarget | null {
   const target = dialectAttributes(text, '#iree_gpu.target')[0];
@@ -65,11 +65,11 @@ export function readGpuTarget(text: Uint8Array): GpuTarget | null {
   };
 }
 
-/** Entries of a `<name = value, ...>` whose dialect is left out. */
+/** Entries of a `<name = value, ...>` without a dialect. */
 const entriesOf = (text: string | undefined) =>
   text === undefined ? undefined : dialectAttributes(Buffer.from(`#a.b${text}`), '#a.b')[0]?.entries;
 
-/** A matrix instruction by its name; null for one of several blocks at once, which no pipeline uses for a matrix product. */
+/** A matrix instruction by its name; null for an instruction on several blocks, which no pipeline uses. */
 export function readMma(name: string): Mma | null {
   const parts = /^\w+_([BFI]+\d+)_(\d+)x(\d+)x(\d+)_([A-Z0-9]+)(?:_([A-Z0-9]+))?$/.exec(name);
   if (parts === null) return null;

@@ -8,7 +8,7 @@ export const divisors = (size: number, most: number): number[] =>
 export const powers = (most: number): number[] =>
   Array.from({ length: Math.floor(Math.log2(Math.max(1, most))) + 1 }, (_, i) => 2 ** i);
 
-/** Tiles of one side of a product, along its innermost dimension and the next one. */
+/** Tiles of one side of a product, along its innermost dimension and the next outer dimension. */
 export interface Side {
   readonly tile: number;
   readonly count: number;
@@ -17,9 +17,9 @@ export interface Side {
 }
 
 /**
- * Divides `tiles` tiles over `count` owners. An innermost dimension that is too short for all leaves the rest to the next one.
- * @param fitting how many tiles the innermost dimension has; powers of two, as the others are
- * @param hasOuter whether there is a next dimension; else the rest is left out
+ * Divides `tiles` tiles among `count` owners. If the innermost dimension is too short, the next outer dimension gets the rest.
+ * @param fitting number of tiles along the innermost dimension; a power of two, like the other numbers
+ * @param hasOuter whether there is a next outer dimension; without it the rest is dropped
  */
 export function sideOf(tiles: number, count: number, fitting: number, hasOuter: boolean): Side {
   const inner = Math.max(1, Math.min(tiles, fitting));

@@ -1,11 +1,11 @@
-// What differs between the GPU backends in the knobs of one pipeline. A knob with one value is none.
+// Differences between the knobs of the GPU backends. A knob with one value is fixed.
 
 export interface Traits {
-  /** Whether loads run ahead in stages, which `prefetch` counts. */
+  /** Whether there are prefetch stages. */
   readonly hasStages: boolean;
   readonly prefetch: readonly number[];
-  /** 0 leaves it to the compiler. */
+  /** 0 stands for the compiler's choice. */
   readonly wavesPerEu: readonly number[];
-  /** Whether rows in shared memory are lengthened: 0 or 1. */
+  /** Bank padding of rows in shared memory: 0 or 1. */
   readonly bankPadding: readonly number[];
 }

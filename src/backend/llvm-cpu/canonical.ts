@@ -1,22 +1,22 @@
-// Of tile configurations that the compiler makes the same code of, one stands for all: nothing is tried twice. The rules were
-// found by comparing what it makes; test/backend holds each of them against the real one.
+// The compiler generates the same code for some tile configurations. One of them stands for all, so that a search tries no code twice.
+// `test/backend/llvm-cpu/canonical.test.ts` compares each rule with the real compiler.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { TileConfiguration } from './configuration.ts';
 
-/** Tiles of one dimension, from the outside; 0 where there is none. */
+/** Tiles of one dimension, outermost first; 0 for none. */
 interface Levels {
   readonly distribution: number;
   readonly cache: number;
   readonly vector: number;
 }
 
-/** The canonical tiles of one dimension, and whether they leave nothing that could be peeled. */
+/** The canonical tiles of one dimension, and whether they leave no remainder. */
 interface Canonical extends Levels {
   readonly isEven: boolean;
 }
 
-/** A tile of `distribution` as large as the dimension or larger is the dimension; below it, larger tiles are none. */
+/** A larger distribution tile is the whole dimension. A cache tile as large as its workgroup has no effect. */
 function parallel(size: number, { distribution, cache, vector }: Levels): Canonical {
   const workgroup = distribution === 0 ? size : Math.min(distribution, size);
   const isWhole = size % workgroup === 0;
@@ -31,7 +31,7 @@ function parallel(size: number, { distribution, cache, vector }: Levels): Canoni
   };
 }
 
-/** A vector is no longer than the block that it is in. */
+/** A vector tile is at most as long as its cache tile. */
 function reduction(size: number, { cache, vector }: Omit<Levels, 'distribution'>): Canonical {
   const kept = cache >= size ? 0 : cache;
   const around = kept === 0 ? size : kept;
@@ -46,7 +46,7 @@ function reduction(size: number, { cache, vector }: Omit<Levels, 'distribution'>
 
 const isDynamic = ({ sizes }: Dimension) => sizes !== undefined;
 
-/** The configuration that stands for all with the same code. Tiles of dynamic dimensions stay as they are. Pure. */
+/** The configuration that stands for all with the same code. Tiles of dynamic dimensions do not change. Pure. */
 export function canonical({ dimensions }: OperationWork, c: TileConfiguration): TileConfiguration {
   const tiles = dimensions.map((dimension, d): Canonical => {
     const isReduced = dimension.kind === 'k';
@@ -71,7 +71,7 @@ export function canonical({ dimensions }: OperationWork, c: TileConfiguration): 
     ...(cacheReduction && { cacheReduction }),
     vectorCommonParallel: level('vector', false, c.vectorCommonParallel),
     vectorReduction: level('vector', true, c.vectorReduction),
-    // `vector_inner_parallel` is nothing to the root of a dispatch.
+    // `vector_inner_parallel` has no effect on the root of a dispatch.
     peeling: c.peeling && !tiles.every(({ isEven }) => isEven),
   };
 }

@@ -1,11 +1,11 @@
 // The knobs of llvm-cpu.
 
-/** No tile is larger: what a database says beyond that is no configuration. */
+/** The largest tile of a valid configuration. */
 export const LARGEST_TILE = 2 ** 20;
 
 /**
- * Tile sizes for llvm-cpu's `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
- * that order; 0 means "not tiled at this level". An absent level is left out of the lowering configuration.
+ * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
+ * that order; 0 means "not tiled at this level". The lowering configuration has no entry for an absent level.
  */
 export interface TileConfiguration {
   readonly version: 1;
@@ -25,29 +25,29 @@ export interface TileConfiguration {
 export interface DataTileConfiguration {
   readonly version: 1;
   readonly kind: 'data-tile';
-  /** How the packed operation and the packing itself are tiled; left out, the compiler decides. */
+  /** Tiles of the packed operation and of the packing; without them the compiler decides. */
   readonly packed?: PackedTiles;
 }
 
-/** The form that the compiler packs an operation into: a fact about the compiler, not a choice. */
+/** The compiler's packed form of an operation: a fact about the compiler, not a choice. */
 export interface PackedForm {
   /** Elements of one packed tile along the rows of the first and of the second operand, and along k. */
   readonly inner: readonly [first: number, second: number, depth: number];
-  /** The first packed operand is the rhs: the compiler swaps the sides where that uses vectors better. */
+  /** The first packed operand is the rhs: the compiler swaps the sides if that uses vectors better. */
   readonly swapped: boolean;
 }
 
-/** Tiles of a packed operation, counted in packed tiles of its form. An absent level is left to the compiler. */
+/** Tiles of a packed operation, counted in packed tiles of its form. The compiler decides about an absent level. */
 export interface PackedTiles extends PackedForm {
-  /** What one workgroup multiplies, along the first and the second operand. */
+  /** The multiplication of one workgroup, along the first and the second operand. */
   readonly distribution?: readonly [first: number, second: number];
-  /** What one workgroup packs of either operand, along its rows and along k. */
+  /** The packing of one workgroup, along the rows of either operand and along k. */
   readonly packing?: readonly [rows: number, depth: number];
 }
 
 /**
- * Tile sizes for llvm-cpu's `ConvTileAndDecomposeExpert` pipeline, which moves filters over images: one entry per dimension of
- * the workload, in that order; 0 means "not tiled at this level".
+ * Tile sizes for the `ConvTileAndDecomposeExpert` pipeline for convolutions: one entry per dimension of the workload, in that order; 0
+ * means "not tiled at this level".
  */
 export interface WindowTileConfiguration {
   readonly version: 1;
@@ -59,15 +59,15 @@ export interface WindowTileConfiguration {
 }
 
 /**
- * Tile sizes for a whole dispatch: one entry per dimension of the dispatch, which all of its operations that run along it have; 0
- * means "not tiled".
+ * Tile sizes for a whole dispatch: one entry per dimension of the dispatch; 0 means "not tiled". All operations with a loop along the
+ * dimension get the tile.
  */
 export interface DispatchTileConfiguration {
   readonly version: 1;
   readonly kind: 'dispatch-tile';
-  /** Tile of one workgroup; 0 along dimensions that the operation that decides about it sums up. */
+  /** Tile of one workgroup; 0 along reduction dimensions of the dispatch's root. */
   readonly distribution: readonly number[];
-  /** Tile that registers hold at once. */
+  /** Tile in registers. */
   readonly vector: readonly number[];
 }
 
@@ -79,7 +79,7 @@ export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind
 type Key =
   keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration;
 
-/** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
+/** Keys of the stored JSON, in their order: equal configurations give equal text. */
 export const JSON_KEYS: readonly string[] = Object.keys({
   version: true,
   kind: true,
@@ -100,7 +100,7 @@ export const JSON_KEYS: readonly string[] = Object.keys({
 const level = (name: string, tiles: readonly number[] | undefined) =>
   tiles === undefined ? '' : ` ${name}=${tiles.join(',')}`;
 
-/** A short text for people: equal configurations give equal text. */
+/** A short text for people. Equal configurations give equal text. */
 export function keyOf(configuration: LlvmCpuConfiguration): string {
   switch (configuration.kind) {
     case 'data-tile': {

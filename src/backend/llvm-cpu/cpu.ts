@@ -12,7 +12,7 @@ import type { Device, Processor } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { targetArchitecture, type Target } from '../target.ts';
 
-/** This machine as seen by a runtime driver. */
+/** This machine for a driver of the runtime. */
 export function describeDevice(driver: string): Device {
   let processor: Processor | null | undefined;
   return {
@@ -20,7 +20,7 @@ export function describeDevice(driver: string): Device {
     driver,
     threads: driver === 'local-sync' ? 1 : physicalCores(),
     cachesKiB: cacheSizesKiB(),
-    // Half a millisecond of asking the system, for which a hit has no use.
+    // Half a millisecond of system calls, which a hit does not need.
     get processor() {
       processor ??= describeProcessor();
       return processor ?? undefined;
@@ -39,14 +39,14 @@ function describeProcessor(): Processor | null {
   };
 }
 
-/** Flags that make IREE's runtime tools use exactly this device. */
+/** Flags of the runtime's tools for exactly this device. */
 export function deviceFlags(device: Device): string[] {
   const flags = [`--device=${device.driver}`];
   if (device.driver === 'local-task') flags.push(`--task_topology_max_group_count=${device.threads}`);
   return flags;
 }
 
-/** Operands lie in memory in ways that differ, and calls cost next to nothing. */
+/** The placement of operands changes the speed. Calls take almost no time. */
 export const meter: Meter = {
   hasPlacements: true,
   isVerifiedAlone: false,
@@ -56,7 +56,7 @@ export const meter: Meter = {
   warmUpSeconds: 0,
 };
 
-/** Why code for `target` cannot be run on this machine's CPU; null when it can. */
+/** The reason that this machine's CPU cannot run code for `target`; null if the CPU can. */
 export async function whyNotRunnable(
   target: Target,
   { driver }: Device,
@@ -72,10 +72,10 @@ export async function whyNotRunnable(
   return missing.length > 0 ? `this machine lacks the CPU features ${missing.slice(0, 4).join(', ')}` : null;
 }
 
-/** Every CPU has vectors of so many bytes. */
+/** The narrowest vectors of all CPUs, in bytes. */
 const LEAST_VECTOR_BYTES = 16;
 
-/** What tiles depend on. x86-64 has 16 vector registers without AVX-512, and 32 with it; others, such as AArch64, have 32. */
+/** x86-64 has 16 vector registers without AVX-512, and 32 with it. Other architectures, such as AArch64, have 32. */
 export function hardwareOf(target: Target, { threads }: Device): Hardware {
   const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
   const vectorRegisters = targetArchitecture(target) === 'x64' && nativeVectorBytes < 64 ? 16 : 32;

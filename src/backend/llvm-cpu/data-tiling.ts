@@ -1,18 +1,18 @@
-// Asking for data tiling operation by operation.
+// Data tiling of single operations.
 import { annotate, type Rule } from '../../spec/rules.ts';
 
-/** The unit attribute that asks for an operation to be data-tiled. */
+/** The unit attribute for data tiling of an operation. */
 export const DATA_TILING_HINT = 'iree.opt.data_tiling';
 
 /**
- * Without the flag, hints do nothing. Of the compiler's two ways this one packs in dispatches of their own, which is
- * how candidates are measured; the other one fuses packing into whatever makes the operand, which can be ten times slower.
+ * Without the flag, hints have no effect. This flag of two packs in separate dispatches, as candidates are measured. The other flag fuses
+ * packing into the producer of the operand, which can be ten times slower.
  */
 export const DATA_TILING_FLAG = '--iree-global-opt-data-tiling';
 
 /**
- * As soon as anything in a function has the hint, the compiler adds none of its own there. On the function's end it
- * asks for nothing, and leaves the code as it is without data tiling.
+ * The compiler adds no hints of its own to a function with any hint. A hint on the function's terminator therefore keeps data tiling
+ * from all other operations.
  */
 export const HINT_ON_END: Rule = {
   action: annotate(DATA_TILING_HINT),

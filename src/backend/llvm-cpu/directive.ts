@@ -5,12 +5,12 @@ import type { LlvmCpuConfiguration } from './configuration.ts';
 import { DATA_TILING_HINT } from './data-tiling.ts';
 import { compilationInfo } from './render.ts';
 
-/** What a configuration asks of the whole program; null for nothing. */
+/** The requirement of a configuration on the whole program; null for none. */
 export const needsOf = ({ kind }: LlvmCpuConfiguration): string | null =>
   kind === 'data-tile' ? 'data tiling' : null;
 
 /**
- * The attribute of one operation; null for what says something of several.
+ * The attribute of one operation; null for a configuration of several operations.
  * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
  */
 export function directive(

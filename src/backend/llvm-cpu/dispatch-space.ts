@@ -1,5 +1,5 @@
-// The search space of a dispatch: a tile of one workgroup and one of registers along each of its dimensions. Tiles that divide come
-// first: where the compiler's own leave a remainder, it generates scalar code.
+// The search space of a dispatch: a workgroup tile and a register tile along each dimension. Tiles that divide come first, because the
+// compiler generates scalar code for remainders.
 import { nearestByRatio } from '../../search/nearest.ts';
 import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import {
@@ -16,21 +16,21 @@ import { LARGEST_TILE, type DispatchTileConfiguration } from './configuration.ts
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { ascending, divisors } from './tile-sizes.ts';
 
-/** Sizes that registers and caches favour: of the divisors of a dimension, the nearest to each of them are tried. */
+/** Good sizes for registers and caches. The space has the nearest divisors of a dimension. */
 const WANTED_VECTORS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const WANTED_WORKGROUPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** A dynamic dimension may be larger than the sizes that it is tuned at: its tiles are at least up to this. */
+/** Tiles of a dynamic dimension go up to this size, because the dimension may be larger than its tuned sizes. */
 const LEAST_DYNAMIC = 16;
 
-/** Vectors of so many elements leave a remainder of most sizes that they do not divide, and are masked there. */
+/** Vectors of this many elements are masked along dimensions that they do not divide. */
 const MASKED = [8, 16, 32];
 
-/** Whether a tile leaves no remainder; nobody knows of a dynamic dimension, whose remainders are masked. */
+/** Whether a tile leaves no remainder. The remainders of a dynamic dimension are masked, so every tile passes. */
 const divides = (tile: number, { size, sizes }: DispatchDimension): boolean =>
   sizes !== undefined || size % tile === 0;
 
-/** The nearest divisors of a dimension to what is wanted, each once; of a dynamic one what is wanted itself. */
+/** The divisors of a dimension that are nearest to the wanted sizes, each once; the wanted sizes of a dynamic dimension. */
 function dividing({ size, sizes }: DispatchDimension, wanted: readonly number[], most: number): number[] {
   if (sizes !== undefined)
     return wanted.filter((one) => one <= Math.min(most, Math.max(2 * size, LEAST_DYNAMIC)));
@@ -39,25 +39,25 @@ function dividing({ size, sizes }: DispatchDimension, wanted: readonly number[],
   return ascending([...near, ...(size <= most ? [size] : [])]);
 }
 
-/** Preferences for one start, in elements: registers along the lane, the row and what is summed; workgroups along lane and row. */
+/** Preferences for one start, in elements: registers along lane, row and reduction; workgroups along lane and row. */
 interface Recipe {
   readonly lane: number;
   readonly row: number;
   readonly depth: number;
   readonly workgroup: readonly [lane: number, row: number];
-  /** Of an attention: keys at once. */
+  /** Keys of an attention at once. */
   readonly keys?: number;
 }
 
 /**
- * Of the vectors that the compiler takes: element-wise work and reductions that are unrolled beyond that take it 5 to 20 seconds. What an
- * attention holds at once is used up step by step.
+ * Share of the compiler's limit for vectors. Above the share the compiler unrolls element-wise work and reductions for 5 to 20 seconds. An
+ * attention uses its vectors step by step, up to the limit.
  */
 const UNROLLED_SHARE = 0.5;
 
 const WHOLE = LARGEST_TILE;
 
-/** Best guess first. @param lanes elements of a vector */
+/** Recipes, best guess first. @param lanes elements of a vector */
 const RECIPES = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 4, depth: 4 * lanes, workgroup: [WHOLE, 64] },
   { lane: 2 * lanes, row: 4, depth: 2 * lanes, workgroup: [WHOLE, 32] },
@@ -70,8 +70,8 @@ const RECIPES = (lanes: number): readonly Recipe[] => [
 ];
 
 /**
- * The same for an attention: a few queries with all columns of the values, and a few keys at a time. The dimension along which
- * queries and keys are multiplied is taken whole: in steps, the compiler would make weights of a part of each product, which are wrong.
+ * Recipes for an attention: a few queries with all columns of the values, and a few keys at a time. The dimension of the product of
+ * queries and keys has no steps: with steps the compiler computes wrong weights from partial products.
  */
 const ATTENTION = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 8, keys: 8, depth: WHOLE, workgroup: [WHOLE, 64] },
@@ -85,7 +85,7 @@ const ATTENTION = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 1, keys: 4, depth: WHOLE, workgroup: [WHOLE, 8] },
 ];
 
-/** All configurations worth trying for a dispatch. The search finds out by trying which of them compile. */
+/** The search space of a dispatch. Some of its configurations may not compile; the search finds out. */
 export function dispatchSpace(
   workload: DispatchWork,
   { nativeVectorBytes, threads }: Pick<SpaceOptions, 'nativeVectorBytes' | 'threads'>,
@@ -119,7 +119,7 @@ export function dispatchSpace(
       return i < 0 ? 0 : workgroups[i]![point[i]!]!;
     });
     const vector = dimensions.map((_, d) => vectors[d]![point[distributed.length + d]!]!);
-    // A workgroup takes whole vectors, or what is masked.
+    // A workgroup has whole vectors, or masked ones.
     const isEven = distribution.every(
       (tile, d) =>
         tile === 0 || tile % vector[d]! === 0 || (tile > vector[d]! && MASKED.includes(vector[d]!)),
@@ -149,7 +149,7 @@ export function dispatchSpace(
       return at;
     });
     const point = [...outer, ...inner];
-    // Each thread gets a share.
+    // At least one workgroup for each thread.
     while (workgroupsAt(point) < threads) {
       const coarsest = distributed.findIndex((_, i) => point[i]! > 0);
       if (coarsest < 0) break;
@@ -175,7 +175,7 @@ export function dispatchSpace(
   };
 }
 
-/** Whether any operation sums up along a dimension. */
+/** Whether any operation reduces a dimension. */
 const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
   parts.some(({ loops, reduced }) => reduced.some((loop) => loops[loop] === dimension));
 
@@ -186,8 +186,8 @@ function nearestDividing(values: readonly number[], wanted: number, dimension: D
 }
 
 /**
- * Elements that an operation has in registers at once. Attention is two products, each of which sums along what the other one
- * keeps: queries with keys, and their weights with values.
+ * Elements of an operation in registers at once. Attention is two products: queries with keys, and weights with values. Each product
+ * reduces a dimension that the other product keeps.
  */
 function vectorElements(part: DispatchPart, vector: readonly number[]): number {
   const { loops, reduced } = part;

@@ -1,4 +1,4 @@
-// Tiles of a dispatch on its operations: each gets those of the dimensions that its loops run along.
+// Tiles of a dispatch on its operations: each operation gets the tiles of its loops' dimensions.
 import {
   readConfigured,
   withLevels,
@@ -11,14 +11,14 @@ import type { KnobColumns } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
 import type { DispatchTileConfiguration } from './configuration.ts';
 
-/** The text of a configured executable with these tiles; null where it is not that dispatch. */
+/** The text of a configured executable with these tiles; null for another dispatch. */
 export function reconfigured(
   text: string,
   workload: DispatchWork,
   configuration: OwnConfiguration,
 ): string | null {
   if (configuration.kind !== 'dispatch-tile') return null;
-  // Such results would be wrong, whoever says that they are not.
+  // The results would be wrong, even if a record says otherwise.
   if (isInSteps(workload, configuration)) return null;
   const found = readConfigured(text);
   return found === null || !isShapedLike(found, workload)
@@ -26,20 +26,20 @@ export function reconfigured(
     : withLevels(text, found, (part) => levelsOf(part, configuration));
 }
 
-/** Whether products of queries and keys are taken in steps: the compiler then makes weights of a part of each. */
+/** Whether the product of queries and keys has steps: the compiler then computes wrong weights from partial products. */
 function isInSteps({ parts, dimensions }: DispatchWork, { vector }: DispatchTileConfiguration): boolean {
   const d = multipliedAlong(parts);
   return d !== null && vector[d] !== 0 && vector[d] !== dimensions[d]!.size;
 }
 
-/** The compiler's levels of an operation with other tiles. Blocks for caches, built around its own, are left out. */
+/** The compiler's tiling levels of an operation with other tiles. Cache levels go, because they fit the compiler's tiles only. */
 function levelsOf(
   { loops, reduced, levels }: ConfiguredPart,
   { distribution, vector }: DispatchTileConfiguration,
 ): Levels {
   const own = new Map<string, readonly number[]>();
   const inner = levels.get('vector_inner_parallel') ?? [];
-  /** A parallel loop is tiled together with other operations, or inside of that. */
+  /** A parallel loop is tiled in the common level of all operations, or in the inner level. */
   const isInner = (loop: number) => (inner[loop] ?? 0) > 0;
   for (const [name, tiles] of levels) {
     if (name === 'cache_parallel' || name === 'cache_reduction') continue;

@@ -1,11 +1,11 @@
-// Which kinds of configurations a search can choose from.
+// The kinds of configurations that a search can choose from.
 import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
 /**
- * Families of a workload, sorted; none where a user allows some values only. Tiles of packed operations are no family of
- * their own: target and compiler, which every record names, decide whether data tiling comes with them.
+ * Families of a workload, sorted; none if a user restricts knobs. Tiles of packed operations are no family of their own, because target
+ * and compiler decide whether data tiling has them, and every record names both.
  */
 export function familiesOf(
   workload: Workload,
@@ -17,13 +17,13 @@ export function familiesOf(
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }
 
-/** The pipeline for convolutions takes no others. */
+/** The pipeline for convolutions takes no other layout. */
 const hasChannelsInnermost = ({ accumulator, windows = [] }: OperationWork): boolean =>
   windows.every(([along]) => along !== accumulator.dimensions.at(-1));
 
 /**
- * Data tiling, for what the compiler packs. Between two packed operations it leaves things packed, and weights are packed when
- * they are loaded: none of that shows in one operation alone.
+ * Data tiling for workloads that the compiler packs. A measurement of one operation does not show two gains: the compiler keeps operands
+ * packed between two packed operations, and packs weights when the program is loaded.
  */
 export const programWide = (
   workload: Workload,
@@ -35,8 +35,8 @@ export const programWide = (
 };
 
 /**
- * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. Not inside a dispatch:
- * it has made its choice by then.
+ * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. It does not pack a contraction of
+ * a dispatch: packing comes before dispatches.
  */
 export function isDataTilable({ dimensions, context, windows }: OperationWork): boolean {
   if (context !== undefined || windows !== undefined) return false;

@@ -1,5 +1,4 @@
-// What decides about the speed of tiles, as numbers: a prior predicts from these. All sizes are logarithms to base 2, so that a
-// prior made of some shapes says something of others.
+// Features of tiles, from which a prior predicts the speed. All sizes are logarithms to base 2, so that a prior holds for other shapes, too.
 import { elementBits } from '../../workload/element-type.ts';
 import type { DimensionKind } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
@@ -7,7 +6,7 @@ import type { SpaceOptions } from '../backend.ts';
 import type { TileConfiguration } from './configuration.ts';
 import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
 
-/** Names of the features, in their order: a prior of other features is of another version of this program. */
+/** Names of the features, in their order. A prior with other names comes from another version of this program. */
 export const FEATURES = [
   ...['m', 'n', 'k', 'batch', 'bytes', 'lhsInL1', 'rhsInL2'],
   ...['rows', 'vectors', 'depth', 'accumulators', 'registers', 'spilled', 'broadcasts', 'loads'],

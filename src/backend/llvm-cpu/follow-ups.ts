@@ -1,4 +1,4 @@
-// Where data tiling is among the best, the tiles of what it makes are worth trying too.
+// If data tiling is among the best, the search also tries tiles of packed operations.
 import { parse } from 'mlir-parser-ts';
 import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 import type { Measured, SpaceOptions, TextAfter } from '../backend.ts';
@@ -7,10 +7,10 @@ import { PACKED_PHASE } from './late-tiles.ts';
 import { packedConfigurations } from './packed-configurations.ts';
 import { packedFormOf } from './packed-form.ts';
 
-/** Data tiling that takes longer than this, next to the best, does not come to the front by its tiles. */
+/** Data tiling that takes more than this many times as long as the best does not become the best by its tiles. */
 const COMPETITIVE = 1.4;
 
-/** What else to try of data tiling, given what was measured. */
+/** More configurations of data tiling, from the measurements so far. */
 export async function packedFollowUps(
   workload: OperationWork,
   measured: readonly Measured[],
@@ -25,7 +25,7 @@ export async function packedFollowUps(
   return form === null ? [] : packedConfigurations(workload, form, threads);
 }
 
-/** What the compiler packs a workload into; null when it does not, or not into one operation without a batch. */
+/** The packed form of a workload; null if the compiler does not pack it, or packs into a batch or several operations. */
 export async function findPackedForm(
   workload: OperationWork,
   textAfter: TextAfter,

@@ -1,4 +1,4 @@
-// llvm-cpu: direct tiles, data tiling, and tiles of what data tiling makes.
+// llvm-cpu: direct tiles, data tiling, tiles of packed operations, and tiles of whole dispatches.
 import type { Backend } from '../backend.ts';
 import { JSON_KEYS, keyOf, LARGEST_TILE } from './configuration.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';

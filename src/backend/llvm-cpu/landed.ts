@@ -1,4 +1,4 @@
-// Which operations a configuration of llvm-cpu is on that it is meant for.
+// Operations of the compiler's dumps with a configuration of llvm-cpu.
 import { type OperationWork, type MatchedForm } from '../../workload/workload.ts';
 import { shapeOf, type ConfiguredOperation } from '../dumps.ts';
 import type { DataTileConfiguration, LlvmCpuConfiguration } from './configuration.ts';
@@ -7,9 +7,9 @@ import { packedOperations } from './packed-rules.ts';
 import { loweringConfig, packedLowering } from './render.ts';
 
 /**
- * The operations of the dumps that are of this form and have the configuration; none where it has not landed.
- * @param loops in which the tiles were written down
- * @param expected keys of the forms that all operations of the input have
+ * The operations of this form with the configuration; none if the configuration has not landed.
+ * @param loops order of the tiles in the directive
+ * @param expected keys of the forms of all operations of the input
  */
 export function landedOn(
   configured: readonly ConfiguredOperation[],
@@ -24,7 +24,7 @@ export function landedOn(
   return landedWith(configured, form, loops, expected, (one) => one.lowering === lowering);
 }
 
-/** What a workload was packed to, if its tiles are on its packed operation and a packing where they are given. */
+/** The packed operation of a workload, if the tiles are on the packed operation and on a packing. */
 function packedOnes(
   configured: readonly ConfiguredOperation[],
   workload: OperationWork,
@@ -45,12 +45,12 @@ function packedOnes(
             one.lowering === lowering[part],
         ),
     );
-  // A constant is packed when the module is compiled: of the packings one is enough.
+  // The compiler packs a constant itself, so one packing is enough.
   const areThere = (['multiply', 'pack'] as const).every((part) => lowering[part] === null || has(part));
   return areThere ? own : [];
 }
 
-/** Whether this is what data tiling makes of a workload: large enough, with less than a tile of padding on each side. */
+/** Whether an operation is the packed form of a workload: large enough, with less than a tile of padding on each side. */
 function packs({ name, types }: ConfiguredOperation, { dimensions }: OperationWork): boolean {
   if (name !== 'linalg.mmt4d' && name !== 'linalg.batch_mmt4d') return false;
   const [lhs, rhs] = types.map((type) => shapeOf(type).slice(-4));
@@ -63,7 +63,7 @@ function packs({ name, types }: ConfiguredOperation, { dimensions }: OperationWo
     [lhs[0]!, lhs[2]!],
     [rhs[0]!, rhs[2]!],
   ] as const;
-  // The compiler swaps the sides where that makes better use of the vectors.
+  // The compiler swaps the sides if that uses vectors better.
   return (
     fits('k', lhs[1]!, lhs[3]!) &&
     ((fits('m', ...rows) && fits('n', ...columns)) || (fits('n', ...rows) && fits('m', ...columns)))

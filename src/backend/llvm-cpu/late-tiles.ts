@@ -1,5 +1,5 @@
-// Tiles of packed operations, written into the compiler's own text. Packed operations exist only after its global
-// optimisation, and those of all candidates look alike, so that no spec could tell them apart.
+// Tiles of packed operations, written into the compiler's own text. Packed operations exist only after the global optimisation. The packed
+// operations of all candidates look alike, so that no spec can tell them apart.
 import type { Configuration } from '../configuration.ts';
 import { packedInfo } from './render.ts';
 
@@ -9,7 +9,7 @@ export const PACKED_PHASE = 'global-optimization';
 export const hasPackedTiles = (configuration: Configuration): boolean =>
   configuration.kind === 'data-tile' && configuration.packed !== undefined;
 
-/** A line of the optimised text of a function whose operation has this configuration, with its tiles on packed operations. */
+/** A line of optimised text with tiles on its packed operation. The line's function has an operation with the configuration. */
 export function withPackedTiles(line: string, configuration: Configuration): string {
   if (configuration.kind !== 'data-tile' || configuration.packed === undefined) return line;
   const { multiply, pack } = packedInfo(configuration.packed);

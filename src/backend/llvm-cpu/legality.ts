@@ -1,11 +1,11 @@
-// What llvm-cpu's DoubleTilingExpert accepts: a configuration that passes here compiles. The rules were found by
-// running the compiler; test/space holds each of them against the real one.
+// Rules of the DoubleTilingExpert pipeline: a configuration that passes compiles. `test/backend/llvm-cpu/compiles.test.ts` compares each
+// rule with the real compiler.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import type { TileConfiguration } from './configuration.ts';
 
-/** The properties of an llvm-cpu target that legality depends on. */
+/** The properties of a target that the rules depend on. */
 export interface VectorUnit {
   /** Widest vector register in bytes: 64 on AVX-512, 32 on AVX2, 16 on NEON. */
   readonly nativeVectorBytes: number;
@@ -13,14 +13,14 @@ export interface VectorUnit {
 
 const isParallel = (dimension: Dimension) => dimension.kind !== 'k';
 
-/** The compiler refuses vectors whose tile holds this many native registers or more. */
+/** The compiler refuses vectors of this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;
 
-/** Elements that one register holds. */
+/** Elements of one register. */
 export const elementsPerVector = (elementType: string, { nativeVectorBytes }: VectorUnit): number =>
   Math.max(1, (nativeVectorBytes * 8) / elementBits(elementType));
 
-/** Bytes that a vector must stay below; the compiler rejects this size and anything larger. */
+/** The smallest vector that the compiler rejects, in bytes. */
 export function vectorTileLimit(unit: VectorUnit): number {
   return MAX_VECTOR_REGISTERS * unit.nativeVectorBytes;
 }
@@ -38,14 +38,14 @@ export function vectorTileBytes(workload: OperationWork, configuration: TileConf
 }
 
 /**
- * Bytes of the result tile that stays live across a `cache_reduction` loop. The accumulator's initialisation is then
- * not fused into the vector loops, so the tile around the loop is vectorised in one piece. Where workgroup tiles leave
- * a remainder their size is not static, and only the cache tile bounds that piece.
+ * Bytes of the result tile that is live across a `cache_reduction` loop. The compiler does not fuse the initialisation of the accumulator
+ * into the vector loops, and vectorises the tile around the loop in one piece. Workgroup tiles with a remainder have no static size;
+ * then only the cache tile bounds the piece.
  */
 export function liveTileBytes(workload: OperationWork, c: TileConfiguration): number {
   const elements = workload.dimensions.reduce((product, dimension, i) => {
     if (!isParallel(dimension)) return product;
-    // Nothing bounds a dynamic dimension but its tiles.
+    // Only tiles bound a dynamic dimension.
     const size = dimension.sizes === undefined ? dimension.size : Infinity;
     const workgroup = c.distribution[i]! || size;
     const cache = c.cacheParallel?.[i] ?? 0;
@@ -56,8 +56,8 @@ export function liveTileBytes(workload: OperationWork, c: TileConfiguration): nu
 }
 
 /**
- * What a dispatch may have on its stack. Where something is fused with the operation, two tiles of `cache_parallel` lie there:
- * the one across `cache_reduction` and what is made of it. What compiles alone would not compile in a program.
+ * Bytes of stack that a dispatch may use. With a fused consumer two tiles of `cache_parallel` lie there: the tile across
+ * `cache_reduction` and the consumer's result. Without this limit, a configuration could compile alone and fail in a program.
  */
 const STACK_BYTES = 32768;
 
@@ -74,7 +74,7 @@ function levels(c: TileConfiguration): Level[] {
   ];
 }
 
-/** Why the compiler would reject (or crawl on) this configuration; null when it is legal. Pure. */
+/** The reason that the compiler rejects a configuration, or takes very long; null for a legal configuration. Pure. */
 export function illegality(workload: OperationWork, c: TileConfiguration, unit: VectorUnit): string | null {
   for (const [name, tiles, parallel] of levels(c)) {
     if (tiles === undefined) continue;
@@ -93,7 +93,7 @@ export function illegality(workload: OperationWork, c: TileConfiguration, unit: 
     if (c.cacheParallel !== undefined && 2 * live > STACK_BYTES)
       return 'result tile across cache_reduction is too large for the stack where something is fused with it';
   }
-  // A dimension without a vector tile is vectorised whole, whatever its size.
+  // The compiler vectorises a whole dimension without a vector tile.
   for (const [i, dimension] of workload.dimensions.entries()) {
     const tiles = isParallel(dimension) ? c.vectorCommonParallel : c.vectorReduction;
     if (tiles[i] === 0) return 'a dimension has no vector tile';

@@ -1,10 +1,10 @@
-// What profilers call a configuration of llvm-cpu.
+// Names of llvm-cpu's configurations in profilers.
 import type { Workload } from '../../workload/workload.ts';
 import type { ConfigurationNames } from '../backend.ts';
 import type { LlvmCpuConfiguration } from './configuration.ts';
 import { tileOf, type LevelName } from './tile-knobs.ts';
 
-/** Tiles along m, n and k, multiplied where a workload has several dimensions of a kind; 0 where there is none. */
+/** Tiles along m, n and k: products over all dimensions of a kind; 0 for no dimension. */
 export function namesOf(workload: Workload, configuration: LlvmCpuConfiguration): ConfigurationNames {
   if (configuration.kind === 'data-tile') {
     const { packed } = configuration;

@@ -1,10 +1,9 @@
-// Data tiling beyond yes or no: what the compiler packs an operation into it also tiles, and not always well. Its rule
-// knows neither the cache nor a dimension that is prime.
+// Tiles of packed operations. The compiler's own tiles ignore the caches and prime dimensions.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { DataTileConfiguration, PackedForm, PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
 
-/** Blocks that keep one side's packed rows in a cache while the other side's stream by. */
+/** Blocks that keep the packed rows of one side in a cache while the other side streams. */
 const DISTRIBUTIONS = [
   [4, 8],
   [8, 8],
@@ -12,12 +11,12 @@ const DISTRIBUTIONS = [
   [32, 8],
 ] as const;
 
-/** Long runs to write, whatever divides the dimensions. */
+/** Long contiguous writes, also for dimensions without such divisors. */
 const PACKING = [16, 64] as const;
 
 /**
- * Configurations worth trying where data tiling is among the best: few, because each is compiled for its own.
- * @param threads that the program will run on: a distribution leaves work for all of them
+ * A few configurations, because each compiles in a module of its own.
+ * @param threads of the program; a distribution has work for all threads
  */
 export function packedConfigurations(
   workload: OperationWork,

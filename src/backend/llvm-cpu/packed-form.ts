@@ -1,11 +1,11 @@
-// What data tiling packs an operation into.
+// Packed forms of operations.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { PackedForm } from './configuration.ts';
 
 /** Shapes of the two operands of a packed operation: rows and k in tiles, then the size of one tile. */
 export type PackedShapes = readonly [first: readonly number[], second: readonly number[]];
 
-/** What the operands of a workload are packed into; null for workloads other than of one m, one n and one k. */
+/** Packed shapes of a workload's operands; null for a workload without exactly one m, one n and one k. */
 export function packedShapes(
   { dimensions }: OperationWork,
   { inner, swapped }: PackedForm,
@@ -21,7 +21,7 @@ export function packedShapes(
   return [operand(swapped ? n : m, inner[0]), operand(swapped ? m : n, inner[1])];
 }
 
-/** The form that gives a workload operands of these shapes; null when none does. */
+/** The packed form with operands of these shapes; null for none. */
 export function packedFormOf(workload: OperationWork, [first, second]: PackedShapes): PackedForm | null {
   if (first.length !== 4 || second.length !== 4 || first[3] !== second[3]) return null;
   const inner = [first[2]!, second[2]!, first[3]!] as const;

@@ -1,19 +1,19 @@
-// Rules of a tuning spec for what data tiling makes: packed operations and the packing of their operands, told by their types.
+// Rules of a tuning spec for packed operations and for the packing of their operands. Types identify both.
 import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
 import { packedInfo } from './render.ts';
 
-/** What data-tiled operations get once they are packed. */
+/** Tiles of an operation after packing. */
 export interface PackedEntry {
   readonly workload: OperationWork;
   readonly packed: PackedTiles;
 }
 
 /**
- * Rules for packed operations, which the hint for data tiling leads to. They need IREE 3.12. Of entries for the same form
- * the first holds.
+ * Rules for packed operations of operations with the hint for data tiling, from IREE 3.12 on. The first of several entries for a form
+ * applies.
  */
 export function packedRules(entries: readonly PackedEntry[]): Rule[] {
   const rules = new Map<string, Rule>();
@@ -34,12 +34,12 @@ interface OperandTypes {
   readonly types: readonly [string, string];
 }
 
-/** An operation that data tiling makes, and which of the tiles are meant for it. */
+/** An operation of data tiling, and its tiles. */
 export interface PackedOperation extends OperandTypes {
   readonly part: 'multiply' | 'pack';
 }
 
-/** The packed operation and the two packings of its operands, those of them that are tiled. */
+/** The tiled operations among the packed operation and the packings of its two operands. */
 export function packedOperations({ workload, packed }: PackedEntry): PackedOperation[] {
   const shapes = packedShapes(workload, packed);
   if (shapes === null) return [];
@@ -59,8 +59,8 @@ export function packedOperations({ workload, packed }: PackedEntry): PackedOpera
 }
 
 /**
- * An operand that is packed where it is made would be made in vectors as large as the packing's tiles, too large for the
- * compiler: such packings are left alone.
+ * A packing that is fused with the producer of its operand gets no tiles: the producer would get vectors as large as the tiles, which the
+ * compiler refuses.
  */
 const FROM_MEMORY = `
     %source = transform.get_defining_op %first : (!transform.any_value) -> !transform.any_op

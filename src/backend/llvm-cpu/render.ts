@@ -1,4 +1,4 @@
-// Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
+// Configurations as MLIR attributes. The syntax differs between releases of the compiler.
 import { isBefore, type Release } from '../../compiler/release.ts';
 import type { PackedTiles, TileConfiguration, WindowTileConfiguration } from './configuration.ts';
 
@@ -19,7 +19,7 @@ export function compilationInfo(c: Tiles, loops: readonly number[], release: Rel
   );
 }
 
-/** The lowering configuration alone, in the spelling that the compiler prints it in again. */
+/** The lowering configuration alone, in the compiler's spelling. */
 export function loweringConfig(c: Tiles, loops: readonly number[]): string {
   const own: Partial<TileConfiguration> = c.kind === 'tile' ? c : {};
   const levels: (readonly [string, readonly number[] | undefined])[] = [
@@ -36,7 +36,7 @@ export function loweringConfig(c: Tiles, loops: readonly number[]): string {
   return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
 }
 
-/** What a packed operation and the packing of its operands get; null for what is left to the compiler. */
+/** Attributes of a packed operation and of the packing of its operands; null leaves the tiles to the compiler. */
 export function packedLowering({ inner, distribution, packing }: PackedTiles): {
   readonly multiply: string | null;
   readonly pack: string | null;
@@ -55,10 +55,10 @@ export function packedLowering({ inner, distribution, packing }: PackedTiles): {
   };
 }
 
-/** Packed tiles along k that are moved at once: what the compiler itself takes for most operands. */
+/** Packed tiles along k that one step moves: the compiler's own value for most operands. */
 const PACKED_AT_ONCE = 16;
 
-/** The same as values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
+/** Values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
 export function packedInfo(tiles: PackedTiles): {
   readonly multiply: string | null;
   readonly pack: string | null;

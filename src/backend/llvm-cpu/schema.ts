@@ -1,4 +1,4 @@
-// Configurations of llvm-cpu as JSON, checked down to the last key.
+// Checks configurations of llvm-cpu from JSON, with all keys.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { LARGEST_TILE, type LlvmCpuConfiguration } from './configuration.ts';
 
@@ -6,7 +6,7 @@ const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReductio
 const DISPATCH_LEVELS = ['distribution', 'vector'];
 const OPTIONAL_LEVELS = ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'];
 
-/** `rank` is the workload's number of dimensions, where it is known: every tile level must have that many entries. */
+/** @param rank number of the workload's dimensions, if known; every tile level must have that many entries */
 export function isLlvmCpuConfiguration(value: object, rank?: number): value is LlvmCpuConfiguration {
   if (!isObject(value) || value['version'] !== 1) return false;
   switch (value['kind']) {

@@ -1,4 +1,4 @@
-// The knobs of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling, and configurations as points of them.
+// The knobs of the DoubleTilingExpert pipeline: six tile levels and loop peeling; and configurations as points.
 import type { Knob, Point } from '../../search/space.ts';
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
@@ -22,43 +22,43 @@ export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
 export interface TileKnob extends Knob {
   readonly level: LevelName;
   readonly dimension: number;
-  /** What users call it, the same for all dimensions of a kind: see `user-knobs.ts`. */
+  /** The user's name, the same for all dimensions of a kind: see `user-knobs.ts`. */
   readonly userName: string;
-  /** The largest tile that makes sense. */
+  /** The largest useful tile. */
   readonly most: number;
 }
 
-/** All knobs of a workload: those of tiles, in their order, and whether to peel, 0 or 1, which comes last. */
+/** All knobs of a workload: tiles in their order, and peeling, 0 or 1, as the last knob. */
 export interface Knobs {
   readonly tiles: readonly TileKnob[];
   readonly peeling: readonly number[];
 }
 
-/** Where the vectors lie: the dimension that is contiguous in the result and, when possible, in the rhs. */
+/** The dimension of vectors: contiguous in the result and, if possible, in the rhs. */
 export function laneDimension(workload: OperationWork): number {
   return workload.accumulator.dimensions.at(-1) ?? workload.dimensions.length - 1;
 }
 
 /**
- * Where the rows of the register tile lie: the innermost of the dimensions that are neither reduced nor in the vectors.
- * With rows along several there would be more accumulators than registers.
+ * The dimension of the register tile's rows: the innermost parallel dimension besides the vectors'. Rows along several dimensions need
+ * more accumulators than there are registers.
  */
 export const rowDimension = (workload: OperationWork): number =>
   workload.accumulator.dimensions.findLast(
     (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
   ) ?? -1;
 
-/** Rows of the result: one alone is bound by memory. */
+/** Rows of the result. A single row is bound by memory. */
 export const rowsOf = (workload: OperationWork): number =>
   workload.dimensions[rowDimension(workload)]?.size ?? 1;
 
-/** Results that one register holds. */
+/** Results of one register. */
 export const lanesOf = (
   { accumulator }: OperationWork,
   { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,
 ): number => elementsPerVector(accumulator.elementType, { nativeVectorBytes });
 
-/** The knobs of a workload, each with the values that a user allows, or else those that are worth trying. */
+/** The knobs of a workload, with the user's values, or else the values of the space. */
 export function knobsOf(
   workload: OperationWork,
   { only, ...options }: Pick<SpaceOptions, 'nativeVectorBytes' | 'only'>,
@@ -81,7 +81,7 @@ export function knobsOf(
       add('distribution', d, batchTiles(size), size);
       add('vector', d, [1], size);
     } else if (kind === 'k') {
-      // With no n the products are summed along k, so that is where the vectors lie.
+      // Without n the vectors lie along k.
       add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size), roundUp(size, lanes));
       add('cache', d, rowsOf(workload) > 1 ? cacheTiles(size) : streamedTiles(size), size);
     } else {
@@ -100,7 +100,7 @@ export function knobsOf(
   return { tiles, peeling: only?.['peeling'] ?? [0, 1] };
 }
 
-/** Without tiles that are larger than makes sense, which only users ask for. */
+/** Without tiles that are larger than the largest useful tile. Only users name such tiles. */
 export const fitting = ({ tiles, peeling }: Knobs): Knobs => ({
   tiles: tiles.map((knob) => ({ ...knob, values: knob.values.filter((tile) => tile <= knob.most) })),
   peeling,
@@ -135,17 +135,17 @@ export function configurationOf(
   };
 }
 
-/** What each knob would have to be for a configuration; null for one of other knobs. */
+/** The values of all knobs for a configuration; null for a configuration with other knobs. */
 export const valuesOf = ({ tiles }: Pick<Knobs, 'tiles'>, c: Configuration): number[] | null =>
   c.kind === 'tile'
     ? [...tiles.map(({ level, dimension }) => tileOf(c, level, dimension)), c.peeling ? 1 : 0]
     : null;
 
-/** All levels of tiles that a pipeline has. */
+/** All tile levels of a pipeline. */
 type Levels = Pick<TileConfiguration, 'distribution' | 'vectorCommonParallel' | 'vectorReduction'> &
   Partial<Pick<TileConfiguration, 'cacheParallel' | 'cacheReduction' | 'vectorInnerParallel'>>;
 
-/** The tile of one level along one dimension; 0 where there is none. */
+/** The tile of one level along one dimension; 0 for none. */
 export function tileOf(c: Levels, level: LevelName, dimension: number): number {
   const parallel = {
     distribution: c.distribution,

@@ -1,4 +1,4 @@
-// The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
+// The search space of the DoubleTilingExpert pipeline: six tile levels and loop peeling.
 import type { OperationWork } from '../../workload/workload.ts';
 import {
   legalPoints,
@@ -27,7 +27,7 @@ import {
 } from './tile-knobs.ts';
 import { roundUp } from './tile-sizes.ts';
 
-/** Index of the value nearest to `wanted`, the larger of two that are equally near. */
+/** Index of the value nearest to `wanted`; of two equally near values, the larger. */
 function nearest(values: readonly number[], wanted: number): number {
   let best = 0;
   for (let i = 1; i < values.length; i++)
@@ -35,13 +35,13 @@ function nearest(values: readonly number[], wanted: number): number {
   return best;
 }
 
-/** The largest value that divides `size` and is not much smaller than `wanted`; else the nearest. */
+/** The largest value that divides `size` and is not much smaller than `wanted`; else the nearest value. */
 function nearestEven(values: readonly number[], wanted: number, size: number): number {
   const even = values.findLastIndex((tile) => tile <= wanted && size % tile === 0);
   return even >= 0 && values[even]! >= wanted / 3 ? even : nearest(values, wanted);
 }
 
-/** So few rows against a large matrix are bound by memory, too. */
+/** This few rows against a large matrix are bound by memory, too. */
 const FEW_ROWS = 4;
 
 /** Preferences for one start: sizes in elements, matched to the nearest value of each knob. */
@@ -55,16 +55,16 @@ interface Recipe {
 }
 
 /**
- * Register tiles, blocked for registers alone or for the caches too. A search that is short tries no more than the first few:
- * those that many workloads of models did best with.
- * @param registers that vectors have
+ * Register tiles, with blocks for registers alone or for caches, too. A short search tries the first few only: the best of many workloads
+ * of models.
+ * @param registers number of vector registers
  * @param rows of the result
  */
 function recipes(lanes: number, registers: number, rows: number): Recipe[] {
   const wide = 4 * lanes;
   const middle = 2 * lanes;
   const few = registers < 32;
-  /** Beside accumulators there are a row of the one operand and an element of the other, both in registers. */
+  /** Registers also hold a row of one operand and an element of the other operand. */
   const forFew: Recipe[] = [
     { rows: 6, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 6, columns: middle, reduction: 1, workgroup: [1, 1] },
@@ -75,7 +75,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
     ...(few && rows > 1 ? forFew : []),
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 1, workgroup: [1, 1] },
-    // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
+    // One register of columns, with broadcast rows: the best tile for many awkward sizes.
     { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 64] },
     { rows: 16, columns: lanes, reduction: 1, workgroup: [1, 512] },
     { rows: 8, columns: lanes, reduction: 32, workgroup: [128, 1] },
@@ -89,7 +89,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
     { rows: 4, columns: wide, reduction: 16, workgroup: [1, 1], cache: [64, 64, 256] },
     { rows: 6, columns: middle, reduction: 8, workgroup: [1, 1], cache: [96, 32, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 1], cache: [32, 128, 256] },
-    // One row against a large matrix is bound by memory, which is read fastest in long runs, a few of its rows at a time.
+    // One row against a large matrix is bound by memory. Long contiguous reads of a few rows are the fastest.
     { rows: 1, columns: wide, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
     { rows: 1, columns: 8 * lanes, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
     { rows: 1, columns: 16 * lanes, reduction: 2, workgroup: [1, 2048], cache: [0, 0, 8] },
@@ -103,7 +103,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
   ];
   const isOne = ({ rows }: Recipe) => rows === 1;
   const others = all.filter((recipe) => !isOne(recipe));
-  // One row has no use for more; many have none for one.
+  // Single rows and several rows need different recipes.
   if (rows > FEW_ROWS) return others;
   return rows > 1 ? [...others, ...all.filter(isOne)] : [...all.filter(isOne), ...others];
 }
@@ -121,7 +121,7 @@ function startAt(workload: OperationWork, knobs: readonly TileKnob[], recipe: Re
         if (kind === 'batch') return nearest(values, 1);
         const wanted = recipe.workgroup[column ? 1 : 0];
         if (wanted <= 1) return nearest(values, wanted * roundUp(size, 16));
-        // Where there is one row, a workgroup with fewer columns than the others has them at another speed altogether.
+        // With one row, a last workgroup with fewer columns is much slower per column.
         if (column && recipe.rows === 1) return nearestEven(values, wanted, size);
         return nearest(values, isOuter ? Math.ceil(wanted / rowsInside) : wanted);
       }
@@ -138,7 +138,7 @@ function startAt(workload: OperationWork, knobs: readonly TileKnob[], recipe: Re
   });
 }
 
-/** Whether a tile of a start may leave a remainder, which is then peeled off. */
+/** Whether a tile of a start may leave a remainder, which needs peeling. */
 function leavesRemainder(workload: OperationWork, c: TileConfiguration): boolean {
   return workload.dimensions.some(({ kind, size, sizes }, d) => {
     const tile = kind === 'k' ? c.vectorReduction[d]! : c.vectorCommonParallel[d]!;
@@ -146,13 +146,13 @@ function leavesRemainder(workload: OperationWork, c: TileConfiguration): boolean
   });
 }
 
-/** Of what compiles across `cache_reduction`: more takes the compiler many seconds where work that is fused is unrolled with it. */
+/** Share of the limit across `cache_reduction`. Above the share the compiler unrolls fused work for many seconds. */
 const FUSED_LIVE_SHARE = 0.5;
 
-/** Workgroups for each thread where work is divided finely. */
+/** Workgroups for each thread in a fine division of the work. */
 const SHARES_PER_THREAD = 12;
 
-/** Products that a workgroup computes at least where there are more workgroups than threads: some ten microseconds. */
+/** Least products of a workgroup if there are more workgroups than threads: about ten microseconds. */
 const LEAST_WORK = 2 ** 19;
 
 const isSlowToCompile = (workload: OperationWork, configuration: TileConfiguration, unit: VectorUnit) =>
@@ -160,7 +160,7 @@ const isSlowToCompile = (workload: OperationWork, configuration: TileConfigurati
   configuration.cacheReduction !== undefined &&
   liveTileBytes(workload, configuration) > FUSED_LIVE_SHARE * vectorTileLimit(unit);
 
-/** All configurations worth trying for `workload`; everything it yields compiles. */
+/** The search space of a workload. All its configurations compile. */
 export function llvmCpuSpace(
   workload: OperationWork,
   options: Omit<SpaceOptions, 'following'>,
@@ -169,13 +169,13 @@ export function llvmCpuSpace(
   const lanes = lanesOf(workload, options);
   const own = fitting(knobsOf(workload, options));
   const { tiles, peeling } = own;
-  // What is peeled are remainders of register tiles.
+  // Peeling removes the remainders of register tiles.
   const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling, isInner: true }];
   const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
   const configurationAt = (point: Point) => {
     if (mayTile === false) return null;
     const chosen = configurationOf(workload.dimensions, own, point);
-    // What somebody names is tried as he names it.
+    // A value that the user names does not change.
     const configuration = only === undefined ? canonical(workload, chosen) : chosen;
     if (illegality(workload, configuration, options) !== null) return null;
     return isSlowToCompile(workload, configuration, options) ? null : configuration;
@@ -183,7 +183,7 @@ export function llvmCpuSpace(
 
   const workgroups = (c: TileConfiguration) =>
     workload.dimensions.reduce((n, { size }, d) => n * Math.ceil(size / (c.distribution[d]! || size)), 1);
-  /** The next smaller tile; one that divides the dimension before one that leaves a workgroup with less, unless it is much smaller. */
+  /** The next smaller tile. A divisor of the dimension goes first, unless it is much smaller. */
   const finer = ({ dimension, values }: TileKnob, at: number): number => {
     const { size } = workload.dimensions[dimension]!;
     const even = values.findLastIndex((tile, i) => i < at && tile > 0 && size % tile === 0);
@@ -192,8 +192,8 @@ export function llvmCpuSpace(
   const { threads } = options;
   const work = workload.dimensions.reduce((products, { size }) => products * size, 1);
   /**
-   * A start with at least so many workgroups, as far as there can be, is spread along what it splits most coarsely. There are more of
-   * them than threads only where each has a whole register tile, and enough to do.
+   * Splits a start along its coarsest dimension until it has the wanted number of workgroups, if possible. More workgroups than threads
+   * need a whole register tile and enough work each.
    */
   const spread = (start: Point, least: number): Point => {
     let point = start;
@@ -217,7 +217,7 @@ export function llvmCpuSpace(
       point = next;
     }
   };
-  // Threads are not equally free: what is divided by their number alone waits for the last one.
+  // Threads are not equally free: with one workgroup each, all wait for the slowest thread.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts: Point[] = [];
   for (const recipe of recipes(lanes, options.vectorRegisters, rowsOf(workload))) {
@@ -237,7 +237,7 @@ export function llvmCpuSpace(
     pointOf: (configuration) => pointWith(knobs, valuesOf(own, configuration)),
     valuesOf: (configuration) => valuesOf(own, configuration),
   };
-  // What somebody names is what is to be compared, before anything else changes.
+  // A search of named knobs compares the user's values before it changes other knobs.
   const isNamed = (i: number) => Object.hasOwn(only ?? {}, tiles[i]?.userName ?? 'peeling');
   return only === undefined ? space : withKnobsLast(space, isNamed);
 }

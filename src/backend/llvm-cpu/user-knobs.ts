@@ -1,4 +1,4 @@
-// The knobs of llvm-cpu by the names that users restrict them by and read them in tables, and what of a restriction is illegal.
+// The knobs of llvm-cpu by their names in settings and tables, and illegal values of a user's restriction.
 import type { DimensionKind } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
@@ -53,13 +53,13 @@ export const USER_KNOBS: readonly UserKnob[] = [
   },
 ];
 
-/** What moves a filter is tiled by rules of its own. */
+/** Convolutions have other knobs. */
 export const isRestrictable = ({ windows }: OperationWork): boolean => windows === undefined;
 
-/** What of a restriction no configuration of a workload can have, with the rule that it breaks. */
+/** The values of a restriction that no configuration of a workload can have, with the broken rule. */
 export function illegalValues(workload: OperationWork, options: SpaceOptions): readonly IllegalValue[] {
   const { only } = options;
-  // Without plain tiles nothing is asked of them.
+  // With data tiling alone there are no plain tiles.
   if (only === undefined || only['data_tiling']?.includes(0) === false) return [];
   const knobs = knobsOf(workload, options);
   const named = knobs.tiles.filter(({ userName }) => Object.hasOwn(only, userName));
@@ -72,7 +72,7 @@ export function illegalValues(workload: OperationWork, options: SpaceOptions): r
   return [...new Map(found.map((one) => [`${one.knob}=${one.value}`, one])).values()];
 }
 
-/** The rule that a value breaks whatever the other knobs are; null when it can be had. */
+/** The rule that a value breaks for all values of the other knobs; null for a possible value. */
 function brokenRule(
   workload: OperationWork,
   knobs: Knobs,
@@ -94,14 +94,14 @@ function brokenRule(
   return broken;
 }
 
-/** Of a knob, the values that break a rule only where all of its values do: vectors and blocks are limited from above alone. */
+/** The values of a knob that break the fewest rules. The rules limit vectors and blocks from above only. */
 function mildest(workload: OperationWork, { level, dimension, values }: TileKnob): number[] {
   const { size } = workload.dimensions[dimension]!;
   const least = values[0];
   const some = {
     vector: [least],
     inner: [least],
-    // What divides a dimension bounds the block in a cache.
+    // A distribution tile without remainder bounds the block in a cache.
     distribution: [least, values.find((tile) => size % tile === 0)],
     cache: [least, values.find((tile) => tile > 0)],
   }[level];
@@ -114,7 +114,7 @@ const combinations = (choices: readonly (readonly number[])[]): number[][] =>
     [[]],
   );
 
-/** What a configuration has of each knob; of several dimensions of one kind, numbered. */
+/** The knobs of a configuration; names have numbers if a kind has several dimensions. */
 export function knobValues(workload: OperationWork, configuration: OwnConfiguration): KnobColumns {
   const { dimensions } = workload;
   const isTiled = configuration.kind === 'tile' || configuration.kind === 'window-tile';

@@ -1,5 +1,5 @@
-// The search space of llvm-cpu's ConvTileAndDecomposeExpert pipeline. It makes vectors only of tiles that leave no remainder: that
-// is where the compiler's own choice, the same for all sizes, loses most.
+// The search space of the ConvTileAndDecomposeExpert pipeline. The pipeline vectorises only tiles without remainder. The compiler's own
+// tiles are the same for all sizes, and lose most there.
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { nearestByRatio } from '../../search/nearest.ts';
@@ -10,15 +10,15 @@ import { LARGEST_TILE, type WindowTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { divisors } from './tile-sizes.ts';
 
-/** The dimensions that tiles of more than one are for. */
+/** The dimensions with tiles of more than one element. */
 interface Roles {
-  /** Rows of the image; vectors hold one at a time. */
+  /** Rows of the image; a register tile has one. */
   readonly row: number;
-  /** Along a row of the image: the rows of the register tile. */
+  /** Columns of the image: the rows of the register tile. */
   readonly column: number;
-  /** Channels of the result, along which vectors lie. */
+  /** Channels of the result: the dimension of vectors. */
   readonly lane: number;
-  /** Channels that are summed; none where each channel is by itself. */
+  /** Reduced channels; null for a depthwise convolution. */
   readonly depth: number | null;
 }
 
@@ -29,13 +29,13 @@ function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Role
   return { row: row!, column: column!, lane: lane!, depth: depth < 0 ? null : depth };
 }
 
-/** More rows of accumulators than there are registers: for sizes that only they divide. */
+/** Most rows of accumulators. More rows than registers serve sizes without smaller divisors. */
 const MOST_ROWS = 32;
-/** Vectors of one register tile, at most. */
+/** Most vectors of one register tile. */
 const MOST_LANES = 8;
 const MOST_DEPTH = 16;
 
-/** What a point chooses, in its order. */
+/** Knobs in the order of a point. */
 const KNOBS = [
   'distribution.row',
   'distribution.column',
@@ -48,8 +48,8 @@ const KNOBS = [
 type Choice = Readonly<Record<(typeof KNOBS)[number], number>>;
 
 /**
- * Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. A search that
- * is short tries no more than the first few.
+ * Preferences for one start: register tiles in rows, vectors and elements of the reduction; workgroup tiles in elements. A short search
+ * tries the first few only.
  */
 const RECIPES: readonly {
   rows: number;
@@ -63,15 +63,15 @@ const RECIPES: readonly {
   { rows: 6, vectors: 2, depth: 1, workgroup: [1, 64, 256] },
   { rows: 6, vectors: 2, depth: 4, workgroup: [4, 64, 64] },
   { rows: 8, vectors: 2, depth: 4, workgroup: [8, 64, 128] },
-  // A filter that no cache holds is read once for a whole image.
+  // Reads a filter larger than the caches once for a whole image.
   { rows: 8, vectors: 2, depth: 4, workgroup: [16, 64, 32] },
   { rows: 1, vectors: 8, depth: 8, workgroup: [1, 64, 256] },
   { rows: 16, vectors: 1, depth: 1, workgroup: [2, 64, 32] },
-  // Where channels are by themselves, this is what comes first.
+  // The first recipe of depthwise convolutions.
   { rows: 4, vectors: 2, depth: 1, workgroup: [16, 64, 32] },
 ];
 
-/** All configurations worth trying for a workload that moves a filter; everything it yields compiles. */
+/** The search space of a convolution. All its configurations compile. */
 export function windowSpace(
   workload: OperationWork,
   { nativeVectorBytes, threads }: Omit<SpaceOptions, 'following'>,
@@ -83,14 +83,14 @@ export function windowSpace(
   const whole = (d: number) => divisors(size(d), 1, LARGEST_TILE);
   const narrow = divisors(size(roles.lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
-  // Where channels are by themselves, three vectors at once, or five, become scalar code: a tenth of the default's speed.
+  // The compiler generates scalar code for three or five vectors of a depthwise convolution, at a tenth of the default's speed.
   const inVectors = roles.depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
   const values: Readonly<Record<(typeof KNOBS)[number], readonly number[]>> = {
     'distribution.row': whole(roles.row),
     'distribution.column': whole(roles.column),
     'distribution.lane': whole(roles.lane),
     rows: divisors(size(roles.column), 1, MOST_ROWS),
-    // What fills no vectors is for who has no other.
+    // Partial vectors only if no whole vectors divide the dimension.
     lanes: inVectors.length > 0 ? inVectors : narrow,
     depth: roles.depth === null ? [0] : divisors(size(roles.depth), 1, MOST_DEPTH),
   };
@@ -112,7 +112,7 @@ export function windowSpace(
     const tile = [rows, vectors * perVector, depth];
     const wanted = [...workgroup.map((one, i) => (i === 0 ? one : Math.max(one, tile[i - 1]!))), ...tile];
     const point = KNOBS.map((name, i) => nearestByRatio(values[name], wanted[i]!));
-    // A workgroup takes whole register tiles.
+    // A workgroup has whole register tiles.
     for (const [outer, inner] of [
       [1, 3],
       [2, 4],
@@ -140,7 +140,7 @@ export function windowSpace(
   };
 }
 
-/** Tiles leave no remainder, and vectors are none that the compiler refuses. */
+/** Whether tiles leave no remainder, and the compiler accepts the vectors. */
 const isLegal = (choice: Choice, nativeVectorBytes: number, bits: number): boolean =>
   choice['distribution.column'] % choice.rows === 0 &&
   choice['distribution.lane'] % choice.lanes === 0 &&
@@ -173,7 +173,7 @@ function configurationOf(
   };
 }
 
-/** The inverse of it. */
+/** The inverse of `configurationOf`. */
 const choiceOf = (
   { distribution, vectorCommonParallel, vectorReduction }: WindowTileConfiguration,
   { row, column, lane, depth }: Roles,

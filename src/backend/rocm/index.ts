@@ -1,4 +1,4 @@
-// ROCm: machine code of AMD's GPUs, which the HIP driver loads.
+// ROCm: machine code of AMD's GPUs for the HIP driver.
 import { gpuBackend } from '../gpu/backend.ts';
 
 export const rocm = gpuBackend(

@@ -1,6 +1,7 @@
-// The knobs of IREE's SPIR-V pipeline for any operation. Numbers of threads follow from tiles: the compiler accepts wrong ones silently.
+// The knobs of IREE's SPIR-V pipeline. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
+// number silently.
 
-/** No tile is larger: what a database says beyond that is no configuration. */
+/** The largest tile of a valid configuration. */
 export const LARGEST_TILE = 2 ** 20;
 
 /**
@@ -14,25 +15,24 @@ export interface VulkanConfiguration {
   readonly workgroup: readonly number[];
   /** Elements of one thread; 0 along reduction dimensions. */
   readonly thread: readonly number[];
-  /** Elements summed at once; 0 along parallel dimensions. */
+  /** Steps along reduction dimensions, in elements; 0 along parallel dimensions. */
   readonly reduction: readonly number[];
   /**
-   * What a thread computes at once where a filter is moved over an image: 1 along the image's rows, 0 elsewhere. Absent where
-   * nothing is moved.
+   * Innermost tile of a thread in a convolution: 1 along the image's rows, 0 elsewhere. Absent for other workloads.
    */
   readonly window?: readonly number[];
 }
 
 export const KINDS: readonly VulkanConfiguration['kind'][] = ['spirv-tile'];
 
-/** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
+/** Keys of the stored JSON, in their order: equal configurations give equal text. */
 export const JSON_KEYS: readonly string[] = Object.keys({
   ...{ version: true, kind: true, workgroup: true, thread: true, reduction: true, window: true },
 } satisfies Readonly<Record<keyof VulkanConfiguration, true>>);
 
 const level = (name: string, tiles: readonly number[]) => ` ${name}=${tiles.join(',')}`;
 
-/** A short text for people: equal configurations give equal text. */
+/** A short text for people. Equal configurations give equal text. */
 export const keyOf = ({ kind, workgroup, thread, reduction, window }: VulkanConfiguration): string =>
   kind +
   level('wg', workgroup) +

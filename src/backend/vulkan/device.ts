@@ -1,4 +1,4 @@
-// Vulkan devices as the runtime lists them.
+// Vulkan devices from the runtime's list.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askCompiler } from '../../compiler/ask.ts';
@@ -12,10 +12,10 @@ import type { Meter } from '../meter.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import type { Target } from '../target.ts';
 
-/** Where the Vulkan loader looks for manifests of drivers when no variable says so. */
+/** The Vulkan loader's default folders for manifests of drivers. */
 const MANIFEST_FOLDERS = ['/usr/share', '/usr/local/share', '/etc'].map((folder) => `${folder}/vulkan/icd.d`);
 
-/** Manifests of Vulkan drivers, the folders that they lie in, and the drivers that they name. */
+/** Manifests of Vulkan drivers, their folders, and their libraries. */
 export function driverFiles({ env }: Pick<DeviceQuestion, 'env'>): readonly string[] {
   const named = env['VK_DRIVER_FILES'] ?? env['VK_ICD_FILENAMES'];
   const manifests = named?.split(':') ?? MANIFEST_FOLDERS.flatMap((folder) => [folder, ...filesIn(folder)]);
@@ -32,7 +32,7 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** The library of a manifest; none where it is looked for by its name. */
+/** The library of a manifest; none for a relative path. */
 function libraryOf(manifest: string): string[] {
   try {
     const value: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -80,8 +80,8 @@ const memory = memoryOf(
 );
 
 /**
- * A device of what `iree-run-module --dump_devices=vulkan` prints; null where it is not there.
- * @param driver `vulkan` for the first one; else as the runtime calls it, or `vulkan://` and its number
+ * A device in the output of `iree-run-module --dump_devices=vulkan`; null if missing.
+ * @param driver `vulkan` for the first device; else the runtime's name, or `vulkan://` and a number
  */
 export function readDevice(text: string, driver: string): Device | null {
   const sections = text.split(/^# --device=/m).slice(1);
@@ -110,10 +110,10 @@ export function readDevice(text: string, driver: string): Device | null {
     : { model: name, driver, threads: 1, cachesKiB: [], gpu };
 }
 
-/** Flags that make IREE's runtime tools use exactly this device. */
+/** Flags of the runtime's tools for exactly this device. */
 export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
 
-/** Why code for a target cannot be run on a device; null when it can. */
+/** The reason that a device cannot run code for a target; null if the device can. */
 export function whyNotRunnable({ gpu, cpu }: Target, device: Device): Promise<string | null> {
   const sizes = readGpuTarget(Buffer.from(gpu ?? ''))?.subgroupSizes ?? [];
   const own = device.gpu?.subgroup;
@@ -124,17 +124,17 @@ export function whyNotRunnable({ gpu, cpu }: Target, device: Device): Promise<st
   );
 }
 
-/** Kernels so small take less time than their launch. */
+/** Floating-point operations of a kernel that takes about as long as its launch. */
 const LAUNCH_FLOPS = 2 ** 30;
 const REPEATS = 16;
 
 export const meter: Meter = {
   hasPlacements: false,
   isVerifiedAlone: true,
-  // The runtime's allocator that fills memory does not work here: unwritten parts show in memory that functions are given.
+  // The runtime's debug allocator does not work on Vulkan. Guards around results show unwritten parts instead.
   fillingFlags: [],
   repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
-  // The driver compiles all kernels of a module.
+  // The driver compiles all kernels of a module first.
   startSeconds: 0.5,
   warmUpSeconds: 0.01,
 };

@@ -1,13 +1,13 @@
-// Which workloads are tuned, and with what kinds of configurations.
+// Tuned workloads, and the kinds of their configurations.
 import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { VulkanConfiguration } from './configuration.ts';
 
-/** Whether a workload is tuned: tiles divide, so that sizes have to be known. */
+/** Whether a workload is tuned. Tiles must divide static sizes. */
 export const isTuned = (workload: Workload): workload is OperationWork =>
   isOperationWork(workload) && !isDynamic(workload);
 
-/** Families of a workload, sorted; none where a user allows some values only. */
+/** Families of a workload, sorted; none if a user restricts knobs. */
 export const familiesOf = (
   workload: Workload,
   { only }: Pick<SpaceOptions, 'only'>,

@@ -1,4 +1,4 @@
-// Vulkan: SPIR-V that a driver compiles for a GPU, or, as llvmpipe does, for the CPU.
+// Vulkan: SPIR-V, which a driver compiles for a GPU, or for the CPU in case of llvmpipe.
 import { EMPTY_SPACE } from '../../search/space.ts';
 import type { Backend } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
@@ -37,7 +37,7 @@ export const vulkan: Backend = {
   largestTile: LARGEST_TILE,
   isRestrictable: () => false,
   illegalValues: () => [],
-  // This backend's pipelines are built without the other flag, and ignore it silently.
+  // The pipelines ignore the flag for tuning specs.
   specFlag: 'library',
   directive,
   landedOn(configured, form, configuration: VulkanConfiguration, loops, expected) {

@@ -1,10 +1,10 @@
-// What profilers and tables call a configuration of Vulkan.
+// Names of Vulkan configurations in profilers and tables.
 import type { Workload } from '../../workload/workload.ts';
 import type { ConfigurationNames, KnobColumns } from '../backend.ts';
 import type { VulkanConfiguration } from './configuration.ts';
 import { threadsOf } from './render.ts';
 
-/** Tiles along every dimension; of what is summed in the last ones. */
+/** Workgroup tiles along parallel dimensions, and steps along reduction dimensions. */
 export function namesOf(_: Workload, configuration: VulkanConfiguration): ConfigurationNames {
   const { kind, workgroup, thread, reduction } = configuration;
   const tiles = workgroup.map((tile, d) => tile || reduction[d]!).join('x');
@@ -12,7 +12,7 @@ export function namesOf(_: Workload, configuration: VulkanConfiguration): Config
   return { tiles, vectors, core: 'simt', instruction: kind };
 }
 
-/** Columns for each dimension of the workload, by its kind and number. */
+/** Columns for each dimension of the workload, by kind and number. */
 export function knobValues({ dimensions }: Workload, configuration: VulkanConfiguration): KnobColumns {
   const { workgroup, thread, reduction } = configuration;
   const threads = threadsOf(configuration);

@@ -1,15 +1,15 @@
-// Configurations as MLIR attributes. A tile is written for each loop of the operation; threads belong to its last three parallel
-// loops, x to the innermost.
+// Configurations as MLIR attributes, with a tile for each loop of the operation. Threads belong to the last three parallel loops, x to the
+// innermost.
 import type { Directive } from '../backend.ts';
 import type { VulkanConfiguration } from './configuration.ts';
 
-/** Both parts of a `compilation_info`, in the spelling that the compiler prints them in again. */
+/** Both parts of a `compilation_info`, in the compiler's spelling. */
 export interface Rendered {
   readonly lowering: string;
   readonly translation: string;
 }
 
-/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
+/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension */
 export function rendered(c: VulkanConfiguration, loops: readonly number[]): Rendered {
   const { workgroup, thread, reduction, window } = c;
   const tiled = [workgroup, thread, reduction, ...(window === undefined ? [] : [window])];
@@ -29,7 +29,7 @@ export function directive(configuration: VulkanConfiguration, loops: readonly nu
   };
 }
 
-/** Threads along each parallel dimension; 0 along the others. */
+/** Threads along each parallel dimension; 0 along reduction dimensions. */
 export const threadsOf = ({ workgroup, thread }: VulkanConfiguration): readonly number[] =>
   workgroup.map((tile, d) => (tile === 0 ? 0 : tile / thread[d]!));
 
@@ -45,5 +45,5 @@ function workgroupSize(c: VulkanConfiguration, loops: readonly number[]): readon
 
 const listed = (numbers: readonly number[]) => `[${numbers.join(', ')}]`;
 
-/** The compiler leaves out what is 0 at the end. */
+/** The compiler omits zeros at the end. */
 const withoutEnd = (tiles: readonly number[]) => tiles.slice(0, tiles.findLastIndex((tile) => tile > 0) + 1);

@@ -1,10 +1,10 @@
-// Configurations of Vulkan as JSON, checked down to the last key.
+// Checks configurations of Vulkan from JSON, with all keys.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
 
 const LEVELS = ['workgroup', 'thread', 'reduction'];
 
-/** `rank` is the workload's number of dimensions, where it is known: every level must have that many entries. */
+/** @param rank number of the workload's dimensions, if known; every level must have that many entries */
 export function isVulkanConfiguration(value: object, rank?: number): value is VulkanConfiguration {
   if (!isObject(value) || value['version'] !== 1 || value['kind'] !== 'spirv-tile') return false;
   const { workgroup } = value;

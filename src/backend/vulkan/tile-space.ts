@@ -1,5 +1,5 @@
-// The search space of `BaseVectorize`: tiles of threads in registers, and how many threads a workgroup has along each dimension.
-// All of them divide the dimensions: see legality.ts.
+// The search space of `BaseVectorize`: register tiles of threads, and threads of a workgroup along each dimension. Tiles leave no remainder:
+// see legality.ts.
 import { nearestByRatio } from '../../search/nearest.ts';
 import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
@@ -41,7 +41,7 @@ const KNOBS = [
 type Name = (typeof KNOBS)[number];
 type Choice = Readonly<Record<Name, number>>;
 
-/** Largest values. A dimension that only itself divides may be taken whole. */
+/** Largest values of the knobs. A dimension of prime size may be one tile, up to `MOST_WHOLE`. */
 const MOST: Choice = {
   'threads.lane': 256,
   'threads.row': 64,
@@ -67,7 +67,7 @@ const RECIPES: readonly (readonly number[])[] = [
   [16, 16, 1, 4, 4, 1, 16],
 ];
 
-/** The same where the lanes are columns of an image. */
+/** Recipes for convolutions with the channels first: lanes are columns of an image. */
 const IMAGE_RECIPES: typeof RECIPES = [
   [16, 4, 2, 1, 8, 4, 4],
   [16, 1, 1, 1, 4, 4, 4],
@@ -77,7 +77,7 @@ const IMAGE_RECIPES: typeof RECIPES = [
   [16, 2, 4, 1, 4, 4, 4],
 ];
 
-/** All configurations worth trying; everything it yields compiles, and gives right results. */
+/** The search space. All its configurations compile and compute the right result. */
 export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
   const { dimensions } = workload;
   const roles = rolesOf(workload);
@@ -100,7 +100,7 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
   };
   const startOf = (recipe: readonly number[]): Point => {
     const point = KNOBS.map((name, i) => nearestByRatio(values[name], recipe[i]!));
-    // What a thread computes decides; as many threads as fit beside each other divide the rest.
+    // The register tile goes first. The largest fitting number of threads divides the rest.
     for (const [threads, tile] of [
       [0, 3],
       [1, 4],
@@ -155,7 +155,7 @@ function configurationOf(
   };
 }
 
-/** The inverse of it. */
+/** The inverse of `configurationOf`. */
 function choiceOf({ workgroup, thread, reduction }: VulkanConfiguration, roles: Roles): Choice {
   const tile = (d: number) => thread[d] ?? 1;
   const threads = (d: number) => (workgroup[d] ?? 1) / tile(d);

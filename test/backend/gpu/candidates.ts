@@ -13,7 +13,7 @@ import type { OperationWork } from '../../../src/workload/workload.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler, toolchain } from '../../support/real-tools.ts';
 
-/** Flags that make each of these GPUs the target. */
+/** Flags for each GPU. */
 export const TARGET_FLAGS: Readonly<Record<string, readonly string[]>> = {
   sm_80: ['--iree-hal-target-device=cuda', '--iree-cuda-target=sm_80'],
   sm_89: ['--iree-hal-target-device=cuda', '--iree-cuda-target=sm_89'],
@@ -60,7 +60,7 @@ export async function compileAll(
   const dumps = temporaryDirectory();
   const tools = await toolchainFor(target, [`--iree-hal-dump-executable-configurations-to=${dumps}`]);
   const candidates = configurations.map((one, i) => candidateOf(`c${i}`, one, workload, tools.release));
-  // Without the default: of f16 products in f16 the compiler has none for gfx942 (IREE 3.13.0).
+  // Without the default: the compiler rejects its own default for products in f16 on gfx942 (IREE 3.13.0).
   const { refused } = await buildCandidates(tools, workload, candidates, 'all');
   const files = readdirSync(dumps);
   const operations = candidates.map(({ name }) =>

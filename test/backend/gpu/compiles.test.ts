@@ -81,7 +81,7 @@ const CONVOLUTIONS: Readonly<Record<string, ConvolutionText>> = {
   },
 };
 
-/** Convolutions are the compiler's dispatches; other workloads have no context. */
+/** Names of all workloads. Convolutions are the compiler's dispatches; other workloads have no context. */
 const NAMES = [
   ...Object.keys(SHAPES).filter((name) => SHAPES[name]!.windows === undefined),
   ...Object.keys(CONVOLUTIONS),
@@ -98,7 +98,7 @@ const workloadOf = (target: string, name: string): OperationWork =>
     ? SHAPES[name]
     : convolutionWorkloads(TARGET_FLAGS[target]!, [CONVOLUTIONS[name]!])[0]!;
 
-/** Random configurations of a workload behind the starts of its space. */
+/** Starts of a workload's space, then random configurations. */
 function drawn(target: string, workload: OperationWork, count: number): GpuConfiguration[] {
   const random = seededRandom(36);
   const space = backendOf(target).spaceOf(workload, optionsOf(target));
@@ -128,7 +128,7 @@ describe.each(Object.keys(TARGET_FLAGS))('for %s', { tags: ['slow'] }, (target) 
   });
 });
 
-/** Rules that are preferences: other stages and more subgroups compute the right result. */
+/** The compiler's preferences: other stages and more subgroups compute the right result, too. */
 const PREFERENCES = /^prefetch_num_stages == 2|^sg_num <= 10$/;
 
 test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(

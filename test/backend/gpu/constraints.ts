@@ -1,11 +1,11 @@
-// The compiler's own rules about a configuration, as it writes them into its dumps: lines of `smt` operations.
+// The compiler's own rules for a configuration: `smt` operations in its dumps.
 
 /** The rules of one pipeline for one operation. */
 export interface Constraints {
-  /** Names of the matrix instructions that `mma_idx` counts. */
+  /** Names of the matrix instructions; `mma_idx` is an index into them. */
   readonly mmas: readonly string[];
   /**
-   * Messages of the rules that values break.
+   * Messages of the broken rules.
    * @param knobs values by the compiler's names
    * @param sizes of the operation's loops
    */

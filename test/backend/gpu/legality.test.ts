@@ -41,7 +41,7 @@ test('the number of threads follows from the tiles', () => {
   expect([mma, simt, sum].map(threadsOf)).toEqual([128, 128, 512]);
 });
 
-describe('configurations that the compiler accepts and that are wrong', () => {
+describe('wrong configurations that the compiler accepts', () => {
   const work = matmul(512, 512, 512, F16);
   test.each<[string, OperationWork, GpuConfiguration, string | null]>([
     ['all is well', work, mma, null],
@@ -93,7 +93,7 @@ describe('configurations that the compiler accepts and that are wrong', () => {
   });
 });
 
-test('loads that run ahead need one element for each thread: with fewer the compiler crashes', () => {
+test('prefetch needs one element for each thread: with fewer elements the compiler crashes', () => {
   const own: MmaTileConfiguration = {
     ...mma,
     ...{ mma: 'MFMA_F32_16x16x4_F32', subgroupSize: 64, prefetch: 3, reduction: [0, 0, 1] },
@@ -105,7 +105,7 @@ test('loads that run ahead need one element for each thread: with fewer the comp
   expect(why(work, { ...own, reduction: [0, 0, 2] }, 'gfx942')).toBeNull();
 });
 
-test('shared memory holds both operands, their longer rows, and a padded result of threads', () => {
+test('shared memory holds both operands with bank padding, and a padded result of threads', () => {
   const work = matmul(512, 512, 512, F16);
   expect(sharedBytes({ workload: work }, { ...mma, bankPadding: false })).toBe(2 * 128 * 64 * 2);
   expect(sharedBytes({ workload: work }, mma)).toBe(2 * 128 * 64 * 2 + 2 * 128 * 8);
@@ -114,13 +114,13 @@ test('shared memory holds both operands, their longer rows, and a padded result 
   );
 });
 
-test('a tile that leaves a remainder is padded, unless most of it is padding', () => {
+test('a tile with a remainder gets padding, unless most of the tile would be padding', () => {
   const problem = problemOf(matmul(500, 500, 500, F16), gpuTarget('sm_80'))!;
   expect(legal(problem, mma)).toEqual({ ...mma, padded: true });
   expect(legal(problemOf(matmul(40, 512, 512, F16), gpuTarget('sm_80'))!, mma)).toBeNull();
 });
 
-test('a configuration is rendered as the compiler prints it', () => {
+test('a configuration has the spelling of the compiler', () => {
   expect(compilationInfo(mma, [0, 1, 2])).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{mma_kind = ' +
       '#iree_gpu.mma_layout<NV_MMA_SYNC_F32_16x8x16_F16>, promote_operands = [0, 1], reduction = [0, 0, 4], ' +
@@ -133,7 +133,7 @@ test('a configuration is rendered as the compiler prints it', () => {
   );
 });
 
-test('a product of patches has one loop for all that is summed', () => {
+test('a product of patches has one loop for all reductions', () => {
   const work = convolution('nchw', 2, 32, [128, 64], 3, F16);
   const own: MmaTileConfiguration = {
     ...{ ...mma, igemm: true, workgroup: [1, 2, 16, 64, 0, 0, 0], subgroup: [1, 1, 1, 2, 0, 0, 0] },
@@ -145,7 +145,7 @@ test('a product of patches has one loop for all that is summed', () => {
   );
 });
 
-test('text of a database is a configuration only where its threads are those of its tiles', () => {
+test('a stored configuration is valid only if its threads fit its tiles', () => {
   for (const own of [mma, simt, sum]) expect(isGpuConfiguration(own)).toBe(true);
   expect(isGpuConfiguration(mma, 4)).toBe(false);
   for (const wrong of [

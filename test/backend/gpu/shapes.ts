@@ -1,4 +1,4 @@
-// Workloads of all kinds that the GPU backends tune, with and without remainders.
+// Workloads of all kinds on GPUs, with and without remainders.
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 

@@ -20,7 +20,7 @@ const optionsOf = (name: string) => ({
 describe.each(['sm_89', 'gfx942', 'gfx1100'])('for %s', (gpu) => {
   const backend = gpu.startsWith('sm_') ? cuda : rocm;
   test.each(Object.entries(SHAPES))(
-    '%s: what the space yields is legal, and is found again',
+    '%s: every configuration is legal, and leads back to its point',
     (_, workload) => {
       const options = optionsOf(gpu);
       const space = backend.spaceOf(workload, options);
@@ -78,7 +78,7 @@ const DEVICES = `# ===---===
 - gpu-warp-size: 32
 `;
 
-test('a device is the first of the list, one by its number, or one by its name', () => {
+test('a device is the first of the list, or has a number or a name', () => {
   expect(readDevice(DEVICES, 'cuda')).toEqual({
     ...{ model: 'NVIDIA A100-SXM4-40GB', driver: 'cuda', threads: 1, cachesKiB: [] },
     gpu: { version: 'sm_80', subgroup: 32, isSoftware: false },

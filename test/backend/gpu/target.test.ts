@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import { gpuTarget } from './targets.ts';
 
-test('limits and instructions of an NVIDIA GPU are read', () => {
+test('a target has the limits and instructions of an NVIDIA GPU', () => {
   expect(gpuTarget('sm_89')).toEqual({
     architecture: 'sm_89',
     compute: ['fp64', 'fp32', 'fp16', 'int64', 'int32', 'int16', 'int8'],
@@ -31,7 +31,7 @@ test('limits and instructions of an NVIDIA GPU are read', () => {
   });
 });
 
-test('instructions of several blocks are left out, two types of operands are kept', () => {
+test('a target has no instructions of several blocks, but instructions with two operand types', () => {
   const { mma } = gpuTarget('gfx942');
   expect(mma.filter(({ name }) => /x\d+B_/.test(name))).toEqual([]);
   expect(mma.find(({ lhs, rhs }) => lhs !== rhs)).toEqual({
@@ -41,7 +41,7 @@ test('instructions of several blocks are left out, two types of operands are kep
   expect(mma.find(({ lhs }) => lhs === 'i8')).toMatchObject({ accumulator: 'i32', k: 32 });
 });
 
-test('scaled instructions are no plain ones', () => {
+test('a target has no scaled instructions', () => {
   expect(gpuTarget('gfx950').mma.map(({ name }) => name)).not.toContain('MFMA_SCALE_F32_16x16x128_B32');
 });
 

@@ -1,4 +1,4 @@
-// Configurations that one stands for: the real compiler makes the same code of all of them.
+// The real compiler generates the same code for all configurations with one canonical configuration.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -96,7 +96,7 @@ test('one stands for all with the same code', async () => {
   expect(new Set(named.map(({ one }) => codes.get(one))).size).toBeGreaterThan(3);
 });
 
-describe('what makes a difference stays', () => {
+describe('a difference in the code stays', () => {
   test.each([
     ['blocks within workgroups that leave a remainder', odd, { cacheParallel: [32, 64, 0] }],
     ['peeling of what vectors leave', odd, { peeling: true }],

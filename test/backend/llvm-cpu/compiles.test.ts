@@ -1,4 +1,4 @@
-// What is said of the space, held against the real compiler.
+// The rules and the space of llvm-cpu against the real compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler, toolchain } from '../../support/real-tools.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
-/** Configurations are refused before LLVM makes machine code, which takes most of the time. */
+/** The compiler refuses configurations before LLVM, which takes most of the time. */
 const UP_TO_LLVM = ['--compile-to=executable-targets'];
 
 let tools: Toolchain;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   ({ nativeVectorBytes } = targets[0]!.target);
 });
 
-/** Each limit from both sides, as the rule states it for this machine's vector width and as the compiler acts. */
+/** Each limit from both sides, in the rule for this machine's vector width and in the compiler. */
 describe('the legality rules agree with the real compiler', () => {
   const shape = matmul(512, 512, 512);
   const base: TileConfiguration = {
@@ -98,7 +98,7 @@ describe('the legality rules agree with the real compiler', () => {
   });
 });
 
-test('what is legal compiles where something is fused with it, too', async () => {
+test('a legal configuration also compiles with a fused operation', async () => {
   const [m, n, k] = [128, 768, 512];
   const shape = matmul(m, n, k);
   const compiles = async (rows: number, columns: number): Promise<[isLegal: boolean, compiles: boolean]> => {
@@ -134,7 +134,7 @@ test('what is legal compiles where something is fused with it, too', async () =>
   expect(isLegal).toBe(isCompiled);
 });
 
-describe('everything the llvm-cpu space yields compiles', () => {
+describe('every configuration of the llvm-cpu space compiles', () => {
   /** The first starts, then random points. */
   function configurationsOf(shape: OperationWork) {
     const space = llvmCpuSpace(shape, {

@@ -1,4 +1,4 @@
-// Random tiles of whole dispatches compile, and compute the same.
+// Random tiles of whole dispatches compile, and compute the same result.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -20,7 +20,7 @@ import { runtimeTool } from '../../support/installed-tools.ts';
 import { isFull } from '../../support/needs.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 
-/** Of each; the full tier tries as many as make sure. */
+/** Configurations of each dispatch. */
 const POINTS = isFull ? 300 : 5;
 
 describe.each([

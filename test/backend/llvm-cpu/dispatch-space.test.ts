@@ -1,4 +1,4 @@
-// Tiles that are worth trying for a dispatch as a whole.
+// The search space of a whole dispatch.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
@@ -36,7 +36,7 @@ const attention = (queries: number, keys: number): DispatchWork => ({
   lane: 2,
 });
 
-test('a softmax whose rows and columns nothing of the default divides begins with tiles that do', () => {
+test('a softmax begins with tiles that divide its rows and columns, if the default does not', () => {
   const space = dispatchSpace(softmax(1500, 1500), OPTIONS);
   const [first] = space.starts.map((start) => space.configurationAt(start));
   expect(first).toEqual({
@@ -52,7 +52,7 @@ test('an attention begins with a few queries, a few keys, and all columns', () =
   expect(first).toMatchObject({ distribution: [1, 64, 64, 0, 0], vector: [1, 8, 64, 64, 8] });
 });
 
-test('tiles of a dynamic dimension are powers of two, also larger than the sizes that it is tuned at', () => {
+test('tiles of a dynamic dimension are powers of two, also larger than its tuned sizes', () => {
   const work = softmax(1, 500);
   const dimensions = work.dimensions.map((one, d) => (d === 1 ? { ...one, sizes: [1] } : one));
   const { knobs } = dispatchSpace({ ...work, dimensions }, OPTIONS);
@@ -64,7 +64,7 @@ test('tiles of a dynamic dimension are powers of two, also larger than the sizes
 
 const sizes = fc.integer({ min: 1, max: 3000 });
 
-test('whatever the sizes, starts are legal, points lead back, and no vector is larger than the compiler takes', () => {
+test('for all sizes, starts are legal, points lead back, and no vector is too large for the compiler', () => {
   fc.assert(
     fc.property(fc.constantFrom(softmax, attention), sizes, sizes, fc.nat(), (make, rows, columns, seed) => {
       const work = make(rows, columns);

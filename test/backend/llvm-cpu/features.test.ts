@@ -1,4 +1,4 @@
-// Numbers that a prior asks about.
+// Features for a prior.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FEATURES, tileFeatures } from '../../../src/backend/llvm-cpu/features.ts';
@@ -12,7 +12,7 @@ const OPTIONS = {
 };
 const size = fc.integer({ min: 1, max: 5000 });
 
-test('every legal configuration has as many numbers as they have names, and all are finite', () => {
+test('every legal configuration has one finite number for each name', () => {
   fc.assert(
     fc.property(size, size, size, fc.nat(), (m, n, k, seed) => {
       const work = matmul(m, n, k);
@@ -30,7 +30,7 @@ test('every legal configuration has as many numbers as they have names, and all 
   );
 });
 
-test('registers, remainders and workgroups are told', () => {
+test('features tell registers, remainders and workgroups', () => {
   const configuration = {
     version: 1,
     kind: 'tile',

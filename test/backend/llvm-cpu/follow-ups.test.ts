@@ -20,7 +20,7 @@ const followUps = async (workload: OperationWork, ...measured: [Configuration, s
 };
 const shape = matmul(256, 256, 64);
 
-test('tiles of packed operations are tried where data tiling is among the best, and only there', async () => {
+test('tiles of packed operations are tried only if data tiling is among the best', async () => {
   const after = (dataTiled: number) =>
     followUps(shape, [DEFAULT_CONFIGURATION, 1], [DATA_TILE_CONFIGURATION, dataTiled]);
   const tried = await after(1.2);
@@ -30,7 +30,7 @@ test('tiles of packed operations are tried where data tiling is among the best, 
   expect(await followUps(shape, [DEFAULT_CONFIGURATION, 1])).toEqual([]);
 });
 
-test('nothing is tried where the compiler packs in another way', async () => {
+test('nothing is tried if the compiler packs in another way', async () => {
   const batched = workload({ batch: 2, m: 64, n: 64, k: 64 });
   expect(await followUps(batched, [DATA_TILE_CONFIGURATION, 1])).toEqual([]);
 });

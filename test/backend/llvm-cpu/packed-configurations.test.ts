@@ -3,7 +3,7 @@ import { configurationKey, isConfiguration } from '../../../src/backend/index.ts
 import { packedConfigurations } from '../../../src/backend/llvm-cpu/packed-configurations.ts';
 import { matmul } from '../../support/workloads.ts';
 
-test('what is tried is distinct, valid in a database, and leaves work for every thread', () => {
+test('candidates are distinct, valid in a database, and have work for every thread', () => {
   for (const [shape, threads, isDistributed] of [
     [matmul(2048, 2048, 2048), 1, true],
     [matmul(2048, 2048, 2048), 64, true],
@@ -25,7 +25,7 @@ test('what is tried is distinct, valid in a database, and leaves work for every 
   }
 });
 
-test('what is not exactly such a configuration is not used', () => {
+test('an inexact configuration is not used', () => {
   const packed = { inner: [16, 16, 1], swapped: false, distribution: [8, 8] };
   const valid = (changed: object, rank = 3) =>
     isConfiguration({ version: 1, kind: 'data-tile', packed: { ...packed, ...changed } }, rank);

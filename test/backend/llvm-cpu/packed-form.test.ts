@@ -6,7 +6,7 @@ import { matmul, workload } from '../../support/workloads.ts';
 const straight: PackedForm = { inner: [16, 8, 2], swapped: false };
 const swapped: PackedForm = { inner: [16, 8, 2], swapped: true };
 
-test('operands are padded to whole tiles, on the side that the compiler puts them', () => {
+test('operands are padded to whole tiles, on the side of the compiler', () => {
   const shape = matmul(33, 100, 7);
   expect(packedShapes(shape, straight)).toEqual([
     [3, 4, 16, 2],
@@ -19,7 +19,7 @@ test('operands are padded to whole tiles, on the side that the compiler puts the
   expect(packedShapes(workload({ batch: 2, m: 33, n: 100, k: 7 }), straight)).toBeNull();
 });
 
-test('the form is known from the shapes, and unknown where they are of another workload', () => {
+test('shapes give the form, but not for another workload', () => {
   const shape = matmul(33, 100, 7);
   for (const form of [straight, swapped])
     expect(packedFormOf(shape, packedShapes(shape, form)!)).toEqual(form);

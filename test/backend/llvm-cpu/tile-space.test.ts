@@ -11,7 +11,7 @@ import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configurat
 const options = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true };
 const size = fc.integer({ min: 1, max: 5000 });
 
-/** The limits for an f32 matmul on AVX-512, in so many words; compiles.test.ts holds them against the compiler. */
+/** The limits for an f32 matmul on AVX-512; compiles.test.ts compares them with the compiler. */
 function expectLegal(sizes: readonly [m: number, n: number, k: number], c: TileConfiguration): void {
   const none = [0, 0, 0];
   for (const parallel of [c.distribution, c.cacheParallel ?? none, c.vectorCommonParallel])
@@ -25,7 +25,7 @@ function expectLegal(sizes: readonly [m: number, n: number, k: number], c: TileC
   const [rows, columns] = [0, 1].map((d) => {
     const workgroup = Math.min(sizes[d]!, c.distribution[d] || Infinity);
     const cache = c.cacheParallel?.[d] || Infinity;
-    // A remainder of the workgroup's tile is not static: then the cache tile alone is a bound.
+    // A workgroup tile with a remainder has no static size. Then the cache tile alone is a bound.
     return Math.min(
       sizes[d]!,
       cache,
@@ -36,7 +36,7 @@ function expectLegal(sizes: readonly [m: number, n: number, k: number], c: TileC
 }
 
 describe('the llvm-cpu space', () => {
-  test('yields only legal configurations', () => {
+  test('has only legal configurations', () => {
     let seen = 0;
     fc.assert(
       fc.property(size, size, size, fc.nat(), (m, n, k, seed) => {
@@ -53,7 +53,7 @@ describe('the llvm-cpu space', () => {
     expect(seen).toBeGreaterThan(100);
   });
 
-  test('yields what can be kept and read again, however large the dimensions are', () => {
+  test('has configurations that can be stored and read, for dimensions of any size', () => {
     const anySize = fc.oneof(size, fc.integer({ min: 1, max: 2 ** 31 }));
     fc.assert(
       fc.property(anySize, anySize, anySize, fc.nat(), (m, n, k, seed) => {
@@ -92,7 +92,7 @@ describe('the llvm-cpu space', () => {
     }
   });
 
-  test('starts with at least one workgroup per thread where the shape allows it', () => {
+  test('starts with at least one workgroup per thread if the shape allows it', () => {
     const space = llvmCpuSpace(matmul(512, 512, 512), { ...options, threads: 8 });
     expect(space.starts).not.toEqual([]);
     for (const start of space.starts) {
@@ -149,7 +149,7 @@ describe('the llvm-cpu space', () => {
   );
 
   test.each([
-    // Registers hold accumulators, a row of the one operand and an element of the other.
+    // Registers hold accumulators, a row of one operand and an element of the other operand.
     [16, 16],
     [32, 16],
     [64, 32],
@@ -171,7 +171,7 @@ describe('the llvm-cpu space', () => {
     },
   );
 
-  test('first tries tiles of one row where there is one', () => {
+  test('first tries tiles of one row for a single row', () => {
     const dimensions = [
       { kind: 'n', size: 1024 },
       { kind: 'k', size: 576 },
@@ -189,7 +189,7 @@ describe('the llvm-cpu space', () => {
     };
     expect(firstOf(vecmat)).toMatchObject({
       distribution: [1024, 0],
-      // A few rows of the matrix at a time, each in a long run.
+      // A few rows of the matrix at a time, with a long contiguous read of each.
       cacheReduction: [0, 8],
       vectorCommonParallel: [32, 0],
     });
@@ -199,7 +199,7 @@ describe('the llvm-cpu space', () => {
     const space = llvmCpuSpace(uneven, { ...options, nativeVectorBytes: 32 });
     const whole = { ...firstOf(uneven), distribution: [3072, 0] };
     expect(space.configurationAt(space.pointOf(whole)!)).not.toBeNull();
-    // What is fused with it would be unrolled for all of them.
+    // The compiler would unroll the fused operation for all of them.
     const fused = llvmCpuSpace(
       { ...uneven, context: { digest: '0123456789abcdef' } },
       { ...options, nativeVectorBytes: 32 },

@@ -1,4 +1,4 @@
-// A search space that somebody has restricted holds what he allows and nothing else, and says of what it cannot hold why.
+// A restricted search space has the user's values only. Illegal values come with a reason.
 import { describe, expect, test } from 'vitest';
 import type { KnobValues, SpaceOptions } from '../../../src/backend/backend.ts';
 import { DATA_TILE_CONFIGURATION } from '../../../src/backend/llvm-cpu/configuration.ts';
@@ -38,7 +38,7 @@ describe.each([
   ['random', randomSearch],
   ['grid', gridSearch],
 ])('a restricted space searched by %s', (_, strategy) => {
-  test('yields legal configurations that are allowed, and data tiling only where it is', () => {
+  test('has legal, allowed configurations, and data tiling only if it is allowed', () => {
     const shape = matmul(512, 512, 512);
     const found = tried(strategy, shape, PUBLISHED, 64);
     expect(found).toHaveLength(64);
@@ -56,7 +56,7 @@ describe.each([
   });
 });
 
-test('a grid begins with what is named, every combination once, before anything else changes', () => {
+test('a grid begins with every combination of the named values, before other knobs change', () => {
   const shape = matmul(512, 512, 512);
   const only = { ...PUBLISHED, distribution_m: [32, 64], distribution_n: [16, 32] };
   const combinations = tried(gridSearch, shape, only, 16).map((one) => {
@@ -70,7 +70,7 @@ test('a grid begins with what is named, every combination once, before anything 
   expect(new Set(combinations.map(({ rest }) => rest)).size).toBe(1);
 });
 
-test('values that this backend would not try itself may be asked for', () => {
+test('a user may name values outside of the space', () => {
   const only = { vector_m: [7], distribution_n: [100], peeling: [1], data_tiling: [0] };
   const [one] = tried(gridSearch, matmul(300, 300, 300), only, 1);
   expect(one).toMatchObject({ vectorCommonParallel: [7, expect.any(Number), 0], peeling: true });
@@ -85,16 +85,16 @@ test('with data tiling alone there are no tiles', () => {
   );
 });
 
-test('no family is searched where only some of it is allowed', () => {
+test('a restricted search covers no family', () => {
   expect(llvmCpu.familiesOf(matmul(64, 64, 64), options())).toEqual(['data-tile', 'tile']);
   expect(llvmCpu.familiesOf(matmul(64, 64, 64), options({ peeling: [0] }))).toEqual([]);
 });
 
-describe('a value that cannot be had', () => {
+describe('an illegal value', () => {
   const illegal = (of: OperationWork, only: KnobValues) =>
     llvmCpu.illegalValues(of, options(only)).map(({ knob, value, rule }) => `${knob}=${value}: ${rule}`);
 
-  test('is named with the rule that it breaks, and the others are left', () => {
+  test('comes with the broken rule, and the other values stay', () => {
     expect(illegal(matmul(512, 512, 512), PUBLISHED)).toEqual([]);
     expect(illegal(matmul(48, 512, 512), { distribution_m: [16, 64, 128] })).toEqual([
       'distribution_m=64: the tile is larger than the dimension (m=48)',
@@ -117,14 +117,14 @@ describe('a value that cannot be had', () => {
       expect(one).not.toHaveProperty('cacheReduction');
   });
 
-  test('leaves nothing to search where there is no other', () => {
+  test('leaves nothing to search if there is no other value', () => {
     expect(
       tried(coordinateDescent, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8),
     ).toEqual([]);
     expect(tried(gridSearch, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8)).toEqual([]);
   });
 
-  test('of a dimension that a workload has not got is nothing to it', () => {
+  test('of a missing dimension has no effect', () => {
     expect(illegal(matmul(64, 64, 64), { vector_batch: [4], distribution_batch: [1] })).toEqual([]);
     expect(illegal(workload({ batch: 2, m: 8, n: 8, k: 8 }), { distribution_batch: [2, 4] })).toEqual([
       'distribution_batch=4: the tile is larger than the dimension (batch=2)',
@@ -132,7 +132,7 @@ describe('a value that cannot be had', () => {
   });
 });
 
-test('a configuration is the same columns as every other one of its workload', () => {
+test('all configurations of a workload have the same columns', () => {
   const shape = matmul(64, 64, 256);
   const [tiled, packed] = [llvmCpu.knobValues(shape, TILED), llvmCpu.knobValues(shape, PACKED)];
   expect(Object.keys(packed)).toEqual(Object.keys(tiled));

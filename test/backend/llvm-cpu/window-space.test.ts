@@ -1,4 +1,4 @@
-// The space of filters that are moved over images: tiles leave no remainder, whatever the sizes.
+// The space of convolutions: tiles leave no remainder, for all sizes.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isConfiguration } from '../../../src/backend/index.ts';
@@ -11,7 +11,7 @@ import { convolution } from '../../support/workloads.ts';
 const options = { nativeVectorBytes: 32, vectorRegisters: 16, threads: 2, wholeProgram: true };
 const size = fc.integer({ min: 1, max: 300 });
 
-test('every configuration divides what it tiles, and is stored and read again', () => {
+test('every configuration leaves no remainder, and can be stored and read', () => {
   fc.assert(
     fc.property(size, size, size, fc.boolean(), fc.integer(), (image, outputs, inputs, isDepthwise, seed) => {
       const workload = convolution(image, outputs, isDepthwise ? null : inputs);
@@ -42,7 +42,7 @@ test('every configuration divides what it tiles, and is stored and read again', 
   );
 });
 
-test('work is divided among all threads where it can be', () => {
+test('all threads get work if possible', () => {
   const workload = convolution(35, 96, 96);
   const space = windowSpace(workload, { ...options, threads: 16 });
   expect(space.starts).not.toEqual([]);
@@ -56,7 +56,7 @@ test('work is divided among all threads where it can be', () => {
   }
 });
 
-test('the compiler is told of its pipeline, with the batch dimension first', () => {
+test('the directive names the pipeline, and the batch dimension comes first', () => {
   const space = windowSpace(convolution(35, 96, 96), options);
   const configuration = space.configurationAt(space.starts[0]!) as WindowTileConfiguration;
   expect(compilationInfo(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).toBe(

@@ -29,15 +29,15 @@ const LISTED =
   section('aa', 'llvmpipe (LLVM 15.0.6, 256 bits)', 'cpu', 8) +
   section('bb', 'AMD Radeon RX 7900', 'discrete', 64);
 
-describe('a device that the runtime lists', () => {
-  test('is the first one unless another one is named', () => {
+describe('a device of the runtime', () => {
+  test('is the first device by default, or the named device', () => {
     const models = ['vulkan', 'vulkan://1', 'vulkan://GPU-bb', 'vulkan://2'].map(
       (driver) => readDevice(LISTED, driver)?.model,
     );
     expect(models[0]).toMatch(/^llvmpipe \(LLVM 15\.0\.6, 256 bits\) on \S/);
     expect(models.slice(1)).toEqual(['AMD Radeon RX 7900', 'AMD Radeon RX 7900', undefined]);
   });
-  test('is another one with another driver', () => {
+  test('has another key with another driver', () => {
     const [gpu, newer] = [LISTED, LISTED.replaceAll('25.2.1', '25.2.2')].map((text) =>
       readDevice(text, 'vulkan://1')!,
     );
@@ -46,7 +46,7 @@ describe('a device that the runtime lists', () => {
     expect(isDevice(gpu)).toBe(true);
     expect(deviceFlags(gpu!)).toEqual(['--device=vulkan://1']);
   });
-  test('runs code for subgroups of its size alone', async () => {
+  test('runs only code for its own subgroup size', async () => {
     const ir = `#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", {iree_codegen.target_info = ${LLVMPIPE.gpu!}}>`;
     const [target] = readTargets(Buffer.from(ir), []);
     expect(target!.gpu).toBe(LLVMPIPE.gpu);
@@ -58,7 +58,7 @@ describe('a device that the runtime lists', () => {
   });
 });
 
-test('a driver of another backend, or no runtime, is a reason', async () => {
+test('there is a reason for a driver of another backend, and for a missing runtime', async () => {
   const question = { runModule: () => null, cacheDirectory: temporaryDirectory(), env: {} };
   expect(await describeDevice('local-task', question)).toBe(
     'device local-task runs no Vulkan code: set device to vulkan',

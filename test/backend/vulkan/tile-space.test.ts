@@ -36,7 +36,7 @@ describe.each([
   const random = seededRandom(1);
   const points = [...space.starts, ...Array.from({ length: 200 }, () => randomPoint(space, random))];
   const found = points.flatMap((point) => space.configurationAt(point) ?? []);
-  test('every configuration divides, is stored and is found again', () => {
+  test('every configuration leaves no remainder, can be stored, and leads back to its point', () => {
     expect(space.starts.length).toBeGreaterThan(0);
     for (const one of found as VulkanConfiguration[]) {
       expect(illegality(workload, one, gpu)).toBeNull();
@@ -48,7 +48,7 @@ describe.each([
   });
 });
 
-describe('what the compiler would accept silently is illegal', () => {
+describe('a configuration that the compiler accepts silently is illegal', () => {
   const shape = matmul(512, 512, 512);
   test.each([
     ['more threads than the GPU has', { workgroup: [512, 512, 0], thread: [8, 8, 0] }, /threads/],
@@ -59,13 +59,13 @@ describe('what the compiler would accept silently is illegal', () => {
   ])('%s', (_, change, reason) => {
     expect(illegality(shape, { ...TILE, ...change }, gpu)).toMatch(reason);
   });
-  test('but not this one', () => {
+  test('a legal configuration is legal', () => {
     expect(illegality(shape, TILE, gpu)).toBeNull();
   });
 });
 
 describe('a thread loads columns of an image at once', () => {
-  /** Threads of `tile` columns of an image of so many columns, over which a filter of three columns moves. */
+  /** Why threads of `tile` columns are illegal; a filter of three columns moves over rows of `width` elements. */
   const why = (tile: number, columns: number, width: number, isKnown = true) => {
     const own = convolution('nchw', 1, columns, [16, 8], 3, ['f32', 'f32', 'f32']);
     const shapes = [[8, columns + 2, width], [16, 8, 3, 3], [16], [16, columns, columns]];
@@ -92,13 +92,13 @@ describe('a thread loads columns of an image at once', () => {
     if (reason === null) expect(why(tile, columns, width)).toBeNull();
     else expect(why(tile, columns, width)).toContain(reason);
   });
-  test('fours out of a buffer that nobody knows', () => {
+  test('fours out of an unknown buffer', () => {
     expect(why(4, 16, 18, false)).toContain('not aligned');
     expect(why(1, 16, 18, false)).toBeNull();
   });
 });
 
-test('threads lie along the loops of the operation, the innermost along x', () => {
+test('threads lie along the loops of the operation, with x along the innermost loop', () => {
   expect(threadsOf(TILE)).toEqual([4, 32, 0]);
   expect(rendered(TILE, [0, 1, 2])).toEqual({
     lowering: '#iree_codegen.lowering_config<tile_sizes = [[32, 128], [8, 4], [0, 0, 4]]>',
