@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { toStoreError } from '../../src/store/errors.ts';
+import { REASONS } from '../../src/system/reason.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
 import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
@@ -94,16 +95,16 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'the tuning budget is spent',
   ],
   'settings/resolve': ['…: it takes …', 'is ignored: …'],
-  'wrapper/inspect': [
-    'nothing to tune in the input',
-    'a comment in the input disables tuning',
-    'the input names its own devices',
-  ],
   'wrapper/resolve': ['iree-benchmark-module and iree-run-module are not found'],
 };
 
+/** Messages that are the text of a reason. */
+const OF_REASONS = (['nothing-to-tune', 'disabled-by-comment', 'own-devices'] as const).map(
+  (code) => REASONS[code],
+);
+
 test('every heading is a message, each once', () => {
-  const messages = [...Object.keys(SAID), ...Object.values(EXPECTED).flat()];
+  const messages = [...Object.keys(SAID), ...Object.values(EXPECTED).flat(), ...OF_REASONS];
   expect(headings.toSorted()).toEqual(messages.toSorted());
 });
 
