@@ -153,13 +153,13 @@ test.each([
     'the default is best',
     matmulModule(61, 67, 71),
     DEFAULT_CONFIGURATION,
-    'The program is compiled as it is without tuning: no operation has a configuration better than the default.',
+    'The program is compiled without tuning: no operation has a configuration better than the default.',
   ],
   [
     'no function can be called',
     uncallable,
     TILE,
-    'The program has its configurations, and was not verified: none of its functions can be run.\n' +
+    'The program is tuned, and was not verified: none of its functions can be run.\n' +
       '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
   ],
 ])('a program in which %s gets this reason', async (_, text, configuration, said) => {
