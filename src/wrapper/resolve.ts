@@ -75,11 +75,6 @@ export async function resolve(
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
-  // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
-  if (whyNot !== null && store !== null && lookup.misses.length > 0 && !inspected.input.surveyed) {
-    inspected = await withSurvey(inspected, command, surroundings);
-    lookup = lookUpIn(inspected);
-  }
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async (asking: Inspected) => {
     const { team: url } = settings;
@@ -92,6 +87,12 @@ export async function resolve(
     await askTeam(missing, whyNot === null, begun, { url, site: asking.site, surroundings });
   };
   await askOthers(inspected);
+  // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
+  if (whyNot !== null && store !== null && lookup.misses.length > 0 && !inspected.input.surveyed) {
+    inspected = await withSurvey(inspected, command, surroundings);
+    lookup = lookUpIn(inspected);
+    await askOthers(inspected);
+  }
   let tools: readonly string[] = [];
   /** Workloads to tune, but not those that this program runs slower with or that need more time than this build has. */
   const toTune = (): readonly Work[] => {
