@@ -16,7 +16,7 @@ const LONGEST_JOB_SECONDS = 6 * 3600;
 /** Retries of a failed job. */
 const MOST_RETRIES = 4;
 
-/** How long completed jobs stay, for `iree-tuned fleet`. */
+/** How long completed jobs stay, for `iree-tuned team queue`. */
 const DONE_SECONDS = 24 * 3600;
 
 /** Largest value of the priority's column. */

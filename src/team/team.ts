@@ -124,7 +124,7 @@ export interface Attendance extends Omit<RecordKey, 'workload'> {
   readonly person: string;
   readonly machine: string;
   readonly tool: string;
-  /** Activity, for `iree-tuned fleet`. */
+  /** Activity, for `iree-tuned team queue`. */
   readonly state: string;
   /** Key of its current workload; null for none. */
   readonly holds: string | null;

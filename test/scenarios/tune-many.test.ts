@@ -113,6 +113,8 @@ test('a dry run lists new, known, duplicate and skipped workloads, and changes n
   expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
   const human = await place.tuned([...all, '--dry-run', ...flags]);
   expect(human.stdout.toString()).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
+  const again = await place.tuned([...all, '--again', '--dry-run', ...flags]);
+  expect(again.stdout.toString()).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
 });
 
 test.each<[string[], string, code?: number]>([
