@@ -54,6 +54,8 @@ const withoutBinary = {
 
 /** Modules that no hit loads. They go to a separate file, so that hits read less. */
 const ON_DEMAND = [
+  'src/backend/cuda/index.ts',
+  'src/backend/rocm/index.ts',
   'src/backend/vulkan/index.ts',
   'src/decision/for-device.ts',
   'src/inject/substitute.ts',
