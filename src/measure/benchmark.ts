@@ -94,10 +94,7 @@ export interface BenchmarkEntry {
   readonly calls?: unknown;
 }
 
-/**
- * Reads the runs that did not fail, with their seconds. Other lines may precede the JSON.
- * @returns an empty list where the output has no JSON
- */
+/** Reads the runs that did not fail, with their seconds; empty without JSON. Other lines may precede the JSON. */
 export function readEntries(stdout: string): { name: string; seconds: number; entry: BenchmarkEntry }[] {
   const start = stdout.indexOf('{');
   if (start < 0) return [];

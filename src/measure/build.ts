@@ -172,10 +172,7 @@ async function buildUntil(
 
 const SECONDS_TO_A_PHASE = 10;
 
-/**
- * Text of a module with one operation of this configuration, after a phase of the compiler.
- * @returns null when the compile fails or takes more than 10 s
- */
+/** Text of a module with one operation of this configuration, after a phase of the compiler; null when the compile fails. */
 export async function textAfter(
   toolchain: Toolchain,
   workload: OperationWork,

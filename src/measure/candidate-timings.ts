@@ -32,9 +32,7 @@ export async function timeCandidates(
   if (modules === null)
     return {
       seconds: new Map(),
-      failed: new Map(
-        candidates.map((name) => [name, 'the module that fills the operands does not compile']),
-      ),
+      failed: new Map(candidates.map((name) => [name, 'the operands cannot be filled'])),
     };
   const meter = meterOf(toolchain.device);
   const failed = new Map(
