@@ -87,7 +87,7 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
       IREE_TUNED_DEVICE: device.driver,
       ...place,
       IREE_TUNED_BUDGET: process.env['IREE_TUNED_BUDGET'] ?? String(budget),
-      IREE_TUNED_EXisEitherFaster: explain!,
+      IREE_TUNED_EXPLAIN: explain!,
     },
   });
   const seconds = (performance.now() - started) / 1000;

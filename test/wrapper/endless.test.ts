@@ -51,7 +51,9 @@ test(
     const original = 'in.mlir -o out.vmfb\n';
     expect(build()).toBe(tried + original);
     // The compiler blames no operation. The plan is not tried again.
-    expect(readFileSync(join(folder, 'events'), 'utf8')).toBe('null\n"the tuned compile hung"\n');
+    expect(readFileSync(join(folder, 'events'), 'utf8')).toBe(
+      'null\n{"code":"tuned-compile-hung","reason":"the tuned compile hung"}\n',
+    );
     expect(build()).toBe(tried + original + original);
   },
 );

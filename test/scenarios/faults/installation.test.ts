@@ -198,7 +198,7 @@ describe('a fault of ours', () => {
     const argv = [...HOST, 'in.mlir'];
     const expected = await at.compile(argv);
     rmSync(at.path('cache'), { recursive: true });
-    for (const name of ['reportCompile', 'provenLanding']) {
+    for (const name of ['reportCompile', 'proveLanded']) {
       const { launcher } = new Installation().damage(second, name);
       expect(await at.run(launcher, argv)).toEqual(expected);
     }
