@@ -1,6 +1,6 @@
 // The sizes at which dynamic dimensions are tuned.
 import { isIntegerWithin } from '../system/data.ts';
-import { because, type Reason } from '../system/reason.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** The name of a dimension in a setting: batch, rows, columns and the reduction. */
 export type TunedDimension = 'batch' | 'm' | 'n' | 'k';
@@ -22,10 +22,11 @@ export const areSizes = (value: unknown): value is number[] =>
 /** The reason why work with dynamic dimensions of these kinds is not tuned. */
 export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
   const some = kinds.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
-  return because(
-    'sizes-missing',
-    `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${some}"`,
-  );
+  // Not made by `because`: a hit loads this file, and not the table of reasons.
+  return {
+    code: 'sizes-missing',
+    reason: `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${some}"`,
+  };
 };
 
 /** The sizes of all dimensions, each once, smallest first. */
