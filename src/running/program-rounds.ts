@@ -244,7 +244,7 @@ function confirmedBy(
 /**
  * Result for one workload: its configuration if the program shows a certain gain, else the default. The search of a workload whose
  * gain is likely but not certain is not complete: a build with more time goes on with it.
- * @returns null if the program has no verdict, or the default was timed too rarely
+ * @returns null if the program has no verdict, or the default was not timed
  */
 function resultOf(
   key: string,
@@ -253,21 +253,23 @@ function resultOf(
   isOffered: boolean,
   searched: Searched,
 ): TuningResult | null {
-  const byDefault = (leastBatches: number, complete = searched.complete) => {
+  const byDefault = (complete = searched.complete) => {
     const means = (stock.get(key) ?? []).map((seconds) => seconds / calls);
-    if (means.length < leastBatches) return null;
-    return defaultResult({ means, repetitions: means.length }, { ...searched, complete });
+    if (means.length === 0) return null;
+    // A default that was timed in one batch may have been lucky.
+    const isKnown = complete && means.length > 1;
+    return defaultResult({ means, repetitions: means.length }, { ...searched, complete: isKnown });
   };
   const configuration = found.get(key);
   // The database keeps the configurations of an offer with the program.
-  if (isOffered) return byDefault(1);
-  if (configuration === undefined) return byDefault(2);
+  if (isOffered) return byDefault();
+  if (configuration === undefined) return byDefault();
   if (assessed === null || assessed.judgement.open !== null) return null;
-  if (!assessed.judgement.kept.includes(key)) return byDefault(2);
+  if (!assessed.judgement.kept.includes(key)) return byDefault();
   const compared = assessed.workloads.find((one) => one.key === key);
   if (compared === undefined) return null;
   const { ratio, low } = compared.comparison;
-  if (low <= 1) return byDefault(2, searched.complete && ratio < LEAST_RATIO);
+  if (low <= 1) return byDefault(searched.complete && ratio < LEAST_RATIO);
   const errors = assessed.functions.map(({ maxError }) => maxError);
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }

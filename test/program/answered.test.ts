@@ -7,7 +7,9 @@ const gains = (...ratios: readonly number[]) => ratios.map(Math.log);
 test('a gain of 14% and a loss of 25% end the timing after a few pairs', () => {
   expect(isEitherFaster(gains(1.14, 1.15, 1.13))).toBe(false);
   expect(isEitherFaster(gains(1.14, 1.15, 1.13, 1.15))).toBe(true);
-  expect(isEitherFaster(gains(0.75, 0.76, 0.74, 0.75))).toBe(true);
+  expect(isEitherFaster(gains(0.75, 0.76, 0.74, 0.75))).toBe(false);
+  expect(isEitherFaster(gains(0.75, 0.76, 0.74, 0.75, 0.75))).toBe(true);
+  expect(isEitherFaster(gains(0.75, 0.9, 0.6, 0.99, 0.7))).toBe(false);
 });
 
 test('two equally fast programs are timed to the end', () => {
