@@ -87,12 +87,16 @@ export async function resolve(
     await askTeam(missing, whyNot === null, begun, { url, site: asking.site, surroundings });
   };
   await askOthers(inspected);
+  /** Looks up the generated operations of a survey. */
+  const goOnWith = async (surveyed: Inspected) => {
+    if (surveyed === inspected) return;
+    inspected = surveyed;
+    lookup = lookUpIn(surveyed);
+    await askOthers(surveyed);
+  };
   // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
-  if (whyNot !== null && store !== null && lookup.misses.length > 0 && !inspected.input.surveyed) {
-    inspected = await withSurvey(inspected, command, surroundings);
-    lookup = lookUpIn(inspected);
-    await askOthers(inspected);
-  }
+  if (whyNot !== null && store !== null && lookup.misses.length > 0)
+    await goOnWith(await withSurvey(inspected, command, surroundings));
   let tools: readonly string[] = [];
   /** Workloads to tune, but not those that this program runs slower with or that need more time than this build has. */
   const toTune = (): readonly Work[] => {
@@ -144,11 +148,8 @@ export async function resolve(
     const decisions = decide(new Map(), surveyed);
     return resolved({ inspected, decisions, seconds: seconds(), isFinal: false });
   }
-  if (surveyed !== inspected) {
-    lookup = lookUpIn(surveyed);
-    await askOthers(surveyed);
-    open = toTune();
-  }
+  await goOnWith(surveyed);
+  open = toTune();
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
   const current = { inspected: surveyed, decisions: decide(new Map()), memory: program };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
