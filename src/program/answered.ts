@@ -29,8 +29,11 @@ export const isEitherFaster: IsAnswered = (gains) =>
 /** One of both programs is faster. A single pair may prove a loss, so this is only for losses that mark nothing. */
 export const isEitherFarAhead: IsAnswered = (gains) => isEitherFaster(gains) || isFarAhead(opposite(gains));
 
-/** It is clear whether the second program is more than `ratio` times as fast as the first. */
+/**
+ * It is clear whether the second program is more than `ratio` times as fast as the first, and which of both is faster. Without the
+ * latter the verdict on the second program would stay open.
+ */
 export const isComparedWith =
   (ratio: number): IsAnswered =>
   (gains) =>
-    verdictOf(gains.map((gain) => gain - Math.log(ratio))) !== 'undecided';
+    isEitherFaster(gains) && verdictOf(gains.map((gain) => gain - Math.log(ratio))) !== 'undecided';
