@@ -1,18 +1,11 @@
 // Compares two sets of configurations of one program by their gains over stock.
 import { geometricMean } from '../measure/statistics.ts';
 import { judge, type Judgement } from './judge.ts';
-import type { ProgramsRun } from './runs.ts';
-import type { ComparedWorkload } from './slower.ts';
-import type { FunctionVerdict } from './verdict.ts';
+import { NOT_MEASURED, type Measured, type ProgramsRun } from './runs.ts';
 
 /** A judgement, and measurements of the program with the kept configurations; empty if none is kept. */
-export interface Assessed {
+export interface Assessed extends Measured {
   readonly judgement: Judgement;
-  readonly functions: readonly FunctionVerdict[];
-  /** Times of each workload's dispatches, stock against tuned. */
-  readonly workloads: readonly ComparedWorkload[];
-  /** By the name of the dispatch. */
-  readonly dispatchSeconds: ReadonlyMap<string, number>;
 }
 
 /**
@@ -27,9 +20,7 @@ export async function assess(
   const nothing: Judgement = { kept: [], leftOut: [], open: null };
   const judgement = keys.length === 0 ? nothing : await judge(keys, runs, suspects);
   const { kept } = judgement;
-  if (kept.length === 0) return { judgement, functions: [], workloads: [], dispatchSeconds: new Map() };
-  const known = { functions: runs.verdictsOf(kept), workloads: runs.comparedIn(kept) };
-  return { judgement, ...known, dispatchSeconds: runs.secondsIn(kept) };
+  return { judgement, ...(kept.length === 0 ? NOT_MEASURED : runs.measured(kept)) };
 }
 
 /** Two programs that were each compared with stock differ by less than this from run to run. */

@@ -19,13 +19,11 @@ export function independentRuns(all: readonly string[], runs: ProgramsRun): Prog
     async slower(keys) {
       return (await some(runs.slower)(keys)).filter(({ key }) => keys.includes(key));
     },
-    verdictsOf: (keys) => (runs.verdictsOf(all).length > 0 ? runs.verdictsOf(all) : runs.verdictsOf(keys)),
-    comparedIn(keys) {
-      const seen = runs.comparedIn(all);
-      return (seen.length > 0 ? seen : runs.comparedIn(keys)).filter(({ key }) => keys.includes(key));
+    measured(keys) {
+      const whole = runs.measured(all);
+      const isRight = whole.functions.length > 0 && whole.functions.every(({ equal }) => equal === true);
+      const seen = isRight ? whole : runs.measured(keys);
+      return { ...seen, workloads: seen.workloads.filter(({ key }) => keys.includes(key)) };
     },
-    stockSecondsIn: (keys) =>
-      runs.stockSecondsIn(all).size > 0 ? runs.stockSecondsIn(all) : runs.stockSecondsIn(keys),
-    secondsIn: (keys) => (runs.secondsIn(all).size > 0 ? runs.secondsIn(all) : runs.secondsIn(keys)),
   };
 }

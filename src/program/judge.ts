@@ -12,7 +12,7 @@ export interface ComparedResults {
   /** `failed`: the tuned program has no results. `unknown`: stock has no results, or the time is over. */
   readonly results: 'equal' | 'different' | 'failed' | 'unknown';
   /** Why the results are not known to be equal; null for equal results. */
-  readonly reason: string | null;
+  readonly why: Reason | null;
 }
 
 /** Asks something about the program with the configurations of these workloads. */
@@ -81,7 +81,7 @@ export async function judge(
     if (results === 'unknown' && !isUnknown) return null;
     return results === 'equal' || results === 'unknown' ? await runs.ratio(some) : 0;
   };
-  const why = isUnknown ? openFor(first.reason) : null;
+  const why = isUnknown ? first.why : null;
   const untimed = why ?? NO_TIME;
   const whole = await score(kept);
   if (whole === null) return { kept, leftOut, open: untimed };
@@ -91,10 +91,6 @@ export async function judge(
   without(slow.map((key) => leaveOut(key, 'the program is slower, or there was no time to tell', null)));
   return { kept, leftOut, open: isKnown ? why : untimed };
 }
-
-/** @param reason why results cannot be compared */
-const openFor = (reason: string | null): Reason =>
-  reason === NO_TIME.reason ? NO_TIME : because('results-unknown', reason ?? undefined);
 
 /**
  * Finds the configurations that do not slow the program down. Suspects are tested first. The others have no slower dispatches and change
@@ -139,11 +135,11 @@ async function wrongOnes(keys: readonly string[], runs: ProgramRuns): Promise<Le
   const verdicts: LeftOutWorkload[] = [];
   for (const key of culprits) {
     // Halving has mostly run this query already, unless only several configurations together are wrong.
-    const { results, reason } = await runs.compare([key]);
+    const { results, why } = await runs.compare([key]);
     const isKnown = results === 'different' || results === 'failed';
-    const why = (isKnown ? reason : null) ?? 'the results are wrong, or there was no time to tell';
+    const detail = (isKnown && why?.reason) || 'the results are wrong, or there was no time to tell';
     const isAlone = culprits.length === 1 && results === 'different';
-    verdicts.push(leaveOut(key, why, isAlone ? 'wrong-result' : null));
+    verdicts.push(leaveOut(key, detail, isAlone ? 'wrong-result' : null));
   }
   return verdicts;
 }

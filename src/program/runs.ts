@@ -3,7 +3,8 @@ import type { Extent } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
-import { timeBudget } from './time-budget.ts';
+import { because } from '../system/reason.ts';
+import { timeBudget, type TimeBudget } from './time-budget.ts';
 import {
   comparedWorkloads,
   isSlower,
@@ -22,7 +23,6 @@ import {
   type Compared,
   type Contest,
   type Timed,
-  type Verdict,
 } from './verify.ts';
 
 /** The program with the configurations of some workloads. */
@@ -56,16 +56,35 @@ const LEAST_SECONDS = 4;
 /** Timing may exceed the budget by this factor. Otherwise a loss would stay unknown in programs with slow runs. */
 const OVERDRAFT = 3;
 
-/** Queries about a program, and the results of earlier queries. Before a query about times, the results of timing are empty. */
-export interface ProgramsRun extends ProgramRuns {
+/** Measurements of the program with the configurations of some workloads. Those of times are empty before a query about times. */
+export interface Measured {
   /** Verdicts on all compared functions, in the order of the contests. */
-  verdictsOf(keys: readonly string[]): readonly FunctionVerdict[];
-  /** Workloads whose dispatches were timed. */
-  comparedIn(keys: readonly string[]): readonly ComparedWorkload[];
+  readonly functions: readonly FunctionVerdict[];
+  /** Times of each workload's dispatches, stock against tuned. */
+  readonly workloads: readonly ComparedWorkload[];
   /** Seconds of each dispatch in one run of all functions, by name. */
-  secondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
+  readonly dispatchSeconds: ReadonlyMap<string, number>;
   /** The same for stock, from the same pairs of processes. */
-  stockSecondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
+  readonly stockSeconds: ReadonlyMap<string, number>;
+}
+
+export const NOT_MEASURED: Measured = {
+  functions: [],
+  workloads: [],
+  dispatchSeconds: new Map(),
+  stockSeconds: new Map(),
+};
+
+/** Queries about a program, and the measurements that answered earlier queries. */
+export interface ProgramsRun extends ProgramRuns {
+  measured(keys: readonly string[]): Measured;
+}
+
+/** Answers about the program with the configurations of some workloads. */
+interface Known {
+  readonly compared: Compared[];
+  timed: readonly Timed[];
+  dispatches: TunedProgram['dispatches'];
 }
 
 /**
@@ -83,64 +102,33 @@ export function programRuns(
   const budget = timeBudget(OVERDRAFT * seconds);
   /** Remaining seconds without the overdraft. */
   const own = () => (seconds === Infinity ? Infinity : Math.max(0, budget.left - (OVERDRAFT - 1) * seconds));
-  const runs = new Map<string, Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>>();
-  const runsWith = (keys: readonly string[]) => {
-    const own = runs.get(keys.join()) ?? new Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>();
-    runs.set(keys.join(), own);
-    return own;
+  const answers = new Map<string, Known>();
+  const knownOf = (keys: readonly string[]): Known => {
+    const known = answers.get(keys.join()) ?? { compared: [], timed: [], dispatches: new Map() };
+    answers.set(keys.join(), known);
+    return known;
   };
-  const compared = new Map<string, readonly ComparedWorkload[]>();
-  const spent = new Map<
-    string,
-    readonly [stock: ReadonlyMap<string, number>, tuned: ReadonlyMap<string, number>]
-  >();
-  /** Inputs with usable results. */
-  const inputsOf = new Map<StockContest, readonly string[]>();
-  const steady = new Map<StockContest, boolean>();
-  const roundings = new Map<StockContest, readonly number[] | null>();
-
-  const compareOne = async (stock: StockContest, tuned: string): Promise<Compared> => {
-    const callSeconds = Math.min(MOST_SECONDS, own());
-    const asked: Contest = { ...stock, tuned, inputs: inputsOf.get(stock) ?? stock.inputs };
-    const result = await budget.spend(() => compareProgram(asked, callSeconds));
-    inputsOf.set(stock, result.inputs);
-    const contest: Contest = { ...asked, inputs: result.inputs };
-    if (result.equal !== false || result.hasFailed) return result;
-    // If stock's results differ from run to run, a difference proves nothing. One comparison is enough.
-    const isSteady =
-      steady.get(stock) ??
-      (await budget.spend(() => compareProgram({ ...contest, tuned: stock.stock }, callSeconds))).equal ===
-        true;
-    steady.set(stock, isSteady);
-    if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
-    // A difference proves nothing either if rounded inputs change stock's results as much.
-    let rounding = roundings.get(stock);
-    if (rounding === undefined) {
-      if (budget.left <= 0) return result;
-      rounding = await budget.spend(() => roundingOf(contest, callSeconds));
-      roundings.set(stock, rounding);
-    }
-    if (rounding === null || rounding.every((error) => error === 0)) return result;
-    return budget.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
-  };
+  const callSeconds = () => Math.min(MOST_SECONDS, own());
+  const comparisons = contests.map((contest) => comparisonWith(contest, budget, callSeconds));
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
     const program = await compileWith(keys);
-    if ('problem' in program)
-      return {
-        results: program.isLate ? 'unknown' : 'failed',
-        reason: `it does not compile: ${program.problem}`,
-      };
-    for (const contest of contests) {
-      if (own() <= 0) return { results: 'unknown', reason: NO_TIME.reason };
-      const result = await compareOne(contest, program.module);
-      runsWith(keys).set(contest, result);
+    if ('problem' in program) {
+      const reason = `it does not compile: ${program.problem}`;
+      return program.isLate
+        ? { results: 'unknown', why: because('results-unknown', reason) }
+        : { results: 'failed', why: because('compile-failed', reason) };
+    }
+    for (const [i, contest] of contests.entries()) {
+      if (own() <= 0) return { results: 'unknown', why: NO_TIME };
+      const result = await comparisons[i]!(program.module);
+      knownOf(keys).compared.push(result);
       if (result.equal === true) continue;
       const reason = `${result.reason ?? 'there are no results'} (@${callName(contest.function)})`;
-      if (result.equal === null) return { results: 'unknown', reason };
-      return { results: result.hasFailed ? 'failed' : 'different', reason };
+      if (result.equal === null) return { results: 'unknown', why: because('results-unknown', reason) };
+      return { results: result.hasFailed ? 'failed' : 'different', why: because('results-differ', reason) };
     }
-    return { results: 'equal', reason: null };
+    return { results: 'equal', why: null };
   };
 
   /** Limits for the timing of one function. */
@@ -150,43 +138,32 @@ export function programRuns(
     // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
     leastSeconds: Math.min(MOST_SECONDS, budget.left) / contests.length,
   });
-  /** Times of the functions in the order of the contests, up to the first function that cannot be timed. */
-  const time = once(async (keys): Promise<readonly Timed[]> => {
+  /** Times the functions in the order of the contests, up to the first function that cannot be timed. */
+  const time = once(async (keys): Promise<Known> => {
+    const known = knownOf(keys);
     const program = await compileWith(keys);
-    if ('problem' in program) return [];
-    const calls = contests.map((contest) => runsWith(keys).get(contest)?.seconds ?? 0);
-    const least = Math.min(budget.left, contests.length * leastSeconds(Math.max(...calls)));
+    if ('problem' in program) return known;
+    const longest = Math.max(0, ...known.compared.map(({ seconds }) => seconds));
+    const least = Math.min(budget.left, contests.length * leastSeconds(longest));
     const extent = extentOf(Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least));
-    const all: Timed[] = [];
-    for (const contest of contests) {
-      const compared = runsWith(keys).get(contest);
-      if (compared === undefined) break;
-      const both = { ...contest, tuned: program.module };
-      const timed = await budget.spend(() => timeProgram(both, compared.seconds, extent, isAnswered));
-      runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
-      all.push(timed);
-      if (timed.timing === null) break;
+    const timed: Timed[] = [];
+    for (const [i, { seconds }] of known.compared.entries()) {
+      const both = { ...contests[i]!, tuned: program.module };
+      const one = await budget.spend(() => timeProgram(both, seconds, extent, isAnswered));
+      timed.push(one);
+      if (one.timing === null) break;
     }
-    const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
-    compared.set(keys.join(), longestOfEach(some));
-    const secondsAt = (side: 0 | 1) =>
-      secondsOf(all.map(({ dispatches }) => dispatches.map((pair) => pair[side])));
-    spent.set(keys.join(), [secondsAt(0), secondsAt(1)]);
-    return all;
+    return Object.assign(known, { timed, dispatches: program.dispatches });
   });
 
   const slower = async (keys: readonly string[]): Promise<readonly SlowerWorkload[]> => {
-    const program = await compileWith(keys);
-    if ('problem' in program) return [];
-    const found = new Map<string, SlowerWorkload>();
-    for (const { dispatches } of await time(keys))
-      for (const one of slowerWorkloads(dispatches, program.dispatches))
-        if (!found.has(one.key)) found.set(one.key, one);
-    return [...found.values()];
+    const { timed, dispatches } = await time(keys);
+    const found = timed.flatMap((one) => slowerWorkloads(one.dispatches, dispatches));
+    return found.filter(({ key }, i) => found.findIndex((one) => one.key === key) === i);
   };
 
   const ratio = async (keys: readonly string[]): Promise<number | null> => {
-    const timings = (await time(keys)).flatMap(({ timing }) => timing ?? []);
+    const timings = (await time(keys)).timed.flatMap(({ timing }) => timing ?? []);
     const slowest = timings.filter(isSlower).map((timing) => timing.ratio);
     if (slowest.length > 0) return Math.min(...slowest);
     const isKnown =
@@ -198,14 +175,50 @@ export function programRuns(
     compare: once(compare),
     slower,
     ratio,
-    verdictsOf: (keys) =>
-      [...runsWith(keys)].map(([contest, { equal, maxError, reason, timing = null }]) => ({
-        name: callName(contest.function),
-        ...{ equal, maxError, reason, timing },
-      })),
-    comparedIn: (keys) => compared.get(keys.join()) ?? [],
-    secondsIn: (keys) => spent.get(keys.join())?.[1] ?? new Map<string, number>(),
-    stockSecondsIn: (keys) => spent.get(keys.join())?.[0] ?? new Map<string, number>(),
+    measured(keys) {
+      const { compared, timed, dispatches } = knownOf(keys);
+      const secondsAt = (side: 0 | 1) =>
+        secondsOf(timed.map((one) => one.dispatches.map((pair) => pair[side])));
+      return {
+        functions: compared.map((one, i) => {
+          const { equal, maxError } = one;
+          const { reason, timing } = timed[i] ?? { ...one, timing: null };
+          return { name: callName(contests[i]!.function), equal, maxError, reason, timing };
+        }),
+        workloads: longestOfEach(timed.flatMap((one) => comparedWorkloads(one.dispatches, dispatches))),
+        dispatchSeconds: secondsAt(1),
+        stockSeconds: secondsAt(0),
+      };
+    },
+  };
+}
+
+/** Compares a function's results with stock's. Remembers the inputs with usable results, and how stable stock's results are. */
+function comparisonWith(
+  stock: StockContest,
+  budget: TimeBudget,
+  callSeconds: () => number,
+): (tuned: string) => Promise<Compared> {
+  let { inputs } = stock;
+  let isSteady: boolean | null = null;
+  let rounding: readonly number[] | null | undefined;
+  return async (tuned) => {
+    const seconds = callSeconds();
+    const compare = (more: Partial<Contest> = {}) =>
+      budget.spend(() => compareProgram({ ...stock, tuned, inputs, ...more }, seconds));
+    const result = await compare();
+    ({ inputs } = result);
+    if (result.equal !== false || result.hasFailed) return result;
+    // If stock's results differ from run to run, a difference proves nothing. One comparison is enough.
+    isSteady ??= (await compare({ tuned: stock.stock })).equal === true;
+    if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
+    // A difference proves nothing either if rounded inputs change stock's results as much.
+    if (rounding === undefined) {
+      if (budget.left <= 0) return result;
+      rounding = await budget.spend(() => roundingOf({ ...stock, tuned, inputs }, seconds));
+    }
+    if (rounding === null || rounding.every((error) => error === 0)) return result;
+    return compare({ rounding });
   };
 }
 

@@ -124,19 +124,20 @@ export async function proveForms(
   const contests = await contestsOf(callable, shared);
   const formed = () => Promise.resolve({ module, dispatches: new Map<string, readonly string[]>() });
   const runs = programRuns(contests, formed, limits.runSeconds, isEitherFarAhead);
-  const { results, reason } = await runs.compare([]);
+  const { results, why } = await runs.compare([]);
   if (results === 'equal') await runs.ratio([]);
   const { skipped } = callable;
+  const { functions, stockSeconds, dispatchSeconds } = runs.measured([]);
   return {
     verdict: {
-      functions: runs.verdictsOf([]),
+      functions,
       skipped,
       leftOut: [],
       injected: true,
-      ...(reason === null ? NO_REASON : because('results-unknown', reason)),
+      ...(why === null ? NO_REASON : because('results-unknown', why.reason)),
     },
-    written: runs.stockSecondsIn([]),
-    formed: runs.secondsIn([]),
+    written: stockSeconds,
+    formed: dispatchSeconds,
   };
 }
 

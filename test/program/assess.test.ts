@@ -1,24 +1,18 @@
 import { expect, test } from 'vitest';
 import { assess, gainOver, judgementWith, type Assessed } from '../../src/program/assess.ts';
-import type { ProgramsRun } from '../../src/program/runs.ts';
+import { NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
 import { because, type Reason } from '../../src/system/reason.ts';
 
 /** A program with these speed-ups of its functions, within 10%; null for a function without a time. */
 const program = (ratios: readonly (number | null)[], open: Reason | null = null): Assessed => ({
+  ...NOT_MEASURED,
   judgement: { kept: ['a'], leftOut: [], open },
   functions: ratios.map((ratio, i) => ({
     ...{ name: `f${i}`, equal: true, maxError: 0, reason: null },
     timing: ratio === null ? null : { ratio, low: ratio * 0.9, high: ratio * 1.1, seconds: [ratio, 1] },
   })),
-  workloads: [],
-  dispatchSeconds: new Map(),
 });
-const nothing: Assessed = {
-  judgement: { kept: [], leftOut: [], open: null },
-  functions: [],
-  workloads: [],
-  dispatchSeconds: new Map(),
-};
+const nothing: Assessed = { ...NOT_MEASURED, judgement: { kept: [], leftOut: [], open: null } };
 
 test.each([
   ['one function', program([2]), nothing, 2],

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { independentRuns } from '../../src/program/independent.ts';
 import { judge, type ComparedResults } from '../../src/program/judge.ts';
-import type { ProgramsRun } from '../../src/program/runs.ts';
+import { NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
 import type { SlowerWorkload } from '../../src/program/slower.ts';
+import { because } from '../../src/system/reason.ts';
 
 const ALL = ['a', 'b', 'c'];
 
@@ -24,7 +25,10 @@ function runsOf(results: ComparedResults['results']): {
       compare(keys) {
         note('compare', keys);
         const isEqual = results === 'equal' || !keys.includes('c');
-        return Promise.resolve({ results: isEqual ? 'equal' : results, reason: isEqual ? null : 'no' });
+        return Promise.resolve({
+          results: isEqual ? 'equal' : results,
+          why: isEqual ? null : because('results-differ'),
+        });
       },
       slower(keys) {
         note('slower', keys);
@@ -34,10 +38,15 @@ function runsOf(results: ComparedResults['results']): {
         note('ratio', keys);
         return Promise.resolve(1);
       },
-      verdictsOf: () => [],
-      comparedIn: () => [],
-      secondsIn: () => new Map(),
-      stockSecondsIn: () => new Map(),
+      measured: (keys) => ({
+        ...NOT_MEASURED,
+        functions: [
+          {
+            ...{ name: keys.join(''), equal: results === 'equal' || !keys.includes('c') },
+            ...{ maxError: 0, reason: null, timing: null },
+          },
+        ],
+      }),
     },
   };
 }
@@ -59,3 +68,14 @@ test('a program with wrong results also runs with subsets of its configurations'
   expect(kept).not.toContain('c');
   expect(asked).toContain('compare ab');
 });
+
+test.each([
+  ['equal', 'abc'],
+  ['different', 'ab'],
+] as const)(
+  'the verdicts on a subset, where all configurations give %s results, are of %s',
+  (results, name) => {
+    const { functions } = independentRuns(ALL, runsOf(results).runs).measured(['a', 'b']);
+    expect(functions).toMatchObject([{ name, equal: true }]);
+  },
+);

@@ -28,14 +28,14 @@ function fake({ wrong = [], failing = [], seen = [], slow = [], answers = Infini
     compare: (keys) =>
       Promise.resolve(
         broken !== undefined
-          ? { results: 'unknown', reason: broken }
+          ? { results: 'unknown', why: because('results-unknown', broken) }
           : isLate(`compare ${keys.join('')}`)
-            ? { results: 'unknown', reason: NO_TIME.reason }
+            ? { results: 'unknown', why: NO_TIME }
             : has(keys, failing)
-              ? { results: 'failed', reason: 'it crashed' }
+              ? { results: 'failed', why: because('results-differ', 'it crashed') }
               : has(keys, wrong)
-                ? { results: 'different', reason: 'result 0 is another one' }
-                : { results: 'equal', reason: null },
+                ? { results: 'different', why: because('results-differ', 'result 0 is another one') }
+                : { results: 'equal', why: null },
       ),
     slower: (keys) =>
       Promise.resolve(
@@ -191,8 +191,8 @@ describe('wrong results', () => {
       compare: (keys) =>
         Promise.resolve(
           keys.includes('a') && keys.includes('b')
-            ? { results: 'different', reason: 'result 0 is another one' }
-            : { results: 'equal', reason: null },
+            ? { results: 'different', why: because('results-differ', 'result 0 is another one') }
+            : { results: 'equal', why: null },
         ),
     };
     const { kept, leftOut } = await judge(['a', 'b'], together);

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { programRuns } from '../../src/program/runs.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
+import { because } from '../../src/system/reason.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 /**
@@ -67,15 +68,15 @@ ${body}`;
 
 test('a faster program with equal results', async () => {
   const { runs } = fakeProgram('case $module in a) ms=0.5 ;; esac');
-  expect(await runs.compare(['a'])).toEqual({ results: 'equal', reason: null });
+  expect(await runs.compare(['a'])).toEqual({ results: 'equal', why: null });
   // There are no times before a query about times.
-  expect(runs.comparedIn(['a'])).toEqual([]);
+  expect(runs.measured(['a']).workloads).toEqual([]);
   expect(await runs.slower(['a'])).toEqual([]);
-  expect(runs.comparedIn(['a'])).toMatchObject([
+  expect(runs.measured(['a']).workloads).toMatchObject([
     { key: 'a', calls: 1, areSame: true, comparison: { ratio: 2 } },
   ]);
   expect(await runs.ratio(['a'])).toBe(1);
-  expect(runs.verdictsOf(['a'])).toMatchObject([
+  expect(runs.measured(['a']).functions).toMatchObject([
     { name: 'main', equal: true, maxError: 0, reason: null, timing: { ratio: 2, seconds: [0.001, 0.0005] } },
   ]);
 });
@@ -131,7 +132,10 @@ test.each([
   ],
 ])('%s', async (_, body, results, reason) => {
   const { runs } = fakeProgram(body);
-  expect(await runs.compare(['a'])).toEqual({ results, reason: expect.stringMatching(reason) as string });
+  expect(await runs.compare(['a'])).toMatchObject({
+    results,
+    why: { reason: expect.stringMatching(reason) as string },
+  });
 });
 
 describe('a difference is compared with the effect of rounded inputs', () => {
@@ -143,23 +147,24 @@ describe('a difference is compared with the effect of rounded inputs', () => {
       *) result=$one ;;
     esac`;
   test.each([
-    [
-      'a difference of the same size',
-      'f32',
-      String.raw`'\000\000\300\077'`,
-      { results: 'equal', reason: null },
-    ],
+    ['a difference of the same size', 'f32', String.raw`'\000\000\300\077'`, { results: 'equal', why: null }],
     [
       'a much larger difference',
       'f32',
       String.raw`'\000\000\000\101'`,
-      { results: 'different', reason: 'result 0: element 0 is 8 instead of 1 (@main)' },
+      {
+        results: 'different',
+        why: because('results-differ', 'result 0: element 0 is 8 instead of 1 (@main)'),
+      },
     ],
     [
       'a difference of integers',
       'i32',
       String.raw`'\000\000\300\077'`,
-      { results: 'unknown', reason: 'result 0 depends on how its inputs are rounded (@main)' },
+      {
+        results: 'unknown',
+        why: because('results-unknown', 'result 0 depends on how its inputs are rounded (@main)'),
+      },
     ],
   ])('%s', async (_, result, tuned, expected) => {
     const { runs } = fakeProgram(body(tuned), { result });
@@ -169,8 +174,8 @@ describe('a difference is compared with the effect of rounded inputs', () => {
 
 test('a program that does not compile has failed', async () => {
   const { runs } = fakeProgram('');
-  const reason = 'it does not compile: an error';
-  expect(await runs.compare(['broken'])).toEqual({ results: 'failed', reason });
+  const why = because('compile-failed', 'it does not compile: an error');
+  expect(await runs.compare(['broken'])).toEqual({ results: 'failed', why });
 });
 
 test('the results of a program without time to compile are unknown', async () => {
@@ -181,7 +186,7 @@ test('the results of a program without time to compile are unknown', async () =>
 test('a program that hangs uses up the time, and later queries have no answer', async () => {
   const { runs } = fakeProgram('case $module in a) exec sleep 60 ;; esac', { seconds: 1 });
   expect(await runs.compare(['a'])).toMatchObject({ results: 'failed' });
-  expect(await runs.compare(['b'])).toEqual({ results: 'unknown', reason: NO_TIME.reason });
+  expect(await runs.compare(['b'])).toEqual({ results: 'unknown', why: NO_TIME });
 });
 
 test('a repeated query gets the earlier answer', async () => {
@@ -200,5 +205,5 @@ test('one slower function makes the program slower', async () => {
   });
   expect(await runs.compare(['a'])).toMatchObject({ results: 'equal' });
   expect(await runs.ratio(['a'])).toBe(0.5);
-  expect(runs.verdictsOf(['a']).map(({ name }) => name)).toEqual(['first', 'second']);
+  expect(runs.measured(['a']).functions.map(({ name }) => name)).toEqual(['first', 'second']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Contender } from '../../src/program/rounds.ts';
-import type { ProgramsRun } from '../../src/program/runs.ts';
+import { NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
 import {
   tuneInRounds,
   type RoundBench,
@@ -78,13 +78,10 @@ function machine({
       confirmingSeconds.push(given);
       confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
       const runs: ProgramsRun = {
-        compare: () => Promise.resolve({ results: 'equal', reason: null }),
+        compare: () => Promise.resolve({ results: 'equal', why: null }),
         slower: () => Promise.resolve([]),
         ratio: () => Promise.resolve(1),
-        verdictsOf: () => [],
-        comparedIn: () => [],
-        secondsIn: () => new Map(),
-        stockSecondsIn: () => new Map(),
+        measured: () => NOT_MEASURED,
       };
       return runs;
     },
