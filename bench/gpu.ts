@@ -77,9 +77,14 @@ await run('bench:gpu', async () => {
       ]);
       return readFileSync(path);
     });
-    const timing: ModuleRun = { ...tools, functionName: 'main', inputs };
+    const timing: ModuleRun = { tools, device: tools.device, function: { name: 'main' }, inputs };
     const { seconds, ...measured } = comparisonOf(
-      await inPairs(compiled.stock, compiled.tuned, EXTENT, (module) => timeModule(timing, module, EFFORT)),
+      await inPairs(
+        compiled.stock,
+        compiled.tuned,
+        EXTENT,
+        async (module) => (await timeModule(timing, module, EFFORT)).seconds,
+      ),
     );
     // The times of the same code differ only by noise.
     const { ratio, low, high } = compiled.sameCode ? { ratio: 1, low: 1, high: 1 } : measured;

@@ -182,9 +182,9 @@ async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Co
   writeFileSync(file('lhs.bin'), operandBytes(shape.elementType, shape.m * shape.k));
   writeFileSync(file('rhs.bin'), operandBytes(shape.elementType, shape.k * shape.n));
   const runs: ModuleRun = {
-    benchmarkModule: tools.benchmarkModule,
+    tools,
     device: tools.device,
-    functionName: 'main',
+    function: { name: 'main' },
     inputs: [
       `${shape.m}x${shape.k}x${shape.elementType}=@${file('lhs.bin')}`,
       `${shape.k}x${shape.n}x${shape.elementType}=@${file('rhs.bin')}`,
@@ -202,7 +202,7 @@ async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Co
     });
     // The compiler can exit with 0 and write only a crash reproducer.
     const isWritten = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
-    if (isWritten) timers.set(variant, () => timeModule(runs, module, EFFORT));
+    if (isWritten) timers.set(variant, async () => (await timeModule(runs, module, EFFORT)).seconds);
     else {
       const error = result.stderr.split('\n').find((line) => line.includes('error:'));
       say(`${shape.name}: ${variant} does not compile: ${error ?? lastLine(result)}`);

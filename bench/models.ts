@@ -1,5 +1,5 @@
 // Models of current architectures: their gains, and the share of their time that tuning covers.
-import { inPairs, timeDispatches } from '../src/measure/compare-modules.ts';
+import { inPairs, timeModule } from '../src/measure/compare-modules.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
@@ -92,17 +92,16 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   if (error !== null) return { ...base, reason: error, verdict: null, dispatches: [], agreements: [] };
   const roots = await rootsOf(model.path, folder, tools.place);
   const called = mainOf(model.path);
-  const { device, benchmarkModule } = tools;
+  const { device } = tools;
   const { inputs, run: flags } = model;
   const contest = { stock, tuned, function: called, inputs, flags, device, tools, folder };
   // The times of the same code are only shown, so one pair is enough.
   const extent = { pairs: sameCode ? 1 : rounds, seconds: TIMING_SECONDS };
   const verdict = await verifyProgram(contest, extent);
-  const run = { benchmarkModule, device, functionName: 'main', inputs, flags };
   const effort = { repetitions: 1, minSeconds: 0.15, timeoutSeconds: TIMING_SECONDS };
   // Older runtimes have no statistics of dispatches.
   const pairs = await inPairs(stock, tuned, { pairs: PAIRS, seconds: TIMING_SECONDS }, (module) =>
-    timeDispatches(run, module, effort),
+    timeModule(contest, module, effort, true),
   ).catch(() => []);
   const times = namedTimes(pairs[0]?.[0].dispatches ?? new Map());
   return {

@@ -1,8 +1,8 @@
 // Times a model: the contestants run in separate processes, in turns.
-import { timeDispatches, timeModule } from '../../src/measure/compare-modules.ts';
-import { runOf, type Contest } from '../../src/program/verify.ts';
+import { timeModule } from '../../src/measure/compare-modules.ts';
+import type { Contest } from '../../src/program/verify.ts';
 import { namedTimes, type DispatchTime } from '../shared/dispatch-time.ts';
-import { effortFor, inRounds, type Extent } from './effort.ts';
+import { effortFor, inRounds, type Effort, type Extent } from './effort.ts';
 import type { Peer } from './peer.ts';
 import type { Prepared } from './prepared.ts';
 
@@ -25,16 +25,17 @@ export async function timeAll(
   extent: Extent,
   peer: Peer,
 ): Promise<Readonly<Record<Contestant, number>>[]> {
-  const run = runOf(contest);
   const modules = new Map<Contestant, string>([['stock', stock]]);
   if (tuned !== null) modules.set('tuned', tuned);
   // This run sets the number of repetitions, and brings the files into memory.
-  const first = await timeModule(run, stock, { ...effortFor(Infinity), timeoutSeconds: TIMEOUT_SECONDS });
-  const effort = { ...effortFor(first), timeoutSeconds: TIMEOUT_SECONDS };
+  const secondsOf = async (module: string, effort: Effort) =>
+    (await timeModule(contest, module, { ...effort, timeoutSeconds: TIMEOUT_SECONDS })).seconds;
+  const first = await secondsOf(stock, effortFor(Infinity));
+  const effort = effortFor(first);
   const contestants: Contestant[] = ['onnxRuntime', ...modules.keys()];
   const rounds = await inRounds(contestants, extent, (one) => {
     const module = modules.get(one);
-    return module === undefined ? peer.time(model, effort) : timeModule(run, module, effort);
+    return module === undefined ? peer.time(model, effort) : secondsOf(module, effort);
   });
   return rounds.map((times) => ({
     onnxRuntime: times.get('onnxRuntime')!,
@@ -50,7 +51,7 @@ export async function timeAllDispatches(
 ): Promise<Readonly<Record<'stock' | 'tuned', readonly DispatchTime[]>> | null> {
   const effort = { repetitions: 1, minSeconds: 0.3, timeoutSeconds: TIMEOUT_SECONDS };
   const timesOf = async (module: string) =>
-    namedTimes((await timeDispatches(runOf(contest), module, effort)).dispatches);
+    namedTimes((await timeModule(contest, module, effort, true)).dispatches);
   try {
     const ofStock = await timesOf(stock);
     return { stock: ofStock, tuned: tuned === null ? ofStock : await timesOf(tuned) };

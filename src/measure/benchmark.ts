@@ -3,13 +3,15 @@ import { deviceFlags, meterOf } from '../backend/index.ts';
 import { environmentOf, type Placement } from './placement.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
-export interface BenchmarkOptions {
+/** Effort of one process. */
+export interface ProcessEffort {
   readonly repetitions: number;
   /** Least time spent in one repetition, in seconds. */
   readonly minSeconds: number;
   readonly timeoutSeconds: number;
-  /** Times only these functions; default: all. */
-  readonly only?: readonly string[];
+}
+
+export interface BenchmarkOptions extends ProcessEffort {
   readonly placement?: Placement;
 }
 
@@ -33,19 +35,25 @@ export async function benchmark(
   names: readonly string[],
   options: BenchmarkOptions,
 ): Promise<Timings> {
-  const all = await runOnce(toolchain, modules, options);
+  const runOnce = (some: readonly string[], timeoutSeconds: number) => {
+    const { warmUpSeconds } = meterOf(toolchain.device);
+    const flags = [
+      '--benchmark_enable_random_interleaving=true',
+      ...(warmUpSeconds > 0 ? [`--benchmark_min_warmup_time=${warmUpSeconds}`] : []),
+      `--benchmark_filter=BM_(${some.join('|')})/`,
+    ];
+    const env = environmentOf(options.placement);
+    return runBenchmark(toolchain, modules, { ...options, timeoutSeconds }, flags, env);
+  };
+  const all = await runOnce(names, options.timeoutSeconds);
   const seconds = readTimings(all.stdout);
   if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
   if (names.length === 1) return { seconds: new Map(), failed: new Map([[names[0]!, endingOf(all)]]) };
   const failed = new Map<string, string>();
   const alone = new Map<string, readonly number[]>();
   for (const name of names) {
-    const result = await runOnce(toolchain, modules, {
-      ...options,
-      only: [name],
-      // Loading a module is slow on a busy machine.
-      timeoutSeconds: Math.max(2, options.timeoutSeconds / names.length),
-    });
+    // Loading a module is slow on a busy machine.
+    const result = await runOnce([name], Math.max(2, options.timeoutSeconds / names.length));
     const own = readTimings(result.stdout).get(name);
     if (result.ok && own !== undefined) alone.set(name, own);
     else failed.set(name, endingOf(result));
@@ -55,30 +63,32 @@ export async function benchmark(
 
 const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' : result.ending);
 
-function runOnce(
-  toolchain: Toolchain,
+/**
+ * Runs `iree-benchmark-module`, which prints JSON.
+ * @param modules in loading order
+ * @throws StoppedError when the signal fires
+ */
+export const runBenchmark = (
+  { benchmarkModule, device, signal }: Pick<Toolchain, 'benchmarkModule' | 'device' | 'signal'>,
   modules: readonly string[],
-  options: BenchmarkOptions,
-): Promise<ToolResult> {
-  const filter = options.only === undefined ? [] : [`--benchmark_filter=BM_(${options.only.join('|')})/`];
-  const { warmUpSeconds } = meterOf(toolchain.device);
-  return runTool(
-    toolchain.benchmarkModule,
+  { repetitions, minSeconds, timeoutSeconds }: ProcessEffort,
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ToolResult> =>
+  runTool(
+    benchmarkModule,
     [
       ...modules.map((module) => `--module=${module}`),
-      ...deviceFlags(toolchain.device),
-      `--benchmark_repetitions=${options.repetitions}`,
-      `--benchmark_min_time=${options.minSeconds}s`,
-      '--benchmark_enable_random_interleaving=true',
+      ...deviceFlags(device),
+      `--benchmark_repetitions=${repetitions}`,
+      `--benchmark_min_time=${minSeconds}s`,
       '--benchmark_format=json',
-      ...(warmUpSeconds > 0 ? [`--benchmark_min_warmup_time=${warmUpSeconds}`] : []),
-      ...filter,
+      ...flags,
     ],
-    options.timeoutSeconds,
-    toolchain.signal,
-    { env: environmentOf(options.placement) },
+    timeoutSeconds,
+    signal,
+    { env },
   );
-}
 
 /** Google Benchmark's units of time. */
 export const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };

@@ -16,8 +16,7 @@ export interface CandidateTimings {
 }
 
 /**
- * Times `candidates` of `module`, interleaved.
- * @param options.only times only these candidates; default: all of the module
+ * Times these candidates of a module, interleaved.
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function timeCandidates(
@@ -27,7 +26,6 @@ export async function timeCandidates(
   candidates: readonly string[],
   options: BenchmarkOptions,
 ): Promise<CandidateTimings> {
-  const functionsOf = (names: readonly string[]) => names.flatMap((name) => functionNames(workload, name));
   const modules = await loadedWith(toolchain, workload, module);
   if (modules === null)
     return {
@@ -41,11 +39,8 @@ export async function timeCandidates(
   const right = candidates.filter((name) => !failed.has(name));
   const seconds = new Map<string, readonly number[]>();
   if (right.length === 0) return { seconds, failed };
-  const only = failed.size > 0 ? right : options.only;
-  const timings = await benchmark(toolchain, modules, functionsOf(right), {
-    ...options,
-    ...(only && { only: functionsOf(only) }),
-  });
+  const all = right.flatMap((name) => functionNames(workload, name));
+  const timings = await benchmark(toolchain, modules, all, options);
   const repeats = meter.repeats(toolchain.device, workloadFlops(workload));
   for (const name of right) {
     const functions = functionNames(workload, name);

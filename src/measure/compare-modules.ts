@@ -1,21 +1,21 @@
 // Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
-import { deviceFlags } from '../backend/index.ts';
-import { type Device } from '../backend/device.ts';
-import { readTimings } from './benchmark.ts';
+import type { Device } from '../backend/device.ts';
+import { readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
 import { readDispatchTimes, STATISTICS_FLAG, type DispatchTimes } from './dispatch-times.ts';
 import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
-import { runTool } from './toolchain.ts';
 
+/** The call of a function. */
 export interface ModuleRun {
-  readonly benchmarkModule: string;
+  /** Path of `iree-benchmark-module`. */
+  readonly tools: { readonly benchmarkModule: string };
   readonly device: Device;
-  readonly functionName: string;
+  readonly function: { readonly name: string };
   /** Values of `--input=`, such as `4x8xf32=@lhs.bin`. */
   readonly inputs: readonly string[];
-  /** Stops the run. */
-  readonly signal?: AbortSignal;
   /** More flags of the runtime's tools, such as `--parameters=model=weights.irpa`. */
   readonly flags?: readonly string[];
+  /** Stops the run. */
+  readonly signal?: AbortSignal;
 }
 
 /** The first module's time over the second's. Above 1, the second module is faster. */
@@ -23,71 +23,35 @@ export interface ModuleComparison extends Interval {
   readonly seconds: readonly [first: number, second: number];
 }
 
-/** Effort of one process. */
-export interface ProcessEffort {
-  readonly repetitions: number;
-  /** Least time spent in one repetition, in seconds. */
-  readonly minSeconds: number;
-  readonly timeoutSeconds: number;
-}
-
-/** Undisturbed seconds of one call, in a process of its own. @throws when the module cannot be timed */
-export async function timeModule(run: ModuleRun, module: string, effort: ProcessEffort): Promise<number> {
-  return secondsIn(await benchmarkModule(run, module, effort, []), module);
-}
-
 /** Times of a function in one process. */
 export interface ModuleTimes {
   /** Undisturbed seconds of one call. */
   readonly seconds: number;
-  /** Averages over all calls. */
+  /** Averages over all calls; empty without the runtime's statistics. */
   readonly dispatches: DispatchTimes;
 }
 
 /**
- * Times one call and its dispatches, in a process of its own. The statistics of dispatches slow the call down a little.
+ * Times one call of a function, in a process of its own.
+ * @param hasStatistics whether the dispatches are timed too. That slows the call down a little
  * @throws when the module cannot be timed, or the runtime has no such statistics
  */
-export async function timeDispatches(
-  run: ModuleRun,
+export async function timeModule(
+  { tools, function: { name }, inputs, flags = [], device, signal }: ModuleRun,
   module: string,
   effort: ProcessEffort,
+  hasStatistics = false,
 ): Promise<ModuleTimes> {
-  const stdout = await benchmarkModule(run, module, effort, [STATISTICS_FLAG]);
-  return { seconds: secondsIn(stdout, module), dispatches: readDispatchTimes(stdout) };
-}
-
-function secondsIn(stdout: string, module: string): number {
+  const run = { ...tools, device, signal: signal ?? new AbortController().signal };
+  const all = [`--function=${name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
+  if (hasStatistics) all.push(STATISTICS_FLAG);
+  const { ok, stdout, stderr, ending } = await runBenchmark(run, [module], effort, all);
   const seconds = undisturbed([...readTimings(stdout).values()].flat());
-  if (Number.isNaN(seconds)) throw new Error(`${module} could not be timed: no timing was reported`);
-  return seconds;
-}
-
-async function benchmarkModule(
-  { benchmarkModule, functionName, inputs, flags: own = [], device, signal }: ModuleRun,
-  module: string,
-  { repetitions, minSeconds, timeoutSeconds }: ProcessEffort,
-  flags: readonly string[],
-): Promise<string> {
-  const result = await runTool(
-    benchmarkModule,
-    [
-      `--module=${module}`,
-      `--function=${functionName}`,
-      ...inputs.map((input) => `--input=${input}`),
-      ...own,
-      ...deviceFlags(device),
-      `--benchmark_repetitions=${repetitions}`,
-      `--benchmark_min_time=${minSeconds}s`,
-      '--benchmark_format=json',
-      ...flags,
-    ],
-    timeoutSeconds,
-    signal ?? new AbortController().signal,
-  );
-  if (!result.ok)
-    throw new Error(`${module} could not be timed: ${result.ending}\n${result.stderr.slice(-2000)}`);
-  return result.stdout;
+  if (!ok || Number.isNaN(seconds))
+    throw new Error(
+      `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
+    );
+  return { seconds, dispatches: readDispatchTimes(stdout) };
 }
 
 /** Limits of a series of pairs. */

@@ -22,7 +22,8 @@ function tolerance(elementType: string): { absolute: number; relative: number } 
   return { absolute: 0, relative: 0 };
 }
 
-const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
+/** The same allowance around the expected output and around the truth, if the expected output is not further off. */
+export const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
   fromExpected,
   fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
 });
@@ -66,16 +67,16 @@ export function dispatchAllowance(expected: Uint8Array, elementType: string): Al
 }
 
 /**
- * Allowance for a result of a whole program. An element may be the small difference of large values, so the largest element sets the
+ * Allowed error of a result of a whole program. An element may be the small difference of large values, so the largest element sets the
  * allowance.
  * @param roundsTo element types of intermediate values; the coarsest type sets the tolerance
- * @returns null where the result is not finite
+ * @returns the largest error of an element; null where the result is not finite
  */
 export function programAllowance(
   expected: Uint8Array,
   elementType: string,
   roundsTo: readonly string[],
-): Allowance | null {
+): number | null {
   const { finite: largest, isAllFinite } = largestOf(expected, elementType);
   if (!isAllFinite) return null;
   // Integers must be equal, even if the program computes them from floats.
@@ -83,8 +84,7 @@ export function programAllowance(
   const all = types.map(tolerance);
   const absolute = Math.max(...all.map((one) => one.absolute));
   const relative = Math.max(...all.map((one) => one.relative));
-  const allowed = () => absolute + relative * largest;
-  return { fromExpected: allowed, fromTruth: allowed };
+  return absolute + relative * largest;
 }
 
 /** Largest absolute value of the finite elements, and whether all elements are finite. */

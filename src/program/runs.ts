@@ -215,7 +215,7 @@ function comparisonWith(
     // A difference proves nothing either if rounded inputs change stock's results as much.
     if (rounding === undefined) {
       if (budget.left <= 0) return result;
-      rounding = await budget.spend(() => roundingOf({ ...stock, tuned, inputs }, seconds));
+      rounding = await budget.spend(() => roundingOf({ ...stock, inputs }, seconds));
     }
     if (rounding === null || rounding.every((error) => error === 0)) return result;
     return compare({ rounding });

@@ -1,38 +1,34 @@
 // Compares two compiled modules of one program: first the results, then the times.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ProcessEffort } from '../measure/benchmark.ts';
 import {
   comparisonOf,
   inPairs,
   LEAST_PAIRS,
-  timeDispatches,
   timeModule,
   type Extent,
   type ModuleComparison,
   type ModuleRun,
-  type ProcessEffort,
+  type ModuleTimes,
 } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import { decodeElements } from '../measure/elements.ts';
 import { runTool, StoppedError } from '../measure/toolchain.ts';
-import { compareOutputs, programAllowance } from '../measure/verify.ts';
+import { allowanceOf, compareOutputs, programAllowance } from '../measure/verify.ts';
 import { messageOf } from '../system/tell.ts';
 import { deviceFlags } from '../backend/index.ts';
-import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
+import { repetitionsFor, type Care } from '../tuning/timer.ts';
 import type { IsAnswered } from './answered.ts';
 import { areScaled, roundedInputs, scaledInputs } from './inputs.ts';
 
-export interface Contest {
+/** Two programs, and a function to call in both. */
+export interface Contest extends ModuleRun {
   /** Paths of the two compiled modules. */
   readonly stock: string;
   readonly tuned: string;
   readonly function: ProgramFunction;
-  /** Values of `--input=` from `writeInputs`. */
-  readonly inputs: readonly string[];
-  /** More flags of the runtime's tools, such as `--parameters=model=weights.irpa`. */
-  readonly flags?: readonly string[];
-  readonly device: Device;
   /** Paths of `iree-run-module` and `iree-benchmark-module`. */
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
   /** Folder for results, which are removed afterwards. */
@@ -44,8 +40,6 @@ export interface Contest {
   readonly roundsTo?: readonly string[];
   /** Largest change of each of stock's results by rounded inputs: see `roundingOf`; default: 0. */
   readonly rounding?: readonly number[];
-  /** Stops all runs. */
-  readonly signal?: AbortSignal;
 }
 
 export interface Verdict {
@@ -90,64 +84,60 @@ export interface Compared extends Omit<Verdict, 'timing'> {
  * verdicts. The contents of overwritten arguments are not compared, because the tools do not print them.
  * @throws StoppedError when the signal fires
  */
-export async function compareProgram(contest: Contest, callSeconds: number): Promise<Compared> {
-  const folder = await mkdtemp(join(contest.folder, 'results-'));
-  let run = contest;
-  const notCompared = (equal: false | null, reason: string): Compared => ({
-    ...{ equal, reason, inputs: run.inputs },
-    ...{ maxError: Infinity, hasFailed: true, seconds: NaN },
-  });
-  try {
-    const runStock = () => runProgram(run, run.stock, join(folder, 'stock'), callSeconds);
-    let stock = await runStock();
-    // Scaled inputs avoid overflows in deep networks. Positive inputs avoid NaN from roots of negative numbers.
-    for (const isPositive of areScaled(run.inputs) ? [] : [false, true]) {
-      if ((await badResult(Number.isFinite, run, stock)) === null) break;
-      const inputs = await scaledInputs(contest.inputs, isPositive);
-      if (!areScaled(inputs)) break;
-      run = { ...run, inputs };
-      stock = await runStock();
+export const compareProgram = (contest: Contest, callSeconds: number): Promise<Compared> =>
+  inFolder(contest, async (folder) => {
+    let run = contest;
+    const notCompared = (equal: false | null, reason: string): Compared => ({
+      ...{ equal, reason, inputs: run.inputs },
+      ...{ maxError: Infinity, hasFailed: true, seconds: NaN },
+    });
+    try {
+      const runStock = () => runProgram(run, run.stock, join(folder, 'stock'), callSeconds);
+      let stock = await runStock();
+      // Scaled inputs avoid overflows in deep networks. Positive inputs avoid NaN from roots of negative numbers.
+      for (const isPositive of areScaled(run.inputs) ? [] : [false, true]) {
+        if ((await badResult(Number.isFinite, run, stock)) === null) break;
+        const inputs = await scaledInputs(contest.inputs, isPositive);
+        if (!areScaled(inputs)) break;
+        run = { ...run, inputs };
+        stock = await runStock();
+      }
+      if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
+      const noNumber = await badResult((value) => !Number.isNaN(value), run, stock);
+      // If stock needs nearly all of the time, slightly slower is no failure.
+      const patience = Math.max(callSeconds, 3 * stock.seconds);
+      const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
+      if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
+      const compared =
+        noNumber === null ? await compareResults(run, stock.files, tuned.files) : unusable(noNumber);
+      const seconds = Math.max(stock.seconds, tuned.seconds);
+      return { ...compared, hasFailed: false, seconds, inputs: run.inputs };
+    } catch (error) {
+      if (error instanceof StoppedError) throw error;
+      return notCompared(null, messageOf(error));
     }
-    if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
-    const noNumber = await badResult((value) => !Number.isNaN(value), run, stock);
-    // If stock needs nearly all of the time, slightly slower is no failure.
-    const patience = Math.max(callSeconds, 3 * stock.seconds);
-    const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
-    if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
-    const compared: Omit<Verdict, 'timing'> =
-      noNumber === null
-        ? await compareResults(run, stock.files, tuned.files)
-        : { equal: null, maxError: Infinity, reason: noNumber };
-    const seconds = Math.max(stock.seconds, tuned.seconds);
-    return { ...compared, hasFailed: false, seconds, inputs: run.inputs };
-  } catch (error) {
-    if (error instanceof StoppedError) throw error;
-    return notCompared(null, messageOf(error));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+  });
 
 /**
  * Whether the untuned program runs without an error.
  * @throws StoppedError when the signal fires
  */
-export async function canRun(contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> {
-  const folder = await mkdtemp(join(contest.folder, 'call-'));
-  try {
-    return !('failure' in (await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds)));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+export const canRun = (contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> =>
+  inFolder(
+    contest,
+    async (folder) =>
+      !('failure' in (await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds))),
+  );
 
 /**
  * Largest absolute change of each of stock's results when its inputs are rounded; null if stock cannot be run.
  * @throws StoppedError when the signal fires
  */
-export async function roundingOf(contest: Contest, callSeconds: number): Promise<readonly number[] | null> {
-  const folder = await mkdtemp(join(contest.folder, 'rounded-'));
-  try {
+export const roundingOf = (
+  contest: Omit<Contest, 'tuned'>,
+  callSeconds: number,
+): Promise<readonly number[] | null> =>
+  inFolder(contest, async (folder) => {
     const inputs = await roundedInputs(contest.inputs, contest.roundsTo ?? [], folder);
     const [before, after] = [
       await runProgram(contest, contest.stock, join(folder, 'as-given'), callSeconds),
@@ -160,8 +150,18 @@ export async function roundingOf(contest: Contest, callSeconds: number): Promise
       errors.push(compareOutputs(a, b, elementType).maxError);
     }
     return errors;
+  });
+
+/** Runs an action with a folder for results, and removes the folder. */
+async function inFolder<T>(
+  { folder }: Pick<Contest, 'folder'>,
+  action: (folder: string) => Promise<T>,
+): Promise<T> {
+  const own = await mkdtemp(join(folder, 'results-'));
+  try {
+    return await action(own);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(own, { recursive: true, force: true });
   }
 }
 
@@ -222,6 +222,9 @@ async function badResult(
   return null;
 }
 
+/** Stock's results prove nothing. */
+const unusable = (reason: string) => ({ equal: null, maxError: Infinity, reason });
+
 /** Reads one pair of results at a time, because all results of a large program may exceed the memory. */
 async function compareResults(
   { function: { results }, roundsTo, rounding }: Contest,
@@ -235,19 +238,13 @@ async function compareResults(
     let comparison = compareOutputs(expected, actual, elementType);
     if (!comparison.equal && roundsTo !== undefined) {
       const allowance = programAllowance(expected, elementType, roundsTo);
-      if (allowance === null)
-        return { equal: null, maxError: Infinity, reason: `result ${i} is not finite on random inputs` };
+      if (allowance === null) return unusable(`result ${i} is not finite on random inputs`);
       const more = ROUNDINGS * (rounding?.[i] ?? 0);
       // A small rounding may change an integer result, such as an argmax, by any amount.
       if (more === Infinity || (more > 0 && /^[su]?i/.test(elementType)))
-        return {
-          equal: null,
-          maxError: Infinity,
-          reason: `result ${i} depends on how its inputs are rounded`,
-        };
-      const allowed = (value: number) => Math.max(more, allowance.fromExpected(value));
-      const both = { fromExpected: allowed, fromTruth: allowed };
-      comparison = compareOutputs(expected, actual, elementType, null, both);
+        return unusable(`result ${i} depends on how its inputs are rounded`);
+      const allowed = allowanceOf(() => Math.max(more, allowance));
+      comparison = compareOutputs(expected, actual, elementType, null, allowed);
     }
     maxError = Math.max(maxError, comparison.maxError);
     if (comparison.reason !== null) reason ??= `result ${i}: ${comparison.reason}`;
@@ -279,19 +276,15 @@ export async function timeProgram(
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
-  const run = runOf(contest);
-  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) =>
+  const isClear = (measured: readonly (readonly [ModuleTimes, ModuleTimes])[]) =>
     isAnswered?.(measured.map(([a, b]) => Math.log(a.seconds / b.seconds))) === true;
-  const withDispatches = (module: string) => timeDispatches(run, module, effort);
-  const alone = async (module: string) => ({
-    seconds: await timeModule(run, module, effort),
-    dispatches: new Map() as DispatchTimes,
-  });
+  const timed = (hasStatistics: boolean) =>
+    inPairs(stock, tuned, extent, (module) => timeModule(contest, module, effort, hasStatistics), isClear);
   try {
     // Runtimes before 3.13 reject the flag for statistics.
-    const pairs = await inPairs(stock, tuned, extent, withDispatches, isClear).catch((error: unknown) => {
+    const pairs = await timed(true).catch((error: unknown) => {
       if (error instanceof StoppedError) throw error;
-      return inPairs(stock, tuned, extent, alone, isClear);
+      return timed(false);
     });
     if (pairs.length < leastOf(extent) && !isClear(pairs)) return tooLong;
     return {
@@ -305,33 +298,8 @@ export async function timeProgram(
   }
 }
 
-/** The call of a contest's function. */
-export const runOf = ({
-  tools,
-  device,
-  inputs,
-  flags,
-  function: { name },
-  signal,
-}: Omit<Contest, 'stock' | 'tuned'>): ModuleRun => ({
-  benchmarkModule: tools.benchmarkModule,
-  device,
-  functionName: name,
-  inputs,
-  ...(flags && { flags }),
-  ...(signal && { signal }),
-});
-
-/** Seconds of timing in one process. Many short repetitions are best for `undisturbed`. */
-const TIMED_SECONDS = 0.08;
-const LEAST_REPETITIONS = 3;
-const MOST_REPETITIONS = 20;
-
-/**
- * A call of more seconds than this runs once in a process. Loading takes little time compared with such a call, and more processes
- * give a better interval than more calls in each.
- */
-const LONG_CALL = 0.25;
+/** Many short repetitions are best for `undisturbed`. */
+const CARE: Care = { seconds: 0.08, least: 3, most: 20 };
 
 /** Least seconds to time both programs. @param seconds of a process that calls the function once, about */
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;
@@ -345,11 +313,6 @@ function effortOf(seconds: number, extent: Extent, pairs: number): ProcessEffort
 }
 
 /** Effort of one process. @param seconds of a call */
-export function processEffort(seconds: number, timeoutSeconds: number): ProcessEffort {
-  const fitting = Math.min(
-    MOST_REPETITIONS,
-    Math.max(LEAST_REPETITIONS, Math.floor(TIMED_SECONDS / seconds)),
-  );
-  const repetitions = seconds > LONG_CALL ? 1 : fitting;
-  return { repetitions, minSeconds: TIMED_SECONDS / MOST_REPETITIONS, timeoutSeconds };
-}
+export const processEffort = (seconds: number, timeoutSeconds: number): ProcessEffort => ({
+  ...{ repetitions: repetitionsFor(seconds, CARE), minSeconds: CARE.seconds / CARE.most, timeoutSeconds },
+});

@@ -1,7 +1,6 @@
 // Time of each dispatch of a program, by the runtime's statistics.
-import { timeDispatches } from '../measure/compare-modules.ts';
+import { timeModule } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { runOf } from '../program/verify.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 
@@ -20,7 +19,7 @@ export async function dispatchSeconds(program: MeasuredProgram): Promise<Readonl
     const { stock, contests } = await runnable(program);
     for (const contest of contests) {
       const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds: limits.runSeconds };
-      const { dispatches } = await timeDispatches(runOf(contest), stock, effort);
+      const { dispatches } = await timeModule(contest, stock, effort, true);
       for (const [name, one] of dispatches) seconds.set(name, (seconds.get(name) ?? 0) + one.seconds);
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   type SplitProgram,
 } from '../inject/split-program.ts';
 import { isDispatchOf } from '../input/operation.ts';
-import { LEAST_PAIRS, timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
+import { LEAST_PAIRS, timeModule, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { independentRuns } from '../program/independent.ts';
@@ -23,7 +23,7 @@ import {
   type Uncompiled,
 } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
-import { processEffort, runOf } from '../program/verify.ts';
+import { processEffort } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { compiling, type MeasuredProgram } from './runnable.ts';
 
@@ -113,7 +113,7 @@ export async function roundBench(
       const effort = isFirst
         ? { repetitions: 1, minSeconds: FIRST_SECONDS, timeoutSeconds: limits.compileSeconds }
         : processEffort(callSeconds[i]!, patience);
-      times.push(await timeDispatches(runOf(contest), module, effort));
+      times.push(await timeModule(contest, module, effort, true));
     }
     return times;
   };

@@ -83,7 +83,7 @@ export class Timer {
 
   /** Runs the default once. */
   async timeDefault(path: string, timeoutSeconds: number): Promise<CandidateTimings> {
-    const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds, only: [DEFAULT_NAME] };
+    const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds };
     const timed = await timeCandidates(this.#toolchain, this.#workload, path, [DEFAULT_NAME], options);
     const own = timed.seconds.get(DEFAULT_NAME);
     if (own !== undefined) this.#default = sumOf(own);
@@ -109,7 +109,7 @@ export class Timer {
       const repetitions = repetitionsFor(seconds / sizes, care);
       const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (this.#default || 0));
       return timeCandidates(this.#toolchain, this.#workload, path, some, {
-        ...{ repetitions, minSeconds: LEAST_SECONDS, placement, only: some },
+        ...{ repetitions, minSeconds: LEAST_SECONDS, placement },
         timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + some.length * repetitions * longest),
       });
     };

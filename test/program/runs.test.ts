@@ -143,7 +143,7 @@ describe('a difference is compared with the effect of rounded inputs', () => {
   const body = (tuned: string) => String.raw`one='\000\000\200\077'
     case "$module $*" in
       a*) result=${tuned} ;;
-      */rounded-*/input0.bin*) result='\000\000\240\077' ;;
+      */results-*/input0.bin*) result='\000\000\240\077' ;;
       *) result=$one ;;
     esac`;
   test.each([
