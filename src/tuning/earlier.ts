@@ -8,6 +8,7 @@ import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
+import { timedTrial } from './trials.ts';
 
 /** Number of configurations of earlier searches that a new search begins with. */
 const SEEDS = 4;
@@ -19,7 +20,7 @@ export function markedIn(store: Store, subject: Subject): (configuration: Config
 }
 
 /** Trials of the subject. A dispatch without trials gets those of its operation alone. */
-export function earlierTrials(store: Store, subject: Subject): Trial[] {
+function earlierTrials(store: Store, subject: Subject): Trial[] {
   const own = store.trials(subject);
   const { workloadForm } = subject;
   if (own.length > 0 || !isOperationWork(workloadForm)) return own;
@@ -31,14 +32,8 @@ export function earlierTrials(store: Store, subject: Subject): Trial[] {
 export const VERIFICATION = 'verification';
 
 /** The winner of another device, as a trial to begin with. */
-export const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: TuningRecord): Trial => ({
-  configuration,
-  outcome: 'measured',
-  seconds,
-  ratio,
-  message: null,
-  strategy: VERIFICATION,
-});
+const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: TuningRecord): Trial =>
+  timedTrial({ configuration, seconds, ratio }, VERIFICATION);
 
 /** Whether the winner of another device has not been compared with the default on this device yet. */
 export const isVerifiable = (

@@ -1,15 +1,12 @@
-// Measures a record again: the finals that made it, with its configuration and the default.
+// Races the configuration of a record with the default: again, or for the first time on this device.
 import type { Interval } from '../measure/statistics.ts';
-import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import type { Run, Store, Subject, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import type { Bench, Failure } from './bench.ts';
-import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
-import { markedIn } from './earlier.ts';
+import type { Bench } from './bench.ts';
 import { finalRace, type Race, type Standing } from './final-race.ts';
 import { decisionOf } from './result.ts';
 import { SearchNotes } from './search-notes.ts';
-import { evidenceAgain, finalsOf } from './timed-again.ts';
-import { defaultTrial, failedTrial, runsOf } from './trials.ts';
+import { defaultTrial, failedTrial, runsOf, timedTrial } from './trials.ts';
 
 /**
  * - `holds`: both intervals overlap. `faster`, `weaker`: they do not, and the record is still faster than the default.
@@ -31,8 +28,43 @@ export interface Again {
 const AGAIN = 'again';
 
 /**
- * Measures a record's configuration beside the default. Writes runs and trials in any case, and claims if the rule decides. The
- * default replaces a record that is lost.
+ * Races a record's configuration with the default. Writes trials, runs and marks.
+ * @param strategy name of the trials
+ * @param isBrief as for `Bench.prepareFinals`
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @returns null if the default cannot be timed
+ * @throws errors of the bench
+ */
+export async function raceWithDefault(
+  { configuration, evidence }: TuningRecord,
+  { workloadForm }: Subject,
+  bench: Bench,
+  notes: SearchNotes,
+  strategy: string,
+  isBrief: boolean,
+  isTimeLeft: () => boolean,
+): Promise<Race | null> {
+  const sizes = staticForms(workloadForm).length;
+  const expected = { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] };
+  const finals = await bench.prepareFinals([configuration], expected, isBrief);
+  if (finals === null) return null;
+  const runs: Run[] = [];
+  const raced = await finalRace(finals, isTimeLeft, (process, round) => {
+    runs.push(...runsOf(finals.contestants, process, 'finals', round));
+  });
+  if (raced === null) return null;
+  notes.addTrials([
+    defaultTrial(raced.defaultSeconds, strategy),
+    ...raced.standings.map((one) => timedTrial(one, strategy)),
+    ...raced.failed.map((one) => failedTrial(one, strategy)),
+  ]);
+  notes.addRuns(runs);
+  notes.markWrong(raced.failed);
+  return raced;
+}
+
+/**
+ * Measures a record again. Writes claims if the rule decides. The default replaces a record that is lost.
  * @param isTimeLeft whether more processes than the minimum may run
  * @throws errors of the bench
  */
@@ -44,44 +76,20 @@ export async function measureAgain(
   createdBy: string,
   isTimeLeft: () => boolean,
 ): Promise<Again> {
-  const { configuration, evidence } = record;
-  const sizes = staticForms(subject.workloadForm).length;
   const notes = new SearchNotes(store, subject, createdBy);
-  const finals = await bench.prepareFinals(
-    [configuration],
-    { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] },
-    false,
-  );
-  if (finals === null) return { drift: 'busy', now: null, reason: 'the default cannot be measured' };
-  const runs: Run[] = [];
-  const raced =
-    finals.contestants.length === 0
-      ? null
-      : await finalRace(finals, isTimeLeft, (process, round) => {
-          runs.push(...runsOf(finals.contestants, process, 'finals', round));
-        });
-  const [failure] = [...(raced ?? finals).failed];
-  if (failure !== undefined) return failed(failure, notes);
+  const raced = await raceWithDefault(record, subject, bench, notes, AGAIN, false, isTimeLeft);
+  const [failure] = raced?.failed ?? [];
+  if (failure !== undefined) return { drift: 'failed', now: null, reason: failure.reason };
   const standing = raced?.standings[0];
   if (raced === null || standing === undefined)
-    return { drift: 'busy', now: null, reason: 'the default could not be timed' };
-  const { seconds, ratio } = standing;
-  const timed: Trial = { configuration, outcome: 'measured', seconds, ratio, message: null, strategy: AGAIN };
-  notes.addTrials([defaultTrial(raced.defaultSeconds, AGAIN), timed]);
-  notes.addRuns(runs);
-  const drift = driftOf(standing, evidence);
-  const now = { ratio, low: standing.low, high: standing.high };
+    return { drift: 'busy', now: null, reason: 'the default cannot be measured' };
+  const { ratio, low, high } = standing;
+  const now = { ratio, low, high };
+  const drift = driftOf(standing, record.evidence);
   if (drift === 'busy') return { drift, now, reason: 'timings differ too much from process to process' };
   // A build may have marked the configuration in the meantime.
-  if (!markedIn(store, subject)(configuration))
-    write(record, { raced, standing, isLost: drift === 'lost' }, subject, store, createdBy);
+  if (notes.unmarked(raced).standings.length > 0) write(record, raced, standing, drift === 'lost', notes);
   return { drift, now, reason: null };
-}
-
-function failed(failure: Failure, notes: SearchNotes): Again {
-  notes.addTrials([failedTrial(failure, AGAIN)]);
-  notes.markWrong([failure]);
-  return { drift: 'failed', now: null, reason: failure.reason };
 }
 
 function driftOf({ verdict, low, high }: Standing, before: Interval): Drift {
@@ -91,36 +99,26 @@ function driftOf({ verdict, low, high }: Standing, before: Interval): Drift {
   return high < before.low ? 'weaker' : 'holds';
 }
 
-interface Found {
-  readonly raced: Race;
-  readonly standing: Standing;
-  readonly isLost: boolean;
-}
-
 /** The new claim counts more processes, so it replaces the old one. The interval of a lost record includes 1. */
 function write(
-  { configuration, evidence: before }: TuningRecord,
-  { raced, standing, isLost }: Found,
-  subject: Subject,
-  store: Store,
-  createdBy: string,
+  record: TuningRecord,
+  raced: Race,
+  standing: Standing,
+  isLost: boolean,
+  notes: SearchNotes,
 ): void {
-  const written = { createdAt: new Date().toISOString(), createdBy };
-  const { trials, tuningSeconds, families, complete } = before;
-  const searched = { trials, tuningSeconds, families, complete };
-  const finals = isLost ? [] : finalsOf(store.runs(subject), configuration);
-  const pooled = evidenceAgain(finals, standing, raced, before, searched);
-  const { ratio, low, high, seconds, defaultSeconds, maxError } = standing;
-  const { noiseFloor } = raced;
+  const { configuration, evidence: before } = record;
+  const { ratio, low, high, processes, repetitions } = standing;
   const evidence = {
-    ...(pooled ?? { ...searched, ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor, maxError } }),
-    processes: before.processes + standing.processes,
-    repetitions: before.repetitions + standing.repetitions,
+    ...notes.evidenceAgain(before, standing, raced),
+    ...(isLost && { ratio, low: Math.min(1, low), high }),
+    processes: before.processes + processes,
+    repetitions: before.repetitions + repetitions,
   };
-  const own = isLost ? { ...evidence, low: Math.min(1, low) } : evidence;
-  store.putRecord(subject, { configuration, evidence: own, ...written });
+  notes.record({ configuration, evidence });
   if (!isLost) return;
+  const { trials, tuningSeconds, families } = evidence;
   // Not complete: the next build with time searches again.
-  const { evidence: ofDefault } = decisionOf({ ...raced, standings: [] }, { ...searched, complete: false });
-  store.putRecord(subject, { configuration: DEFAULT_CONFIGURATION, evidence: ofDefault, ...written });
+  const searched = { trials, tuningSeconds, families, complete: false };
+  notes.record(decisionOf({ ...raced, standings: [] }, searched));
 }

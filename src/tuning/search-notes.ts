@@ -1,11 +1,11 @@
 // Database entries of one search, and entries that other processes made during it.
 import { configurationKey } from '../backend/index.ts';
-import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import type { Failure } from './bench.ts';
 import { markedIn, recordOf } from './earlier.ts';
-import type { Race } from './final-race.ts';
+import type { Race, Standing } from './final-race.ts';
 import type { Searched, TuningResult } from './result.ts';
-import { evidenceAgain, finalsOf } from './timed-again.ts';
+import { evidenceAgain } from './timed-again.ts';
 
 /** The view of one search on the database. Methods throw the errors of the store. */
 export class SearchNotes {
@@ -60,6 +60,11 @@ export class SearchNotes {
     return { configuration, evidence, ...(alternative && { alternative }) };
   }
 
+  /** Evidence from all finals of a configuration, those of this race included. */
+  evidenceAgain(before: Evidence, standing: Standing, raced: Race): Evidence {
+    return evidenceAgain(before, standing, raced, this.#store.runs(this.#subject));
+  }
+
   /** Replaces the evidence of an earlier winner that lost this race, or its old evidence would go on winning. */
   #recordTimedAgain({ configuration: best }: TuningResult, raced: Race, searched: Searched): void {
     if (this.before === null) return;
@@ -67,10 +72,11 @@ export class SearchNotes {
     const key = configurationKey(configuration);
     const standing = raced.standings.find((one) => configurationKey(one.configuration) === key);
     if (standing === undefined || key === configurationKey(best)) return;
-    const processes = finalsOf(this.#store.runs(this.#subject), configuration);
-    const again = evidenceAgain(processes, standing, raced, evidence, searched);
-    if (again === null) return;
-    this.#store.putRecord(this.#subject, { configuration, evidence: again, ...this.#written() });
+    const complete = searched.complete || evidence.complete;
+    this.record({
+      configuration,
+      evidence: { ...this.evidenceAgain(evidence, standing, raced), ...searched, complete },
+    });
   }
 
   /** @param budgetSeconds of this try; a larger budget tries again */

@@ -1,4 +1,4 @@
-// Pools all finals of an earlier winner that was timed again without winning.
+// Pools all finals of a record that was timed again.
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Evidence, Run } from '../store/store.ts';
@@ -25,27 +25,24 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
 }
 
 /**
- * Evidence that replaces earlier evidence. It counts at least as many processes, because it includes the earlier ones.
- * @param processes of all finals, those of `standing` included
- * @returns null if the interval is not finite
+ * Evidence from all finals of a configuration.
+ * @param before earlier evidence
+ * @param runs of its subject, those of `standing` included
  */
 export function evidenceAgain(
-  processes: readonly Process[],
-  standing: Standing,
-  { noiseFloor }: Race,
   before: Evidence,
-  searched: Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>,
-): Evidence | null {
-  const { ratio, low, high } = judge(processes);
-  if (!(low > 0 && high < Infinity)) return null;
-  const isPooled = processes.length > standing.processes;
+  { configuration, seconds, defaultSeconds, processes, repetitions, maxError, ...last }: Standing,
+  { noiseFloor }: Race,
+  runs: readonly Run[],
+): Evidence {
+  const finals = finalsOf(runs, configuration);
+  const isPooled = finals.length > processes;
+  const { ratio, low, high } = isPooled ? judge(finals) : last;
   return {
-    ...{ ratio, low, high, noiseFloor },
-    ...{ defaultSeconds: standing.defaultSeconds, seconds: standing.seconds },
-    processes: processes.length,
-    repetitions: standing.repetitions + (isPooled ? before.repetitions : 0),
-    maxError: Math.max(standing.maxError, before.maxError),
-    ...searched,
-    complete: searched.complete || before.complete,
+    ...before,
+    ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor },
+    processes: isPooled ? finals.length : processes,
+    repetitions: repetitions + (isPooled ? before.repetitions : 0),
+    maxError: Math.max(maxError, before.maxError),
   };
 }

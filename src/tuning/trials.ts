@@ -4,20 +4,21 @@ import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
 import type { Batch, Contestant, Failure, TimedProcess } from './bench.ts';
 
-/** @param defaultSeconds of one execution in the same batch, over sizes their geometric mean */
-const timedTrial = (
-  configuration: Configuration,
-  ratio: number,
-  defaultSeconds: number,
-  strategy: string,
-): Trial => ({
-  ...{ configuration, strategy, ratio, message: null },
-  ...{ outcome: 'measured', seconds: defaultSeconds / ratio },
+/** A configuration, its seconds of one execution (over sizes, the geometric mean), and the default's time over its time. */
+interface Timed {
+  readonly configuration: Configuration;
+  readonly seconds: number;
+  readonly ratio: number;
+}
+
+export const timedTrial = ({ configuration, seconds, ratio }: Timed, strategy: string): Trial => ({
+  ...{ configuration, strategy, seconds, ratio },
+  ...{ outcome: 'measured', message: null },
 });
 
 /** The default as a trial, so that the table of trials shows the baseline. */
 export const defaultTrial = (seconds: number, strategy: string): Trial =>
-  timedTrial(DEFAULT_CONFIGURATION, 1, seconds, strategy);
+  timedTrial({ configuration: DEFAULT_CONFIGURATION, seconds, ratio: 1 }, strategy);
 
 /**
  * Trials of a batch.
@@ -34,7 +35,8 @@ export function trialsOf(
       return own === undefined ? [] : [geometricMean(defaultSeconds ?? defaults) / geometricMean(own)];
     });
     if (ratios.length === 0 || defaults.length === 0) return [];
-    return [timedTrial(configuration, geometricMean(ratios), geometricMean(defaults), strategy)];
+    const ratio = geometricMean(ratios);
+    return [timedTrial({ configuration, ratio, seconds: geometricMean(defaults) / ratio }, strategy)];
   });
   return [...timed, ...failed.map((one) => failedTrial(one, strategy))];
 }

@@ -4,13 +4,14 @@ import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, sumOf } from '../measure/statistics.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
-import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
+import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import type { Bench, Field, ReadyBatch } from './bench.ts';
 import { alternativeOf, finalistsOf } from './alternative.ts';
-import { begunSpace, isVerifiable, markedIn, trialElsewhere, VERIFICATION } from './earlier.ts';
+import { begunSpace, isVerifiable, markedIn, VERIFICATION } from './earlier.ts';
 import { spaceWithPrior } from './prior.ts';
-import { finalRace, winner, type Race } from './final-race.ts';
+import { finalRace, winner } from './final-race.ts';
+import { raceWithDefault } from './measure-again.ts';
 import { Ranks } from './ranks.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
 import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
@@ -136,39 +137,16 @@ export class WorkloadSearch {
     if (alike === null) return null;
     this.#alike = null;
     const begun = this.#job.clock();
-    const { subject } = this.#job;
-    const { configuration, evidence } = alike;
+    const [{ subject }, bench, notes] = [this.#job, this.#bench, this.#notes];
     this.#report('finals');
-    const sizes = staticForms(subject.workloadForm).length;
-    const finals = await this.#bench.prepareFinals(
-      [configuration],
-      { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] },
-      true,
-    );
-    const runs: Run[] = [];
-    const raced = finals && (await this.#race(finals, isTimeLeft, (some) => runs.push(...some)));
+    const raced = await raceWithDefault(alike, subject, bench, notes, VERIFICATION, true, isTimeLeft);
     this.#tuningSeconds += this.#job.clock() - begun;
-    if (raced === null) return null;
-    const timed = raced.standings.map(({ seconds, ratio }): Trial => ({
-      ...trialElsewhere(alike),
-      seconds,
-      ratio,
-    }));
-    const strategy = VERIFICATION;
-    this.#notes.addTrials([
-      defaultTrial(raced.defaultSeconds, strategy),
-      ...timed,
-      ...raced.failed.map((one) => failedTrial(one, strategy)),
-    ]);
-    this.#notes.addRuns(runs);
-    this.#notes.markWrong(raced.failed);
-    const unmarked = this.#notes.unmarked(raced);
-    if (winner(unmarked) === null) return null;
+    const unmarked = raced && notes.unmarked(raced);
+    if (unmarked === null || winner(unmarked) === null) return null;
     // Families and completeness of the other device's search hold for the whole class.
-    const { families, complete } = evidence;
+    const { families, complete } = alike.evidence;
     const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
-    const result = decisionOf(unmarked, searched);
-    return this.#notes.record(result);
+    return notes.record(decisionOf(unmarked, searched));
   }
 
   /**
@@ -222,12 +200,6 @@ export class WorkloadSearch {
     };
   }
 
-  #race(finals: Field, isTimeLeft: () => boolean, note: (runs: Run[]) => void): Promise<Race | null> {
-    return finalRace(finals, isTimeLeft, (process, round) => {
-      note(runsOf(finals.contestants, process, 'finals', round));
-    });
-  }
-
   /** @param complete whether the search has come to its end */
   async #decide(
     finals: Field | null,
@@ -238,8 +210,8 @@ export class WorkloadSearch {
     const begun = this.#job.clock();
     const raced =
       finals &&
-      (await this.#race(finals, isTimeLeft, (runs) => {
-        this.#notes.addRuns(runs);
+      (await finalRace(finals, isTimeLeft, (process, round) => {
+        this.#notes.addRuns(runsOf(finals.contestants, process, 'finals', round));
       }));
     this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
