@@ -1,5 +1,6 @@
 // Measuring on this machine: the lock, the scratch folder and the toolchain.
 import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { commonFolder } from '../measure/common-modules.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
@@ -7,32 +8,37 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { acquireMeasuringLock } from '../site/measuring-lock.ts';
 import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
+import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { UserError } from '../system/user-error.ts';
-import { likelyCompilesAtOnce } from './tune-workloads.ts';
+
+/** Most compiles at once. Each keeps about one thread busy and takes a third of a gigabyte. */
+const MOST_COMPILES_AT_ONCE = 4;
+
+/** Number of compiles that this machine runs at once. */
+export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
 /**
  * Runs an action while no other process measures on this machine.
- * @param budgetSeconds longest wait for other processes
+ * @param seconds longest wait for other processes
  * @param action receives a folder that is removed afterwards; it returns why it ended early, or null
- * @throws UserError if the cache folder is not writable
+ * @returns why the action did not run, or ended early; null otherwise
+ * @throws if the cache folder is not writable
  */
 export async function measuringAlone(
   { env, cacheDirectory }: Pick<Surroundings, 'env' | 'cacheDirectory'>,
-  budgetSeconds: number,
+  seconds: number,
   signal: AbortSignal,
-  action: (folder: string) => Promise<string | null>,
-): Promise<string | null> {
-  const lock = await acquireMeasuringLock({ env, cacheDirectory }, budgetSeconds, signal);
-  if (lock === null) return BUSY.reason;
+  action: (folder: string) => Promise<Reason | null>,
+): Promise<Reason | null> {
+  const lock = await acquireMeasuringLock({ env, cacheDirectory }, seconds, signal);
+  if (lock === null) return BUSY;
   const folder = makeScratchFolder(cacheDirectory, 'tuning');
   try {
-    if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
-    return await action(folder);
+    return folder === null ? cacheUnwritable(cacheDirectory) : await action(folder);
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
-    return 'it was interrupted';
+    return because('interrupted');
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
     lock.release();
@@ -46,10 +52,11 @@ export function toolchainOf(
   folder: string,
   cacheDirectory: string,
   signal: AbortSignal,
+  compiles = new Semaphore(likelyCompilesAtOnce()),
 ): Toolchain {
   mkdirSync(folder);
   return {
-    ...{ ...tools, compiler: site.executable, compiles: new Semaphore(likelyCompilesAtOnce()), signal },
+    ...{ ...tools, compiler: site.executable, compiles, signal },
     ...{ release: site.compiler.release, flags: site.flags, device: site.device },
     ...{ workDirectory: folder, commonDirectory: commonFolder(cacheDirectory) },
   };

@@ -1,18 +1,14 @@
 // Tunes many workloads within one budget.
-import { mkdirSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { isDispatchOf } from '../input/operation.ts';
-import { commonFolder } from '../measure/common-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
-import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import { StoppedError } from '../measure/toolchain.ts';
 import { defaultStrategy } from '../search/index.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { acquireMeasuringLock } from '../site/measuring-lock.ts';
 import { noTuner, type Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
 import { userName } from '../store/author.ts';
@@ -21,8 +17,8 @@ import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
 import { isOperationWork, likelyCost, type Workload } from '../workload/workload.ts';
+import { likelyCompilesAtOnce, measuringAlone, toolchainOf } from './here.ts';
 import { realBench } from './real-bench.ts';
 import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
@@ -30,7 +26,7 @@ import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
 import { DEFAULT_EFFORT, EFFORT_ALONE, type Effort, type TuningProgress } from './search-job.ts';
 import { WorkloadSearch } from './workload-search.ts';
-import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** A workload to tune. */
 export interface Work {
@@ -86,14 +82,6 @@ export interface TuneOutcome {
   /** Why the others have no result. */
   readonly whyNot: Reason;
 }
-
-/** Most compiles at once. Each keeps about one thread busy and takes a third of a gigabyte. */
-const MOST_COMPILES_AT_ONCE = 4;
-
-/** Number of compiles that this machine runs at once. */
-export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
-
-const INTERRUPTED = because('interrupted');
 
 /** So few workloads get equal shares of the time; more are weighted by their share of the program's time. */
 const FEW = 4;
@@ -154,31 +142,22 @@ export async function tuneWorkloads(
   const clock = () => performance.now() / 1000;
   let end = clock() + options.budgetSeconds;
   const { cacheDirectory } = surroundings;
-  if (backend === undefined) return { results, undecided, whyNot: site.whyNotHere ?? noTuner(site.target) };
-  if (tools === null)
-    return {
-      results,
-      undecided,
-      whyNot: because('tools-missing'),
-    };
+  const ended = (whyNot: Reason): TuneOutcome => ({ results, undecided, whyNot });
+  if (backend === undefined) return ended(site.whyNotHere ?? noTuner(site.target));
+  if (tools === null) return ended(because('tools-missing'));
   const revocation = store.ownRevocation();
-  if (revocation !== null)
-    return {
-      results,
-      undecided,
-      whyNot: because(
-        'revoked',
-        `nobody reads what is tuned here: ${revocation.scope} ${revocation.value} is revoked (${revocation.reason})`,
-      ),
-    };
+  if (revocation !== null) {
+    const { scope, value, reason } = revocation;
+    return ended(
+      because('revoked', `nobody reads what is tuned here: ${scope} ${value} is revoked (${reason})`),
+    );
+  }
 
-  const isFinished = () => options.finishEarly?.aborted === true;
   const began = options.began ?? Date.now();
   /** Uses a result that another process made while this one waited: a record, or the note that `seconds` do not suffice. */
   const takeOver = (work: Work, seconds: number): boolean => {
     if (options.again?.has(work.key) === true) return false;
-    const { target, compiler, device } = placeOf(site);
-    const [vain] = store.findUndecided([work.key], { target, compiler, device });
+    const [vain] = store.findUndecided([work.key], placeOf(site));
     if (vain && Date.parse(vain.lastTriedAt) >= began && !isWorthAnotherTry(vain, seconds, [])) {
       undecided.set(work.key, vain);
       return true;
@@ -188,23 +167,9 @@ export async function tuneWorkloads(
     results.set(work.key, { ...found, outcome: 'hit' });
     return true;
   };
-  const lock = await acquireMeasuringLock(
-    surroundings,
-    options.patienceSeconds ?? options.budgetSeconds,
-    options.signal,
-  );
-  if (lock === null) {
-    for (const work of works) takeOver(work, 0);
-    return { results, undecided, whyNot: BUSY };
-  }
-  const workDirectory = makeScratchFolder(cacheDirectory, 'tuning');
-  if (workDirectory === null) {
-    lock.release();
-    return { results, undecided, whyNot: cacheUnwritable(cacheDirectory) };
-  }
   let whyNot = because('budget-spent');
-  let overdue: AbortSignal | null = null;
-  try {
+  const patience = options.patienceSeconds ?? options.budgetSeconds;
+  const why = await measuringAlone(surroundings, patience, options.signal, async (folder) => {
     const share = shareOf(end - clock(), works.length);
     // Whole dispatches are tuned only in their program.
     const left = works.flatMap((work) => {
@@ -215,28 +180,18 @@ export async function tuneWorkloads(
     const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;
     end += clock() - asked;
     const overdueMs = 1000 * (end - clock() + graceSeconds(options.givenSeconds));
-    overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
+    const overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
+    const signal = AbortSignal.any([options.signal, overdue]);
     const compilesAtOnce = options.compilesAtOnce ?? likelyCompilesAtOnce();
-    const toolchain: Toolchain = {
-      ...tools,
-      compiler: site.executable,
-      compiles: new Semaphore(compilesAtOnce),
-      release: site.compiler.release,
-      flags: site.flags,
-      device: site.device,
-      workDirectory,
-      commonDirectory: commonFolder(cacheDirectory),
-      signal: AbortSignal.any([options.signal, overdue]),
-    };
+    const compiles = new Semaphore(compilesAtOnce);
     const isAlone = options.isEachAlone === true || left.length === 1;
     const effort = options.effort ?? (isAlone ? EFFORT_ALONE : DEFAULT_EFFORT);
     const { onProgress, finishEarly } = options;
-    // Several are compiled at once.
-    const toolchains = left.map((_, i) => ({ ...toolchain, workDirectory: join(workDirectory, String(i)) }));
-    for (const { workDirectory: own } of toolchains) mkdirSync(own);
-    const parts = left.map((work, i) => ({
-      work,
-      search: new WorkloadSearch(realBench(toolchains[i]!, work.workload), store, {
+    const parts = left.map((work, i) => {
+      // Several are compiled at once.
+      const own = join(folder, String(i));
+      const toolchain = toolchainOf(site, tools, own, cacheDirectory, signal, compiles);
+      const search = new WorkloadSearch(realBench(toolchain, work.workload), store, {
         subject: subjectOf(work, site),
         backend,
         options: work.options,
@@ -253,11 +208,15 @@ export async function tuneWorkloads(
             onProgress({ ...progress, secondsLeft, workloads: works.length, decided });
           },
         }),
-      }),
-      count: work.count,
-      likelyCost: likelyCost(work.workload),
-      programSeconds: programSeconds(work, dispatchSeconds ?? new Map()),
-    }));
+      });
+      return {
+        work,
+        search,
+        count: work.count,
+        likelyCost: likelyCost(work.workload),
+        programSeconds: programSeconds(work, dispatchSeconds ?? new Map()),
+      };
+    });
     await tuneTogether(
       parts,
       // A user with a smaller budget gets what is possible within it.
@@ -277,18 +236,14 @@ export async function tuneWorkloads(
         }
         const [row] = store.findUndecided([work.key], subjectOf(work, site));
         if (row !== undefined) undecided.set(work.key, row);
-        else whyNot = isFinished() ? INTERRUPTED : because('machine-busy');
+        else whyNot = because(finishEarly?.aborted === true ? 'interrupted' : 'machine-busy');
       },
-    );
-  } catch (error) {
-    if (!(error instanceof StoppedError)) throw error;
-    whyNot =
-      overdue?.aborted === true
-        ? because('machine-busy', 'tuning took much longer than its budget: the machine is busy')
-        : INTERRUPTED;
-  } finally {
-    rmSync(workDirectory, { recursive: true, force: true });
-    lock.release();
-  }
-  return { results, undecided, whyNot };
+    ).catch((error: unknown) => {
+      if (!(error instanceof StoppedError) || !overdue.aborted) throw error;
+      whyNot = because('machine-busy', 'tuning took much longer than its budget: the machine is busy');
+    });
+    return null;
+  });
+  if (why === BUSY) for (const work of works) takeOver(work, 0);
+  return ended(why ?? whyNot);
 }

@@ -4,6 +4,7 @@ import { isDefault } from '../backend/configuration.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
+import { because, type Reason } from '../system/reason.ts';
 import { userName } from '../store/author.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
@@ -35,7 +36,7 @@ const isAlone = (workload: Workload | undefined): boolean =>
  * Measures as many records of a site again as the budget allows.
  * @param note receives each as soon as it is measured
  * @returns why it ended early; null if it did not
- * @throws UserError if the cache folder is not writable
+ * @throws if the cache folder is not writable
  */
 export async function verifyRecords(
   records: readonly TuningRecord[],
@@ -45,14 +46,17 @@ export async function verifyRecords(
   surroundings: Pick<Surroundings, 'env' | 'cacheDirectory'>,
   { budgetSeconds, signal }: { readonly budgetSeconds: number; readonly signal: AbortSignal },
   note: (verified: Verified) => void,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const clock = () => performance.now() / 1000;
   const end = clock() + budgetSeconds;
   return measuringAlone(surroundings, budgetSeconds, signal, async (folder) => {
     for (const [i, record] of records.entries()) {
       const secondsLeft = end - clock();
       if (secondsLeft < LEAST_SECONDS)
-        return `the time is over: ${records.length - i} of ${records.length} records were not measured`;
+        return because(
+          'budget-spent',
+          `the time is over: ${records.length - i} of ${records.length} records were not measured`,
+        );
       const subject = store.subject(record);
       if (subject === undefined || !isOperationWork(subject.workloadForm)) continue;
       const toolchain = toolchainOf(

@@ -8,6 +8,7 @@ import type { Surroundings } from '../../settings/surroundings.ts';
 import { fits } from '../../store/filter.ts';
 import type { Store, TuningRecord } from '../../store/store.ts';
 import { placeOf } from '../../store/subject.ts';
+import { because } from '../../system/reason.ts';
 import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { measuringAlone, toolchainOf } from '../../tuning/here.ts';
 import {
@@ -137,11 +138,14 @@ async function measured(
   const end = performance.now() + 1000 * settings.budgetSeconds;
   const changes: DefaultChange[] = [];
   const failed: string[] = [];
-  const whyNot = await measuringAlone(surroundings, settings.budgetSeconds, stop.signal, async (folder) => {
+  const why = await measuringAlone(surroundings, settings.budgetSeconds, stop.signal, async (folder) => {
     for (const [i, [workload, form]] of [...works].entries()) {
       const secondsLeft = (end - performance.now()) / 1000;
       if (secondsLeft < 1)
-        return `the budget is spent: ${works.size - i} of ${works.size} workloads were not compared`;
+        return because(
+          'budget-spent',
+          `the budget is spent: ${works.size - i} of ${works.size} workloads were not compared`,
+        );
       display.show(`iree-tuned: ${i + 1} of ${works.size}, ${workload}`);
       const toolchains = {
         older: toolchainOf(first!.site, first!.tools, join(folder, `${i}-old`), cacheDirectory, stop.signal),
@@ -163,5 +167,5 @@ async function measured(
     display.clear();
     process.off('SIGINT', interrupt);
   });
-  return { changes, failed: whyNot === null ? failed : [...failed, whyNot] };
+  return { changes, failed: why === null ? failed : [...failed, why.reason] };
 }

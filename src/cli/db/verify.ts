@@ -61,7 +61,7 @@ async function run(command: CliCommand): Promise<void> {
   };
   show();
   const measuring = { budgetSeconds: settings.budgetSeconds, signal: stop.signal };
-  const whyNot = await verifyRecords(records, store, site, tools, surroundings, measuring, (one) => {
+  const why = await verifyRecords(records, store, site, tools, surroundings, measuring, (one) => {
     found.push(one);
     show();
   }).finally(() => {
@@ -70,6 +70,7 @@ async function run(command: CliCommand): Promise<void> {
     store.close();
   });
   const { device, compiler } = records[0] ?? { device: site.deviceKey, compiler: site.compiler.key };
+  const whyNot = why?.reason ?? null;
   const notHere = asked.length - records.length;
   const isEmpty = records.length === 0;
   command.print({ device, compiler, records: found.map(rowOf), whyNot, notHere }, () =>

@@ -12,7 +12,7 @@ import { searchInWords } from '../../report/sentences.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { STRATEGIES } from '../../search/index.ts';
 import { EFFORT_ALONE } from '../../tuning/search-job.ts';
-import { likelyCompilesAtOnce } from '../../tuning/tune-workloads.ts';
+import { likelyCompilesAtOnce } from '../../tuning/here.ts';
 import type { SearchOptions } from '../command.ts';
 import { restrictedTo } from '../search-space.ts';
 import { carryOut } from './carry-out.ts';
