@@ -11,7 +11,7 @@ import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatc
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import type { Configured } from './survey.ts';
+import type { Configured, SurveyOptions } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
 import type { InputText } from './text.ts';
 import { inTurn } from '../site/turn.ts';
@@ -66,20 +66,22 @@ export async function operationsOf(
   const splits = flagIsOn(command.arguments, 'split-input-file');
   const { bytes } = text;
   const bytecode = isBytecode(bytes);
+  const convert = elementTypeConversion(command.arguments);
+  const identity = inputIdentity(command, text.digest);
+  const ask = (written: SurveyOptions['text'], own?: SurveyMeans) =>
+    survey(text, written, identity, command, options, surroundings, own);
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
   const isAsWritten = command.rewriting === undefined;
   const isLinalg = isAsWritten && !bytecode && isReadable(bytes, found);
   if (isLinalg) {
-    const operations = classify(found, sizes, elementTypeConversion(command.arguments));
+    const operations = classify(found, sizes, convert);
     const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
     const open = isOpen(bytes, found, operations);
     // Skipped operations stay skipped, so a survey adds nothing.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
-    const identity = inputIdentity(command, text.digest);
-    const ask = () => survey(text, found, identity, command, options, surroundings);
     const { surveyed, waitedSeconds } =
       open && !options.ownPreprocessing
-        ? await askInTurn(identity, ask, surroundings)
+        ? await askInTurn(identity, () => ask({ bytes, operations: found, convert }), surroundings)
         : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
     return surveyed === null
       ? { ...asWritten, waitedSeconds }
@@ -87,9 +89,7 @@ export async function operationsOf(
   }
   if (splits) return because('split-input');
   if (options.ownPreprocessing) return because('own-preprocessing');
-  const identity = inputIdentity(command, text.digest);
-  const ask = () => survey(text, null, identity, command, options, surroundings, means);
-  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, () => ask(null, means), surroundings, means);
   if (surveyed === null) return because('not-compiled');
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
@@ -142,13 +142,15 @@ export async function surveyText(
   const { digest, reading: options, operations, waitedSeconds: before } = input;
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
   // Operations before a survey come from linalg text.
-  const found = operations.length === 0 ? null : operations.map(({ place }) => place.operation!);
+  const found = operations.map(({ place }) => place.operation!);
+  const convert = elementTypeConversion(command.arguments);
+  const text = operations.length === 0 ? null : { bytes: input.bytes, operations: found, convert };
   const identity = inputIdentity(command, digest);
-  const ask = () => survey(input, found, identity, command, options, surroundings);
+  const ask = () => survey(input, text, identity, command, options, surroundings);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, { hasTurn });
   return (
     surveyed && {
-      ...fromSurveyed(surveyed, found ?? [], surroundings.settings),
+      ...fromSurveyed(surveyed, found, surroundings.settings),
       waitedSeconds: before + waitedSeconds,
     }
   );
@@ -181,7 +183,7 @@ function askInTurn(
 
 async function survey(
   { bytes, isWhole }: Pick<InputText, 'bytes' | 'isWhole'>,
-  found: readonly Operation[] | null,
+  text: SurveyOptions['text'],
   identity: string,
   command: Command,
   { fromStdin, dataTiling }: ReadingOptions,
@@ -190,7 +192,6 @@ async function survey(
 ): Promise<Surveyed> {
   // Loaded on demand: a hit needs no survey.
   const { surveyInput } = await import('./survey.ts');
-  const text = found && { bytes, operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
   const begun = performance.now();
   const surveyed = await surveyInput(

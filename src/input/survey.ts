@@ -127,15 +127,12 @@ export async function surveyInput(
     const output = join(folder, `${phase}.mlir`);
     const all = [
       ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, NO_CONST_EVAL],
-      ...passes,
-      ...flags,
+      ...[...passes, ...flags],
       ...['-o', output],
+      ...(options.dataTiling ? NO_DATA_TILING : []),
     ];
-    const result = await askCompiler(
-      command.compiler.executable,
-      withTrailingFlags(command.expanded, options.dataTiling ? [...all, ...NO_DATA_TILING] : all),
-      { env, stdin: options.stdin },
-    );
+    const argv = withTrailingFlags(command.expanded, all);
+    const result = await askCompiler(command.compiler.executable, argv, { env, stdin: options.stdin });
     return result.code === 0 ? readFileSync(output) : null;
   };
   try {

@@ -17,15 +17,15 @@ export async function passOn(
   surroundings: Surroundings,
 ): Promise<never> {
   const { input: text } = pass;
+  const report = () => reportPass(pass, command, surroundings);
   if (text === undefined || command.arguments.input?.kind !== 'file') {
-    reportPass(pass, command, surroundings);
+    report();
     return runInPlace(command.compiler.executable, command.argv, takenStdin(), surroundings.env);
   }
   const before = stampsBefore(surroundings);
   const onEnd = (ending: Ending) => {
-    const explanation = reportPass(pass, command, surroundings);
-    const counts = countsOfPass(pass.pass, pass.decisions);
-    rememberRun(ending, { counts, explanation }, command, text, before, [], surroundings);
+    const again = { counts: countsOfPass(pass.pass, pass.decisions), explanation: report() };
+    rememberRun(ending, again, command, text, before, [], surroundings);
   };
   return runPlan(
     { command, input: text, decisions: [], injected: null, module: null },
