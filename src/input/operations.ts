@@ -63,10 +63,10 @@ export async function operationsOf(
   means: SurveyMeans = {},
 ): Promise<InputOperations | Reason> {
   const { sizes } = surroundings.settings;
+  const convert = elementTypeConversion(command.arguments);
   const splits = flagIsOn(command.arguments, 'split-input-file');
   const { bytes } = text;
   const bytecode = isBytecode(bytes);
-  const convert = elementTypeConversion(command.arguments);
   const identity = inputIdentity(command, text.digest);
   const ask = (written: SurveyOptions['text'], own?: SurveyMeans) =>
     survey(text, written, identity, command, options, surroundings, own);

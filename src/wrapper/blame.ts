@@ -49,7 +49,6 @@ export async function failsAgain(
 /**
  * Marks configurations as broken, forever: the messages point at the operation, and the compile fails again with this configuration alone.
  * @param stderr messages of the compile with all configurations
- * @param workSeconds limit of processor time of each compile
  */
 export async function markBroken(
   plan: Plan,
@@ -57,12 +56,11 @@ export async function markBroken(
   stderr: string,
   store: Store,
   surroundings: Surroundings,
-  workSeconds: number,
 ): Promise<void> {
   for (const one of blamed(plan, stderr)) {
     const subject = one.record === null ? undefined : store.subject(one.record);
     if (subject === undefined) continue;
-    const said = await failingAlone(one, plan, inspected, stderr, surroundings, workSeconds);
+    const said = await failingAlone(one, plan, inspected, stderr, surroundings);
     if (said === null) continue;
     store.addMarks(subject, [
       { configuration: one.configuration, kind: 'compile-error', reason: firstError(said), ...writtenNow() },
@@ -73,18 +71,17 @@ export async function markBroken(
 /** Compiles with the configuration of one operation alone. @returns the messages if that fails; null otherwise */
 async function failingAlone(
   { tunable: { key: blamedKey } }: Injected,
-  { decisions, command }: Plan,
+  { decisions, command, workSeconds }: Plan,
   inspected: Inspected,
   stderr: string,
   surroundings: Surroundings,
-  workSeconds: number,
 ): Promise<string | null> {
   const own = leaveOut(decisions, (key) => (key === blamedKey ? null : because('worse-in-program')));
   if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
   const injection = planCompile(own, inspected, command, surroundings);
   const alone = await injectedCommand(injection, command, inspected, own, surroundings);
   if (alone === null || injection.route === 'none') return null;
-  return failsAgain(alone, command.compiler.executable, surroundings, workSeconds);
+  return failsAgain(alone, command.compiler.executable, surroundings, workSeconds());
 }
 
 /** The decisions whose operations the messages point at. A single decision is blamed for an error at any place. */

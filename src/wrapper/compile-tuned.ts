@@ -24,7 +24,7 @@ import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun } from './replay.ts';
-import { NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
+import { NOT_APPLIED, SUCCESS, type Ending, type Plan } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
@@ -99,26 +99,25 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const decided = await decide(found, asked, given);
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
-  const limit = () => limitFor(command, inspected.input, surroundings);
+  const workSeconds = () => limitFor(command, inspected.input, surroundings);
   const report = reporting(decided, asked, given);
   const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
     const module = await kept.find(injected ?? originalCompile(command, inspected.input));
-    const plan: Plan = { command, input: inspected.input, decisions, injected, module };
-    const hooks: PlanHooks = {
+    const plan: Plan = {
+      ...{ command, input: inspected.input, decisions, injected, module, workSeconds, onEnd },
       mayFallBack: mayFallBack(settings, lock),
-      onEnd,
       async onLost() {
         // With this survey the next build decides about the generated operations.
         await withSurvey(inspected, command, surroundings);
       },
       async onFailure(stderr) {
-        if (store === null || settings.readonly || stderr === null) return;
+        if (store === null || settings.readonly) return;
         const { markBroken } = await import('./blame.ts');
-        await markBroken(plan, inspected, stderr, store, surroundings, limit());
+        await markBroken(plan, inspected, stderr, store, surroundings);
       },
     };
     // `iree-tuned lock` has proven that locked configurations land.
-    return runPlan(plan, hooks, lock?.whole ? withoutTuning(surroundings) : surroundings);
+    return runPlan(plan, lock?.whole ? withoutTuning(surroundings) : surroundings);
   };
 
   const refuseAs = (ending: Pick<Ending, 'landed'> & { readonly fallback: Reason }): never => {
@@ -149,7 +148,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
     // Not loaded on a hit.
     const { completeSplit } = await import('../running/program-builds.ts');
-    await completeSplit(command, inspected, decisions, surroundings, kept, limit());
+    await completeSplit(command, inspected, decisions, surroundings, kept, workSeconds());
   }
   return run(injected);
 }

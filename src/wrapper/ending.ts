@@ -17,6 +17,16 @@ export interface Plan {
   readonly injected: InjectedCommand | null;
   /** Path of the module if this build has compiled it already. */
   readonly module: string | null;
+  /** Limit of processor time of a compile with the injection, in seconds. */
+  readonly workSeconds: () => number;
+  /** Whether a failed build may fall back to the original command. */
+  readonly mayFallBack: boolean;
+  /** Reports the ending. */
+  readonly onEnd: (ending: Ending) => void;
+  /** A configuration was injected and did not land. */
+  readonly onLost?: () => Promise<void>;
+  /** The injection broke the compile twice, with these messages of the compiler. */
+  readonly onFailure?: (stderr: string) => Promise<void>;
 }
 
 /** The outcome of a compile, reported just before this process ends or is replaced. */
@@ -34,22 +44,8 @@ export interface Ending {
   readonly replayFiles: readonly string[] | null;
 }
 
-/** Callbacks of a running plan. */
-export interface PlanHooks {
-  /** Whether a failed build may fall back to the original command. */
-  readonly mayFallBack: boolean;
-  /** Reports the ending. */
-  readonly onEnd: (ending: Ending) => void;
-  /** A configuration was injected and did not land. */
-  readonly onLost: () => Promise<void>;
-  /** The injection broke the compile twice. Called with the compiler's messages, or null after a hang. */
-  readonly onFailure: (stderr: string | null) => Promise<void> | void;
-}
-
 /** A running plan. */
-export interface RunningPlan {
-  readonly plan: Plan;
-  readonly hooks: PlanHooks;
+export interface RunningPlan extends Plan {
   readonly surroundings: Surroundings;
   readonly compile: Pick<InjectedCommand, 'argv' | 'stdin' | 'mapMessages' | 'files'>;
   /** Key of the plan in the ledger. */

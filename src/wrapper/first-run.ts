@@ -10,7 +10,6 @@ import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
 import { tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
-import { limitFor } from './compile-limit.ts';
 import { deliverFile } from './deliver.ts';
 import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
@@ -24,22 +23,20 @@ const UNSEEN = 'the executables could not be searched for the configurations';
  * Runs a plan for the first time. Never returns.
  * @param held scratch path for the output; null if the compiler writes to the user's path
  */
-export async function firstRun(run: RunningPlan, held: string | null, workSeconds?: number): Promise<never> {
-  const { plan, surroundings, compile, end } = run;
-  const { command, input, injected } = plan;
+export async function firstRun(run: RunningPlan, held: string | null): Promise<never> {
+  const { command, injected, surroundings, compile, end, workSeconds } = run;
   const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env, cacheDirectory } = surroundings;
   // A killed build may have left a folder.
   if (injected !== null) tidyUp(cacheDirectory);
   const before = outputState(command);
-  const limit = workSeconds ?? limitFor(command, input, surroundings);
   const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
     env,
     // If this compile fails, the user's command reads our stdin.
     stdin: stdin ?? (injected === null ? new Uint8Array() : undefined),
     capture: true,
-    limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: limit })],
+    limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: workSeconds() })],
   });
   if (result.forwarded !== null) {
     if (injected !== null) show(result, mapMessages);
@@ -48,7 +45,7 @@ export async function firstRun(run: RunningPlan, held: string | null, workSecond
   const isWritten =
     held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
   if (isWritten) return deliver(run, result, held);
-  if (injected !== null) return recover(run, injected, result, held, limit);
+  if (injected !== null) return recover(run, injected, result, held);
   // The command fails again, and its messages reach the user directly.
   end(null, null);
   return runInPlace(executable, argv, stdin, env);
@@ -56,12 +53,12 @@ export async function firstRun(run: RunningPlan, held: string | null, workSecond
 
 /** Delivers a complete output, and notes in the ledger whether its configurations landed. With `require=landed` the proof comes first. */
 async function deliver(run: RunningPlan, result: RunResult, held: string | null): Promise<never> {
-  const { plan, hooks, surroundings, compile, cached, isInjecting, end } = run;
+  const { command, surroundings, compile, cached, isInjecting, end, onEnd } = run;
   const { argv, stdin, mapMessages } = compile;
   const { env, settings } = surroundings;
   const seen = settings.require === 'landed' && isInjecting ? await prove(run) : undefined;
   if (seen !== undefined && allLanded(seen) !== true) return refuse(seen === null ? UNSEEN : LOST, settings);
-  const isCopied = held === null || deliverFile(held, plan.command);
+  const isCopied = held === null || deliverFile(held, command);
   const shown = isCopied ? show(result, mapMessages) : 'nothing';
   if (shown !== 'nothing') noteDelivered();
   await attempt(async () => {
@@ -69,19 +66,19 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
     const isKept = held !== null && result.stdout.length === 0;
     const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
     // After a loss the next build decides again.
-    if (allLanded(landed) === false) hooks.onEnd({ landed, argv, fallback: null, output, replayFiles: null });
+    if (allLanded(landed) === false) onEnd({ landed, argv, fallback: null, output, replayFiles: null });
     else end(landed, output);
   }, surroundings);
   // With a full disk the compiler reports the error itself. After a partial write to stdout it must not write again.
-  if (shown === 'nothing') return runInPlace(plan.command.compiler.executable, argv, stdin, env);
+  if (shown === 'nothing') return runInPlace(command.compiler.executable, argv, stdin, env);
   if (shown === 'all') return exitLike(result);
   tell('the output could not be written to the end', settings.log);
   return exitLike({ ...SUCCESS, code: 1 });
 }
 
 /** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
-async function prove({ plan, hooks, surroundings, identity }: RunningPlan): Promise<Landed | null> {
-  const { command, decisions, injected } = plan;
+async function prove(run: RunningPlan): Promise<Landed | null> {
+  const { command, decisions, injected, surroundings, identity, onLost } = run;
   if (injected === null) return null;
   const { env, cacheDirectory, settings } = surroundings;
   const { executable } = command.compiler;
@@ -90,19 +87,18 @@ async function prove({ plan, hooks, surroundings, identity }: RunningPlan): Prom
   const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
   const landed = mayLook(settings) ? await seen() : null;
   notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
-  if (allLanded(landed) === false) await hooks.onLost();
+  if (allLanded(landed) === false) await onLost?.();
   return landed;
 }
 
 /** After a failed plan, runs the user's own command. If that succeeds, the injection is to blame. */
 async function recover(
-  { plan: { command, input }, hooks, surroundings, identity }: RunningPlan,
+  run: RunningPlan,
   injected: InjectedCommand,
   failed: RunResult,
   held: string | null,
-  limit: number,
 ): Promise<never> {
-  const { mayFallBack, onEnd, onFailure } = hooks;
+  const { command, input, surroundings, identity, workSeconds, mayFallBack, onEnd, onFailure } = run;
   const { env, cacheDirectory, settings } = surroundings;
   const { executable } = command.compiler;
   const { argv, stdin } = originalCompile(command, input);
@@ -120,11 +116,11 @@ async function recover(
     await attempt(async () => {
       // The user has the output by now. A second compile delays nothing.
       const { failsAgain, firstError } = await import('./blame.ts');
-      const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
+      const said = hasHung ? null : await failsAgain(injected, executable, surroundings, workSeconds());
       if (!hasHung && said === null) return;
       const reason = said === null ? ours.reason : firstError(said);
       notePlan(cacheDirectory, identity, { state: 'broken', reason });
-      await onFailure(said);
+      if (said !== null) await onFailure?.(said);
     }, surroundings);
   }
   const fallback = isOurFault ? ours : because('input-does-not-compile');

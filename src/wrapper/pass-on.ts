@@ -27,10 +27,6 @@ export async function passOn(
     const again = { counts: countsOfPass(pass.pass, pass.decisions), explanation: report() };
     rememberRun(ending, again, command, text, before, [], surroundings);
   };
-  return runPlan(
-    { command, input: text, decisions: [], injected: null, module: null },
-    // No configuration is injected, so none is lost and none fails.
-    { mayFallBack: true, onEnd, onLost: () => Promise.resolve(), onFailure() {} },
-    surroundings,
-  );
+  const own = { command, input: text, decisions: [], injected: null, module: null, mayFallBack: true };
+  return runPlan({ ...own, workSeconds: () => Infinity, onEnd }, surroundings);
 }

@@ -6,24 +6,16 @@ import { exitLike, runCompiler } from '../system/run.ts';
 import { originalCompile } from '../plan/injected-command.ts';
 import { notePlan, planIdentity, recallPlan, type Landed, type LedgerEntry } from '../plan/ledger.ts';
 import { cachedOutput } from './cached-output.ts';
-import { NOT_APPLIED, SUCCESS, type Plan, type PlanHooks, type RunningPlan } from './ending.ts';
+import { NOT_APPLIED, SUCCESS, type Plan, type RunningPlan } from './ending.ts';
 import { heldOutput } from './deliver.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
 import { show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
-/**
- * Runs a plan. Never returns.
- * @param workSeconds limit of a new plan; the default follows from the survey of the input
- */
-export async function runPlan(
-  plan: Plan,
-  hooks: PlanHooks,
-  surroundings: Surroundings,
-  workSeconds?: number,
-): Promise<never> {
-  const run = await runOf(plan, hooks, surroundings);
+/** Runs a plan. Never returns. */
+export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<never> {
+  const run = await runOf(plan, surroundings);
   const { entry, isInjecting } = run;
   const { settings } = surroundings;
   if (entry?.state === 'broken') return runUntuned(run, entry);
@@ -39,10 +31,10 @@ export async function runPlan(
   if (plan.injected === null && held === null) return runProven(run);
   // Not loaded on a hit.
   const { firstRun } = await import('./first-run.ts');
-  return firstRun(run, held, workSeconds);
+  return firstRun(run, held);
 }
 
-async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): Promise<RunningPlan> {
+async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPlan> {
   const { command, input, decisions, injected } = plan;
   const compile = injected ?? { ...originalCompile(command, input), mapMessages: null, files: [] };
   const { argv, stdin, mapMessages, files } = compile;
@@ -53,13 +45,14 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
   const end = (landed: Landed | null, output: string | null) => {
     // A replay can neither edit messages nor read a pipe.
     const isReplayable = stdin === undefined && (mapMessages === null || output !== null);
-    hooks.onEnd({
+    plan.onEnd({
       ...{ landed, argv, fallback: null, output },
       ...{ replayFiles: isReplayable ? files : null, isEdited: mapMessages !== null },
     });
   };
   return {
-    ...{ plan, hooks, surroundings, compile, identity, end },
+    ...plan,
+    ...{ surroundings, compile, identity, end },
     entry: injected && recallPlan(surroundings.cacheDirectory, identity),
     isInjecting: injected !== null && decisions.some(isInjected),
     cached: await cachedOutput(command, input, [identity], surroundings),
@@ -67,28 +60,29 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
 }
 
 /** Runs the user's own command in place of a broken plan. */
-function runUntuned({ plan, hooks, surroundings }: RunningPlan, { reason }: LedgerEntry): Promise<never> {
-  const { command, input } = plan;
+function runUntuned(run: RunningPlan, { reason }: LedgerEntry): Promise<never> {
+  const { command, input, surroundings, onEnd, mayFallBack } = run;
   const fallback = because('broke-before', `these configurations broke this compile before: ${reason}`);
-  hooks.onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
-  if (!hooks.mayFallBack) return refuse(fallback.reason, surroundings.settings);
+  onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
+  if (!mayFallBack) return refuse(fallback.reason, surroundings.settings);
   const { argv, stdin } = originalCompile(command, input);
   return runInPlace(command.compiler.executable, argv, stdin, surroundings.env);
 }
 
 /** Delivers the output from the output cache or from this build's modules, and ends this process. Returns if neither has it. */
-function deliverKnown({ plan, surroundings, identity, entry, cached, end }: RunningPlan): void {
-  const delivered = cached.deliver(plan.module);
+function deliverKnown(run: RunningPlan): void {
+  const { module, injected, surroundings, identity, entry, cached, end } = run;
+  const delivered = cached.deliver(module);
   if (delivered === null) return;
   noteDelivered();
-  if (plan.injected !== null) notePlan(surroundings.cacheDirectory, identity, { state: 'compiled' });
+  if (injected !== null) notePlan(surroundings.cacheDirectory, identity, { state: 'compiled' });
   end(entry?.landed ?? null, delivered.output);
   exitLike(SUCCESS);
 }
 
 /** Runs a plan that compiles for certain, or the user's own command. */
-async function runProven({ plan, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
-  const { executable } = plan.command.compiler;
+async function runProven({ command, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
+  const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env } = surroundings;
   end(entry?.landed ?? null, null);

@@ -31,10 +31,10 @@ test(
       {
         command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
         injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+        workSeconds: () => 1, mayFallBack: true,
+        onEnd: ({ fallback }) => note(fallback), onFailure: async (stderr) => note(stderr),
       },
-      { mayFallBack: true, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-      1,
     );`,
     );
     const build = () => {
@@ -52,7 +52,7 @@ test(
     expect(build()).toBe(tried + original);
     // The compiler blames no operation. The plan is not tried again.
     expect(readFileSync(join(folder, 'events'), 'utf8')).toBe(
-      'null\n{"code":"tuned-compile-hung","reason":"the tuned compile hung"}\n',
+      '{"code":"tuned-compile-hung","reason":"the tuned compile hung"}\n',
     );
     expect(build()).toBe(tried + original + original);
   },

@@ -30,8 +30,8 @@ function build(deed: string, output = 'link.vmfb') {
       {
         command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
         injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+        workSeconds: () => 60, mayFallBack: true, onEnd: () => {},
       },
-      { mayFallBack: true, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
     );`,
   );
