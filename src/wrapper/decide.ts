@@ -1,13 +1,11 @@
 // Decides about a program: the configuration of every operation, the forms, and the route. A lock file decides, or the database together
 // with tuning.
 import type { Command } from '../compiler/command.ts';
-import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
@@ -18,33 +16,19 @@ import { inBetterForms } from './program-forms.ts';
 import { injectedSet, programMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { stampsBefore, type Stamps } from './replay.ts';
-import { resolve, whyUntuned, withSurvey, type Asked } from './resolve.ts';
+import { resolve, whyUntuned, withSurvey, type Asked, type Resolved } from './resolve.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions about a program, and their reasons. */
-export interface Decided {
-  /** The user's command, in other forms if these are faster. */
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly decisions: readonly Decision[];
+export interface Decided
+  extends Omit<Asked, 'problem'>, Pick<Resolved, 'inspected' | 'decisions' | 'isFinal' | 'files' | 'until'> {
   readonly injection: Injection;
   readonly verdict: ProgramVerdict | null;
   readonly forms: ExplainedForms | null;
   /** Seconds of measuring and of waiting for the measuring lock. */
   readonly tuning: number;
-  /** Whether the next build decides the same. */
-  readonly isFinal: boolean;
-  /** When to ask the team again, as in `Resolved`. */
-  readonly until: number | null;
   /** States of the lock file and the database before the decisions. */
   readonly before: Stamps;
-  /** Other files that the decisions depend on. */
-  readonly files: readonly string[];
-  readonly store: Store | null;
-  readonly kept: KeptModules;
-  readonly lock: LockedBuild | null;
-  /** The user's settings; read-only if the database cannot be written. */
-  readonly surroundings: Surroundings;
 }
 
 /** Decides by the lock file if there is one that has the whole program, else by the database. */

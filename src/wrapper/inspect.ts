@@ -15,7 +15,7 @@ import { operationsOf, type IsEnough, type ReadingOptions } from '../input/opera
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { describeSite, noTuner, type NoSite, type Site } from '../site/site.ts';
+import { describeSite, noTuner } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -44,11 +44,7 @@ export async function inspect(
   if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
     return passOnce(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
-  return 'pass' in input ? input : inspectedAt(site, input);
-}
-
-/** An input with its site, or the reason to pass the command on. */
-export function inspectedAt(site: Site | NoSite, input: Input): Inspected | PassThrough {
+  if ('pass' in input) return input;
   if (!('noSite' in site)) return { input, site };
   return { pass: site.noSite, decisions: [], input: site.lasting ? input : undefined };
 }
@@ -132,15 +128,19 @@ function whyUntouched(args: CompilerArguments): Reason | null {
   if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return because('output-descriptor');
   const tuning = userTuningFlag(args.flags);
   if (tuning !== null) return because('own-tuning', `${tuning} is given`);
-  const to = lastValue(args, 'compile-to');
-  if (to !== null && to !== 'end' && to !== 'vm') return because('partial-compile', `--compile-to=${to}`);
-  const from = lastValue(args, 'compile-from');
-  if (from !== null && from !== 'start' && from !== 'input')
-    return because('partial-compile', `--compile-from=${from}`);
-  const mode = lastValue(args, 'compile-mode');
-  if (mode !== null && mode !== 'std') return because('partial-compile', `--compile-mode=${mode}`);
+  for (const [flag, whole] of Object.entries(WHOLE_COMPILE)) {
+    const value = lastValue(args, flag);
+    if (value !== null && !whole.includes(value)) return because('partial-compile', `--${flag}=${value}`);
+  }
   return null;
 }
+
+/** Values of flags with which the compiler compiles an input from its start to its end. */
+const WHOLE_COMPILE = {
+  'compile-to': ['end', 'vm'],
+  'compile-from': ['start', 'input'],
+  'compile-mode': ['std'],
+};
 
 /** The input, or the reason why it is not read. */
 async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {

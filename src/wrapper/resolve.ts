@@ -25,12 +25,14 @@ import { because, type Reason } from '../system/reason.ts';
 
 /** A program to decide about. */
 export interface Asked {
+  /** The user's command, in other forms if these are faster. */
   readonly command: Command;
   readonly store: Store | null;
   /** Why there is no database; null if there is one. */
   readonly problem: Reason | null;
+  /** The user's settings; read-only if the database cannot be written. */
   readonly surroundings: Surroundings;
-  /** Receives the untuned program if it is compiled to time its dispatches. */
+  /** Modules of this build. */
   readonly kept: KeptModules;
   /** Decisions of a lock file; null for none. */
   readonly lock: LockedBuild | null;
@@ -114,10 +116,10 @@ export async function resolve(
     });
   };
   const resolved = (
-    outcome: Pick<Resolved, 'inspected' | 'decisions' | 'seconds' | 'isFinal'>,
+    outcome: Pick<Resolved, 'decisions' | 'seconds' | 'isFinal'>,
     confirmed: Confirmed | null = null,
   ): Resolved => ({
-    ...{ ...outcome, confirmed, whyNot, files: tools },
+    ...{ ...outcome, inspected, confirmed, whyNot, files: tools },
     until: settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS,
   });
   const { waitedSeconds } = inspected.input;
@@ -129,12 +131,7 @@ export async function resolve(
     if (isNoted && store !== null && !settings.readonly)
       for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
     const isFinal = open.length === 0 || (store !== null && !isNoted);
-    return resolved({
-      inspected,
-      decisions: decide(new Map(), whyNot ?? undefined),
-      seconds: waitedSeconds,
-      isFinal,
-    });
+    return resolved({ decisions: decide(new Map(), whyNot ?? undefined), seconds: waitedSeconds, isFinal });
   }
 
   const begun = performance.now();
@@ -145,13 +142,12 @@ export async function resolve(
   if ('code' in surveyed) {
     // The build that held the lock may have tuned the same workloads.
     lookup = lookUpIn(inspected);
-    const decisions = decide(new Map(), surveyed);
-    return resolved({ inspected, decisions, seconds: seconds(), isFinal: false });
+    return resolved({ decisions: decide(new Map(), surveyed), seconds: seconds(), isFinal: false });
   }
   await goOnWith(surveyed);
   open = toTune();
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
-  const current = { inspected: surveyed, decisions: decide(new Map()), memory: program };
+  const current = { inspected, decisions: decide(new Map()), memory: program };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
@@ -166,7 +162,7 @@ export async function resolve(
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
   const decisions = decide(results, tuned.whyNot, undecided);
-  return resolved({ inspected: surveyed, decisions, seconds: seconds(), isFinal }, tuned.confirmed);
+  return resolved({ decisions, seconds: seconds(), isFinal }, tuned.confirmed);
 }
 
 /**

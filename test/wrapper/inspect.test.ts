@@ -8,10 +8,11 @@ import { isTunable } from '../../src/input/operation.ts';
 import { readInput } from '../../src/input/text.ts';
 import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-memory.ts';
 import type { Settings } from '../../src/settings/index.ts';
+import { describeSite, type NoSite, type Site } from '../../src/site/site.ts';
 import { readStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
-import { inspectedAt, inspectInput, passOnce, type PassThrough } from '../../src/wrapper/inspect.ts';
-import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { inspect, inspectInput, passOnce, type PassThrough } from '../../src/wrapper/inspect.ts';
+import { commandOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { because, type Reason, type ReasonCode } from '../../src/system/reason.ts';
@@ -19,6 +20,7 @@ import { because, type Reason, type ReasonCode } from '../../src/system/reason.t
 // The stdin of the test is no input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
 vi.mock(import('../../src/input/text.ts'), { spy: true });
+vi.mock(import('../../src/site/site.ts'), { spy: true });
 
 const MATMUL = matmulText(8, 16, 32);
 const KEY = keyOfMatmul(8, 16, 32);
@@ -287,14 +289,20 @@ describe('stdin', () => {
   });
 });
 
-test('an input is inspected if it has a site, and passed on otherwise', () => {
+test('an input is inspected if it has a site, and passed on otherwise', async () => {
+  const { command } = place(MATMUL);
+  const inspectedAt = (site: Site | NoSite) => {
+    vi.mocked(describeSite).mockResolvedValueOnce(site);
+    return inspect(command, surroundingsOf());
+  };
   const site = siteOf();
-  const input = inputOf(MATMUL);
-  expect(inspectedAt(site, input)).toEqual({ input, site });
+  const read = await inspectInput(command, surroundingsOf());
+  expect(await inspectedAt(site)).toEqual({ input: read, site });
+  const several = because('several-targets');
   for (const lasting of [true, false])
-    expect(inspectedAt({ noSite: because('several-targets'), lasting }, input)).toEqual({
-      pass: because('several-targets'),
+    expect(await inspectedAt({ noSite: several, lasting })).toEqual({
+      pass: several,
       decisions: [],
-      input: lasting ? input : undefined,
+      input: lasting ? read : undefined,
     });
 });
