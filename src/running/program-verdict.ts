@@ -99,7 +99,8 @@ export async function verifyOnDemand(
   store: Store,
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
-  const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
+  const measuring = { ...surroundings, device: asked.inspected.site.device };
+  const turn = await takeTurn(measuring, surroundings.settings.budgetSeconds);
   if (turn === null)
     throw new NotVerifiedError(because('lock-busy', `the program was not verified: ${BUSY.reason}`));
   const kept = new KeptModules();

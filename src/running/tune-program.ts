@@ -148,7 +148,8 @@ async function tuneAtOnce(
   ]);
   if (contendersOf(works).length === 0) return nothing;
   const begun = performance.now();
-  const turn = await takeTurn(surroundings, patienceSeconds ?? budgetSeconds);
+  const measuring = { ...surroundings, device: program.inspected.site.device };
+  const turn = await takeTurn(measuring, patienceSeconds ?? budgetSeconds);
   if (turn === null) return nothing;
   try {
     const known = new Map<string, Known>();

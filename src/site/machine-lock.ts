@@ -1,4 +1,4 @@
-// A lock of the machine: one measurement at a time, for all users and cache folders.
+// A lock of a machine's device: one measurement at a time, for all users and cache folders.
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { shortHash } from '../system/hash.ts';
@@ -8,16 +8,21 @@ import type { Lock } from './measuring-lock.ts';
 export const machineVariable = 'IREE_TUNED_MACHINE';
 
 /**
- * Tries once to lock this machine; null if another process holds the lock. Never throws: where the system refuses a lock, it excludes
+ * Tries once to lock a device; null if another process holds the lock. Never throws: if the system refuses locks, this lock excludes
  * nobody.
  *
  * On Linux the lock is an abstract Unix socket. One process at a time can have the name, and the kernel frees it at the end of the process.
  * A file in a shared folder would need permissions, and could be prepared by another user. Containers with their own network have
  * their own names.
+ * @param gpu name of the GPU in names of locks; null for the CPU
  */
-export function lockMachine(env: Readonly<Record<string, string | undefined>>): Promise<Lock | null> {
+export function lockDevice(
+  env: Readonly<Record<string, string | undefined>>,
+  gpu: string | null,
+): Promise<Lock | null> {
   const machine = env[machineVariable];
-  const name = `iree-tuned-measuring${machine === undefined ? '' : `-${shortHash(machine)}`}`;
+  const parts = [machine === undefined ? null : shortHash(machine), gpu].filter((part) => part !== null);
+  const name = ['iree-tuned-measuring', ...parts].join('-');
   if (process.platform === 'linux') return bindName(`\0${name}`);
   return Promise.resolve(process.platform === 'darwin' ? openLocked(`/tmp/${name}`) : NO_LOCK);
 }

@@ -1,18 +1,29 @@
-// The measuring lock: one measurement at a time, across processes.
+// The measuring lock: one measurement of a device at a time, across processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
-import { MEASURING_LOCK, pathIn } from '../system/cache.ts';
+import { GPU_LOCKS, MEASURING_LOCK, pathIn } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
-import { lockMachine, NO_LOCK } from './machine-lock.ts';
+import { shortHash } from '../system/hash.ts';
+import { lockDevice, NO_LOCK } from './machine-lock.ts';
 
 /** A held lock. The system frees it at the end of the process. */
 export interface Lock {
   release(): void;
 }
 
+/** The place of a measurement. */
+export interface Measuring {
+  readonly cacheDirectory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The measured device; absent for the CPU. */
+  readonly device?: Device;
+}
+
 /**
- * Waits up to `timeoutSeconds` for the lock; null after that, or at the signal.
+ * Waits up to `timeoutSeconds` for the device's lock; null after that, or at the signal. A software driver shares the CPU's lock. A GPU and
+ * the CPU are measured side by side, because a GPU needs little of the host.
  *
  * It has two parts: the machine's lock, and a lock in the cache folder. The second excludes containers that share the folder only. The
  * system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
@@ -20,21 +31,18 @@ export interface Lock {
  * @throws if the cache folder is not writable
  */
 export async function acquireMeasuringLock(
-  {
-    cacheDirectory,
-    env,
-  }: { readonly cacheDirectory: string; readonly env: Readonly<Record<string, string | undefined>> },
+  { cacheDirectory, env, device }: Measuring,
   timeoutSeconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
   const end = performance.now() + timeoutSeconds * 1000;
   const isShared = networkOf(cacheDirectory) !== null;
-  const cache = isShared
-    ? NO_LOCK
-    : await retry(() => lockFile(pathIn(cacheDirectory, MEASURING_LOCK)), end, signal);
+  const gpu = device?.gpu?.isSoftware === false ? shortHash(deviceKey(device)) : null;
+  const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
+  const cache = isShared ? NO_LOCK : await retry(() => lockFile(path), end, signal);
   if (cache === null) return null;
-  const machine = await retry(() => lockMachine(env), end, signal);
+  const machine = await retry(() => lockDevice(env, gpu), end, signal);
   if (machine === null) {
     cache.release();
     return null;

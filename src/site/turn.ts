@@ -1,7 +1,7 @@
-// Waits for the measuring lock before extra runs of the compiler, because they would disturb a measurement.
+// Waits for the measuring lock. Extra runs of the compiler wait for the CPU's lock, because they would disturb a measurement.
 import { whenOrphaned } from '../system/parent.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Lock } from './measuring-lock.ts';
+import type { Lock, Measuring } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { because } from '../system/reason.ts';
 
@@ -17,14 +17,14 @@ const INTERVAL = 100;
  * @throws if the cache folder is not writable
  */
 export async function takeTurn(
-  surroundings: Pick<Surroundings, 'cacheDirectory' | 'env'>,
+  measuring: Measuring,
   seconds: number,
   isWanted: () => boolean = () => true,
 ): Promise<Lock | null> {
   // Loaded on demand: a hit never gets here.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
   const { noteVainWait, patienceOf } = await import('./vain-waits.ts');
-  const { cacheDirectory } = surroundings;
+  const { cacheDirectory } = measuring;
   const patience = patienceOf(cacheDirectory, seconds);
   const enough = new AbortController();
   const stop = () => {
@@ -35,7 +35,7 @@ export async function takeTurn(
     if (!isWanted()) stop();
   }, INTERVAL);
   try {
-    const turn = await acquireMeasuringLock(surroundings, patience, enough.signal);
+    const turn = await acquireMeasuringLock(measuring, patience, enough.signal);
     if (turn === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
     return turn;
   } finally {
@@ -48,7 +48,7 @@ export async function takeTurn(
 export const PATIENCE_SECONDS = 10;
 
 /**
- * Runs the work of a look-up, with the lock if it becomes free soon, else without: all workloads may have records, and a hit must not wait
+ * Runs the work of a look-up, with the CPU's lock if it becomes free soon, else without: all workloads may have records, and a hit must not wait
  * for a long tuning. A build that may not tune does not wait.
  * @param isWanted whether the work is still needed, because another build may do it
  * @param work receives the seconds of waiting

@@ -67,8 +67,9 @@ export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: Infinity 
 /** Locked during the write of a lock file, one for each path. */
 export const WRITING_LOCKS: Place = { path: 'writing-*.lock', days: MEMORY_DAYS };
 
-/** Locked by the process that measures. */
+/** Locked by the process that measures on the CPU, or on the GPU of the name. */
 export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: Infinity };
+export const GPU_LOCKS: Place = { path: 'measuring-*.lock', days: Infinity };
 
 /** Seconds of waiting for that lock without success: `site/vain-waits.ts`. */
 export const VAIN_WAITS: Place = { path: 'vain-waits.json', days: Infinity };
@@ -108,6 +109,7 @@ export const PLACES: readonly Place[] = [
   OLDER_BUILDS,
   TAKEN_COUNTERS,
   MEASURING_LOCK,
+  GPU_LOCKS,
   VAIN_WAITS,
   WRITING_LOCKS,
   TIDIED,

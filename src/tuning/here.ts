@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { commonFolder } from '../measure/common-modules.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
-import { acquireMeasuringLock } from '../site/measuring-lock.ts';
+import { acquireMeasuringLock, type Measuring } from '../site/measuring-lock.ts';
 import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
@@ -19,20 +18,21 @@ const MOST_COMPILES_AT_ONCE = 4;
 export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
 /**
- * Runs an action while no other process measures on this machine.
+ * Runs an action while no other process measures on the device.
  * @param seconds longest wait for other processes
  * @param action receives a folder that is removed afterwards; it returns why it ended early, or null
  * @returns why the action did not run, or ended early; null otherwise
  * @throws if the cache folder is not writable
  */
 export async function measuringAlone(
-  { env, cacheDirectory }: Pick<Surroundings, 'env' | 'cacheDirectory'>,
+  measuring: Measuring,
   seconds: number,
   signal: AbortSignal,
   action: (folder: string) => Promise<Reason | null>,
 ): Promise<Reason | null> {
-  const lock = await acquireMeasuringLock({ env, cacheDirectory }, seconds, signal);
+  const lock = await acquireMeasuringLock(measuring, seconds, signal);
   if (lock === null) return BUSY;
+  const { cacheDirectory } = measuring;
   const folder = makeScratchFolder(cacheDirectory, 'tuning');
   try {
     return folder === null ? cacheUnwritable(cacheDirectory) : await action(folder);

@@ -169,7 +169,8 @@ export async function tuneWorkloads(
   };
   let whyNot = because('budget-spent');
   const patience = options.patienceSeconds ?? options.budgetSeconds;
-  const why = await measuringAlone(surroundings, patience, options.signal, async (folder) => {
+  const measuring = { ...surroundings, device: site.device };
+  const why = await measuringAlone(measuring, patience, options.signal, async (folder) => {
     const share = shareOf(end - clock(), works.length);
     // Whole dispatches are tuned only in their program.
     const left = works.flatMap((work) => {

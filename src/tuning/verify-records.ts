@@ -49,7 +49,7 @@ export async function verifyRecords(
 ): Promise<Reason | null> {
   const clock = () => performance.now() / 1000;
   const end = clock() + budgetSeconds;
-  return measuringAlone(surroundings, budgetSeconds, signal, async (folder) => {
+  return measuringAlone({ ...surroundings, device: site.device }, budgetSeconds, signal, async (folder) => {
     for (const [i, record] of records.entries()) {
       const secondsLeft = end - clock();
       if (secondsLeft < LEAST_SECONDS)

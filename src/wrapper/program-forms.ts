@@ -138,7 +138,8 @@ export async function inBetterForms(
   if (!mayMeasure || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
     return asWritten(known);
   const isStillOpen = () => recall()?.verdict !== 'better';
-  const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
+  const measuring = { ...surroundings, device: inspected.site.device };
+  const turn = await takeTurn(measuring, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
   try {
     const found = recall();
     if (found?.verdict === 'better') return await inForms(found);

@@ -139,7 +139,8 @@ async function judgeInTurn(
     return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
-  const turn = await takeTurn(surroundings, patience, () => !recall().isKnown);
+  const measuring = { ...surroundings, device: program.inspected.site.device };
+  const turn = await takeTurn(measuring, patience, () => !recall().isKnown);
   try {
     const now = recall();
     if (now.isKnown) return { decisions: now.decisions, verdict: null, isFinal: true };

@@ -5,6 +5,7 @@ import { chmodSync } from 'node:fs';
 import { connect, Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { unknownDevice, type Device } from '../../src/backend/device.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -14,10 +15,18 @@ const source = join(import.meta.dirname, '../../src/site/measuring-lock.ts');
 let machines = 0;
 const newMachine = () => `${process.pid} ${machines++}`;
 
-/** A cache folder on a machine. */
-const placeOn = (machine: string, cacheDirectory = temporaryDirectory()) => ({
+/** A cache folder on a machine, and the device to measure. */
+const placeOn = (machine: string, cacheDirectory = temporaryDirectory(), device = CPU) => ({
   cacheDirectory,
   env: { IREE_TUNED_MACHINE: machine },
+  device,
+});
+
+const CPU = unknownDevice('local-task');
+const gpu = (model: string, isSoftware = false): Device => ({
+  ...unknownDevice('vulkan'),
+  model,
+  gpu: { version: '1', subgroup: 32, isSoftware },
 });
 type Place = ReturnType<typeof placeOn>;
 
@@ -100,6 +109,21 @@ describe('the measuring lock', () => {
     const folder = temporaryDirectory();
     expect(await isFree(placeOn(newMachine(), folder))).toBe(true);
     expect(await isFree(placeOn(newMachine(), folder))).toBe(false);
+  });
+
+  test.each<[string, Device, Device, boolean]>([
+    ['of two GPUs do not wait for each other', gpu('A'), gpu('B'), true],
+    ['of one GPU wait for each other', gpu('A'), gpu('A'), false],
+    ['of a GPU and the CPU do not wait for each other', gpu('A'), CPU, true],
+    ['of a software driver and the CPU wait for each other', gpu('llvmpipe', true), CPU, false],
+  ])('is per device: measurements %s', async (_, one, other, isSideBySide) => {
+    const folder = temporaryDirectory();
+    const machine = newMachine();
+    expect(await isFree(placeOn(machine, folder, one))).toBe(true);
+    // The machine's lock, and the lock of the cache folder.
+    expect(await isFree(placeOn(machine, temporaryDirectory(), other))).toBe(isSideBySide);
+    if (isSideBySide) cleanups.pop()!();
+    expect(await isFree(placeOn(newMachine(), folder, other))).toBe(isSideBySide);
   });
 
   const holders: [whose: string, uid: number | undefined][] = [['of the same user', undefined]];

@@ -138,7 +138,8 @@ async function measured(
   const end = performance.now() + 1000 * settings.budgetSeconds;
   const changes: DefaultChange[] = [];
   const failed: string[] = [];
-  const why = await measuringAlone(surroundings, settings.budgetSeconds, stop.signal, async (folder) => {
+  const measuring = { ...surroundings, device: second!.site.device };
+  const why = await measuringAlone(measuring, settings.budgetSeconds, stop.signal, async (folder) => {
     for (const [i, [workload, form]] of [...works].entries()) {
       const secondsLeft = (end - performance.now()) / 1000;
       if (secondsLeft < 1)

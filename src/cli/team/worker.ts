@@ -64,7 +64,7 @@ export async function work(
         machine: machineLock(database, env[machineVariable]),
         doJob: jobsAt(store, site, tools, surroundings),
         isBusy: async () => {
-          const lock = await acquireMeasuringLock(surroundings, 0);
+          const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
           lock?.release();
           return lock === null;
         },
