@@ -13,6 +13,8 @@ export interface Decision extends Reason {
   readonly tunable: TunableOperation | null;
   /** For a skipped operation: the form that matchers take it for. */
   readonly alike?: Alike;
+  /** Backend of the decision's target in a build for several targets; absent in a build for one. */
+  readonly target?: string;
   readonly outcome: Outcome;
   /** Null without a record; `kind: 'default'` if the default was measured to be best. */
   readonly configuration: Configuration | null;

@@ -5,7 +5,7 @@ import { withoutLocations } from '../input/dispatches.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { DispatchEntry } from './plan.ts';
-import { makeDispatchSubstitutes, type SourceOptions } from './substitute.ts';
+import { makeSubstitutes, type SourceOptions } from './substitute.ts';
 
 /** An operation with its regions as text. */
 interface Statement {
@@ -71,7 +71,9 @@ export async function dispatchRules(
   options: SourceOptions,
 ): Promise<DispatchRules> {
   const whole = entries.filter(({ workload }) => !isOperationWork(workload));
-  const made = await makeDispatchSubstitutes(executable, argv, whole, release, options, false);
+  const made = await makeSubstitutes(
+    ...([executable, argv, { entries: [], dispatches: whole }, release, options, false] as const),
+  );
   const texts = new Map((made ?? []).map(({ name, text }) => [name, Buffer.from(text).toString('latin1')]));
   const rules = new Map<DispatchEntry, Rule>();
   for (const entry of whole) {

@@ -9,6 +9,7 @@ import { withoutLocations } from '../input/dispatches.ts';
 import { executablesByName } from '../input/executable-texts.ts';
 import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './substitute-flags.ts';
+import { editVariants, isFor, type ForTarget } from './variants.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
 
@@ -60,7 +61,7 @@ const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
 /** A workload of an executable, with its configuration. */
-interface Configured {
+interface Configured extends ForTarget {
   readonly workload: Workload;
   readonly configuration: Configuration;
 }
@@ -76,30 +77,30 @@ export interface Substitute {
 export function configuredExecutable(
   { sources, configured }: ExecutableTexts,
   name: string,
-  { workload, configuration }: Configured,
+  own: Configured,
   release: Release,
 ): Substitute | null {
-  if (isOperationWork(workload)) {
-    const source = sources.get(name);
-    const text = source && configuredSource(source, { workload, configuration }, release);
-    return text ? { name, phase: 'source', text } : null;
-  }
-  const own = configured.get(name);
-  if (own === undefined || isDefault(configuration)) return null;
-  const text = backendOf(configuration).reconfigured?.(
-    Buffer.from(own).toString('latin1'),
-    workload,
-    configuration,
-  );
-  return text === null || text === undefined
-    ? null
-    : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
+  const { workload, configuration } = own;
+  const phase = isOperationWork(workload) ? 'source' : 'configuration';
+  const executable = (phase === 'source' ? sources : configured).get(name);
+  const text =
+    executable &&
+    editVariants(executable, (variant) => {
+      if (!isFor(own, variant)) return null;
+      if (isOperationWork(workload))
+        return configuredSource(variant.text, { workload, configuration }, release);
+      if (isDefault(configuration)) return null;
+      const before = Buffer.from(variant.text).toString('latin1');
+      const after = backendOf(configuration).reconfigured?.(before, workload, configuration) ?? null;
+      return after === null ? null : Buffer.from(after, 'latin1');
+    });
+  return text ? { name, phase, text } : null;
 }
 
 /** An executable's source with a configuration on its root; null without exactly one root of the workload's dimensions. Pure. */
 export function configuredSource(
   source: Uint8Array,
-  { workload, configuration }: Configured & { readonly workload: OperationWork },
+  { workload, configuration }: Omit<Configured, 'target'> & { readonly workload: OperationWork },
   release: Release,
 ): Uint8Array | null {
   const roots = parse(source).operations.flatMap((operation) => {

@@ -20,6 +20,7 @@ import {
   type WorkloadForm,
 } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
+import type { ForTarget } from './variants.ts';
 
 /** The way in which decisions reach the compiler. */
 export type Injection = Whole & {
@@ -50,12 +51,12 @@ type Whole =
   | { readonly route: 'substitute'; readonly entries: readonly GeneratedEntry[] };
 
 /** Configuration of the generated operations of one form. */
-export interface GeneratedEntry extends MatchedForm {
+export interface GeneratedEntry extends MatchedForm, ForTarget {
   readonly configuration: OwnConfiguration;
 }
 
 /** Configuration of a dispatch's root. */
-export interface DispatchEntry {
+export interface DispatchEntry extends ForTarget {
   /** Digest of the dispatch. */
   readonly digest: string;
   /** Names of its executables, if no injection changes the program before. */

@@ -20,25 +20,33 @@ import {
   type Substitute,
 } from './executable-sources.ts';
 import type { DispatchEntry, GeneratedEntry } from './plan.ts';
+import { editVariants, isFor } from './variants.ts';
 
-/** An executable's source with the configuration on its operation; null without exactly one operation that matches an entry. Pure. */
+/**
+ * An executable's source with configurations on its operations; null if no variant has exactly one operation that matches an entry. Pure.
+ */
 export function editedExecutable(
   source: Uint8Array,
   entries: readonly GeneratedEntry[],
   release: Release,
 ): Substitute | null {
   const [name, ...others] = symbolsOf(source, 'hal.executable');
-  const byForm = new Map(entries.map((entry) => [matchKey(entry), entry.configuration]));
-  const found = parse(source).operations.flatMap((operation) => {
-    const form = workloadOf(operation);
-    if ('skipped' in form) return [];
-    const configuration = byForm.get(matchKey(form));
-    const directive = configuration && directiveOf(configuration, form.loops, release);
-    return directive ? [insertionFor(operation, attributeText(directive))] : [];
+  if (name === undefined || others.length > 0) return null;
+  const text = editVariants(source, (variant) => {
+    // The compiler rejects two configurations in a dispatch.
+    if (Buffer.from(variant.text).includes('compilation_info')) return null;
+    const own = entries.filter((entry) => isFor(entry, variant));
+    const byForm = new Map(own.map((entry) => [matchKey(entry), entry.configuration]));
+    const found = parse(variant.text).operations.flatMap((operation) => {
+      const form = workloadOf(operation);
+      if ('skipped' in form) return [];
+      const configuration = byForm.get(matchKey(form));
+      const directive = configuration && directiveOf(configuration, form.loops, release);
+      return directive ? [insertionFor(operation, attributeText(directive))] : [];
+    });
+    return found.length === 1 ? applyInsertions(variant.text, found) : null;
   });
-  return name === undefined || others.length > 0 || found.length !== 1
-    ? null
-    : { name, phase: 'source', text: applyInsertions(source, found) };
+  return text && { name, phase: 'source', text };
 }
 
 /** Options of a compile to the sources of executables. */
@@ -48,44 +56,45 @@ export interface SourceOptions {
   readonly cacheDirectory: string;
 }
 
-/**
- * Edits the executables with operations of the entries; null if the compile fails, or no folder can be created.
- * @param argv the command without an injection
- */
-export async function makeSubstitutes(
-  executable: string,
-  argv: readonly string[],
-  entries: readonly GeneratedEntry[],
-  release: Release,
-  options: SourceOptions,
-): Promise<Substitute[] | null> {
-  const texts = await executableTexts(executable, argv, options);
-  return (
-    texts && [...texts.sources.values()].flatMap((source) => editedExecutable(source, entries, release) ?? [])
-  );
+/** Configurations to write into executables. */
+export interface SubstituteEntries {
+  readonly entries: readonly GeneratedEntry[];
+  readonly dispatches: readonly DispatchEntry[];
 }
 
 /**
- * Edits the executables of the entries' dispatches; null if the compile fails.
+ * Edits the executables of the dispatches, and the executables with operations of the entries. The dispatches come first. An executable is
+ * edited in one phase only. Null if a compile fails, or no folder can be created.
  * @param argv the command with the other configurations
  * @param changesProgram whether the other configurations change the numbering of executables. The texts of dispatches then identify them
  * @param known texts of the program's executables; null to compile them
  */
-export async function makeDispatchSubstitutes(
+export async function makeSubstitutes(
   executable: string,
   argv: readonly string[],
-  entries: readonly DispatchEntry[],
+  { entries, dispatches }: SubstituteEntries,
   release: Release,
   options: SourceOptions,
   changesProgram: boolean,
   known: ExecutableTexts | null = null,
 ): Promise<Substitute[] | null> {
   const wanted = changesProgram
-    ? await namesByText(executable, argv, entries, options)
-    : entries.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
-  if (wanted === null || wanted.length === 0) return wanted && [];
+    ? await namesByText(executable, argv, dispatches, options)
+    : dispatches.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
+  if (wanted === null || wanted.length + entries.length === 0) return wanted && [];
   const texts = known ?? (await executableTexts(executable, argv, options));
-  return texts && wanted.flatMap(([name, entry]) => configuredExecutable(texts, name, entry, release) ?? []);
+  if (texts === null) return null;
+  const sources = new Map(texts.sources);
+  const made = new Map<string, Substitute>();
+  const note = (one: Substitute | null) => {
+    if (one === null || (made.has(one.name) && made.get(one.name)!.phase !== one.phase)) return;
+    made.set(one.name, one);
+    if (one.phase === 'source') sources.set(one.name, one.text);
+  };
+  for (const [name, entry] of wanted) note(configuredExecutable({ ...texts, sources }, name, entry, release));
+  for (const source of entries.length === 0 ? [] : [...sources.values()])
+    note(editedExecutable(source, entries, release));
+  return [...made.values()];
 }
 
 /** The names of executables with the other configurations; null if the compile fails. */
@@ -95,6 +104,7 @@ async function namesByText(
   entries: readonly DispatchEntry[],
   options: SourceOptions,
 ): Promise<(readonly [name: string, entry: DispatchEntry])[] | null> {
+  if (entries.length === 0) return [];
   const folder = makeScratchFolder(options.cacheDirectory, 'flow');
   if (folder === null) return null;
   try {
@@ -102,12 +112,11 @@ async function namesByText(
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
-    const byDigest = new Map(entries.map((entry) => [entry.digest, entry]));
+    const byDigest = Map.groupBy(entries, (entry) => entry.digest);
     const text = readFileSync(flow);
-    return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) => {
-      const entry = byDigest.get(digest);
-      return entry === undefined ? [] : [[name, entry] as const];
-    });
+    return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) =>
+      (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -47,28 +47,19 @@ export async function substituteFiles(
   // Executables of different chunks have the same names.
   if (flagIsOn(args, 'split-input-file')) return null;
   // Not loaded on a hit.
-  const { makeDispatchSubstitutes, makeSubstitutes } = await import('../inject/substitute.ts');
-  const options = { env, stdin, cacheDirectory };
-  const byDispatch =
-    dispatches.length === 0
-      ? []
-      : await makeDispatchSubstitutes(
-          compiler.executable,
-          argv,
-          dispatches,
-          site.compiler.release,
-          options,
-          !matchesGenerated(route),
-          texts,
-        );
-  const byForm =
-    entries.length === 0
-      ? []
-      : await makeSubstitutes(compiler.executable, argv, entries, site.compiler.release, options);
-  if (byDispatch === null || byForm === null) return null;
-  const taken = new Set(byDispatch.map(({ name }) => name));
-  const made = [...byDispatch, ...byForm.filter(({ name }) => !taken.has(name))];
-  if (made.length === 0) return null;
+  const { makeSubstitutes } = await import('../inject/substitute.ts');
+  // Programs for one target, which were measured, may have other numbers.
+  const isRenumbered = !matchesGenerated(route) || dispatches.some(({ target }) => target !== undefined);
+  const made = await makeSubstitutes(
+    compiler.executable,
+    argv,
+    { entries, dispatches },
+    site.compiler.release,
+    { env, stdin, cacheDirectory },
+    isRenumbered,
+    texts,
+  );
+  if (made === null || made.length === 0) return null;
   const files = made.map(({ name, phase, text }) => ({ name, phase, path: write(text) }));
   substituteMemory.remember(cacheDirectory, { identity, files });
   return files;

@@ -197,7 +197,16 @@ async function land(
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const made = await makeSubstitutes(executable, command, injection.entries, release, asking);
+    const made = await makeSubstitutes(
+      ...([
+        executable,
+        command,
+        { entries: injection.entries, dispatches: [] },
+        release,
+        asking,
+        false,
+      ] as const),
+    );
     return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];
