@@ -56,17 +56,6 @@ export interface UserKnob {
 /** Values of all knobs of a configuration. */
 export type KnobColumns = Readonly<Record<string, number | boolean | null>>;
 
-/** Names of a configuration in profilers: single words. */
-export interface ConfigurationNames {
-  /** Workgroup tile along m and n, and step along k: `64x32x128`. */
-  readonly tiles: string;
-  /** Register tile along m, n and k. */
-  readonly vectors: string;
-  /** Kind of core. */
-  readonly core: string;
-  readonly instruction: string;
-}
-
 /** A user's value that is illegal for a workload. */
 export interface IllegalValue {
   readonly knob: string;
@@ -120,8 +109,6 @@ export interface Backend {
   readonly jsonKeys: readonly string[];
   /** A short text for people. Equal configurations give equal text. */
   keyOf(configuration: OwnConfiguration): string;
-  /** Names of a configuration in profilers. */
-  namesOf(workload: Workload, configuration: OwnConfiguration): ConfigurationNames;
   /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
   knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns;
 

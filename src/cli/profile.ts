@@ -6,10 +6,13 @@ import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { shapeModule } from '../populate/shape-module.ts';
 import type { Shape } from '../populate/shape.ts';
 import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
-import { allOf, dispatchName, gflopsOf, type Measurement } from '../profile/measurement.ts';
-import { operationsOf, splitKSlices } from '../profile/operation.ts';
-import { patternsOf } from '../profile/patterns.ts';
-import { consoleBlock } from '../profile/report.ts';
+import { keepCandidates } from '../compat/candidate-files.ts';
+import { allOf, dispatchName, gflopsOf, timedCandidates, type Measurement } from '../compat/measurement.ts';
+import { operationsOf, splitKSlices } from '../compat/operation.ts';
+import { patternsOf } from '../compat/patterns.ts';
+import { profiled, spaceSizes } from '../compat/profiled.ts';
+import { consoleBlock, type Tags } from '../compat/report.ts';
+import { writeReport } from '../compat/report-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -18,15 +21,6 @@ import { alone } from '../populate/executor.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand, type SearchOptions } from './command.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
-import {
-  keepCandidates,
-  profiled,
-  spaceSizes,
-  tagsOf,
-  timedCandidates,
-  writeCsv,
-  writeRunLog,
-} from './profiling.ts';
 import { warn } from './output.ts';
 import { search, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
@@ -67,8 +61,6 @@ export const profile = new CliCommand(
 /** Ends with 1 where an operation is not decided. */
 async function profileInput(input: string | undefined, options: Options, command: CliCommand): Promise<void> {
   const begun = new Date();
-  const clock = () => performance.now() / 1000;
-  const start = clock();
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
   const surroundings = surroundingsOf(command);
@@ -96,9 +88,9 @@ async function profileInput(input: string | undefined, options: Options, command
     site,
     options.searchSpace,
   );
-  const preparingSeconds = clock() - start;
+  const prepared = new Date();
   const { whyNot } = await search(wanted, store, measured, surroundings, options, again);
-  const searchSeconds = clock() - start - preparingSeconds;
+  const ended = new Date();
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
   store.close();
 
@@ -110,9 +102,9 @@ async function profileInput(input: string | undefined, options: Options, command
   const shown = isBrief ? found.flatMap(({ measurements }) => allOf({ ...measurements, others: [] })) : every;
   command.print(shown.map(plain), () => shown.map(consoleBlock).join('\n'));
   if (options.output !== undefined) {
-    writeCsv(options.output, shown, tags, options.append === true);
-    const summary = { begun, preparingSeconds, searchSeconds, spaceSizes: spaceSizes(wanted, site) };
-    writeRunLog(options.output, { ...summary, valid: timedCandidates(every) });
+    const run = { begun, prepared, ended, spaceSizes: spaceSizes(wanted, site) };
+    const extra = { tags, append: options.append === true };
+    writeReport(options.output, shown, { ...run, valid: timedCandidates(every) }, extra);
   }
   if (options.keep !== undefined) await keepCandidates(options.keep, every, site, surroundings);
   for (const { operation, decided } of found) {
@@ -121,6 +113,21 @@ async function profileInput(input: string | undefined, options: Options, command
     process.exitCode = 1;
   }
 }
+
+/**
+ * Reads tags such as `name:value,name:value`.
+ * @throws UsageError
+ */
+const tagsOf = (text = ''): Tags =>
+  text
+    .split(',')
+    .filter((tag) => tag !== '')
+    .map((tag) => {
+      const [, name, value] = /^([^:]+):(.*)$/s.exec(tag) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError(`--tags ${tag}: it takes NAME:VALUE`);
+      return [name, value];
+    });
 
 /** The work of all inputs at one target. */
 interface Asked {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { TUNERS } from '../../src/profile/auto-scheduler.ts';
+import { TUNERS } from '../../src/compat/auto-scheduler.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from '../scenarios/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { blocksOf } from '../support/page.ts';

@@ -8,7 +8,7 @@ import { landedWith } from '../landed.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type GpuConfiguration } from './configuration.ts';
 import { describeDevice, deviceFlags, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
-import { knobValues, namesOf } from './names.ts';
+import { knobValues } from './names.ts';
 import { compilationInfo, loweringConfig, translationInfo } from './render.ts';
 import { isGpuConfiguration } from './schema.ts';
 import type { Problem } from './legality.ts';
@@ -29,7 +29,6 @@ export const gpuBackend = (
   isConfiguration: isGpuConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf: (c) => keyOf(ofGpu(c)),
-  namesOf: (workload, c) => namesOf(workload, ofGpu(c)),
   knobValues: (workload, c) => knobValues(workload, ofGpu(c)),
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,

@@ -9,7 +9,6 @@ import { describeDevice, deviceFlags, hardwareOf, meter, whyNotRunnable } from '
 import { directive, needsOf } from './directive.ts';
 import { familiesOf, programWide } from './families.ts';
 import { tileFeatures } from './features.ts';
-import { namesOf } from './names.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
 import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
@@ -46,7 +45,6 @@ export const llvmCpu: Backend = {
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
   knobValues: (workload, configuration) =>
     isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),
-  namesOf,
   isRestrictable: (workload) => isOperationWork(workload) && isRestrictable(workload),
   directive,
   reconfigured,

@@ -7,7 +7,7 @@ import { readGpuTarget } from '../gpu/target.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
 import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { familiesOf, isTuned } from './families.ts';
-import { knobValues, namesOf } from './names.ts';
+import { knobValues } from './names.ts';
 import { directive, rendered } from './render.ts';
 import { isVulkanConfiguration } from './schema.ts';
 import { tileSpace } from './tile-space.ts';
@@ -24,7 +24,6 @@ export const vulkan: Backend = {
   isConfiguration: isVulkanConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf,
-  namesOf,
   knobValues,
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,

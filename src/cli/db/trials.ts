@@ -2,7 +2,7 @@
 import type { KnobColumns } from '../../backend/backend.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { backendOf, configurationKey } from '../../backend/index.ts';
-import { csvLine } from '../../profile/csv.ts';
+import { csvLine } from '../../report/csv.ts';
 import { table } from '../../report/table.ts';
 import type { Store, Trial, TuningRecord } from '../../store/store.ts';
 import { formatRatio, formatSeconds } from '../../system/format.ts';

@@ -2,11 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { workloadsOf } from '../../decision/look-up.ts';
-import { readAutoScheduler, type AutoScheduler } from '../../profile/auto-scheduler.ts';
-import { allOf, type Measurement } from '../../profile/measurement.ts';
-import { splitKSlices } from '../../profile/operation.ts';
-import { consoleBlock } from '../../profile/report.ts';
-import { bestLines, longDuration } from '../../profile/run-log.ts';
+import { readAutoScheduler, type AutoScheduler } from '../../compat/auto-scheduler.ts';
+import { allOf, timedCandidates } from '../../compat/measurement.ts';
+import { splitKSlices } from '../../compat/operation.ts';
+import { consoleBlock } from '../../compat/report.ts';
+import { keepCandidates } from '../../compat/candidate-files.ts';
+import { profiled, spaceSizes } from '../../compat/profiled.ts';
+import { writeReport } from '../../compat/report-files.ts';
+import { resultBlock } from '../../compat/run-log.ts';
 import type { Site } from '../../site/site.ts';
 import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
@@ -14,15 +17,6 @@ import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from
 import { warn } from '../output.ts';
 import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
-import {
-  keepCandidates,
-  profiled,
-  spaceSizes,
-  timedCandidates,
-  writeCsv,
-  writeRunLog,
-  type Profiled,
-} from '../profiling.ts';
 import { search } from '../search.ts';
 import { restrictedTo } from '../search-space.ts';
 import { isOperationWork } from '../../workload/workload.ts';
@@ -48,8 +42,6 @@ export async function runAutoScheduler(
   program: CliCommand,
 ): Promise<void> {
   const begun = new Date();
-  const clock = () => performance.now() / 1000;
-  const start = clock();
   const asked = readAutoScheduler(readFileSync(path, 'utf8'), path);
   const folder = dirname(resolve(path));
   const input = resolve(folder, asked.input);
@@ -70,7 +62,7 @@ export async function runAutoScheduler(
 
   console.log(`${asked.tuner}: replaced by the strategy ${asked.strategy}; ${asked.trials} trials each.`);
 
-  const preparingSeconds = clock() - start;
+  const prepared = new Date();
   const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
   const { settings } = surroundings;
   const budgetSeconds = isLimited ? settings.budgetSeconds : SECONDS_EACH * works.length;
@@ -83,39 +75,21 @@ export async function runAutoScheduler(
     { strategy: asked.strategy, trials: asked.trials, patience: Infinity },
     new Set(works.map(({ key }) => key)),
   );
-  const searchSeconds = clock() - start - preparingSeconds;
+  const ended = new Date();
   const found = profiled(works, store, site, splitKSlices(command.expanded), earlier);
   store.close();
 
   const every = found.flatMap(({ measurements }) => allOf(measurements));
   for (const one of every) console.log(consoleBlock(one));
-  if (asked.output !== null) {
-    const output = resolve(folder, asked.output);
-    writeCsv(output, every, [], false);
-    const valid = timedCandidates(every);
-    writeRunLog(output, { begun, preparingSeconds, searchSeconds, spaceSizes: spaces, valid });
-  }
+  const run = { begun, prepared, ended, spaceSizes: spaces, valid: timedCandidates(every) };
+  if (asked.output !== null) writeReport(resolve(folder, asked.output), every, run);
   if (keep !== undefined) await keepCandidates(keep, every, site, surroundings);
-  console.log('\n********************************************************');
-  for (const one of found) {
-    if (found.length > 1) console.log(`Operation     : ${one.operation.name}`);
-    console.log(`${bestLines(bestOf(one))}\n`);
-  }
-  console.log(longDuration(searchSeconds));
-  console.log('********************************************************');
+  console.log(resultBlock(found, run));
   for (const { operation, trials } of found) {
     if (trials.length > 0) continue;
     warn(`${operation.name} was not measured: ${whyNot.reason}`);
     process.exitCode = 1;
   }
-}
-
-/** The decided configuration, else the fastest of this run: the decision may come from an earlier search. */
-function bestOf({ decided, measurements: { stock, others, best } }: Profiled): Measurement {
-  if (best !== null || decided !== null) return best ?? stock;
-  return [stock, ...others]
-    .filter(({ verification }) => verification !== 'FAILED')
-    .reduce((a, b) => ((b.ratio ?? 0) > (a.ratio ?? 0) ? b : a));
 }
 
 /** The compiler of the file's tools; null if a setting names one, or the file names none. */

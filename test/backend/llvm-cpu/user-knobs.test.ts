@@ -9,7 +9,7 @@ import { gridSearch } from '../../../src/search/grid.ts';
 import { randomSearch } from '../../../src/search/random.ts';
 import { seededRandom, type StrategyFactory } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
-import { PACKED, TILED } from '../../profile/samples.ts';
+import { PACKED, TILED } from '../../compat/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 const options = (only?: KnobValues): SpaceOptions => ({

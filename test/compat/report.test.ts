@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { operationsOf } from '../../src/profile/operation.ts';
-import { consoleBlock, csvHeader, csvRow } from '../../src/profile/report.ts';
+import { operationsOf } from '../../src/compat/operation.ts';
+import { consoleBlock, csvHeader, csvRow } from '../../src/compat/report.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { measurement, PACKED } from './samples.ts';
 

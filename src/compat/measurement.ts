@@ -1,7 +1,6 @@
 // One row of a report: the measurement of an operation with one configuration. Pure.
-import { backendOf, configurationKey } from '../backend/index.ts';
+import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../backend/configuration.ts';
-import type { ConfigurationNames } from '../backend/backend.ts';
 import type { Evidence, RecordKey, Trial } from '../store/store.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { ProfiledOperation } from './operation.ts';
@@ -113,6 +112,6 @@ export function configurationName(configuration: Configuration): string {
 export const dispatchName = ({ operation, configuration }: Measurement): string =>
   `${operation.name}_${configurationName(configuration)}`;
 
-/** The profiler's names for its configuration; null for the default. */
-export const namesOf = ({ workload, configuration }: Measurement): ConfigurationNames | null =>
-  isDefault(configuration) ? null : backendOf(configuration).namesOf(workload, configuration);
+/** Number of timed candidates, without the default. */
+export const timedCandidates = (all: readonly Measurement[]): number =>
+  all.filter(({ configuration, seconds }) => seconds !== null && !isDefault(configuration)).length;

@@ -1,7 +1,8 @@
 // Reports of measurements in the formats of the dispatch profiler: console blocks and CSV. Pure.
 import { configurationKey } from '../backend/index.ts';
-import { csvLine } from './csv.ts';
-import { configurationName, dispatchName, gflopsOf, namesOf, type Measurement } from './measurement.ts';
+import { csvLine } from '../report/csv.ts';
+import { configurationName, dispatchName, gflopsOf, type Measurement } from './measurement.ts';
+import { namesOf } from './names.ts';
 import type { ProfiledOperation } from './operation.ts';
 
 const PROVIDER = 'IREE Codegen';
@@ -90,9 +91,10 @@ const rounded = (value: number | null) => value && Number(value.toPrecision(6));
 
 /** CSV line of one dispatch. */
 export function csvRow(measurement: Measurement, tags: Tags, more: readonly (string | null)[] = []): string {
-  const { operation, configuration, verification, seconds, ratio, low, high, place } = measurement;
+  const { operation, workload, configuration, verification } = measurement;
+  const { seconds, ratio, low, high, place } = measurement;
   const gflops = gflopsOf(measurement);
-  const names = namesOf(measurement);
+  const names = namesOf(workload, configuration);
   return csvLine([
     ...tags.map(([, value]) => value),
     ...[PROVIDER, operation.kind, operation.name, operation.bytes, operation.flops],

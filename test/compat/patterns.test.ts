@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patternsOf } from '../../src/profile/patterns.ts';
+import { patternsOf } from '../../src/compat/patterns.ts';
 
 const NAME = 'matmul_3456x1024x2048_f16t_f16t_f16t_tile_config_dist_128x128x0_peel';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { allOf, configurationName, dispatchName, measurementsOf } from '../../src/profile/measurement.ts';
+import { allOf, configurationName, dispatchName, measurementsOf } from '../../src/compat/measurement.ts';
 import type { Trial } from '../../src/store/store.ts';
 import { EVIDENCE } from '../store/samples.ts';
 import { matmul } from '../support/workloads.ts';

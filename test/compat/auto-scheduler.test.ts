@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAutoScheduler, TUNERS } from '../../src/profile/auto-scheduler.ts';
+import { readAutoScheduler, TUNERS } from '../../src/compat/auto-scheduler.ts';
 import { STRATEGIES } from '../../src/search/index.ts';
 
 const published = readFileSync(join(import.meta.dirname, 'data', 'auto-scheduler.cfg'), 'utf8');

@@ -1,7 +1,7 @@
 // Sample measurements.
 import type { OwnConfiguration } from '../../src/backend/configuration.ts';
-import type { Measurement } from '../../src/profile/measurement.ts';
-import { operationsOf } from '../../src/profile/operation.ts';
+import type { Measurement } from '../../src/compat/measurement.ts';
+import { operationsOf } from '../../src/compat/operation.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul } from '../support/workloads.ts';
 

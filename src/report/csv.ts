@@ -1,4 +1,4 @@
-// Writes CSV in the format of Python's csv module, which the profiler's users expect. Pure.
+// Writes CSV in the format of Python's csv module. Pure.
 
 /** A line with CR LF. Quotes fields with commas, quotes or line breaks; null is an empty field. */
 export const csvLine = (fields: readonly (string | number | boolean | null)[]): string =>

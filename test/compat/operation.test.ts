@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { operationsOf, splitKSlices } from '../../src/profile/operation.ts';
+import { operationsOf, splitKSlices } from '../../src/compat/operation.ts';
 import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul, workload } from '../support/workloads.ts';

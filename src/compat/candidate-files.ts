@@ -1,0 +1,91 @@
+// Candidates as separate programs, for reading and for the compiler's tools.
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isDefault } from '../backend/configuration.ts';
+import { backendOf, configurationKey, needsOf } from '../backend/index.ts';
+import { candidateModule, candidateOf, moduleWithFillers } from '../measure/candidate-module.ts';
+import { moduleAt } from '../measure/common-modules.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Site } from '../site/site.ts';
+import { makeFolder } from '../system/folder.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { Semaphore } from '../system/semaphore.ts';
+import { UserError } from '../system/user-error.ts';
+import { candidatePhase, isOperationWork, workloadKey, type OperationWork } from '../workload/workload.ts';
+import { configurationName, type Measurement } from './measurement.ts';
+import { csvHeader, csvRow } from './report.ts';
+
+/** Writes every candidate as MLIR into a folder, and a CSV of the results. */
+export async function keepCandidates(
+  folder: string,
+  all: readonly Measurement[],
+  site: Site,
+  { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
+): Promise<void> {
+  makeFolder(folder);
+  const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
+  if (workDirectory === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
+  try {
+    const rows: string[] = [];
+    for (const one of all) {
+      const { operation, configuration } = one;
+      const text = await textOf(one, site, workDirectory);
+      const name = text && `${operation.name}/${configurationName(configuration)}.mlir`;
+      if (name !== null) {
+        makeFolder(dirname(join(folder, name)));
+        writeFileSync(join(folder, name), text!);
+      }
+      rows.push(csvRow(one, [], [name, one.message]));
+    }
+    writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
+  } finally {
+    rmSync(workDirectory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * MLIR of a function that applies one configuration to generated operands, with comments about how to compile it. Null for a dispatch, which
+ * exists in its program only, and where the compiler fails before the phase of the candidate.
+ */
+async function textOf(
+  { workload, configuration }: Measurement,
+  site: Site,
+  workDirectory: string,
+): Promise<string | null> {
+  const around = isOperationWork(workload) ? await moduleAround(workload, site, workDirectory) : null;
+  if (around === null || !isOperationWork(workload)) return null;
+  const phase = candidatePhase(workload);
+  const from = phase === null ? [] : [`--compile-from=${phase}`];
+  const own = isDefault(configuration) ? undefined : backendOf(configuration).wholeProgram;
+  const flags = [...from, ...site.flags, ...(needsOf(configuration) === null ? [] : own!.flags)];
+  const late =
+    own?.late.isNeeded(configuration) === true
+      ? [
+          `Its tiles apply to operations that the compiler creates in the phase ${own.late.phase}. This text lacks them.`,
+        ]
+      : [];
+  const comments = [
+    ...[workloadKey(workload), configurationKey(configuration), `iree-compile ${flags.join(' ')}`],
+    ...late,
+  ];
+  const candidate = candidateOf('main', configuration, workload, site.compiler.release);
+  return comments.map((line) => `// ${line}\n`).join('') + candidateModule(workload, [candidate], around);
+}
+
+/** The module that a candidate is added to, in the phase of the candidate; null where the compiler fails before that phase. */
+function moduleAround(
+  workload: OperationWork,
+  { executable, flags }: Site,
+  workDirectory: string,
+): Promise<string | null> | string {
+  const phase = candidatePhase(workload);
+  const text = moduleWithFillers(workload);
+  if (phase === null) return text;
+  const folders = { commonDirectory: workDirectory, workDirectory };
+  const { signal } = new AbortController();
+  return moduleAt(
+    phase,
+    { compiler: executable, compiles: new Semaphore(1), flags, ...folders, signal },
+    text,
+  );
+}
