@@ -1,7 +1,7 @@
 // The common part of the CUDA and HIP backends.
 import { EMPTY_SPACE } from '../../search/space.ts';
 import { isOperationWork, type Workload } from '../../workload/workload.ts';
-import type { Backend, Hardware } from '../backend.ts';
+import type { Backend, Hardware, UserKnob } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
@@ -15,6 +15,8 @@ import type { Problem } from './legality.ts';
 import { familiesOf, gpuSpace, problemOf } from './space.ts';
 import { readGpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
+import { userFamily } from './user-family.ts';
+import { illegalValues, isRestrictable, USER_KNOBS, userSpace } from './user-space.ts';
 
 /** A backend with the GPU pipelines. */
 export const gpuBackend = (
@@ -34,16 +36,22 @@ export const gpuBackend = (
   familiesOf,
   spaceOf(workload, hardware) {
     const problem = problemFor(workload, hardware);
-    return problem === null ? EMPTY_SPACE : gpuSpace(problem, traits);
+    if (problem === null) return EMPTY_SPACE;
+    const { only } = hardware;
+    return only === undefined ? gpuSpace(problem, traits) : userSpace(userFamily(problem, traits), only);
   },
   featuresOf(workload, configuration, hardware) {
     const problem = problemFor(workload, hardware);
     return problem === null || isDefault(configuration) ? null : gpuFeatures(problem, ofGpu(configuration));
   },
-  userKnobs: [],
+  // Without stages the compiler ignores prefetching.
+  userKnobs: traits.hasStages ? [...USER_KNOBS, PREFETCH] : USER_KNOBS,
   largestTile: LARGEST_TILE,
-  isRestrictable: () => false,
-  illegalValues: () => [],
+  isRestrictable,
+  illegalValues(workload, hardware) {
+    const problem = problemFor(workload, hardware);
+    return problem === null ? [] : illegalValues(userFamily(problem, traits), hardware.only ?? {});
+  },
   directive: (c, loops) => ({ attribute: 'compilation_info', value: compilationInfo(ofGpu(c), loops) }),
   landedOn(configured, form, c, loops, expected) {
     const [lowering, translation] = [loweringConfig(ofGpu(c), loops), translationInfo(ofGpu(c))];
@@ -51,6 +59,13 @@ export const gpuBackend = (
     return landedWith(configured, form, loops, expected, has);
   },
 });
+
+const PREFETCH: UserKnob = {
+  name: 'prefetch',
+  type: 'tile',
+  least: 0,
+  about: 'stages of loads ahead of use',
+};
 
 /** Callers pass only configurations of the backend's kinds. */
 const ofGpu = (configuration: OwnConfiguration) => configuration as GpuConfiguration;

@@ -4,6 +4,7 @@ import type { Backend } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
 import { landedWith } from '../landed.ts';
 import { readGpuTarget } from '../gpu/target.ts';
+import { illegalValues, isRestrictable, USER_KNOBS, userSpace } from '../gpu/user-space.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
 import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { familiesOf, isTuned } from './families.ts';
@@ -11,6 +12,7 @@ import { knobValues } from './names.ts';
 import { directive, rendered } from './render.ts';
 import { isVulkanConfiguration } from './schema.ts';
 import { tileSpace } from './tile-space.ts';
+import { userFamily } from './user-family.ts';
 
 export const vulkan: Backend = {
   name: 'vulkan-spirv',
@@ -27,15 +29,19 @@ export const vulkan: Backend = {
   knobValues,
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,
-  spaceOf(workload, { gpu = '' }) {
+  spaceOf(workload, { gpu = '', only }) {
     const target = readGpuTarget(Buffer.from(gpu));
-    return target === null || !isTuned(workload) ? EMPTY_SPACE : tileSpace(workload, target);
+    if (target === null || !isTuned(workload)) return EMPTY_SPACE;
+    return only === undefined ? tileSpace(workload, target) : userSpace(userFamily(workload, target), only);
   },
   featuresOf: () => null,
-  userKnobs: [],
+  userKnobs: USER_KNOBS,
   largestTile: LARGEST_TILE,
-  isRestrictable: () => false,
-  illegalValues: () => [],
+  isRestrictable,
+  illegalValues(workload, { gpu = '', only = {} }) {
+    const target = readGpuTarget(Buffer.from(gpu));
+    return target === null || !isTuned(workload) ? [] : illegalValues(userFamily(workload, target), only);
+  },
   // The pipelines ignore the flag for tuning specs.
   specFlag: 'library',
   directive,

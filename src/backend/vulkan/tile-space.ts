@@ -5,6 +5,7 @@ import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from 
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
+import { divisors } from '../gpu/tiles.ts';
 import type { VulkanConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 
@@ -169,6 +170,3 @@ function choiceOf({ workgroup, thread, reduction }: VulkanConfiguration, roles: 
     'tile.depth': reduction[roles.depth] ?? 1,
   };
 }
-
-const divisors = (size: number, most: number): number[] =>
-  Array.from({ length: Math.min(size, most) }, (_, i) => i + 1).filter((tile) => size % tile === 0);

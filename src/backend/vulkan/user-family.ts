@@ -1,0 +1,38 @@
+// The configurations of `BaseVectorize` by a user's knobs. Pure.
+import type { OperationWork } from '../../workload/workload.ts';
+import type { Configuration } from '../configuration.ts';
+import type { GpuTarget } from '../gpu/target.ts';
+import { divisors } from '../gpu/tiles.ts';
+import { areWhole, NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
+import type { VulkanConfiguration } from './configuration.ts';
+import { illegality } from './legality.ts';
+
+export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily<never, Configuration> {
+  const { dimensions } = workload;
+  const [m, n, k] = (['m', 'n', 'k'] as const).map((one) => dimensions.findIndex(({ kind }) => kind === one));
+  const dividing = (d: number, most: number) => divisors(dimensions[d]!.size, most);
+  const level = (rows: number, columns: number) =>
+    dimensions.map(({ kind }, d) => (kind === 'k' ? 0 : d === m ? rows : d === n ? columns : 1));
+  return {
+    values: {
+      ...{ workgroup_m: dividing(m!, 128), workgroup_n: dividing(n!, 512), summed_k: dividing(k!, 32) },
+      ...{ threads_m: dividing(m!, 64), threads_n: dividing(n!, 256) },
+    },
+    at({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n }) {
+      const c: VulkanConfiguration = {
+        ...{ version: 1, kind: 'spirv-tile', workgroup: level(workgroup_m, workgroup_n) },
+        thread: level(workgroup_m / threads_m, workgroup_n / threads_n),
+        reduction: dimensions.map((_, d) => (d === k ? summed_k : 0)),
+      };
+      return areWhole(c) ? (illegality(workload, c, target) ?? c) : NOT_WHOLE;
+    },
+    choiceOf(c) {
+      if (c.kind !== 'spirv-tile' || c.workgroup.length !== dimensions.length) return null;
+      const threads = (d: number) => c.workgroup[d]! / c.thread[d]!;
+      return {
+        ...{ workgroup_m: c.workgroup[m!]!, workgroup_n: c.workgroup[n!]!, summed_k: c.reduction[k!]! },
+        ...{ threads_m: threads(m!), threads_n: threads(n!) },
+      };
+    },
+  };
+}
