@@ -114,7 +114,7 @@ function gainsInWords(gains: readonly number[]): string {
 
 /** Shown while the program runs. */
 export const runningProgram = (seconds: number): string =>
-  `running the program, stock against tuned, for ${formatDuration(seconds)} at most`;
+  `running the program, stock against tuned, for ${formatDuration(Math.ceil(seconds))} at most`;
 
 /** Shown while the program runs in other forms. */
 export const TRYING_FORMS = 'compiling and running the program with its operations in other forms';

@@ -58,7 +58,22 @@ const SILENCE: Story = {
  */
 export function storyOf(cacheDirectory: string | null): Story {
   if (!isatty(2)) return SILENCE;
-  const { isLive, show, clear } = lineDisplay();
+  const { isLive, show, clear: erase } = lineDisplay();
+  let redraw: NodeJS.Timeout | undefined;
+  const clear = () => {
+    clearInterval(redraw);
+    erase();
+  };
+  /** Shows a line, again each second, so that its seconds run down. */
+  const countDown = (lineAfter: (seconds: number) => string) => {
+    clearInterval(redraw);
+    const shown = clock();
+    const draw = () => {
+      show(lineAfter(clock() - shown));
+    };
+    draw();
+    if (isLive) redraw = setInterval(draw, 1000).unref();
+  };
   const { name } = parse(process.argv[1] ?? '');
   const say = (sentence: string | null) => {
     if (sentence === null) return;
@@ -73,32 +88,39 @@ export function storyOf(cacheDirectory: string | null): Story {
       begun = clock();
       if (cacheDirectory !== null && isFirst(cacheDirectory)) say(INTRODUCTION);
       // Without a live line the terminal would stay empty for a minute.
-      if (isLive) show(beginning(count, seconds));
+      if (isLive) countDown((spent) => beginning(count, Math.max(0, seconds - spent)));
       else say(beginning(count, seconds));
     },
     progress(progress) {
-      show(progressLine(progress, columns() - 1));
+      countDown((spent) => progressLine(later(progress, spent), columns() - 1));
     },
     rounds(progress) {
-      show(roundsLine(progress, columns() - 1));
+      countDown((spent) => roundsLine(later(progress, spent), columns() - 1));
     },
     end(count, { results, whyNot }) {
       say(ending([...results.values()], count - results.size, whyNot.reason, clock() - begun));
     },
     tryForms() {
+      clear();
       show(TRYING_FORMS);
     },
     endForms(verdict) {
       say(formsEnding(verdict));
     },
     runProgram(seconds) {
-      show(runningProgram(seconds));
+      countDown((spent) => runningProgram(Math.max(0, seconds - spent)));
     },
     endProgram(verdict) {
       say(programEnding(verdict));
     },
   };
 }
+
+/** Progress with the seconds that are left after more time. */
+const later = <P extends { readonly secondsLeft: number }>(progress: P, seconds: number): P => ({
+  ...progress,
+  secondsLeft: Math.max(0, progress.secondsLeft - seconds),
+});
 
 /** Whether no build with this cache folder has shown the introduction. Remembers that one has. */
 function isFirst(cacheDirectory: string): boolean {

@@ -120,6 +120,11 @@ export async function verifyOnDemand(
   }
 }
 
+/** Tells a terminal about a verdict that tuning has reached. */
+export const tellVerdict = (verdict: ProgramVerdict): void => {
+  storyOf(null).endProgram(verdict);
+};
+
 /** Notes the verdict on a program. @returns the decisions to inject */
 export function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,

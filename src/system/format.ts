@@ -26,9 +26,11 @@ export const shortKey = (workload: string): string => workload.replace(/^contrac
 export function formatDuration(seconds: number): string {
   if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
   const whole = Math.round(seconds);
-  return whole < 3600
-    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
-    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const text =
+    whole < 3600
+      ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+      : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  return text.replace(/ 0 \w+$/, '');
 }
 
 /** Bytes with three digits in a suitable unit. */

@@ -81,7 +81,8 @@ export async function verifiedDecisions(
   if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
     const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
     const found = { judgement, workloads: [], programWide: confirmed.programWide };
-    const { conclude } = await import('../running/program-verdict.ts');
+    const { conclude, tellVerdict } = await import('../running/program-verdict.ts');
+    tellVerdict(confirmed.verdict);
     const concluded = conclude(program, offer, found, store, surroundings);
     return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
   }

@@ -15,9 +15,9 @@ test.each([
   [0, '0 s'],
   [0.04, '0 s'],
   [12.34, '12.3 s'],
-  [60, '1 min 0 s'],
+  [60, '1 min'],
   [303.4, '5 min 3 s'],
-  [3599.7, '1 h 0 min'],
+  [3599.7, '1 h'],
   [7500, '2 h 5 min'],
 ])('%d seconds of waiting read %s', (seconds, text) => {
   expect(formatDuration(seconds)).toBe(text);

@@ -21,7 +21,7 @@ const progress: TuningProgress = {
 };
 
 test('the first line of tuning says how many operations, and how long it takes at most', () => {
-  expect(beginning(1, 59.2)).toBe('tuning 1 operation for 1 min 0 s at most');
+  expect(beginning(1, 59.2)).toBe('tuning 1 operation for 1 min at most');
   expect(beginning(3, 15)).toBe('tuning 3 operations for 15 s at most');
 });
 
@@ -63,7 +63,7 @@ test('the last line of tuning says what was gained, and where to read more', () 
     `tuned 1 of 1 operation (5.74x the default) in 12.3 s${more}`,
   );
   expect(ending([gain(2), gain(1.2), same(true), same(false)], 1, 'the tuning budget is spent', 60)).toBe(
-    'tuned 2 of 5 operations (1.20x, 2.00x the default) in 1 min 0 s; the default is best for 1; ' +
+    'tuned 2 of 5 operations (1.20x, 2.00x the default) in 1 min; the default is best for 1; ' +
       `nothing faster yet for 1; 1 left to the default: the tuning budget is spent${more}`,
   );
   expect(ending([1.1, 1.2, 1.3, 1.4].map(gain), 0, '', 9)).toBe(

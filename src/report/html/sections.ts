@@ -71,7 +71,7 @@ function gains(facts: Facts, hasRecords: boolean): Section {
 
 function shapes({ kernels }: PageData, hasRecords: boolean): Section {
   const way: Way = {
-    what: 'A benchmark measures libraries, data tiling alone and the peak of the processor. Run it on this machine, then write the page again:',
+    what: 'A benchmark measures libraries, data tiling alone and the peak of the processor. Run it in a clone on this machine, then write the page again:',
     command:
       'npm run bench:kernels -- --json kernels.json\niree-tuned report --bench kernels.json -o report.html',
   };
@@ -96,7 +96,7 @@ function programs({ models }: PageData): Section {
       lede: '',
       missing: [
         {
-          what: 'A benchmark of whole models measures the gain of programs:',
+          what: 'A benchmark in a clone measures the gain of whole programs:',
           command:
             'npm run bench:models -- --json models.json\niree-tuned report --models models.json -o report.html',
         },
