@@ -4,7 +4,7 @@ import { resultTypeOf, workloadKey, type OperationWork } from '../workload/workl
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import type { Toolchain } from './toolchain.ts';
-import { compareOutputs, exactAllowance, runFunction } from './verify.ts';
+import { compareOutputs, exactAllowance, outputsOf } from './verify.ts';
 
 /** Result of the default in its own process. */
 interface Reference {
@@ -13,21 +13,25 @@ interface Reference {
   readonly seconds: number;
 }
 
-/** References by toolchain and workload key. */
-const references = new WeakMap<Toolchain, Map<string, Reference>>();
+/** Results of earlier runs with one toolchain. */
+interface Known {
+  /** By workload key. */
+  readonly references: Map<string, Reference>;
+  /** Failures by module and candidate; null for a correct candidate. */
+  readonly outcomes: Map<string, string | null>;
+}
 
-/** Failures by toolchain, then by module and candidate; null for a correct candidate. */
-const outcomes = new WeakMap<Toolchain, Map<string, string | null>>();
+const known = new WeakMap<Toolchain, Known>();
 
-function outcomesOf(toolchain: Toolchain): Map<string, string | null> {
-  const own = outcomes.get(toolchain) ?? new Map<string, string | null>();
-  outcomes.set(toolchain, own);
+function knownTo(toolchain: Toolchain): Known {
+  const own = known.get(toolchain) ?? { references: new Map(), outcomes: new Map() };
+  known.set(toolchain, own);
   return own;
 }
 
 /** Notes that a candidate gave correct results in its own process, so that `failuresAlone` does not run it again. */
 export const noteRight = (toolchain: Toolchain, module: string, name: string): void => {
-  outcomesOf(toolchain).set(`${module} ${name}`, null);
+  knownTo(toolchain).outcomes.set(`${module} ${name}`, null);
 };
 
 /** Time limit of a process of the default. */
@@ -51,45 +55,36 @@ export async function failuresAlone(
 ): Promise<ReadonlyMap<string, string>> {
   const modules = await loadedWith(toolchain, workload, module);
   if (modules === null) return new Map();
-  const outputsOf = async (name: string, seconds: number): Promise<readonly Uint8Array[] | null> => {
-    const outputs: Uint8Array[] = [];
-    for (const one of functionNames(workload, name)) {
-      const output = await runFunction(toolchain, modules, one, seconds);
-      if (output === null) return null;
-      outputs.push(output);
-    }
-    return outputs;
-  };
-  const outcomeOf = outcomesOf(toolchain);
-  if (names.every((name) => outcomeOf.get(`${module} ${name}`) === null)) return new Map();
-  const known = references.get(toolchain) ?? new Map<string, Reference>();
-  references.set(toolchain, known);
-  let reference = known.get(workloadKey(workload));
+  const run = (name: string, seconds: number) =>
+    outputsOf(toolchain, modules, functionNames(workload, name), seconds);
+  const { references, outcomes } = knownTo(toolchain);
+  if (names.every((name) => outcomes.get(`${module} ${name}`) === null)) return new Map();
+  let reference = references.get(workloadKey(workload));
   if (reference === undefined) {
     const begun = performance.now();
-    const outputs = await outputsOf(names[0]!, DEFAULT_SECONDS);
+    const outputs = await run(names[0]!, DEFAULT_SECONDS);
     if (outputs === null) return new Map(names.map((name) => [name, 'the default does not run']));
     reference = { outputs, seconds: (performance.now() - begun) / 1000 };
-    known.set(workloadKey(workload), reference);
+    references.set(workloadKey(workload), reference);
     noteRight(toolchain, module, names[0]!);
   }
   const type = resultTypeOf(workload);
   const failures = new Map<string, string>();
   for (const name of names) {
     const key = `${module} ${name}`;
-    if (!outcomeOf.has(key)) {
-      const outputs = await outputsOf(name, LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds);
+    if (!outcomes.has(key)) {
+      const outputs = await run(name, LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds);
       const comparisons = outputs?.map((output, i) =>
         compareOutputs(reference.outputs[i]!, output, type, null, exactAllowance(type)),
       );
-      outcomeOf.set(
+      outcomes.set(
         key,
         comparisons === undefined
           ? 'it failed in a process of its own'
           : (comparisons.find(({ equal }) => !equal)?.reason ?? null),
       );
     }
-    const failure = outcomeOf.get(key);
+    const failure = outcomes.get(key);
     if (failure) failures.set(name, failure);
   }
   return failures;

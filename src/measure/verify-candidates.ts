@@ -1,14 +1,14 @@
 // Verifies that candidates compute the default's results, with the kernels that are timed, on exact values and on values of all bits.
 import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
 import { noteRight } from './alone.ts';
-import type { Build } from './build.ts';
+import { isBuilt, type Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
 import { areGuardsWhole, guardedBytes, guardedName, resultIn, UNWRITTEN_BYTE } from '../workload/guarded.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import type { Toolchain } from './toolchain.ts';
-import { compareOutputs, dispatchAllowance, exactAllowance, runFunction, type Comparison } from './verify.ts';
+import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Comparison } from './verify.ts';
 
 /** Verdict on a candidate's results. */
 export type Verification =
@@ -19,19 +19,12 @@ export type Verification =
     }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
 
-/** Another build of the same candidates, whose functions write their results between guards: see `guarded.ts`. */
-export interface GuardedBuild {
-  readonly module: string;
-  /** The candidate's name in this build; null if it has no guarded function. */
-  readonly nameOf: (name: string) => string | null;
-}
-
 const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
 
 /**
  * Compares the outputs of `names` with the output of `stock`, at every combination of sizes. Another order of summation rounds
  * differently in a narrow accumulator, so outputs are also compared with the truth if the build has it.
- * @param guarded must have a guarded function of `stock` under the same name
+ * @param guarded another build of the same candidates, whose functions write their results between guards: see `guarded.ts`
  * @returns one verification for each name; null without a reference output
  * @throws StoppedError when the toolchain's signal fires
  */
@@ -42,37 +35,24 @@ export async function verifyCandidates(
   stock: string,
   names: readonly string[],
   timeoutSeconds: number,
-  guarded: GuardedBuild | null = null,
+  guarded: Build | null = null,
 ): Promise<ReadonlyMap<string, Verification> | null> {
   if (module === null) return null;
   const truth = built.find(({ sumsIn }) => sumsIn !== undefined);
   const forms = staticForms(workload);
+  const guards = guarded !== null && isBuilt(guarded, stock) ? guarded : null;
   const isDispatch = candidatePhase(workload) !== null;
-
-  /** Outputs at each combination of sizes; null when a run fails. */
-  const outputsOf = async (
-    modules: readonly string[],
-    functions: readonly string[],
-    inputOf: (form: number) => string[] = () => [],
-  ): Promise<Uint8Array[] | null> => {
-    const outputs: Uint8Array[] = [];
-    for (const [form, name] of functions.entries()) {
-      const output = await runFunction(toolchain, modules, name, timeoutSeconds, inputOf(form));
-      if (output === null) return null;
-      outputs.push(output);
-    }
-    return outputs;
-  };
 
   const verifyOn = async (
     values: Values,
-    guards: GuardedBuild | null,
+    isGuarded: boolean,
   ): Promise<ReadonlyMap<string, Verification> | null> => {
     const [modules, guardedModules] = await Promise.all(
       [module, guards?.module ?? module].map((one) => loadedWith(toolchain, workload, one, values)),
     );
     if (!modules || !guardedModules) return null;
-    const plain = (name: string) => outputsOf(modules, functionNames(workload, name));
+    const plain = (name: string) =>
+      outputsOf(toolchain, modules, functionNames(workload, name), timeoutSeconds);
     const references = await plain(stock);
     if (references === null) return null;
     // If the truth fails to run, outputs are compared with the default's alone.
@@ -95,7 +75,7 @@ export async function verifyCandidates(
       );
     const betweenGuards = async (name: string): Promise<Verification> => {
       const functions = functionNames(workload, name).map(guardedName);
-      const memory = await outputsOf(guardedModules, functions, (form) => [
+      const memory = await outputsOf(toolchain, guardedModules, functions, timeoutSeconds, (form) => [
         `${guardedBytes(references[form]!.length)}xi8=${UNWRITTEN_BYTE}`,
       ]);
       return memory?.every(areGuardsWhole) === false
@@ -103,11 +83,11 @@ export async function verifyCandidates(
         : verificationOf(memory?.map(resultIn) ?? null);
     };
     // If the default fails between guards, guards prove nothing about candidates.
-    const areUsable = guards !== null && (await betweenGuards(stock)).outcome === 'right';
+    const areUsable = isGuarded && (await betweenGuards(stock)).outcome === 'right';
     const verified = new Map<string, Verification>();
     for (const name of names) {
-      const own = areUsable ? guards.nameOf(name) : null;
-      verified.set(name, own === null ? verificationOf(await plain(name)) : await betweenGuards(own));
+      const isBetween = areUsable && isBuilt(guards!, name);
+      verified.set(name, isBetween ? await betweenGuards(name) : verificationOf(await plain(name)));
     }
     return verified;
   };
@@ -115,18 +95,17 @@ export async function verifyCandidates(
   const isFull = canCompareFull(workload);
   // Starting processes takes most of the time, so both run at once. Guards come first because their reason is more exact.
   const verified = await Promise.all([
-    ...(isFull || guarded !== null ? [verifyOn(isFull ? 'full' : 'exact', guarded)] : []),
-    verifyOn('exact', null),
+    ...(isFull || guards !== null ? [verifyOn(isFull ? 'full' : 'exact', guards !== null)] : []),
+    verifyOn('exact', false),
   ]);
   if (verified.includes(null)) return null;
   // Each of these runs had its own process.
   for (const name of names) {
     if (verified.some((one) => one!.get(name)!.outcome !== 'right')) continue;
     noteRight(toolchain, module, name);
-    const between = guarded?.nameOf(name);
-    if (guarded && between) noteRight(toolchain, guarded.module, between);
+    if (guards !== null && isBuilt(guards, name)) noteRight(toolchain, guards.module!, name);
   }
-  for (const one of [module, ...(guarded ? [guarded.module] : [])]) noteRight(toolchain, one, stock);
+  for (const one of [module, ...(guards === null ? [] : [guards.module!])]) noteRight(toolchain, one, stock);
   return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
 }
 

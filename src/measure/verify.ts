@@ -13,14 +13,20 @@ export interface Comparison {
   readonly reason: string | null;
 }
 
-/** Tolerances of iree-run-module's `--expected_output`. Narrow accumulators round at every step, so their tolerance is wider. */
-function tolerance(elementType: string): { absolute: number; relative: number } {
-  if (elementType === 'f32') return { absolute: 1e-4, relative: 1e-5 };
-  if (elementType === 'f64') return { absolute: 1e-8, relative: 1e-12 };
-  if (elementType === 'f16') return { absolute: 1e-2, relative: 4e-3 };
-  if (elementType === 'bf16') return { absolute: 1e-1, relative: 3e-2 };
-  return { absolute: 0, relative: 0 };
-}
+/**
+ * By element type. `absolute` and `relative` are those of iree-run-module's `--expected_output`, but wider for narrow accumulators,
+ * which round at every step. `spacing` is the largest relative distance of two neighbouring numbers. `ofLargest` is an allowed error
+ * as a share of the largest element.
+ */
+const TOLERANCES: Readonly<Record<string, typeof EXACT>> = {
+  f64: { absolute: 1e-8, relative: 1e-12, spacing: 2 ** -52, ofLargest: 1e-10 },
+  f32: { absolute: 1e-4, relative: 1e-5, spacing: 2 ** -23, ofLargest: 1e-4 },
+  f16: { absolute: 1e-2, relative: 4e-3, spacing: 2 ** -10, ofLargest: 1e-2 },
+  bf16: { absolute: 1e-1, relative: 3e-2, spacing: 2 ** -7, ofLargest: 3e-2 },
+};
+const EXACT = { absolute: 0, relative: 0, spacing: 0, ofLargest: 0 };
+
+const toleranceOf = (elementType: string) => TOLERANCES[elementType] ?? EXACT;
 
 /** The same allowance around the expected output and around the truth, if the expected output is not further off. */
 export const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
@@ -30,17 +36,9 @@ export const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance 
 
 /** Default allowance. */
 function usualAllowance(elementType: string): Allowance {
-  const { absolute, relative } = tolerance(elementType);
+  const { absolute, relative } = toleranceOf(elementType);
   return allowanceOf((value) => absolute + relative * Math.abs(value));
 }
-
-/** Largest relative distance of two neighbouring numbers, by element type. */
-const SPACING: Readonly<Record<string, number>> = {
-  f64: 2 ** -52,
-  f32: 2 ** -23,
-  f16: 2 ** -10,
-  bf16: 2 ** -7,
-};
 
 /**
  * Allowance for sums of products of small integers, which are exact in f32. Rounding the result to its type moves it by at most the
@@ -48,21 +46,16 @@ const SPACING: Readonly<Record<string, number>> = {
  * the truth decides there.
  */
 export function exactAllowance(elementType: string): Allowance {
-  const spacing = SPACING[elementType] ?? 0;
+  const { spacing } = toleranceOf(elementType);
   return allowanceOf((value) => spacing * Math.abs(value));
 }
-
-/** Allowed error as a share of the largest element, by element type. */
-const SHARE_OF_LARGEST: Readonly<Record<string, number>> = { f64: 1e-10, f32: 1e-4, f16: 1e-2, bf16: 3e-2 };
 
 /**
  * Allowance for the output of a whole dispatch. Its other operations amplify or cancel the rounding of its sums. A kernel that computes
  * in fewer bits is further off.
  */
 export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
-  const { absolute } = tolerance(elementType);
-  const share = absolute === 0 ? 0 : (SHARE_OF_LARGEST[elementType] ?? 0);
-  const allowed = share * largestOf(expected, elementType).finite;
+  const allowed = toleranceOf(elementType).ofLargest * largestOf(expected, elementType).finite;
   return { fromExpected: () => allowed, fromTruth: () => allowed };
 }
 
@@ -80,8 +73,8 @@ export function programAllowance(
   const { finite: largest, isAllFinite } = largestOf(expected, elementType);
   if (!isAllFinite) return null;
   // Integers must be equal, even if the program computes them from floats.
-  const types = tolerance(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
-  const all = types.map(tolerance);
+  const types = toleranceOf(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
+  const all = types.map(toleranceOf);
   const absolute = Math.max(...all.map((one) => one.absolute));
   const relative = Math.max(...all.map((one) => one.relative));
   return absolute + relative * largest;
@@ -137,6 +130,26 @@ export async function runFunction(
   } finally {
     await rm(file, { force: true });
   }
+}
+
+/**
+ * Outputs of several functions, as from `runFunction`; null when a run fails.
+ * @param inputsOf values of `--input=` of the function with this index
+ */
+export async function outputsOf(
+  toolchain: Toolchain,
+  modules: readonly string[],
+  names: readonly string[],
+  timeoutSeconds: number,
+  inputsOf?: (index: number) => readonly string[],
+): Promise<Uint8Array[] | null> {
+  const outputs: Uint8Array[] = [];
+  for (const [i, name] of names.entries()) {
+    const output = await runFunction(toolchain, modules, name, timeoutSeconds, inputsOf?.(i));
+    if (output === null) return null;
+    outputs.push(output);
+  }
+  return outputs;
 }
 
 /**

@@ -1,6 +1,5 @@
 // Finals on this machine: compiles and verifies the default and the best few configurations in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configurationKey } from '../backend/index.ts';
 import { buildCandidates, isBuilt } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { compiledFillers } from '../measure/common-modules.ts';
@@ -11,10 +10,10 @@ import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { resultTypeOf, type OperationWork } from '../workload/workload.ts';
-import type { Contestant, ExpectedSeconds, Failure, Field, Stratum } from './bench.ts';
+import type { Contestant, ExpectedSeconds, Field, Stratum } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
-import type { Part } from './screen.ts';
-import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer, type TimedModule } from './timer.ts';
+import { refusedIn, type Screened } from './screen.ts';
+import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer } from './timer.ts';
 
 /** Number of processes. */
 interface Extent {
@@ -84,16 +83,19 @@ export async function prepareFinals(
   configurations: readonly Configuration[],
   expected: ExpectedSeconds,
   isBrief: boolean,
-  screened: Part | null = null,
+  screened: Screened | null = null,
 ): Promise<Field | null> {
-  const candidates = configurations.map((configuration, i) =>
-    candidateOf(`f${i}`, configuration, workload, toolchain.release),
+  const truths = truthOf(workload);
+  const first = truths.length > 0 ? null : screened;
+  const finalists = configurations.map((configuration, i): Contestant => ({
+    ...{ name: first?.names[i] ?? `f${i}`, configuration, maxError: 0 },
+  }));
+  const candidates = finalists.map(({ name, configuration }) =>
+    candidateOf(name, configuration, workload, toolchain.release),
   );
   const stock = stockCandidate(DEFAULT_NAME);
   // Guards need elements of whole bytes.
   const isGuarded = elementBits(resultTypeOf(workload)) >= 8;
-  const truths = truthOf(workload);
-  const first = truths.length > 0 ? null : screened;
   const reversedOrder = [...candidates.toReversed(), stock].map((one) => ({ ...one, isGuarded }));
   const [placements, build, reversed] = await Promise.all([
     placementsHere(toolchain),
@@ -105,52 +107,31 @@ export async function prepareFinals(
   if (build.module === null || !isBuilt(build, DEFAULT_NAME)) return null;
 
   const all = secondsOfAll(expected);
-  const named = configurations.map((configuration, i) => {
-    const { name } = candidates[i]!;
-    return { configuration, name, own: first?.functions.get(configurationKey(configuration)) ?? name };
-  });
-  const guarded = isGuarded &&
-    reversed.module !== null &&
-    isBuilt(reversed, DEFAULT_NAME) && {
-      module: reversed.module,
-      nameOf: (own: string) => {
-        const { name } = named.find((one) => one.own === own)!;
-        return isBuilt(reversed, name) ? name : null;
-      },
-    };
   const verified = await verifyCandidates(
     toolchain,
     workload,
     build,
     DEFAULT_NAME,
-    named.map(({ own }) => own).filter((own) => isBuilt(build, own)),
+    finalists.map(({ name }) => name).filter((name) => isBuilt(build, name)),
     30 + 100 * all,
-    guarded || null,
+    isGuarded ? reversed : null,
   );
   if (verified === null) return null;
-  const failed: Failure[] = [];
+  const failed = refusedIn(build, finalists);
   const contestants: Contestant[] = [];
   const timer = new Timer(toolchain, workload, expected.ofDefault);
-  for (const [i, { configuration, name, own }] of named.entries()) {
-    const reason = build.refused.get(own);
-    const verification = verified.get(own);
-    if (reason !== undefined) failed.push({ configuration, outcome: 'compile-error', reason });
-    else if (verification?.outcome === 'right') {
-      contestants.push({ name, configuration, maxError: verification.maxError });
+  for (const [i, finalist] of finalists.entries()) {
+    const { name, configuration } = finalist;
+    const verification = verified.get(name);
+    if (verification?.outcome === 'right') {
+      contestants.push({ ...finalist, maxError: verification.maxError });
       timer.expect(name, expected.ofFinalists[i]!);
     } else if (verification !== undefined) failed.push({ configuration, ...verification });
   }
   const isWhole = [DEFAULT_NAME, ...contestants.map(({ name }) => name)].every((one) =>
     isBuilt(reversed, one),
   );
-  const moduleOf = (path: string, functionOf: (one: (typeof named)[number]) => string): TimedModule => ({
-    ...{ path, hasDefault: true },
-    functions: new Map(named.map((one) => [one.name, functionOf(one)])),
-  });
-  const modules = [
-    moduleOf(build.module, ({ own }) => own),
-    ...(isWhole ? [moduleOf(reversed.module!, ({ name }) => name)] : []),
-  ];
+  const modules = isWhole ? [build.module, reversed.module!] : [build.module];
   const { threads } = toolchain.device;
   const { least, most } = extentOf(all, isBrief, threads);
   // Clocks and caches settle after the compiler has ended.
@@ -159,7 +140,7 @@ export async function prepareFinals(
     ...{ contestants, failed, hasDefault: true, leastProcesses: least, mostProcesses: most },
     strata: STRATA.filter(({ placement }) => placements.includes(placement)),
     time: async (running, stratum) => {
-      const module = modules[stratum.build] ?? modules[0]!;
+      const module = { path: modules[stratum.build] ?? modules[0]!, hasDefault: true };
       return [await timer.time(module, running, stratum, careOf(isBrief, threads))];
     },
   };

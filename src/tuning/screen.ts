@@ -10,7 +10,7 @@ import type { OperationWork } from '../workload/workload.ts';
 import type { Batch, Contestant, Failure, Field, ReadyBatch, TimedProcess } from './bench.ts';
 import { isTooBusy } from './busy.ts';
 import { race, type Question } from './race.ts';
-import { DEFAULT_NAME, SCREENING, Timer, type TimedModule } from './timer.ts';
+import { DEFAULT_NAME, SCREENING, Timer } from './timer.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
 
 /** A default slower than this, in seconds, is timed once and not in every batch. */
@@ -45,14 +45,24 @@ const WHICH_ARE_FAST: Question = {
 };
 
 /** A compiled part of a batch. */
-export interface Part {
+interface Part {
   readonly build: Build;
   readonly built: readonly Contestant[];
-  readonly failed: readonly Failure[];
-  /** Function names by the names of contestants. */
-  readonly functions: ReadonlyMap<string, string>;
   readonly hasDefault: boolean;
 }
+
+/** A compiled module with the default and some configurations, and the names of their functions. */
+export interface Screened {
+  readonly build: Build;
+  readonly names: readonly string[];
+}
+
+/** Failures of contestants that the compiler refused. */
+export const refusedIn = ({ refused }: Build, contestants: readonly Contestant[]): Failure[] =>
+  contestants.flatMap(({ name, configuration }) => {
+    const reason = refused.get(name);
+    return reason === undefined ? [] : [{ configuration, outcome: 'compile-error', reason }];
+  });
 
 /** Times batches of configurations of one workload. */
 export class Screener {
@@ -81,60 +91,51 @@ export class Screener {
     // Without a default in each, times of two modules are not comparable.
     const isOne = this.#isSlow || !isLinked() || configurations.length < LEAST_TO_DIVIDE;
     const size = Math.ceil(configurations.length / (isOne ? 1 : modules));
-    const parts: (readonly Configuration[])[] = [];
-    for (let at = 0; at < configurations.length; at += size) parts.push(configurations.slice(at, at + size));
+    const contestants = configurations.map((configuration, i): Contestant => ({
+      ...{ name: `c${i}`, configuration, maxError: 0 },
+    }));
+    const parts: (readonly Contestant[])[] = [];
+    for (let at = 0; at < contestants.length; at += size) parts.push(contestants.slice(at, at + size));
     const [placements, ...compiled] = await Promise.all([
       placementsHere(this.#toolchain),
       ...parts.map((part) => this.#compile(part, timeoutSeconds)),
     ]);
-    return { time: (seconds) => this.#time(placements, compiled, seconds) };
+    const failed = compiled.flatMap(({ build }) => refusedIn(build, contestants));
+    return { time: (seconds) => this.#time(placements, compiled, failed, seconds) };
   }
 
-  async #compile(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Part> {
-    const candidates = configurations.map((configuration, i) =>
-      candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
+  async #compile(contestants: readonly Contestant[], timeoutSeconds: number): Promise<Part> {
+    const candidates = contestants.map(({ name, configuration }) =>
+      candidateOf(name, configuration, this.#workload, this.#toolchain.release),
     );
     const hasDefault = !this.#isSlow;
     const all = hasDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
-    const name = `batch${this.#modules++}`;
-    const build = await buildCandidates(this.#toolchain, this.#workload, all, name, timeoutSeconds);
-    const built: Contestant[] = [];
-    const failed: Failure[] = [];
-    const functions = new Map<string, string>();
-    for (const [i, configuration] of configurations.entries()) {
-      const own = candidates[i]!.name;
-      const reason = build.refused.get(own);
-      const key = configurationKey(configuration);
-      if (reason !== undefined) failed.push({ configuration, outcome: 'compile-error', reason });
-      else if (isBuilt(build, own)) {
-        built.push({ name: key, configuration, maxError: 0 });
-        functions.set(key, own);
-      }
-    }
-    const part = { build, built, failed, functions, hasDefault };
+    const module = `batch${this.#modules++}`;
+    const build = await buildCandidates(this.#toolchain, this.#workload, all, module, timeoutSeconds);
+    const part = { build, built: contestants.filter(({ name }) => isBuilt(build, name)), hasDefault };
     this.#parts.push(part);
     return part;
   }
 
-  /** A compiled module with the default and all these configurations; null if there is none. */
-  compiledWith(configurations: readonly Configuration[]): Part | null {
-    const keys = configurations.map(configurationKey);
-    return (
-      this.#parts.findLast(
-        ({ build, functions }) => isBuilt(build, DEFAULT_NAME) && keys.every((key) => functions.has(key)),
-      ) ?? null
-    );
+  /** The last compiled module with the default and all these configurations; null if there is none. */
+  compiledWith(configurations: readonly Configuration[]): Screened | null {
+    for (const { build, built } of this.#parts.toReversed()) {
+      const nameOf = new Map(built.map(({ name, configuration }) => [configurationKey(configuration), name]));
+      const names = configurations.map((one) => nameOf.get(configurationKey(one)));
+      if (isBuilt(build, DEFAULT_NAME) && names.every((name) => name !== undefined)) return { build, names };
+    }
+    return null;
   }
 
   async #time(
     placements: readonly Placement[],
     compiled: readonly Part[],
+    failed: readonly Failure[],
     timeoutSeconds: number,
   ): Promise<Batch> {
     const end = performance.now() / 1000 + timeoutSeconds;
     const secondsLeft = () => end - performance.now() / 1000;
     const contestants = compiled.flatMap(({ built }) => built);
-    const failed = compiled.flatMap((part) => part.failed);
     const nothing: Batch = { contestants, processes: [], failed, problem: null };
     const first = (compiled.find(({ build }) => build.module !== null) ?? compiled[0]!).build;
     if (first.module === null) return { ...nothing, problem: await this.#problemOf(first, timeoutSeconds) };
@@ -153,8 +154,8 @@ export class Screener {
         };
     }
     const isSlow = this.#isSlow;
-    const modules = compiled.flatMap(({ build, functions, hasDefault }): TimedModule[] =>
-      build.module === null ? [] : [{ path: build.module, hasDefault: hasDefault && !isSlow, functions }],
+    const modules = compiled.flatMap(({ build, hasDefault }) =>
+      build.module === null ? [] : [{ build, path: build.module, hasDefault: hasDefault && !isSlow }],
     );
     const share = isFirst && isSlow ? FIRST_BATCH_SHARE : 1;
     const isTimeLeft = () => secondsLeft() > (1 - share) * timeoutSeconds;
@@ -164,7 +165,7 @@ export class Screener {
       time: async (names, stratum) => {
         const processes: TimedProcess[] = [];
         for (const module of modules) {
-          const own = names.filter((name) => module.functions.has(name));
+          const own = names.filter((name) => isBuilt(module.build, name));
           if (own.length === 0 && names.length > 0) continue;
           // A hanging candidate must not use up the time of the others.
           const seconds = Math.max(

@@ -8,13 +8,11 @@ import type { Stratum, TimedProcess } from './bench.ts';
 /** Name of the default's function in every module. */
 export const DEFAULT_NAME = 'stock';
 
-/** Default and contestants in one compiled module. */
+/** Default and contestants in one compiled module. The name of a contestant is that of its function. */
 export interface TimedModule {
   readonly path: string;
   /** Whether the module has the default, and times it. */
   readonly hasDefault: boolean;
-  /** Function names by the names of contestants. */
-  readonly functions: ReadonlyMap<string, string>;
 }
 
 /** Effort of timing a function in one process. */
@@ -92,18 +90,17 @@ export class Timer {
 
   /** Times contestants of a module in one process. A far slower default gets its own process. */
   async time(
-    { path, hasDefault, functions }: TimedModule,
+    { path, hasDefault }: TimedModule,
     names: readonly string[],
     { placement, build }: Stratum,
     care: Care,
     timeoutSeconds = Infinity,
   ): Promise<TimedProcess> {
-    const own = names.map((name) => functions.get(name)!);
     const known = names.flatMap((name) => this.#known.get(name) ?? []);
     // Contestants are assumed to be as slow as the default until one was timed.
     const typical = known.length === 0 ? this.#default : median(known);
     const isApart =
-      hasDefault && own.length > 0 && this.#default > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
+      hasDefault && names.length > 0 && this.#default > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
     const sizes = staticForms(this.#workload).length;
     const run = (some: readonly string[], seconds: number) => {
       const repetitions = repetitionsFor(seconds / sizes, care);
@@ -115,19 +112,13 @@ export class Timer {
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];
     const apart = isApart ? await run(stock, this.#default) : null;
-    const timed = await run(isApart ? own : [...stock, ...own], typical);
+    const timed = await run(isApart ? names : [...stock, ...names], typical);
     const defaultSeconds = (apart ?? timed).seconds.get(DEFAULT_NAME) ?? null;
     if (defaultSeconds !== null) this.#default = sumOf(defaultSeconds);
-    const of = <T>(byFunction: ReadonlyMap<string, T>) =>
-      new Map(
-        names.flatMap((name, i) => {
-          const one = byFunction.get(own[i]!);
-          return one === undefined ? [] : [[name, one] as const];
-        }),
-      );
-    const seconds = of(timed.seconds);
+    const seconds = new Map(timed.seconds);
+    seconds.delete(DEFAULT_NAME);
     for (const [name, one] of seconds) this.#known.set(name, sumOf(one));
     const repetitions = repetitionsFor(typical / sizes, care);
-    return { placement, build, defaultSeconds, seconds, failed: of(timed.failed), repetitions };
+    return { placement, build, defaultSeconds, seconds, failed: timed.failed, repetitions };
   }
 }

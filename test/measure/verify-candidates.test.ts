@@ -47,7 +47,7 @@ async function verify(module: string, { workload, candidates }: Part, part: numb
   const isReference = ({ name }: Candidate) => /^(?:stock|truth)/.test(name);
   const names = candidates.filter((one) => !isReference(one)).map(({ name }) => name);
   const build = { module, built: candidates.filter(isReference), refused: new Map<string, string>() };
-  const guarded = candidates[0]!.isGuarded === true ? { module, nameOf: String } : null;
+  const guarded = candidates[0]!.isGuarded === true ? { ...build, built: candidates } : null;
   const verified = await verifyCandidates(tools, workload, build, `stock${part}`, names, TIMEOUT, guarded);
   expect([...verified!.keys()]).toEqual(names);
   return [...verified!.values()];

@@ -12,7 +12,7 @@ import { matmul } from '../support/workloads.ts';
 
 const expected = { ofDefault: 0.01, ofFinalists: [0.01, 0.01] };
 
-/** Sums one product after the other in bf16, which does not get beyond 1024 in such steps. */
+/** Sums one product after the other in bf16. A bf16 sum of 1024 does not change by adding 1. */
 const worse: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -23,7 +23,7 @@ const worse: TileConfiguration = {
 };
 const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
 
-/** The compiler copies the text of modules, and their timings are made up. */
+/** The compiler copies the text of modules, and timings are simulated. */
 async function simulated() {
   const workDirectory = join(temporaryDirectory(), 'work', 'tuning-test');
   mkdirSync(workDirectory, { recursive: true });
@@ -37,7 +37,7 @@ async function simulated() {
   };
 }
 
-test('finals are verified, with narrow accumulators too, and timed in two builds, with functions in another order', async () => {
+test('finals are verified, also with narrow accumulators, and timed in two builds with different orders of functions', async () => {
   const tools = await toolchain(temporaryDirectory());
   const long = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
   const finals = await prepareFinals(tools, long, [DATA_TILE_CONFIGURATION, worse], expected, false);
@@ -68,7 +68,7 @@ test.each([
   ['crashes', 'ulimit -c 0; kill -SEGV $$', 'run-error', 'ended by SIGSEGV'],
   ['stops', 'exit 3', 'run-error', 'exit code 3'],
 ])(
-  'a finalist that %s while it is timed is out, and the others are measured',
+  'a finalist that %s during timing is out, and the others are measured',
   async (_, deed, outcome, reason) => {
     const tools = await simulated();
     const benchmarkModule = join(tools.workDirectory, 'benchmark');
@@ -94,12 +94,12 @@ exec '${tools.benchmarkModule}' "$@"
     expect(raced!.failed).toEqual([{ configuration: worse, outcome, reason }]);
     expect(raced!.standings.map(({ configuration }) => configuration)).toEqual([better]);
     expect(raced!.standings[0]!.low).toBeGreaterThan(0);
-    // Those before the failure count, and so do those after it.
+    // Processes before and after the failure count.
     expect(raced!.standings[0]!.processes).toBeGreaterThanOrEqual(3);
   },
 );
 
-test('finals take what the search has compiled, and another order of it', async () => {
+test('finals reuse a module of the search, and compile a second module in reverse order', async () => {
   const tools = await simulated();
   const shape = matmul(61, 67, 71);
   const screener = new Screener(tools, shape);
@@ -114,11 +114,11 @@ test('finals take what the search has compiled, and another order of it', async 
     true,
     screened,
   );
-  expect(finals!.contestants).toEqual([{ name: 'f0', configuration: better, maxError: 0 }]);
+  expect(finals!.contestants).toEqual([{ name: 'c1', configuration: better, maxError: 0 }]);
   for (const build of [0, 1]) {
-    const [timed] = await finals!.time(['f0'], { placement: 'apart', build });
+    const [timed] = await finals!.time(['c1'], { placement: 'apart', build });
     expect(timed!.defaultSeconds).toEqual([expect.any(Number)]);
-    expect([...timed!.seconds.keys()]).toEqual(['f0']);
+    expect([...timed!.seconds.keys()]).toEqual(['c1']);
   }
   const isWritten = (name: string) => existsSync(join(tools.workDirectory, `${name}.mlir`));
   expect(['finals', 'finals_reversed'].map(isWritten)).toEqual([false, true]);
