@@ -68,6 +68,7 @@ const isDefault = ({ attribute, sumsIn }: Candidate) => attribute === null && su
 /**
  * Compiles `candidates` together as `name`.vmfb. Refused candidates are removed, and the rest is compiled again.
  * @param timeoutSeconds for all compiles together
+ * @param isPart whether the batch is half of a failed batch. The default is then known to compile
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function buildCandidates(
@@ -76,34 +77,15 @@ export async function buildCandidates(
   candidates: readonly Candidate[],
   name: string,
   timeoutSeconds = Infinity,
+  isPart = false,
 ): Promise<Build> {
-  return buildUntil(
-    { toolchain, workload, isPart: false },
-    candidates,
-    name,
-    performance.now() + 1000 * timeoutSeconds,
-  );
-}
-
-interface Building {
-  readonly toolchain: Toolchain;
-  readonly workload: OperationWork;
-  /** Whether the batch is half of a failed batch. The default is then known to compile. */
-  readonly isPart: boolean;
-}
-
-/** @param until milliseconds of `performance.now()` */
-async function buildUntil(
-  building: Building,
-  candidates: readonly Candidate[],
-  name: string,
-  until: number,
-): Promise<Build> {
-  const { toolchain, workload, isPart } = building;
   const refused = new Map<string, string>();
   const nothing: Build = { module: null, built: [], refused };
+  const begin = performance.now();
   const secondsTo = (end: number) => (end - performance.now()) / 1000;
-  const found = isPart ? until : performance.now() + SEARCH_SHARE * (until - performance.now());
+  const until = begin + 1000 * timeoutSeconds;
+  /** End of the search for culprits. */
+  const found = isPart ? until : begin + SEARCH_SHARE * 1000 * timeoutSeconds;
   const compile = (some: readonly Candidate[], seconds: number, workSeconds = seconds) =>
     compileOnce(toolchain, workload, some, name, { seconds, workSeconds });
   let left = [...candidates];
@@ -150,10 +132,9 @@ async function buildUntil(
     const half = own.length >> 1;
     const parts: Build[] = [];
     for (const [i, some] of [own.slice(0, half), own.slice(half)].entries()) {
-      const end = performance.now() + (i === 0 ? HALF_SHARE : 1) * 1000 * secondsTo(found);
-      parts.push(
-        await buildUntil({ ...building, isPart: true }, [...defaults, ...some], `${name}_${i}`, end),
-      );
+      const share = (i === 0 ? HALF_SHARE : 1) * secondsTo(found);
+      const batch = [...defaults, ...some];
+      parts.push(await buildCandidates(toolchain, workload, batch, `${name}_${i}`, share, true));
     }
     for (const [candidate, reason] of parts.flatMap((part) => [...part.refused]))
       refused.set(candidate, reason);

@@ -4,6 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
+import { sumOf } from '../measure/statistics.ts';
+import { elementsOf } from '../workload/tensor.ts';
 
 /**
  * Writes random tensors to `input0.bin`, `input1.bin`, ... in `folder`. The same `seed` gives the same values.
@@ -35,11 +37,11 @@ export async function writeInputs(
 }
 
 /** Bytes of all inputs of a function. */
-export const inputBytes = ({ arguments: types }: ProgramFunction): number =>
-  types.reduce((sum, { shape, elementType }) => sum + bytesOf(shape ?? [], elementType), 0);
+export const inputBytes = ({ arguments: types }: ProgramFunction): number => sumOf(types.map(tensorBytes));
 
-const bytesOf = (shape: readonly number[], elementType: string) =>
-  shape.reduce((product, size) => product * size, elementBytes(elementType));
+/** Bytes of a tensor or a scalar in a file. */
+export const tensorBytes = ({ shape, elementType }: RuntimeType): number =>
+  elementsOf(shape ?? []) * elementBytes(elementType);
 
 /** For floats narrower than 32 bits: the bits of 1.0, and the lowest bit of the exponent. The top bit is the sign. */
 const NARROW_ONE: Readonly<Record<string, readonly [one: number, exponent: number]>> = {
@@ -51,6 +53,23 @@ const NARROW_ONE: Readonly<Record<string, readonly [one: number, exponent: numbe
   f8E5M2FNUZ: [0x40, 1 << 2],
 };
 
+/** For other types: the array, and the range of elements. */
+const RANGES: Readonly<
+  Record<string, readonly [new (length: number) => Numbers, least: number, most: number]>
+> = {
+  f64: [Float64Array, -2, 2],
+  f32: [Float32Array, -2, 2],
+  i8: [Int8Array, -8, 7],
+  ui8: [Int8Array, 0, 7],
+  i16: [Int16Array, 0, 1],
+  i32: [Int32Array, 0, 1],
+  i64: [BigInt64Array, 0, 1],
+  // An i1 takes one byte.
+  i1: [Int8Array, 0, 1],
+};
+
+type Numbers = Float64Array | Float32Array | Int32Array | Int16Array | Int8Array | BigInt64Array;
+
 /**
  * Random elements of a tensor: see `writeInputs`.
  * @param exponent floats are multiplied by 2 to the power of it
@@ -60,7 +79,7 @@ export function randomElements(
   random: Random,
   exponent = 0,
 ): Uint8Array {
-  const length = shape!.reduce((product, size) => product * size, 1);
+  const length = elementsOf(shape!);
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1));
   const narrow = NARROW_ONE[elementType];
   if (narrow !== undefined) {
@@ -71,35 +90,15 @@ export function randomElements(
     for (let i = 0; i < length; i++) array[i] = values[between(0, 2)]!;
     return new Uint8Array(array.buffer);
   }
-  const fill = (
-    array: Float64Array | Float32Array | Int32Array | Int16Array | Int8Array,
-    least: number,
-    most: number,
-  ) => {
-    const scale = array instanceof Float64Array || array instanceof Float32Array ? 2 ** exponent : 1;
-    for (let i = 0; i < length; i++) array[i] = scale * between(least, most);
-    return new Uint8Array(array.buffer);
-  };
-  switch (elementType.replace(/^[su]i/, 'i')) {
-    case 'f64':
-      return fill(new Float64Array(length), -2, 2);
-    case 'f32':
-      return fill(new Float32Array(length), -2, 2);
-    case 'i8':
-      return fill(new Int8Array(length), elementType === 'ui8' ? 0 : -8, 7);
-    case 'i16':
-      return fill(new Int16Array(length), 0, 1);
-    case 'i32':
-      return fill(new Int32Array(length), 0, 1);
-    case 'i64': {
-      const array = new BigInt64Array(length);
-      for (let i = 0; i < length; i++) array[i] = BigInt(between(0, 1));
-      return new Uint8Array(array.buffer);
-    }
-    default:
-      // i1 takes one byte per element.
-      return fill(new Int8Array(length), 0, 1);
+  const [Numbers, least, most] = RANGES[elementType] ?? RANGES[elementType.replace(/^[su]i/, 'i')]!;
+  const scale = elementType.startsWith('f') ? 2 ** exponent : 1;
+  const array = new Numbers(length);
+  for (let i = 0; i < length; i++) {
+    const value = scale * between(least, most);
+    if (array instanceof BigInt64Array) array[i] = BigInt(value);
+    else array[i] = value;
   }
+  return new Uint8Array(array.buffer);
 }
 
 /** Relative size of a rounding: for wide floats that of sums in another order, for narrow floats half a unit in the last place. */
@@ -217,8 +216,7 @@ export function scaledInputs(inputs: readonly string[], isPositive: boolean): Pr
  */
 function scaleOf(shape: readonly number[]): number | null {
   if (shape.length <= 1) return null;
-  const summed =
-    shape.reduce((product, size) => product * size, 1) / Math.max(1, shape[0]!, shape[shape.length - 1]!);
+  const summed = elementsOf(shape) / Math.max(1, shape[0]!, shape[shape.length - 1]!);
   return summed > MOST_SUMMED ? 1 : 2 ** -Math.ceil(Math.log2(Math.max(1, summed)) / 2);
 }
 

@@ -2,9 +2,9 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parameter } from '../input/parameters.ts';
-import { elementBytes } from '../input/runtime-type.ts';
+import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
-import { randomElements } from './inputs.ts';
+import { randomElements, tensorBytes } from './inputs.ts';
 
 /** Names in the safetensors format, by element type. */
 const SAFETENSORS: Readonly<Record<string, string>> = {
@@ -20,10 +20,7 @@ export const isWritable = ({ elementType }: Parameter): boolean => SAFETENSORS[e
 
 /** Bytes of all parameters. */
 export const parameterBytes = (parameters: readonly Parameter[]): number =>
-  parameters.reduce((sum, one) => sum + bytesOf(one), 0);
-
-const bytesOf = ({ shape, elementType }: Parameter): number =>
-  shape.reduce((product, size) => product * size, elementBytes(elementType));
+  sumOf(parameters.map(tensorBytes));
 
 /**
  * Writes random parameters into `folder`, one file for each scope: see `writeInputs`.
@@ -54,7 +51,7 @@ function headerOf(parameters: readonly Parameter[]): Buffer {
   let offset = 0;
   const entries = parameters.map((one) => {
     const begin = offset;
-    offset += bytesOf(one);
+    offset += tensorBytes(one);
     const { key, shape, elementType } = one;
     return [key, { dtype: SAFETENSORS[elementType], shape, data_offsets: [begin, offset] }] as const;
   });

@@ -5,6 +5,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { sumOf } from '../measure/statistics.ts';
 import type { Point, SearchSpace } from '../search/space.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
+import type { Rated } from '../tuning/worth.ts';
 import { Kin, type Idea } from './kin.ts';
 
 /** A workload that is tuned in a program. */
@@ -24,12 +25,6 @@ export type Assignment = ReadonlyMap<string, Configuration>;
 /** By workload key: default time over the configuration's time; null if it does not compile. */
 export type Outcomes = ReadonlyMap<string, number | null>;
 
-/** The best configuration of a workload, with default time over its time. */
-export interface Best {
-  readonly configuration: Configuration;
-  readonly ratio: number;
-}
-
 /** Search state of one workload. */
 interface Search {
   readonly contender: Contender;
@@ -38,7 +33,7 @@ interface Search {
   readonly tried: Map<string, Point>;
   /** Configurations whose round gave no time. */
   readonly again: Configuration[];
-  best: Best | null;
+  best: Rated | null;
 }
 
 /** A round that gains less of the contenders' time than this counts as idle. */
@@ -132,7 +127,7 @@ export class Rounds {
    * The best configuration of each workload with a ratio of at least `least`: its own best, or an untried one that is better for its
    * kin.
    */
-  bestFrom(least: number): Map<string, Best> {
+  bestFrom(least: number): Map<string, Rated> {
     return new Map(
       this.#searches.flatMap((search) => {
         const best = promiseOf(search) ?? search.best;
@@ -163,7 +158,7 @@ const isTriedIn =
     tried.has(configurationKey(configuration));
 
 /** An untried configuration that is better for the workload's kin than the workload's own best. */
-function promiseOf(search: Search): (Best & Idea) | null {
+function promiseOf(search: Search): (Rated & Idea) | null {
   const { contender, kin, best } = search;
   return kin.best(contender.space, isTriedIn(search), LEAST_PROMISE * Math.max(1, best?.ratio ?? 0));
 }

@@ -1,8 +1,8 @@
 // Tunes a program in rounds within a budget, then confirms the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
 import { sumOf } from '../measure/statistics.ts';
-import { worthOf } from '../tuning/worth.ts';
-import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
+import { worthOf, type Rated } from '../tuning/worth.ts';
+import { Rounds, type Assignment, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 
@@ -195,7 +195,7 @@ export async function tuneInRounds(
 function isBetter(
   offered: ProgramSeconds | null,
   before: ProgramSeconds | null,
-  best: ReadonlyMap<string, Best>,
+  best: ReadonlyMap<string, Rated>,
   keys: ReadonlySet<string>,
 ): boolean {
   if (offered === null || before === null) return false;

@@ -271,10 +271,11 @@ export async function timeProgram(
   isAnswered?: IsAnswered,
 ): Promise<Timed> {
   // With `isAnswered`, one pair may be enough.
-  const effort = effortOf(seconds, extent, isAnswered === undefined ? leastOf(extent) : 1);
+  const pairs = isAnswered === undefined ? leastOf(extent) : 1;
+  const effort = processEffort(seconds, Math.max(2, extent.seconds));
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
-  if (effort === null) return tooLong;
+  if (2 * pairs * seconds > extent.seconds) return tooLong;
   const { stock, tuned } = contest;
   const isClear = (measured: readonly (readonly [ModuleTimes, ModuleTimes])[]) =>
     isAnswered?.(measured.map(([a, b]) => Math.log(a.seconds / b.seconds))) === true;
@@ -305,12 +306,6 @@ const CARE: Care = { seconds: 0.08, least: 3, most: 20 };
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;
 
 const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
-
-/** Effort of one process; null if the time is too short for this many pairs of processes. */
-function effortOf(seconds: number, extent: Extent, pairs: number): ProcessEffort | null {
-  if (2 * pairs * seconds > extent.seconds) return null;
-  return processEffort(seconds, Math.max(2, extent.seconds));
-}
 
 /** Effort of one process. @param seconds of a call */
 export const processEffort = (seconds: number, timeoutSeconds: number): ProcessEffort => ({

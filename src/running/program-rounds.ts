@@ -16,14 +16,12 @@ import {
 } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { defaultStrategy } from '../search/index.ts';
-import { without } from '../search/space.ts';
 import { userName } from '../store/author.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { begunSpace, markedIn } from '../tuning/earlier.ts';
+import { begunSpace } from '../tuning/earlier.ts';
 import { defaultResult, type Searched, type TuningResult } from '../tuning/result.ts';
-import { spaceWithPrior } from '../tuning/prior.ts';
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
@@ -114,14 +112,11 @@ export async function tuneInProgram(
     );
     const contenders = run.map(({ key, workload, options, alike }): Contender => {
       const subject = subjectOf({ key, workload }, site);
-      const isMarked = markedIn(store, subject);
-      const space = without(
-        spaceWithPrior(backend, workload, options),
-        (one) => isMarked(one) || needsOf(one) !== null,
-      );
       const beginning = { backend, options, alike: alike ?? null, goesOn: false };
+      const isExcluded = (one: Configuration) => needsOf(one) !== null;
+      const space = begunSpace(store, subject, { ...beginning, isExcluded });
       const share = sumOf(stock.workloads.get(key)!) / stock.whole;
-      return { key, kin: kinOf(workload), space: begunSpace(store, subject, space, beginning), share };
+      return { key, kin: kinOf(workload), space, share };
     });
     const prepare = async () => {
       const wide = await offeredBase(program, ready, run, decisions, offer);

@@ -1,12 +1,13 @@
 // The alternative of a decision: the best configuration of the other kind (see program-needs.ts).
 import { isDefault } from '../backend/configuration.ts';
 import type { Race } from './final-race.ts';
-import type { Ranked, Ranks } from './ranks.ts';
+import type { Ranks } from './ranks.ts';
 import { decisionOf, type Searched, type TuningResult } from './result.ts';
 import { isAlternative, isSameKind } from './program-needs.ts';
+import type { Rated } from './worth.ts';
 
 /** The best configurations. Among several is the best of the other kind. */
-export function finalistsOf(ranks: Ranks, count: number): Ranked[] {
+export function finalistsOf(ranks: Ranks, count: number): Rated[] {
   const best = ranks.best(count);
   const [first] = best;
   if (first === undefined || count === 1) return best;

@@ -8,6 +8,7 @@ import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
+import { spaceWithPrior } from './prior.ts';
 import { timedTrial } from './trials.ts';
 
 /** Number of configurations of earlier searches that a new search begins with. */
@@ -92,18 +93,24 @@ export interface Beginning {
   readonly alike: TuningRecord | null;
   /** Whether to leave out every configuration that was measured before. */
   readonly goesOn: boolean;
+  /** Configurations to leave out, beside marked ones. */
+  readonly isExcluded?: (configuration: Configuration) => boolean;
 }
 
 /**
- * The space of a subject. It begins with the best configurations of earlier searches, interrupted ones included, or with those of
+ * The space of a subject without marked configurations. It begins with the best configurations of earlier searches, interrupted ones included, or with those of
  * near shapes if there are none.
  */
 export function begunSpace(
   store: Store,
   subject: Subject,
-  space: SearchSpace<Configuration>,
-  { backend, options, alike, goesOn }: Beginning,
+  { backend, options, alike, goesOn, isExcluded }: Beginning,
 ): SearchSpace<Configuration> {
+  const isMarked = markedIn(store, subject);
+  const space = without(
+    spaceWithPrior(backend, subject.workloadForm, options),
+    (one) => isMarked(one) || isExcluded?.(one) === true,
+  );
   const own = earlierTrials(store, subject);
   const earlier = (alike === null ? own : [...own, trialElsewhere(alike)])
     .filter(({ ratio }) => ratio !== null)
@@ -120,5 +127,6 @@ export function begunSpace(
     seeds.length > 0 || options.only !== undefined
       ? seeds.map(({ point }) => point!)
       : neighbourPoints(store, subject, (workload) => backend.spaceOf(workload, options), space);
-  return { ...left, starts: [...known, ...left.starts], known: known.length };
+  const { alternatives } = space;
+  return { ...left, alternatives, starts: [...known, ...left.starts], known: known.length };
 }

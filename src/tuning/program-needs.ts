@@ -1,16 +1,10 @@
 // Configurations with needs change the program around their operation, as data tiling does; configurations without needs do not.
 // Timing the operation alone cannot tell which kind makes a program faster.
-import type { Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
+import type { Rated } from './worth.ts';
 
 /** Share of the best configuration's speed that a configuration with needs must reach to be tried in the program. */
 const NEARLY = 0.8;
-
-/** A configuration, and the default's time over its time. */
-export interface Rated {
-  readonly configuration: Configuration;
-  readonly ratio: number;
-}
 
 const isPlain = ({ configuration }: Pick<Rated, 'configuration'>): boolean => needsOf(configuration) === null;
 

@@ -3,13 +3,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import { geometricMean, median } from '../measure/statistics.ts';
 import type { Batch } from './bench.ts';
-import { worthOf } from './worth.ts';
-
-export interface Ranked {
-  readonly configuration: Configuration;
-  /** `worthOf` the medians over its processes. */
-  readonly ratio: number;
-}
+import { worthOf, type Rated } from './worth.ts';
 
 /**
  * Ranks configurations by their ratio to the default in the same batch. Later batches do not time a slow default. One configuration
@@ -78,12 +72,12 @@ export class Ranks {
     return [...new Set([incumbent, link])].filter((one) => one !== null);
   }
 
-  get incumbent(): Ranked | null {
+  get incumbent(): Rated | null {
     return this.best(1)[0] ?? null;
   }
 
-  /** Best first. */
-  best(count: number): Ranked[] {
+  /** Best first. Each ratio is `worthOf` the medians over its processes. */
+  best(count: number): Rated[] {
     return [...this.#known.values()]
       .map(({ configuration }) => ({ configuration, ratio: this.ratioOf(configuration)! }))
       .sort((a, b) => b.ratio - a.ratio)

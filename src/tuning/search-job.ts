@@ -53,14 +53,12 @@ export interface SearchJob {
   readonly alike?: TuningRecord;
 }
 
-/** A compiled batch. It is timed when nothing compiles any more. */
-export interface Attempt {
-  /**
-   * @param timeoutSeconds for the whole batch
-   * @param preparedSeconds of the budget that compiling took
-   */
-  time(timeoutSeconds: number, preparedSeconds: number): Promise<void>;
-}
+/**
+ * Times a compiled batch, when nothing compiles any more.
+ * @param timeoutSeconds for the whole batch
+ * @param preparedSeconds of the budget that compiling took
+ */
+export type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promise<void>;
 
 /** Effort of the finals. */
 export interface FinalsCare {
@@ -70,13 +68,13 @@ export interface FinalsCare {
   readonly isBrief: boolean;
 }
 
-/** Compiled finals. They are timed when nothing compiles any more. */
-export interface ReadyFinals {
-  /**
-   * Races the finalists and writes the decision.
-   * @param isTimeLeft whether more processes than the minimum may run
-   * @param preparedSeconds of the budget that compiling took
-   * @returns the current record, which may come from another search; null, with a note, if nothing can be decided
-   */
-  decide(isTimeLeft: () => boolean, preparedSeconds: number): Promise<TuningResult | null>;
-}
+/**
+ * Races compiled finalists, when nothing compiles any more, and writes the decision.
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @param preparedSeconds of the budget that compiling took
+ * @returns the current record, which may come from another search; null, with a note, if nothing can be decided
+ */
+export type ReadyFinals = (
+  isTimeLeft: () => boolean,
+  preparedSeconds: number,
+) => Promise<TuningResult | null>;

@@ -112,21 +112,24 @@ export async function tuneTogether<P extends Part>(
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
       const firstSeconds = shareOf(secondsLeft, openParts);
-      /** Seconds for timing a batch. */
-      const room = (own: Standing) =>
-        own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
-      const searches = chosen.map((index) => {
+      const modules = Math.max(1, Math.floor(compilesAtOnce / chosen.length));
+      const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
         const own = standings[index]!;
         const { trialsPerBatch } = careFor(own, standings, effort, isAlone);
-        return {
-          ...{ search: parts[index]!.search, size: trialsPerBatch, room: () => room(own) },
-          compileSeconds: end - clock() - (own.batches === 0 ? 0 : SHORT_FINALS * own.finalsSeconds),
-        };
+        const compileSeconds = end - clock() - (own.batches === 0 ? 0 : SHORT_FINALS * own.finalsSeconds);
+        return parts[index]!.search.prepare(trialsPerBatch, compileSeconds, modules);
       });
-      await tryTogether(searches, compilesAtOnce, clock);
+      for (const [i, index] of chosen.entries()) {
+        const own = standings[index]!;
+        const room =
+          own.batches === 0
+            ? firstSeconds
+            : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+        await ready[i]?.(Math.max(LEAST_TIMING_SECONDS, room), preparedSeconds);
+      }
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
-      const prepare = chosen.map((index) => () => {
+      const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
         const { search } = parts[index]!;
         const usual = careFor(standings[index]!, standings, effort, isAlone);
         // A batch took longer than expected. Brief finals are better than none.
@@ -134,12 +137,11 @@ export async function tuneTogether<P extends Part>(
         const fitting = cares.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
         return search.prepareFinals((fitting ?? cares.at(-1)!).finals);
       });
-      const { ready, preparedSeconds } = await readyTogether(prepare, clock);
       for (const [i, index] of chosen.entries()) {
         // Finals do not spend the time that is reserved for other searches.
         const now = standingsOf(parts, isClosed, isAlone, effort);
         const until = end - reserveBeside(now, now[index]!);
-        conclude(parts[index]!, await ready[i]!.decide(() => clock() < until, preparedSeconds));
+        conclude(parts[index]!, await ready[i]!(() => clock() < until, preparedSeconds));
       }
     } else conclude(part, part.search.settleForDefault());
   }
@@ -158,32 +160,15 @@ function careFor(
   return [most, SMALL].find(({ share }) => programSeconds >= share * seconds) ?? TINY;
 }
 
-/** Steps that were compiled at once, and the seconds of the budget that each took. */
+/** Prepares steps of several searches at once. Returns them, and the seconds of the budget that each took. */
 async function readyTogether<T>(
-  prepare: readonly (() => Promise<T>)[],
+  chosen: readonly number[],
   clock: () => number,
+  prepare: (index: number) => Promise<T>,
 ): Promise<{ ready: T[]; preparedSeconds: number }> {
   const begun = clock();
-  const ready = await Promise.all(prepare.map((one) => one()));
-  return { ready, preparedSeconds: (clock() - begun) / prepare.length };
-}
-
-/** Batches of several searches: compiled at once, then timed one after the other. */
-async function tryTogether(
-  searches: readonly {
-    readonly search: WorkloadSearch;
-    readonly size: number;
-    readonly compileSeconds: number;
-    readonly room: () => number;
-  }[],
-  compilesAtOnce: number,
-  clock: () => number,
-): Promise<void> {
-  const modules = Math.max(1, Math.floor(compilesAtOnce / searches.length));
-  const prepare = searches.map((one) => () => one.search.prepare(one.size, one.compileSeconds, modules));
-  const { ready, preparedSeconds } = await readyTogether(prepare, clock);
-  for (const [i, attempt] of ready.entries())
-    await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
+  const ready = await Promise.all(chosen.map(prepare));
+  return { ready, preparedSeconds: (clock() - begun) / chosen.length };
 }
 
 /**

@@ -2,14 +2,13 @@
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, sumOf } from '../measure/statistics.ts';
-import { type Point, type SearchSpace, without } from '../search/space.ts';
+import type { Point, SearchSpace } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import type { Bench, Field, ReadyBatch } from './bench.ts';
 import { alternativeOf, finalistsOf } from './alternative.ts';
 import { begunSpace, isVerifiable, markedIn, VERIFICATION } from './earlier.ts';
-import { spaceWithPrior } from './prior.ts';
 import { finalRace, winner } from './final-race.ts';
 import { raceWithDefault } from './measure-again.ts';
 import { Ranks } from './ranks.ts';
@@ -68,13 +67,13 @@ export class WorkloadSearch {
     this.#job = job;
     const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
-    this.#space = without(spaceWithPrior(backend, subject.workloadForm, options), this.#isMarked);
     // A user's own choice of configurations is tried again whenever the user asks.
     this.#goesOn =
       options.only === undefined && this.#notes.before !== null && isUnfinished(this.#notes.before, Infinity);
     this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
     const beginning = { backend, options, alike: this.#alike, goesOn: this.#goesOn };
-    this.#strategy = strategy(begunSpace(store, subject, this.#space, beginning), seededRandom(1));
+    this.#space = begunSpace(store, subject, beginning);
+    this.#strategy = strategy(this.#space, seededRandom(1));
     this.#others = this.#space.alternatives;
   }
 
@@ -172,16 +171,14 @@ export class WorkloadSearch {
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
     const timed = [...tried, ...this.#ranks.timedAgain];
     const batch = await this.#bench.prepareBatch(timed, timeoutSeconds, modules);
-    return {
-      time: async (timeoutSeconds, preparedSeconds) => {
-        const begun = this.#job.clock();
-        await this.#time(tried, batch, timeoutSeconds);
-        const seconds = preparedSeconds + this.#job.clock() - begun;
-        this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
-        this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
-        this.#tuningSeconds += seconds;
-        this.#report('search');
-      },
+    return async (timeoutSeconds, preparedSeconds) => {
+      const begun = this.#job.clock();
+      await this.#time(tried, batch, timeoutSeconds);
+      const seconds = preparedSeconds + this.#job.clock() - begun;
+      this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+      this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
+      this.#tuningSeconds += seconds;
+      this.#report('search');
     };
   }
 
@@ -195,9 +192,7 @@ export class WorkloadSearch {
       this.#expected(finalists.map(({ ratio }) => ratio)),
       isBrief,
     );
-    return {
-      decide: (isTimeLeft, preparedSeconds) => this.#decide(finals, complete, isTimeLeft, preparedSeconds),
-    };
+    return (isTimeLeft, preparedSeconds) => this.#decide(finals, complete, isTimeLeft, preparedSeconds);
   }
 
   /** @param complete whether the search has come to its end */

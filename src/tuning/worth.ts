@@ -1,5 +1,12 @@
 // The worth of a configuration that is timed at several sizes, or in several calls. Pure.
+import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
+
+/** A configuration, and the default's time over its time. */
+export interface Rated {
+  readonly configuration: Configuration;
+  readonly ratio: number;
+}
 
 /** Timing noise of one comparison, as a ratio. */
 const NOISE = 1.05;
