@@ -9,7 +9,7 @@ import type { Inspected } from '../plan/inspected.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { planCompile } from '../plan/route.ts';
-import { inKnownForms } from '../wrapper/program-forms.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { knownTimes } from '../running/program-times.ts';
@@ -101,7 +101,7 @@ async function decideByDatabase(
   const { settings } = surroundings;
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const { program, forms } = await inKnownForms(written, store, surroundings);
+  const { program, forms } = await inBetterForms(written, store, surroundings);
   const { command, inspected } = program;
   const why =
     inspected.site.whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one');

@@ -12,7 +12,7 @@ import { lookUp } from '../decision/look-up.ts';
 import { untunedCompile } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { injectionOptions } from '../plan/route.ts';
-import { inKnownForms } from '../wrapper/program-forms.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import {
@@ -125,7 +125,7 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand): Prom
   const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const better = await inKnownForms(written, store, surroundings);
+  const better = await inBetterForms(written, store, surroundings);
   const { command, inspected } = better.program;
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const memory = programMemory.recall(store, programOf(command, inspected));

@@ -4,7 +4,7 @@ import { placeOf } from '../store/subject.ts';
 import { askedOfInput, askedOfMisses, askedOfShapes, type Knowledge, type Questions } from './ask.ts';
 import { planPopulation, type Plan } from './plan.ts';
 import type { ListedShape } from './shape-list.ts';
-import { inKnownForms } from '../wrapper/program-forms.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programAt, type PopulationSite } from './site.ts';
 
 /** A program's file, and its name in messages. */
@@ -83,8 +83,8 @@ async function askedOfProgram(
       questions: { asked: [], skipped: [{ what: source, site, source, reason: written }] },
       program: nothing,
     };
-  const { program, isKnown } = await inKnownForms(written, store, surroundings);
+  const { program, forms } = await inBetterForms(written, store, surroundings);
   const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
   const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
-  return { questions, program: { ...nothing, dispatches, hasOpenForms: !isKnown } };
+  return { questions, program: { ...nothing, dispatches, hasOpenForms: forms?.code === 'forms-unknown' } };
 }

@@ -43,7 +43,12 @@ export async function openProgram(
   { store, surroundings, kept }: Means,
 ): Promise<OpenProgram> {
   const { settings } = surroundings;
-  const { program, forms } = await inBetterForms(written, store, surroundings, kept, !settings.readonly);
+  const { program, forms } = await inBetterForms(
+    written,
+    store,
+    surroundings,
+    settings.readonly ? null : kept,
+  );
   const { command, inspected } = program;
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);

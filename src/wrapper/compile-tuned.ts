@@ -3,9 +3,7 @@ import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
-import type { Injection } from '../inject/plan.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
-import type { Counts } from '../report/counting.ts';
 import { countsOf } from '../report/counts.ts';
 import { explainedAgain, isExplained } from '../report/explain-file.ts';
 import type { Settings } from '../settings/index.ts';
@@ -163,29 +161,21 @@ function reporting(decided: Decided, asked: Command, given: Surroundings): (endi
   const { input, site } = inspected;
   return (ending) => {
     const told = reportCompile(ending, decided, programTimes, handedOver);
-    if (!isFinal || ending.replayFiles === null) return;
+    if (!isFinal) return;
+    const { landed, fallback } = ending;
     const { cacheDirectory } = given;
-    const memories = [
+    const files = [
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, input.digest)),
       ledgerPath(cacheDirectory, planIdentity(command, input.digest, decisions, injection.route)),
+      ...site.driverFiles,
+      ...decided.files,
     ];
-    const again = {
-      counts: countsOfRepeat(decisions, injection, ending),
-      explanation: told && explainedAgain(told),
-    };
-    const files = [...memories, ...site.driverFiles, ...decided.files, ...ending.replayFiles];
+    // The next build has the workloads as hits that this build tuned.
+    const hits = decisions.map((one): Decision =>
+      one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
+    );
+    const known = { decisions: hits, injection, verdict: null, landed, fallback, tuningSeconds: 0 };
+    const again = { counts: countsOf(known), explanation: told && explainedAgain(told) };
     rememberRun(ending, again, asked, input, before, files, given, until);
   };
-}
-
-/** Counts of a replay: workloads that this build tuned are hits. */
-function countsOfRepeat(
-  decisions: readonly Decision[],
-  injection: Injection,
-  { landed, fallback }: Ending,
-): Counts {
-  const again = decisions.map((decision): Decision =>
-    decision.outcome === 'tuned' ? { ...decision, outcome: 'hit' } : decision,
-  );
-  return countsOf({ decisions: again, injection, verdict: null, landed, fallback, tuningSeconds: 0 });
 }

@@ -83,8 +83,7 @@ async function decideByStore(
     { command: written, inspected },
     store,
     surroundings,
-    kept,
-    mayMeasure,
+    mayMeasure ? kept : null,
   );
   // The budget pays for all measuring of a build, and not for its compiles.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
@@ -98,7 +97,7 @@ async function decideByStore(
     ...{ before, forms },
     verdict: decided.verdict ?? verdict,
     tuning: decided.tuning + spent,
-    isFinal: decided.isFinal && !(mayMeasure && isOpen) && isInTime,
+    isFinal: decided.isFinal && !isOpen && isInTime,
   };
 }
 

@@ -25,7 +25,7 @@ import { injectedCommand } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { notePlan, planIdentity, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
-import { inKnownForms, inNotedForms } from './program-forms.ts';
+import { inBetterForms, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
@@ -34,11 +34,8 @@ import { because } from '../system/reason.ts';
 /** Why a workload has no record in a lock file. */
 export const NO_RECORD = because('no-record');
 
-/** A program to lock. */
-export interface ProgramToLock {
-  /** As written, surveyed. */
-  readonly inspected: Inspected;
-  readonly command: Command;
+/** A program to lock, as written and surveyed. */
+export interface ProgramToLock extends FormedProgram {
   /** Null without a database. */
   readonly store: Store | null;
   /** The present lock file. */
@@ -92,8 +89,8 @@ async function formsNow(
   entry: LockedProgram | null,
   surroundings: Surroundings,
 ): Promise<FormedProgram & Pick<LockedProgram, 'forms'>> {
-  const better = await inKnownForms(written, store, surroundings);
-  if (!better.isKnown && entry !== null) {
+  const better = await inBetterForms(written, store, surroundings);
+  if (better.forms?.code === 'forms-unknown' && entry !== null) {
     const program = await inNotedForms(written, entry.forms, surroundings);
     if (program !== null) return { ...program, forms: entry.forms };
   }

@@ -13,7 +13,7 @@ import { hasFields, isNumber, isText, listOf, optional } from '../system/data.ts
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms } from './inspect.ts';
-import { KeptModules } from '../plan/kept-modules.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
 import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
@@ -73,32 +73,28 @@ export interface BetterForms {
   readonly program: FormedProgram;
   /** Its forms; empty if it is as written. */
   readonly choices: readonly FormChoice[];
-  /** Whether there is a verdict on the forms. */
-  readonly isKnown: boolean;
   /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
   /** Seconds that the compiler took for the program itself. */
   readonly compileSeconds: number;
-  /** Null if the program has no other forms. */
+  /** Null if the program has no other forms; `forms-unknown` without a verdict. */
   readonly forms: ExplainedForms | null;
   /** Whether the next build tries the forms. */
   readonly isOpen: boolean;
 }
 
-const NO_FORMS = { choices: [], isKnown: true, verdict: null, compileSeconds: 0, forms: null, isOpen: false };
+const NO_FORMS = { choices: [], verdict: null, compileSeconds: 0, forms: null, isOpen: false };
 
 /**
  * A program in the preferred form of each convolution, if it is faster in these forms. If there is no verdict yet, the program runs in both.
  * The user's own pipeline excludes other forms.
- * @param kept receives the compiled modules
- * @param mayMeasure false without a database
+ * @param kept receives the compiled modules; null if nothing may be measured
  */
 export async function inBetterForms(
   written: FormedProgram,
   store: Store | null,
   surroundings: Surroundings,
-  kept: KeptModules,
-  mayMeasure: boolean,
+  kept: KeptModules | null = null,
 ): Promise<BetterForms> {
   const { settings } = surroundings;
   const { command, inspected } = written;
@@ -134,16 +130,16 @@ export async function inBetterForms(
     return program === null ? asWritten({ forms }) : { ...NO_FORMS, program, choices, forms };
   };
   if (memory?.verdict === 'better') return inForms(memory);
-  const known = { isKnown: memory?.verdict === 'worse', forms: explained(memory) };
-  if (!mayMeasure || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
-    return asWritten(known);
+  const forms = explained(memory);
+  if (kept === null || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
+    return asWritten({ forms });
   const isStillOpen = () => recall()?.verdict !== 'better';
   const measuring = { ...surroundings, device: inspected.site.device };
   const turn = await takeTurn(measuring, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
   try {
     const found = recall();
     if (found?.verdict === 'better') return await inForms(found);
-    if (turn === null) return await asWritten({ ...known, isOpen: true });
+    if (turn === null) return await asWritten({ forms, isOpen: true });
     // Not loaded on a hit.
     const { tryForms } = await import('../running/try-forms.ts');
     const tried = await tryForms(preferred, written, surroundings, kept);
@@ -151,7 +147,7 @@ export async function inBetterForms(
     formsMemory.remember(store, identity, now);
     const isOpen = now.verdict === 'open';
     const { verdict, compileSeconds, program, choices } = tried;
-    const told = { verdict, compileSeconds, forms: explained(now), isOpen, isKnown: !isOpen };
+    const told = { verdict, compileSeconds, forms: explained(now), isOpen };
     if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
     // The modules in forms are of no use for the written program.
     kept.discard();
@@ -160,13 +156,6 @@ export async function inBetterForms(
     turn?.release();
   }
 }
-
-/** The same by the verdicts in the database, without measuring. */
-export const inKnownForms = (
-  written: FormedProgram,
-  store: Store | null,
-  surroundings: Surroundings,
-): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
 /** The verdict of a run. */
 function verdictOn(

@@ -120,14 +120,15 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 }
 
 /**
- * Remembers a compile to replay it, unless the lock file or the database has changed during the build. Never throws.
+ * Remembers a compile if the next build may replay it, and neither the lock file nor the database has changed during the build. Never
+ * throws.
  * @param written the user's own command
  * @param before states of the lock file and the database before the decisions
  * @param files other files that the decisions depend on
  * @param until when to ask the team again, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
-  { argv, output, isEdited }: Ending,
+  { argv, output, isEdited, replayFiles }: Ending,
   { counts, explanation }: Pick<Replay, 'counts'> & { readonly explanation: Explanation | null },
   written: Command,
   { digest, file }: Pick<InputText, 'digest' | 'file'>,
@@ -138,7 +139,7 @@ export function rememberRun(
 ): void {
   const { executable } = written.compiler;
   const { input, output: to } = written.arguments;
-  if (input?.kind !== 'file' || !isReplayable(written.argv, surroundings)) return;
+  if (replayFiles === null || input?.kind !== 'file' || !isReplayable(written.argv, surroundings)) return;
   try {
     if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
     memory.remember(surroundings.cacheDirectory, {
@@ -152,7 +153,8 @@ export function rememberRun(
       features: cpuFeatures(),
       files: [
         ...before,
-        ...stampsOf([...compilerFiles(executable), ...filesOfFlags(written.arguments), ...files]),
+        ...stampsOf(compilerFiles(executable)),
+        ...stampsOf([...filesOfFlags(written.arguments), ...files, ...replayFiles]),
       ],
     });
   } catch {

@@ -78,23 +78,24 @@ export async function resolve(
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
-  const askOthers = async (asking: Inspected) => {
+  const askOthers = async () => {
+    const { site } = inspected;
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
     const begun = performance.now();
     const workloads = lookup.misses.map(({ key }) => key);
-    if (!shouldAskTeam(url, { ...placeOf(asking.site), workloads }, surroundings)) return;
+    if (!shouldAskTeam(url, { ...placeOf(site), workloads }, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
-    const missing = () => (lookup = lookUpIn(asking)).misses;
-    await askTeam(missing, whyNot === null, begun, { url, site: asking.site, surroundings });
+    const missing = () => (lookup = lookUpIn(inspected)).misses;
+    await askTeam(missing, whyNot === null, begun, { url, site, surroundings });
   };
-  await askOthers(inspected);
+  await askOthers();
   /** Looks up the generated operations of a survey. */
   const goOnWith = async (surveyed: Inspected) => {
     if (surveyed === inspected) return;
     inspected = surveyed;
     lookup = lookUpIn(surveyed);
-    await askOthers(surveyed);
+    await askOthers();
   };
   // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
   if (whyNot !== null && store !== null && lookup.misses.length > 0)
