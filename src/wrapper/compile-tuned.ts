@@ -170,7 +170,7 @@ function reporting(decided: Decided, asked: Command, given: Surroundings): (endi
       ...site.driverFiles,
       ...decided.files,
     ];
-    // The next build has the workloads as hits that this build tuned.
+    // A workload that this build tuned is a hit in the next build.
     const hits = decisions.map((one): Decision =>
       one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
     );
