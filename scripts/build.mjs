@@ -67,6 +67,7 @@ const ON_DEMAND = [
   'src/wrapper/ask-team.ts',
   'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
+  'src/wrapper/several-targets.ts',
   'src/running/program-verdict.ts',
 ];
 const onDemand = {

@@ -63,6 +63,8 @@ export interface ExplainedOperation extends Reason {
   readonly location: string;
   readonly operation: string;
   readonly workload: string | null;
+  /** Backend of the decision's target; left out in a build for one target. */
+  readonly target?: string;
   readonly outcome: Outcome;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
@@ -110,19 +112,23 @@ export function explainOperations(
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
   const locate = placesIn(input);
-  return decisions.map(({ place, tunable, outcome, code, reason, configuration, evidence, speedup }, i) => ({
-    location: placeOf(place, locate, inputName),
-    operation: place.name,
-    workload: tunable?.key ?? null,
-    outcome,
-    ...(landed?.[i] === false
-      ? because('not-applied', `${reason}; ${notApplied(tunable?.executables ?? [])}`)
-      : because(code, reason)),
-    configuration,
-    speedup: speedupOf(evidence ?? speedup ?? null),
-    landed: landed?.[i] ?? null,
-    executables: tunable?.executables ?? [],
-  }));
+  return decisions.map((decision, i) => {
+    const { place, tunable, target, outcome, code, reason, configuration, evidence, speedup } = decision;
+    return {
+      location: placeOf(place, locate, inputName),
+      operation: place.name,
+      workload: tunable?.key ?? null,
+      ...(target !== undefined && { target }),
+      outcome,
+      ...(landed?.[i] === false
+        ? because('not-applied', `${reason}; ${notApplied(tunable?.executables ?? [])}`)
+        : because(code, reason)),
+      configuration,
+      speedup: speedupOf(evidence ?? speedup ?? null),
+      landed: landed?.[i] ?? null,
+      executables: tunable?.executables ?? [],
+    };
+  });
 }
 
 const notApplied = (executables: readonly string[]): string =>

@@ -3,17 +3,19 @@ import { dialectAttributes, stringOf, type DialectAttribute } from 'mlir-parser-
 import type { Target } from '../backend/target.ts';
 
 /**
- * The distinct targets in the IR of a module after device assignment.
+ * The distinct targets of the default device in the IR of a module after device assignment. Other devices get code only if the input names
+ * devices.
  * @param flags the user's flags that are part of the target
  */
 export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] {
   const targets = new Map<string, Target>();
-  for (const attribute of dialectAttributes(ir, '#hal.executable.target')) {
+  const device = defaultDevice(ir);
+  for (const attribute of dialectAttributes(device, '#hal.executable.target')) {
     const [backend, format] = attribute.values.map(stringOf);
     if (typeof backend !== 'string' || typeof format !== 'string') continue;
-    const text = Buffer.from(ir.subarray(attribute.start, attribute.end)).toString();
     const info = attribute.entries.get('iree_codegen.target_info') ?? '';
     const gpu = dialectAttributes(Buffer.from(info), '#iree_gpu.target')[0];
+    const text = Buffer.from(device.subarray(attribute.start, attribute.end)).toString();
     targets.set(text, {
       backend,
       triple: field(attribute, 'target_triple') || format,
@@ -25,6 +27,14 @@ export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] 
     });
   }
   return [...targets.values()];
+}
+
+/** The line that defines the default device; all of the IR if there is no such line. */
+function defaultDevice(ir: Uint8Array): Uint8Array {
+  const text = Buffer.from(ir).toString('latin1');
+  const name = /stream\.affinity\.default = #hal\.device\.affinity<(@"[^"]*"|@[^,>]*)/.exec(text)?.[1];
+  const line = text.split('\n').find((one) => one.includes(`util.global private ${name} = `));
+  return line === undefined ? ir : Buffer.from(line, 'latin1');
 }
 
 const field = (attribute: DialectAttribute | undefined, name: string): string =>

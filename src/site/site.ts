@@ -31,8 +31,8 @@ export interface Site {
 /** Why a command has no site. */
 export interface NoSite {
   readonly noSite: Reason;
-  /** Whether a retry would fail, too. */
-  readonly lasting: boolean;
+  /** The targets of a command for several; empty for other commands. */
+  readonly targets: readonly ProbedTarget[];
 }
 
 const unsuitable = (problem: string | null): Reason | null =>
@@ -58,13 +58,13 @@ export async function describeSite(
   if (target === undefined)
     return {
       noSite: because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
-      lasting: false,
+      targets,
     };
   if (targets.length > 1) {
     const names = targets.map((one) => one.target.backend).join(', ');
     return {
-      noSite: because('several-targets', `a build is tuned for one target, not for ${names}`),
-      lasting: true,
+      noSite: because('several-targets', `the command has several targets: ${names}`),
+      targets,
     };
   }
 

@@ -65,9 +65,10 @@ export async function compile(
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
-    return 'pass' in inspected
-      ? await passOn(inspected, command, surroundings)
-      : await compileTuned(inspected, command, surroundings);
+    const decided = await decideOrPass(inspected, command, surroundings);
+    return 'pass' in decided
+      ? await passOn(decided, command, surroundings)
+      : await compileTuned(decided, command, surroundings);
   } catch (error) {
     return goOn(error);
   }
@@ -89,12 +90,23 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
   return passOnce(pass);
 }
 
+async function decideOrPass(
+  found: Inspected | PassThrough,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Decided | PassThrough> {
+  if (!('pass' in found)) return decide(found, command, surroundings);
+  if (found.targets === undefined) return found;
+  // Not loaded for one target.
+  const { decideEach } = await import('./several-targets.ts');
+  return decideEach(found, command, surroundings);
+}
+
 /**
- * Decides, plans and runs the plan. Never returns.
+ * Plans and runs the plan. Never returns.
  * @param given the user's own surroundings; they identify a replay
  */
-async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<never> {
-  const decided = await decide(found, asked, given);
+async function compileTuned(decided: Decided, asked: Command, given: Surroundings): Promise<never> {
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
   const workSeconds = () => limitFor(command, inspected.input, surroundings);

@@ -15,6 +15,7 @@ import { operationsOf, type IsEnough, type ReadingOptions } from '../input/opera
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import type { ProbedTarget } from '../site/probe.ts';
 import { describeSite, noTuner } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -27,6 +28,8 @@ export interface PassThrough {
   readonly decisions: readonly Decision[];
   /** Undefined if the next compile of the same input can differ. */
   readonly input: InputText | undefined;
+  /** The targets, if the reason is that there are several. */
+  readonly targets?: readonly ProbedTarget[];
 }
 
 /** A command that runs untuned this time. */
@@ -40,13 +43,13 @@ export async function inspect(
   const reason = whyUntouched(command.arguments);
   if (reason !== null) return passOnce(reason);
   const site = await describeSite(command, surroundings);
+  if ('noSite' in site && site.targets.length > 0) return { ...passOnce(site.noSite), targets: site.targets };
   // Without a tuner for the target, reading the input would only cost time.
   if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
     return passOnce(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
   if ('pass' in input) return input;
-  if (!('noSite' in site)) return { input, site };
-  return { pass: site.noSite, decisions: [], input: site.lasting ? input : undefined };
+  return 'noSite' in site ? passOnce(site.noSite) : { input, site };
 }
 
 /** The part of `inspect` that depends on arguments and input alone. It runs the compiler only if no survey of the input is cached. */

@@ -339,19 +339,3 @@ test('a target without a tuner is passed through before the input is read', asyn
   expect((await place.stock([...flags.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
-
-test('a build for several targets gets no configuration of any target, though there is a record', async () => {
-  const place = await recordedWorkplace();
-  const flags = [
-    ...['--iree-hal-target-device=cpu=local', ...HOST.filter((flag) => !flag.includes('target-device='))],
-    ...['--iree-hal-target-device=gpu=vulkan', '--iree-vulkan-target=llvmpipe', 'in.mlir', '-o', 'out.vmfb'],
-  ];
-  const { code, explanation } = await place.explain(flags);
-  expect(code).toBe(0);
-  expect(explanation).toMatchObject({
-    reason: 'a build is tuned for one target, not for llvm-cpu, vulkan-spirv',
-    operations: [],
-  });
-  expect((await place.stock([...flags.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
-  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
-});

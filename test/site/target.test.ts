@@ -33,6 +33,17 @@ describe('targets in printed IR', () => {
       { ...target, nativeVectorBytes: 32 },
     ]);
   });
+  test('are those of the device that dispatches run on by default', () => {
+    const device = (name: string, backend: string) =>
+      `  util.global private @${name} = #hal.device.target<"x", [#hal.executable.target<"${backend}", "x">]> : !hal.device\n`;
+    const ir = (byDefault: string) =>
+      `module attributes {stream.affinity.default = #hal.device.affinity<${byDefault}>} {\n${device('gpu', 'cuda')}${device('"my cpu"', 'vmvx')}}`;
+    const backends = (byDefault: string) =>
+      readTargets(Buffer.from(ir(byDefault)), []).map(({ backend }) => backend);
+    expect(backends('@gpu')).toEqual(['cuda']);
+    expect(backends('@"my cpu"')).toEqual(['vmvx']);
+    expect(backends('@gone')).toEqual(['cuda', 'vmvx']);
+  });
   test('are read through aliases, and once', () => {
     const ir = `#features = "+avx2,+avx512f"
 #target = #hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "znver4", cpu_features = #features, native_vector_size = 64 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>

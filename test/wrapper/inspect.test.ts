@@ -298,11 +298,9 @@ test('an input is inspected if it has a site, and passed on otherwise', async ()
   const site = siteOf();
   const read = await inspectInput(command, surroundingsOf());
   expect(await inspectedAt(site)).toEqual({ input: read, site });
-  const several = because('several-targets');
-  for (const lasting of [true, false])
-    expect(await inspectedAt({ noSite: several, lasting })).toEqual({
-      pass: several,
-      decisions: [],
-      input: lasting ? read : undefined,
-    });
+  const target = { target: site.target.target, key: site.target.key };
+  const noSite = because('several-targets');
+  expect(await inspectedAt({ noSite, targets: [] })).toEqual(passOnce(noSite));
+  expect(await inspectedAt({ noSite, targets: [target] })).toEqual({ ...passOnce(noSite), targets: [target] });
+});
 });

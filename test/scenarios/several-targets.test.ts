@@ -1,0 +1,155 @@
+// A build for several targets: the code for each target gets the configurations of that target.
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { loadBackend } from '../../src/backend/index.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DECISION, EVIDENCE } from '../store/samples.ts';
+import { isWithout } from '../support/needs.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { whyNoVulkan } from '../support/vulkan.ts';
+import { HOST, matmulModule, Workplace } from './support.ts';
+
+const CPU = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host'];
+const VULKAN = ['--iree-hal-target-backends=vulkan-spirv', '--iree-vulkan-target=llvmpipe'];
+const files = ['in.mlir', '-o', 'out.vmfb'];
+const both = [...CPU, ...VULKAN, ...files];
+
+const ON_CPU: TileConfiguration = {
+  ...{ version: 1, kind: 'tile', peeling: false },
+  ...{ distribution: [50, 100, 0], vectorCommonParallel: [5, 20, 0], vectorReduction: [0, 0, 4] },
+};
+const ON_VULKAN: VulkanConfiguration = {
+  ...{ version: 1, kind: 'spirv-tile' },
+  ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
+};
+const RECORDS = { 'llvm-cpu': ON_CPU, 'vulkan-spirv': ON_VULKAN };
+
+const LANDED = { env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' } };
+
+/** A workplace with a matmul, and with a record for each of these backends. The misses come from a build for both targets. */
+async function placeWith(records: Readonly<Record<string, Configuration>>): Promise<Workplace> {
+  const place = new Workplace();
+  place.write('in.mlir', matmulModule(100, 100, 100));
+  const { code, stderr } = await place.compile(both, { env: { IREE_TUNED_ON_MISS: 'record' } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const store = openSqliteStore(place.database);
+  const misses = store.misses();
+  expect(misses.map(({ target }) => target.split(' ')[0]).sort()).toEqual(['llvm-cpu', 'vulkan-spirv']);
+  for (const miss of misses) {
+    const configuration = records[miss.target.split(' ')[0]!];
+    if (configuration !== undefined)
+      store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence: EVIDENCE });
+  }
+  store.close();
+  return place;
+}
+
+/** Expects the results of the stock module on both devices. */
+async function expectStockResults(place: Workplace): Promise<void> {
+  await place.stock([...both.slice(0, -1), 'stock.vmfb']);
+  const row = (step: number) => Array.from({ length: 10_000 }, (_, i) => ((i * step) % 7) - 3).join(' ');
+  const inputs = [5, 3, 2].map((step) => `--input=100x100xf32=${row(step)}`);
+  for (const device of ['local-sync', 'vulkan']) {
+    const outputs = [];
+    for (const module of ['stock.vmfb', 'out.vmfb']) {
+      const call = [`--module=${module}`, `--device=${device}`, '--function=main', ...inputs];
+      const { code, stdout } = await place.run(runtimeTool('iree-run-module'), call);
+      expect(code).toBe(0);
+      outputs.push(stdout.toString());
+    }
+    expect(outputs[1]).toBe(outputs[0]);
+  }
+}
+
+beforeAll(() => loadBackend('vulkan-spirv'));
+
+describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
+  test('uses the records of both targets, each in the code of its target', async () => {
+    const place = await placeWith(RECORDS);
+    const { code, explanation } = await place.explain(both, LANDED);
+    expect(code).toBe(0);
+    expect(explanation).toMatchObject({
+      ...{ route: 'substitute', applied: true },
+      operations: [
+        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    await expectStockResults(place);
+    // Builds for one target use the same records.
+    const { explanation: forOne } = await place.explain([...HOST, ...files], LANDED);
+    expect(forOne.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
+    expect(forOne.operations[0]).not.toHaveProperty('target');
+  });
+
+  test('is repeated without the compiler', async () => {
+    const place = await placeWith(RECORDS);
+    const { compiler, ran } = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '0' };
+    expect((await place.compile(both, { env })).code).toBe(0);
+    const first = place.read('out.vmfb');
+    expect(ran()).not.toEqual([]);
+    const { code, explanation } = await place.explain(both, { env });
+    expect(code).toBe(0);
+    expect(ran()).toEqual([]);
+    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
+    expect(place.read('out.vmfb').equals(first)).toBe(true);
+  });
+
+  test('with a record of one target leaves the code of the other target as it is', async () => {
+    const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
+    const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
+    expect(code).toBe(0);
+    expect(explanation.operations).toMatchObject([
+      { target: 'llvm-cpu', outcome: 'default', configuration: null },
+      { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
+    ]);
+    await expectStockResults(place);
+  });
+
+  test('tunes the misses of each target', async () => {
+    const place = new Workplace({ IREE_TUNED_BUDGET: '16' });
+    place.write('in.mlir', matmulModule(100, 100, 100));
+    const { code, explanation } = await place.explain(both);
+    expect(code).toBe(0);
+    expect(explanation.operations.map(({ target }) => target)).toEqual(['llvm-cpu', 'vulkan-spirv']);
+    // The number of trials depends on the machine.
+    const untried = explanation.operations.filter((one) => one.code === 'no-record' || one.landed === false);
+    expect(untried).toEqual([]);
+    await expectStockResults(place);
+  });
+});
+
+test('a target without a tuner stays untuned, and the CPU gets its configuration', async () => {
+  const place = await placeWith(RECORDS);
+  const build = [...CPU, '--iree-hal-target-backends=metal-spirv', ...files];
+  const { code, explanation } = await place.explain(build, LANDED);
+  expect(code).toBe(0);
+  expect(explanation.operations).toMatchObject([
+    { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+    { target: 'metal-spirv', outcome: 'skipped', code: 'backend-unsupported' },
+  ]);
+});
+
+test('a route that reaches the code of every target is not used', async () => {
+  const place = await placeWith(RECORDS);
+  const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_INJECT: 'inline' } });
+  expect(code).toBe(0);
+  expect(explanation).toMatchObject({ route: 'none', code: 'no-route' });
+  await place.stock([...both.slice(0, -1), 'stock.vmfb']);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+});
+
+test('a second device gets no code, so the build is tuned for the default device', async () => {
+  const place = await placeWith(RECORDS);
+  const devices = ['--iree-hal-target-device=cpu=local', '--iree-hal-target-device=gpu=vulkan'];
+  const local = HOST.filter((flag) => !flag.includes('target-device='));
+  const { code, explanation } = await place.explain(
+    [...devices, ...local, ...VULKAN.slice(1), ...files],
+    LANDED,
+  );
+  expect(code).toBe(0);
+  expect(explanation.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
+});
