@@ -17,21 +17,41 @@ export interface ConvolutionText {
   readonly stride?: number;
   /** Element types of the operands and of the result; default: f32. */
   readonly types?: readonly [operands: string, result: string];
+  /** An operation that uses the result: adds a vector over the innermost dimension and clamps, or reverses all dimensions but the first. */
+  readonly user?: 'bias' | 'transpose';
 }
 
 function functionText(
-  { name, image, filter, result, stride = 1, types = ['f32', 'f32'] }: ConvolutionText,
+  { name, image, filter, result, stride = 1, types = ['f32', 'f32'], user }: ConvolutionText,
   i: number,
 ): string {
   const [a, b, c] = [image, filter, result].map(
     (shape, at) => `tensor<${shape.join('x')}x${types[at === 2 ? 1 : 0]}>`,
   ) as [string, string, string];
-  return `func.func @f${i}(%a: ${a}, %b: ${b}) -> ${c} {
+  const identity = 'affine_map<(a, b, c, d) -> (a, b, c, d)>';
+  const [n, x, y, z] = result as [number, number, number, number];
+  const vector = `tensor<${z}x${types[1]}>`;
+  const reversed = `tensor<${n}x${z}x${y}x${x}x${types[1]}>`;
+  const returned = user === 'transpose' ? reversed : c;
+  const users = {
+    none: '  return %r',
+    bias: `  %u = linalg.generic {indexing_maps = [${identity}, affine_map<(a, b, c, d) -> (d)>, ${identity}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r, %v : ${c}, ${vector}) outs(%e : ${c}) {
+  ^bb0(%x: ${types[1]}, %y: ${types[1]}, %o: ${types[1]}):
+    %s = arith.addf %x, %y : ${types[1]}
+    %m = arith.maximumf %s, %z : ${types[1]}
+    linalg.yield %m : ${types[1]}
+  } -> ${c}
+  return %u`,
+    transpose: `  %t = tensor.empty() : ${reversed}
+  %u = linalg.transpose ins(%r : ${c}) outs(%t : ${reversed}) permutation = [0, 3, 2, 1]
+  return %u`,
+  };
+  return `func.func @f${i}(%a: ${a}, %b: ${b}, %v: ${vector}) -> ${returned} {
   %z = arith.constant ${types[1].startsWith('f') ? '0.0' : '0'} : ${types[1]}
   %e = tensor.empty() : ${c}
   %i = linalg.fill ins(%z : ${types[1]}) outs(%e : ${c}) -> ${c}
   %r = linalg.${name} {dilations = dense<1> : tensor<2xi64>, strides = dense<${stride}> : tensor<2xi64>} ins(%a, %b : ${a}, ${b}) outs(%i : ${c}) -> ${c}
-  return %r : ${c}
+${users[user ?? 'none']} : ${returned}
 }
 `;
 }

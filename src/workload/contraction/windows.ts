@@ -4,6 +4,7 @@ import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationForm } from '../kind.ts';
 import type { Contraction, Dimension, DimensionKind } from './contraction.ts';
+import { groups, withWideUsers } from './unit-dimension.ts';
 
 /** The role of one loop. */
 type Loop = 'image' | 'row' | 'column' | 'output' | 'filter-row' | 'filter-column' | 'input';
@@ -244,15 +245,14 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   const typeAt = closeAt + close.length;
   const next = text.indexOf('\n', typeAt) + 1;
   const rest = text.slice(typeAt + result!.type.length, next);
-  const collapse = `${indentation}${name} = tensor.collapse_shape ${WHOLE} ${result!.groups} : ${result!.into} into ${result!.type}\n`;
+  const users = text.slice(next);
   return [
     text.slice(0, line),
     ...expansions,
     lacksImage ? head.replace(`${name} = `, `${WHOLE} = `) : head,
     text.slice(headEnd, typeAt),
     result!.into + rest,
-    lacksImage ? collapse : '',
-    text.slice(next),
+    lacksImage ? withWideUsers(users, indentation, { ...operands[2], name }, WHOLE) : users,
   ].join('');
 }
 
@@ -267,12 +267,6 @@ interface Expanded extends WindowOperand {
 
 const NAMES = ['%image', '%filter', '%accumulator'];
 const WHOLE = '%windowed';
-
-/** Reassociation of `rank` dimensions with a tensor that has `first` and its neighbour as one. */
-const groups = (rank: number, first: number): string =>
-  `[${Array.from({ length: rank }, (_, i) => (i === first ? `[${i}, ${i + 1}]` : `[${i}]`))
-    .filter((_, i) => i !== first + 1)
-    .join(', ')}]`;
 
 /** Such as `d1 * 2`. */
 const times = (dimension: Term['dimension'], stride: Term['stride']): string =>

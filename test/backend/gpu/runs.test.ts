@@ -33,6 +33,20 @@ const CONVOLUTIONS: readonly (readonly [string, ConvolutionText])[] = [
     { name: 'conv_2d_nchw_fchw', image: [1, 8, 16, 16], filter: [12, 8, 3, 3], result: [1, 12, 14, 14] },
   ],
   [
+    'one image with a bias',
+    {
+      ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 14, 14, 8], filter: [3, 3, 8, 16] },
+      ...{ result: [1, 12, 12, 16], user: 'bias' },
+    },
+  ],
+  [
+    'one image with the channels first and a transpose',
+    {
+      ...{ name: 'conv_2d_nchw_fchw', image: [1, 8, 14, 14], filter: [16, 8, 3, 3] },
+      ...{ result: [1, 16, 12, 12], user: 'transpose' },
+    },
+  ],
+  [
     'odd sizes with the channels first',
     { name: 'conv_2d_nchw_fchw', image: [1, 7, 17, 17], filter: [21, 7, 3, 3], result: [1, 21, 15, 15] },
   ],
@@ -134,7 +148,7 @@ const places: readonly (readonly [string, Place | string])[] = [
 
 describe.each(places)('every configuration that is drawn compiles and runs right on %s', (_, place) => {
   const isAbsent = typeof place === 'string';
-  const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 4);
+  const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 6);
   test.skipIf(isAbsent).each(SHAPES)('%s', (_name, shape) => draw(shape));
   test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
     draw(convolutionWorkloads((place as Place).flags, [text])[0]!),

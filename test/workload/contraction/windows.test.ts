@@ -158,12 +158,40 @@ describe('the rewritten text', () => {
       .replace('%5 =', '%windowed =')
       .replace('ins(%0,', 'ins(%image,')
       .replace('outs(%4', 'outs(%accumulator');
-    expect(rewrite(`before\n${generic(dense)}after %5\n`)).toBe(
+    expect(rewrite(`before\n${generic(dense)}        after %5\n`)).toBe(
       `before
         %image = tensor.expand_shape %0 [[0, 1], [2], [3]] output_shape [1, 37, 35, 8] : tensor<37x35x8xf32> into tensor<1x37x35x8xf32>
         %accumulator = tensor.expand_shape %4 [[0, 1], [2], [3]] output_shape [1, 18, 17, 16] : tensor<18x17x16xf32> into tensor<1x18x17x16xf32>
 ${inner}        %5 = tensor.collapse_shape %windowed [[0, 1], [2], [3]] : tensor<1x18x17x16xf32> into tensor<18x17x16xf32>
-after %5
+        after %5
+`,
+    );
+  });
+
+  test('element-wise users of the root get the batch dimension, too', () => {
+    const used = `        %6 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d2, d0, d1)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%5, %2 : tensor<18x17x16xf32>, tensor<16xf32>) outs(%3 : tensor<16x18x17xf32>) {
+        ^bb0(%in: f32, %in_0: f32, %out: f32):
+          %7 = arith.addf %in, %in_0 : f32
+          linalg.yield %7 : f32
+        } -> tensor<16x18x17xf32> loc(#loc1)
+        store %6
+      }
+      func.func @other(%6)
+`;
+    expect(rewrite(generic(dense) + used)?.split('loc(')[0]).toContain(
+      `        %wide0 = tensor.expand_shape %3 [[0, 1], [2], [3]] output_shape [1, 16, 18, 17] : tensor<16x18x17xf32> into tensor<1x16x18x17xf32>
+        %wide1 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%windowed, %2 : tensor<1x18x17x16xf32>, tensor<16xf32>) outs(%wide0 : tensor<1x16x18x17xf32>) {
+        ^bb0(%in: f32, %in_0: f32, %out: f32):
+          %7 = arith.addf %in, %in_0 : f32
+          linalg.yield %7 : f32
+        } -> tensor<1x16x18x17xf32> `,
+    );
+    expect(rewrite(generic(dense) + used)?.split('loc(')[1]).toBe(
+      `#loc1)
+        %6 = tensor.collapse_shape %wide1 [[0, 1], [2], [3]] : tensor<1x16x18x17xf32> into tensor<16x18x17xf32>
+        store %6
+      }
+      func.func @other(%6)
 `,
     );
   });

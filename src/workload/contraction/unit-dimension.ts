@@ -1,0 +1,97 @@
+// Dimensions of one element. A pipeline tiles the users of a root together with the root only if no change of shape lies between, so the
+// users of a root with such a dimension get the dimension, too.
+import { tensorText, type Tensor } from '../tensor.ts';
+
+/** A value of the compiler's text, such as `%5`. */
+export interface Value extends Tensor {
+  readonly name: string;
+}
+
+/** Reassociation of `rank` dimensions with a tensor that has `first` and its neighbour as one. */
+export const groups = (rank: number, first = 0): string =>
+  `[${Array.from({ length: rank }, (_, i) => (i === first ? `[${i}, ${i + 1}]` : `[${i}]`))
+    .filter((_, i) => i !== first + 1)
+    .join(', ')}]`;
+
+/** The value with a dimension of one element outside of all others. */
+const widened = (value: Tensor, name: string): Value => ({ ...value, name, shape: [1, ...value.shape] });
+
+const ELEMENTWISE =
+  /^ *(%\w+) = linalg\.generic \{indexing_maps = \[(.*)\], iterator_types = \[((?:"parallel"(?:, )?)+)\]\} ins\((.*?)\) outs\((.*?)\)(.*) \{$/;
+
+/**
+ * The text behind a value's definition, for a definition with one dimension more. Element-wise operations get the dimension, too; other
+ * operations get the value without the dimension.
+ * @param text as the compiler writes it: an operation begins a line with its result, its region ends a line with its type
+ * @param indentation of the operations
+ * @param defined the new definition, with a dimension of one element outside of the dimensions of `value`
+ */
+export function withWideUsers(text: string, indentation: string, value: Value, defined: string): string {
+  const values = new Map([[value.name, { value, wide: widened(value, defined) }]]);
+  const end = `${indentation}} -> `;
+  /** Result of the element-wise operation whose region is open. */
+  let result: Value | null = null;
+  let added = 0;
+  const linesFor = (line: string): string[] => {
+    if (result !== null && line.startsWith(end + tensorText(result))) {
+      const wide = widened(result, '');
+      const rest = line.slice(end.length + tensorText(result).length);
+      result = null;
+      return [end + tensorText(wide) + rest];
+    }
+    const used = [...values].filter(([name]) => new RegExp(`${name}(?![\\w#])`).test(line));
+    if (used.length === 0) return [line];
+    const [, name, maps, iterators, inputs, output, rest] = ELEMENTWISE.exec(line) ?? [];
+    const operands = [inputs, output].flatMap(valuesIn);
+    if (name === undefined || operands.includes(null)) {
+      const collapses = used.map(([name, { value, wide }]) => {
+        values.delete(name);
+        return `${indentation}${name} = tensor.collapse_shape ${wide.name} ${groups(wide.shape.length)} : ${tensorText(wide)} into ${tensorText(value)}`;
+      });
+      return [...collapses, line];
+    }
+    const loops = iterators!.split(', ').length;
+    const lines: string[] = [];
+    const all = (operands as Value[]).map((one) => {
+      if (one.shape.length < loops) return one;
+      const known = values.get(one.name)?.wide;
+      if (known !== undefined) return known;
+      const wide = widened(one, `%wide${added++}`);
+      lines.push(
+        `${indentation}${wide.name} = tensor.expand_shape ${one.name} ${groups(wide.shape.length)} output_shape [${wide.shape.join(', ')}] : ${tensorText(one)} into ${tensorText(wide)}`,
+      );
+      return wide;
+    });
+    const written = all.at(-1)!;
+    const read = all.slice(0, -1);
+    result = { ...(operands as Value[]).at(-1)!, name };
+    const wide = widened(result, `%wide${added++}`);
+    values.set(name, { value: result, wide });
+    const domain = Array.from({ length: loops + 1 }, (_, i) => `d${i}`).join(', ');
+    const wideMaps = [...maps!.matchAll(/-> \((.*?)\)>/g)].map(([, results], i) => {
+      const moved = results!.replace(/d(\d+)/g, (_, d) => `d${Number(d) + 1}`);
+      return `affine_map<(${domain}) -> (${all[i]!.shape.length > loops ? `d0, ${moved}` : moved})>`;
+    });
+    const typed = (some: readonly Value[]) =>
+      `${some.map((one) => one.name).join(', ')} : ${some.map(tensorText).join(', ')}`;
+    return [
+      ...lines,
+      `${indentation}${wide.name} = linalg.generic {indexing_maps = [${wideMaps.join(', ')}], iterator_types = ["parallel", ${iterators!}]} ins(${typed(read)}) outs(${typed([written])})${rest!} {`,
+    ];
+  };
+  const lines = text.split('\n');
+  // The function ends with a line of less indentation.
+  const last = lines.findIndex((line) => !line.startsWith(indentation));
+  const own = last < 0 ? lines.length : last;
+  return [...lines.slice(0, own).flatMap(linesFor), ...lines.slice(own)].join('\n');
+}
+
+/** The values of a list such as `%1, %2 : tensor<4xf32>, tensor<f32>`; null for another type than a static tensor. */
+function valuesIn(list = ''): (Value | null)[] {
+  const [names = '', types = ''] = list.split(' : ');
+  const each = types.split(', ');
+  return names.split(', ').map((name, i) => {
+    const type = /^tensor<((?:\d+x)*)(\w+)>$/.exec(each[i] ?? '');
+    return type && { name, shape: type[1]!.split('x').slice(0, -1).map(Number), elementType: type[2]! };
+  });
+}
