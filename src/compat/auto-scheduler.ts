@@ -8,23 +8,26 @@ export interface AutoScheduler {
   readonly input: string;
   /** Path of the CSV; null for none. */
   readonly output: string | null;
-  /** Allowed values of our knobs. */
+  /** Values of `[SearchSpace]` by the file's keys. */
   readonly space: readonly WrittenKnob[];
-  /** Keys for GPUs only, as spelled in the file. */
-  readonly gpuOnly: readonly string[];
   readonly tuner: string;
   readonly strategy: string;
   readonly trials: number;
 }
 
-/** Our knobs for its keys: the tile of a workgroup, and the reduction tile. */
-const KNOBS: Readonly<Record<string, string>> = {
-  tile_m: 'distribution_m',
-  tile_n: 'distribution_n',
-  tile_k: 'cache_k',
+/** The knobs of backends for its keys. Threads along x compute columns of the result, threads along y rows. */
+const KNOBS: Readonly<Record<string, readonly string[]>> = {
+  tile_m: ['distribution_m', 'workgroup_m'],
+  tile_n: ['distribution_n', 'workgroup_n'],
+  tile_k: ['cache_k', 'summed_k'],
+  block_dim_x: ['threads_n'],
+  block_dim_y: ['threads_m'],
+  pipeline_depth: ['prefetch'],
 };
 
-const GPU_ONLY = ['block_dim_x', 'block_dim_y', 'block_dim_z', 'pipeline_depth'];
+/** Threads of a workgroup; the last dimension takes 1 only. */
+const BLOCK = ['block_dim_x', 'block_dim_y', 'block_dim_z'] as const;
+const MOST_THREADS = 1024;
 
 /** Our strategies for its tuners. */
 export const TUNERS: Readonly<Record<string, string>> = {
@@ -49,7 +52,7 @@ const SECTIONS: Readonly<Record<string, (key: string) => boolean>> = {
 };
 
 /**
- * Parses the file. The last of repeated keys wins. Other keys of `[SearchSpace]` are our knobs.
+ * Parses the file. The last of repeated keys wins. Other keys of `[SearchSpace]` are knobs of a backend.
  * @param file name for messages
  * @throws UserError with file and line
  */
@@ -64,29 +67,65 @@ export function readAutoScheduler(text: string, file: string): AutoScheduler {
   const ours = Object.hasOwn(TUNERS, tuner.value) ? TUNERS[tuner.value]! : null;
   if (ours === null)
     throw new UserError(
-      `${tuner.where}: tuner "${tuner.value}" is none of ${Object.keys(TUNERS).join(', ')}`,
+      `${tuner.where}: there is no tuner "${tuner.value}": use ${Object.keys(TUNERS).join(', ')}`,
     );
   const trials = strategy.get('n_trial') ?? { value: '16', where: file };
   if (!/^[1-9]\d{0,6}$/.test(trials.value))
-    throw new UserError(`${trials.where}: n_trial "${trials.value}" is no whole number from 1 up`);
-  const depth = space.get('block_dim_z');
-  if (depth !== undefined && listOf('block_dim_z', depth).some((value) => value !== 1))
-    throw new UserError(`${depth.where}: block_dim_z has to be [1]`);
-  const knobs = [...space].flatMap(([key, entry]): WrittenKnob[] => {
-    const values = listOf(key, entry);
-    return GPU_ONLY.includes(key) ? [] : [{ name: KNOBS[key] ?? key, values, where: entry.where }];
-  });
-  // Its space has tiles only. Data tiling needs an explicit key.
-  const isAboutTiles = knobs.length > 0 && !knobs.some(({ name }) => name === 'data_tiling');
+    throw new UserError(`${trials.where}: n_trial is "${trials.value}": it takes a whole number from 1`);
+  const knobs = [...space].map(([name, entry]) => ({
+    ...{ name, values: listOf(name, entry), where: entry.where },
+  }));
+  checkBlock(knobs);
   return {
     tools: env.get('iree_bin')?.value ?? null,
     input: input.value,
     output: env.get('output_file')?.value ?? null,
-    space: isAboutTiles ? [...knobs, { name: 'data_tiling', values: [false], where: file }] : knobs,
-    gpuOnly: [...space.keys()].filter((key) => GPU_ONLY.includes(key)),
+    space: knobs,
     tuner: tuner.value,
     strategy: ours,
     trials: Number(trials.value),
+  };
+}
+
+/** @throws UserError for a value with too many threads, with every value of the other dimensions */
+function checkBlock(knobs: readonly WrittenKnob[]): void {
+  const block = BLOCK.flatMap((name) => knobs.find((one) => one.name === name) ?? []);
+  const depth = block.find(({ name }) => name === 'block_dim_z');
+  if (depth?.values.some((value) => value !== 1) === true)
+    throw new UserError(`${depth.where}: block_dim_z is ${depth.values.join(', ')}: the only value is 1`);
+  const least = (some: readonly WrittenKnob[]) =>
+    some.reduce((all, { values }) => all * Math.min(...values.map(Number)), 1);
+  for (const knob of block) {
+    const others = least(block.filter((one) => one !== knob));
+    const tooMany = knob.values.find((value) => Number(value) * others > MOST_THREADS);
+    if (tooMany !== undefined)
+      throw new UserError(
+        `${knob.where}: ${knob.name} = ${tooMany} gives at least ${Number(tooMany) * others} threads: ` +
+          `block_dim_x * block_dim_y * block_dim_z is at most ${MOST_THREADS}`,
+      );
+  }
+}
+
+/**
+ * The file's values by the knobs of a backend.
+ * @param known names of the backend's knobs
+ * @returns also the keys without effect on the backend
+ */
+export function knobsFor(
+  { space }: Pick<AutoScheduler, 'space'>,
+  known: readonly string[],
+): { readonly knobs: readonly WrittenKnob[]; readonly unused: readonly string[] } {
+  const isUnused = (key: string) =>
+    key === 'block_dim_z' || KNOBS[key]?.some((name) => known.includes(name)) === false;
+  const knobs = space
+    .filter(({ name }) => !isUnused(name))
+    .map((one) => ({ ...one, name: KNOBS[one.name]?.find((name) => known.includes(name)) ?? one.name }));
+  // Its space has tiles only. Data tiling needs an explicit key.
+  const isAboutTiles = knobs.length > 0 && !knobs.some(({ name }) => name === 'data_tiling');
+  const plain = { name: 'data_tiling', values: [false], where: 'data_tiling' };
+  return {
+    knobs: isAboutTiles && known.includes(plain.name) ? [...knobs, plain] : knobs,
+    unused: space.map(({ name }) => name).filter((name) => isUnused(name) && name !== 'block_dim_z'),
   };
 }
 
@@ -105,7 +144,7 @@ function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>>
     if (section !== undefined && !/[=:]/.test(line.slice(0, line.indexOf('[')))) {
       if (!Object.hasOwn(SECTIONS, section))
         throw new UserError(
-          `${where}: there is no section [${section}]; there are ${Object.keys(SECTIONS).join(', ')}`,
+          `${where}: there is no section [${section}]: use ${Object.keys(SECTIONS).join(', ')}`,
         );
       current = section;
       if (!sections.has(section)) sections.set(section, new Map());
@@ -113,8 +152,9 @@ function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>>
     }
     const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare) ?? [];
     if (key === undefined || value === undefined)
-      throw new UserError(`${where}: "${bare}" is no KEY = VALUE`);
-    if (current === null) throw new UserError(`${where}: ${key} stands in no section`);
+      throw new UserError(`${where}: "${bare}" is not KEY = VALUE`);
+    if (current === null)
+      throw new UserError(`${where}: ${key} comes before the first section, such as [Env]`);
     const name = key.toLowerCase();
     if (!SECTIONS[current]!(name)) throw new UserError(`${where}: [${current}] has no ${key}`);
     sections.get(current)!.set(name, { value, where });
@@ -132,7 +172,7 @@ function listOf(key: string, { value, where }: Entry): (number | boolean)[] {
     .map((word) => {
       if (/^(true|false)$/i.test(word)) return word.toLowerCase() === 'true';
       if (!/^\d{1,9}$/.test(word))
-        throw new UserError(`${where}: ${key}: "${word}" is no number; a list such as [64, 128] is wanted`);
+        throw new UserError(`${where}: ${key}: "${word}" is not a number: write a list such as [64, 128]`);
       return Number(word);
     });
 }

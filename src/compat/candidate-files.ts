@@ -29,11 +29,11 @@ export async function keepCandidates(
     const rows: string[] = [];
     for (const one of all) {
       const { operation, configuration } = one;
-      const text = await textOf(one, site, workDirectory);
-      const name = text && `${operation.name}/${configurationName(configuration)}.mlir`;
+      const program = await candidateProgram(one, site, workDirectory);
+      const name = program && `${operation.name}/${configurationName(configuration)}.mlir`;
       if (name !== null) {
         makeFolder(dirname(join(folder, name)));
-        writeFileSync(join(folder, name), text!);
+        writeFileSync(join(folder, name), program!.text);
       }
       rows.push(csvRow(one, [], [name, one.message]));
     }
@@ -43,15 +43,21 @@ export async function keepCandidates(
   }
 }
 
+/** A program in MLIR, and the flags to compile it. */
+interface CandidateProgram {
+  readonly text: string;
+  readonly flags: readonly string[];
+}
+
 /**
- * MLIR of a function that applies one configuration to generated operands, with comments about how to compile it. Null for a dispatch, which
- * exists in its program only, and where the compiler fails before the phase of the candidate.
+ * A function that applies one configuration to generated operands, with comments about how to compile it. Null for a dispatch, which exists in
+ * its program only, and where the compiler fails before the phase of the candidate.
  */
-async function textOf(
-  { workload, configuration }: Measurement,
+export async function candidateProgram(
+  { workload, configuration }: Pick<Measurement, 'workload' | 'configuration'>,
   site: Site,
   workDirectory: string,
-): Promise<string | null> {
+): Promise<CandidateProgram | null> {
   const around = isOperationWork(workload) ? await moduleAround(workload, site, workDirectory) : null;
   if (around === null || !isOperationWork(workload)) return null;
   const phase = candidatePhase(workload);
@@ -69,7 +75,9 @@ async function textOf(
     ...late,
   ];
   const candidate = candidateOf('main', configuration, workload, site.compiler.release);
-  return comments.map((line) => `// ${line}\n`).join('') + candidateModule(workload, [candidate], around);
+  const text =
+    comments.map((line) => `// ${line}\n`).join('') + candidateModule(workload, [candidate], around);
+  return { text, flags };
 }
 
 /** The module that a candidate is added to, in the phase of the candidate; null where the compiler fails before that phase. */

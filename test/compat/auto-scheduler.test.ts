@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readAutoScheduler, TUNERS } from '../../src/compat/auto-scheduler.ts';
+import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/backend/backend.ts';
+import { cuda } from '../../src/backend/cuda/index.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { rocm } from '../../src/backend/rocm/index.ts';
+import { vulkan } from '../../src/backend/vulkan/index.ts';
+import { knobsFor, readAutoScheduler, TUNERS } from '../../src/compat/auto-scheduler.ts';
 import { STRATEGIES } from '../../src/search/index.ts';
 
 const published = readFileSync(join(import.meta.dirname, 'data', 'auto-scheduler.cfg'), 'utf8');
@@ -12,12 +17,14 @@ test('the published file is read', () => {
     tools: 'iree_build/tools',
     ...{ input: 'matmul.mlir', output: 'matmul.csv' },
     space: [
-      { name: 'distribution_m', values: [64, 128], where: 'a.cfg:10' },
-      { name: 'distribution_n', values: [32, 64], where: 'a.cfg:11' },
-      { name: 'cache_k', values: [32, 64, 128, 256], where: 'a.cfg:12' },
-      { name: 'data_tiling', values: [false], where: 'a.cfg' },
+      { name: 'tile_m', values: [64, 128], where: 'a.cfg:10' },
+      { name: 'tile_n', values: [32, 64], where: 'a.cfg:11' },
+      { name: 'tile_k', values: [32, 64, 128, 256], where: 'a.cfg:12' },
+      { name: 'block_dim_x', values: [64], where: 'a.cfg:13' },
+      { name: 'block_dim_y', values: [2], where: 'a.cfg:14' },
+      { name: 'block_dim_z', values: [1], where: 'a.cfg:15' },
+      { name: 'pipeline_depth', values: [2], where: 'a.cfg:16' },
     ],
-    gpuOnly: ['block_dim_x', 'block_dim_y', 'block_dim_z', 'pipeline_depth'],
     ...{ tuner: 'XGBoostTuner', strategy: 'xgb', trials: 16 },
   });
 });
@@ -30,10 +37,41 @@ test('the last of repeated keys wins', () => {
   expect([input, trials]).toEqual(['b', 2]);
 });
 
-test('without a search space everything is allowed', () => {
-  expect(
-    readAutoScheduler('[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_x = [64]', 'a.cfg').space,
-  ).toEqual([]);
+const names = (backend: Pick<Backend, 'userKnobs'>) => backend.userKnobs.map(({ name }) => name);
+
+describe('the keys are knobs of the backend', () => {
+  const short = ({ knobs, unused }: ReturnType<typeof knobsFor>) => ({
+    knobs: knobs.map(({ name, values }) => `${name}=${values.join()}`),
+    unused,
+  });
+  const file = readAutoScheduler(published, 'a.cfg');
+  test('on a CPU tiles, without data tiling', () => {
+    expect(short(knobsFor(file, names(llvmCpu)))).toEqual({
+      knobs: ['distribution_m=64,128', 'distribution_n=32,64', 'cache_k=32,64,128,256', 'data_tiling=false'],
+      unused: ['block_dim_x', 'block_dim_y', 'pipeline_depth'],
+    });
+  });
+  const gpu = [
+    'workgroup_m=64,128',
+    'workgroup_n=32,64',
+    'summed_k=32,64,128,256',
+    'threads_n=64',
+    'threads_m=2',
+  ];
+  test.each([
+    ['CUDA', cuda, gpu, ['pipeline_depth']],
+    ['Vulkan', vulkan, gpu, ['pipeline_depth']],
+    ['HIP', rocm, [...gpu, 'prefetch=2'], []],
+  ])(
+    'on %s tiles and threads, and stages of loads where the compiler has these',
+    (_, backend, knobs, unused) => {
+      expect(short(knobsFor(file, names(backend)))).toEqual({ knobs, unused });
+    },
+  );
+  test('without tiles everything is allowed', () => {
+    const text = '[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_x = [64]';
+    expect(knobsFor(readAutoScheduler(text, 'a.cfg'), names(llvmCpu)).knobs).toEqual([]);
+  });
 });
 
 test('the search space accepts our knobs', () => {
@@ -61,14 +99,27 @@ test('each tuner has an existing strategy', () => {
 
 test.each([
   ['', 'a.cfg: [Env] has no input_file'],
-  ['input_file = a', 'a.cfg:1: input_file stands in no section'],
-  ['[Env]\ninput_file', 'a.cfg:2: "input_file" is no KEY = VALUE'],
+  ['input_file = a', 'a.cfg:1: input_file comes before the first section'],
+  ['[Env]\ninput_file', 'a.cfg:2: "input_file" is not KEY = VALUE'],
   ['[Env]\ninput = a', 'a.cfg:2: [Env] has no input'],
-  ['[Search]', 'a.cfg:1: there is no section [Search]; there are Env, SearchSpace, SearchStrategy'],
-  ['[Env]\ninput_file = a\n[SearchSpace]\ntile_m = [64, x]', 'a.cfg:4: tile_m: "x" is no number'],
-  ['[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_z = [2]', 'a.cfg:4: block_dim_z has to be [1]'],
-  ['[Env]\ninput_file = a\n[SearchStrategy]\ntuner = Best', 'a.cfg:4: tuner "Best" is none of XGBoostTuner'],
-  ['[Env]\ninput_file = a\n[SearchStrategy]\nn_trial = 0', 'a.cfg:4: n_trial "0" is no whole number'],
+  ['[Search]', 'a.cfg:1: there is no section [Search]: use Env, SearchSpace, SearchStrategy'],
+  ['[Env]\ninput_file = a\n[SearchSpace]\ntile_m = [64, x]', 'a.cfg:4: tile_m: "x" is not a number'],
+  [
+    '[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_z = [2]',
+    'a.cfg:4: block_dim_z is 2: the only value is 1',
+  ],
+  [
+    '[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_x = [64, 1024]\nblock_dim_y = [2, 4]',
+    'a.cfg:4: block_dim_x = 1024 gives at least 2048 threads: block_dim_x * block_dim_y * block_dim_z is at most 1024',
+  ],
+  [
+    '[Env]\ninput_file = a\n[SearchStrategy]\ntuner = Best',
+    'a.cfg:4: there is no tuner "Best": use XGBoostTuner',
+  ],
+  [
+    '[Env]\ninput_file = a\n[SearchStrategy]\nn_trial = 0',
+    'a.cfg:4: n_trial is "0": it takes a whole number from 1',
+  ],
 ])('%j is refused with file and line', (text, message) => {
   expect(() => readAutoScheduler(text, 'a.cfg')).toThrow(message);
 });

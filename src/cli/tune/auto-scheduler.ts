@@ -2,15 +2,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { workloadsOf } from '../../decision/look-up.ts';
-import { readAutoScheduler, type AutoScheduler } from '../../compat/auto-scheduler.ts';
+import { backendNamed } from '../../backend/index.ts';
+import { knobsFor, readAutoScheduler, type AutoScheduler } from '../../compat/auto-scheduler.ts';
 import { allOf, timedCandidates } from '../../compat/measurement.ts';
 import { splitKSlices } from '../../compat/operation.ts';
 import { consoleBlock } from '../../compat/report.ts';
 import { keepCandidates } from '../../compat/candidate-files.ts';
-import { profiled, spaceSizes } from '../../compat/profiled.ts';
+import { compileOnly } from '../../compat/compile-only.ts';
+import { profiled, spaceSizes, type Profiled } from '../../compat/profiled.ts';
 import { writeReport } from '../../compat/report-files.ts';
 import { resultBlock } from '../../compat/run-log.ts';
-import type { Site } from '../../site/site.ts';
 import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
 import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from '../context.ts';
@@ -34,8 +35,8 @@ export interface AutoSchedulerRun {
 }
 
 /**
- * Searches all contractions of the file's input, with and without records, and writes the auto-scheduler's files. Paths in the file
- * are relative to its folder.
+ * Searches all contractions of the file's input, with and without records, and writes the auto-scheduler's files. Without a device for the
+ * target, configurations are compiled and not measured. Paths in the file are relative to its folder.
  */
 export async function runAutoScheduler(
   { path, isLimited, keep }: AutoSchedulerRun,
@@ -52,44 +53,64 @@ export async function runAutoScheduler(
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
-  if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere.reason}`);
-  warnOf(asked, path, site);
+  const backend = backendNamed(site.target.key);
+  if (backend === undefined) throw new UserError(`${asked.input}: ${site.whyNotHere!.reason}`);
+  const { knobs, unused } = knobsFor(
+    asked,
+    backend.userKnobs.map(({ name }) => name),
+  );
+  if (unused.length > 0) warn(`${path}: ${unused.join(', ')} have no effect on ${backend.name}`);
   const all = workloadsOf(inspected.input, site, surroundings.settings);
   const alone = all.filter(({ workload }) => isOperationWork(workload));
-  const works = restrictedTo(alone, site, asked.space);
-  if (works.length === 0) throw new UserError(`${asked.input}: it has no tunable contraction`);
+  const works = restrictedTo(alone, site, knobs);
+  if (works.length === 0) throw new UserError(`${asked.input}: the input has no tunable contraction`);
   const spaces = spaceSizes(works, site);
 
   console.log(`${asked.tuner}: replaced by the strategy ${asked.strategy}; ${asked.trials} trials each.`);
 
   const prepared = new Date();
-  const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
-  const { settings } = surroundings;
-  const budgetSeconds = isLimited ? settings.budgetSeconds : SECONDS_EACH * works.length;
-  const { whyNot } = await search(
-    works,
-    store,
-    { command, site, waitedSeconds: inspected.input.waitedSeconds },
-    { ...surroundings, settings: { ...settings, budgetSeconds } },
-    // The file asks for all trials, with or without gains.
-    { strategy: asked.strategy, trials: asked.trials, patience: Infinity },
-    new Set(works.map(({ key }) => key)),
-  );
+  const slices = splitKSlices(command.expanded);
+  const isMeasured = site.whyNotHere === null;
+  const failed: string[] = [];
+  const measure = async (): Promise<readonly Profiled[]> => {
+    const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
+    const { settings } = surroundings;
+    const budgetSeconds = isLimited ? settings.budgetSeconds : SECONDS_EACH * works.length;
+    const { whyNot } = await search(
+      works,
+      store,
+      { command, site, waitedSeconds: inspected.input.waitedSeconds },
+      { ...surroundings, settings: { ...settings, budgetSeconds } },
+      // The file asks for all trials, with or without gains.
+      { strategy: asked.strategy, trials: asked.trials, patience: Infinity },
+      new Set(works.map(({ key }) => key)),
+    );
+    const found = profiled(works, store, site, slices, earlier);
+    for (const { operation, trials } of found)
+      if (trials.length === 0) failed.push(`${operation.name} was not measured: ${whyNot.reason}`);
+    return found;
+  };
+  const compile = async (why: string): Promise<readonly Profiled[]> => {
+    warn(`configurations are compiled and not measured: ${why}`);
+    const { found, refused } = await compileOnly(works, site, asked, slices, surroundings);
+    for (const one of refused) warn(`left out, because it does not compile: ${one}`);
+    for (const { operation, measurements } of found)
+      if (measurements.others.length === 0) failed.push(`${operation.name}: no configuration compiles`);
+    return found;
+  };
+  const found = await (isMeasured ? measure() : compile(site.whyNotHere.reason));
   const ended = new Date();
-  const found = profiled(works, store, site, splitKSlices(command.expanded), earlier);
   store.close();
 
   const every = found.flatMap(({ measurements }) => allOf(measurements));
   for (const one of every) console.log(consoleBlock(one));
-  const run = { begun, prepared, ended, spaceSizes: spaces, valid: timedCandidates(every) };
+  const valid = isMeasured ? timedCandidates(every) : every.length - found.length;
+  const run = { begun, prepared, ended, spaceSizes: spaces, valid };
   if (asked.output !== null) writeReport(resolve(folder, asked.output), every, run);
   if (keep !== undefined) await keepCandidates(keep, every, site, surroundings);
   console.log(resultBlock(found, run));
-  for (const { operation, trials } of found) {
-    if (trials.length > 0) continue;
-    warn(`${operation.name} was not measured: ${whyNot.reason}`);
-    process.exitCode = 1;
-  }
+  for (const problem of failed) warn(problem);
+  if (failed.length > 0) process.exitCode = 1;
 }
 
 /** The compiler of the file's tools; null if a setting names one, or the file names none. */
@@ -100,10 +121,4 @@ function compilerOf({ tools }: AutoScheduler, folder: string, program: CliComman
   if (isExecutableFile(compiler)) return compiler;
   warn(`iree_bin: there is no ${compiler}; another compiler is used`);
   return null;
-}
-
-function warnOf({ gpuOnly }: AutoScheduler, path: string, { target }: Site): void {
-  const { backend } = target.target;
-  if (gpuOnly.length > 0 && backend === 'llvm-cpu')
-    warn(`${path}: ${gpuOnly.join(', ')} have no effect on ${backend}, only on GPUs`);
 }
