@@ -21,7 +21,7 @@ export interface CachedOutput {
 /** @param parts everything that the output's bytes depend on, except the input's name */
 export async function cachedOutput(
   command: Command,
-  { bytes, file }: Pick<InputText, 'bytes' | 'file'>,
+  { bytes, digest, file }: Pick<InputText, 'bytes' | 'digest' | 'file'>,
   parts: readonly unknown[],
   { cacheDirectory, settings, env }: Surroundings,
 ): Promise<CachedOutput> {
@@ -36,7 +36,7 @@ export async function cachedOutput(
       path !== null &&
       !linksObjects(bytes) &&
       isSameInput() &&
-      keepOutput(cacheDirectory, key, module, messages, env);
+      keepOutput(cacheDirectory, { identity: key, input: digest }, module, messages, env);
     return isKept ? key : null;
   };
   return {

@@ -16,6 +16,8 @@ export const OUTPUTS_LIMIT = 2 * 2 ** 30;
 
 interface OutputNote {
   readonly identity: string;
+  /** Digest of the input; left out by earlier versions. */
+  readonly input?: string;
   /** CRC-32 of the content. */
   readonly checksum: number;
   /** `settledIdentity` of the file when its checksum was verified last. */
@@ -32,7 +34,7 @@ const LONGEST_MESSAGES = 2 ** 16;
 const notes = memoryOf(
   OUTPUT_NOTES,
   hasFields<OutputNote>({
-    ...{ identity: isText, checksum: isNumber, settled: orNull(isText) },
+    ...{ identity: isText, input: optional(isText), checksum: isNumber, settled: orNull(isText) },
     ...{ messages: optional(isText), hasColours: optional(isBoolean) },
   }),
 );
@@ -85,13 +87,14 @@ export function fetchOutput(
 
 /**
  * Stores an output.
+ * @param input digest of the input
  * @param file is moved into the cache
  * @param messages of its compile
  * @returns whether it was stored
  */
 export function keepOutput(
   cacheDirectory: string,
-  identity: string,
+  { identity, input }: { readonly identity: string; readonly input: string },
   file: string,
   messages: Uint8Array,
   env: Surroundings['env'],
@@ -109,7 +112,7 @@ export function keepOutput(
       messages: Buffer.from(messages).toString('latin1'),
       hasColours: hasColours(env),
     };
-    notes.remember(cacheDirectory, { identity, checksum: sum.value(), settled: null, ...shown });
+    notes.remember(cacheDirectory, { identity, input, checksum: sum.value(), settled: null, ...shown });
     trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {

@@ -64,6 +64,41 @@ test('another input, other flags or another name of the input is another build',
   expect(runs(place)).toBe(1);
 });
 
+test('cache --forget forgets the plan and the outputs of one input only', async () => {
+  const { place, env } = await noted();
+  place.write('again.mlir', `// another input\n${oddMatmul}`);
+  const other = argv.map((one) =>
+    one === 'in.mlir' ? 'again.mlir' : one === 'out.vmfb' ? 'other.vmfb' : one,
+  );
+  await place.compile(argv, { env });
+  await place.compile(other, { env });
+  expect(runs(place)).toBe(2);
+  const folders = ['plans', 'replays', 'outputs'];
+  const files = () =>
+    folders.flatMap((name) => readdirSync(place.path(`cache/${name}`)).map((file) => `${name}/${file}`));
+  const before = files();
+  const bytes = place.read('out.vmfb');
+
+  const { code, stdout } = await place.tuned(['cache', '--forget', 'in.mlir']);
+  expect([code, stdout.toString()]).toEqual([
+    0,
+    expect.stringMatching(/1 output, .*; forgotten for in\.mlir: 1 plan, 1 output/),
+  ]);
+  const kept = files();
+  expect(kept.filter((name) => name.startsWith('plans/'))).toHaveLength(1);
+  await place.compile(other, { env });
+  expect(runs(place)).toBe(0);
+  await place.compile(argv, { env });
+  expect(runs(place)).toBe(1);
+  expect(files().sort()).toEqual(before.sort());
+  expect(place.read('out.vmfb').equals(bytes)).toBe(true);
+
+  expect(await place.tuned(['cache', '--forget', 'none.mlir'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('none.mlir') as string,
+  });
+});
+
 test('a damaged output is compiled again, and outputs=off compiles every time', async () => {
   const { place, env } = await noted();
   await place.compile(argv, { env });
