@@ -18,6 +18,7 @@ import type { Doubt } from '../src/search/likeness.ts';
 import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
 import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
 import { jsonFile, readArguments, run, wholeNumber, writeJson } from './shared/arguments.ts';
+import { describeMachine } from './shared/workplace.ts';
 import { readSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
 import { root } from './shared/workplace.ts';
 
@@ -90,7 +91,12 @@ async function main(): Promise<void> {
     console.log(`${table(heads, rows)}\n`);
     results.push({ file, doubt, untimed, searched: [...searched] });
   }
-  writeJson(json, results);
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: describeMachine('local-sync'),
+    results,
+  });
   return Promise.resolve();
 }
 

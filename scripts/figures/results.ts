@@ -21,7 +21,7 @@ export interface Run {
   /** Of this project, at the time. */
   readonly commit: string;
   readonly note?: string;
-  /** Columns are the keys of the first row, with their unit. */
+  /** Columns are the keys of the first row, with their unit. Without rows, the bench was not run. */
   readonly rows: readonly Row[];
 }
 
@@ -58,8 +58,8 @@ export const pageOf = (runs: readonly Run[]): string =>
       "that of the main branch at the time of the measurement. Compare figures of one table only: tables differ in machine and time.\n\nGains are stock's time divided by the tuned time.",
     ...runs.flatMap((run) => [
       `## ${run.title}`,
-      originOf(run),
-      ...(run.note === undefined ? [] : [run.note]),
-      tableOf(run.rows),
+      ...(run.rows.length === 0
+        ? [`Not run. \`${run.command}\` measures it.`]
+        : [originOf(run), ...(run.note === undefined ? [] : [run.note]), tableOf(run.rows)]),
     ]),
   ].join('\n\n') + '\n';

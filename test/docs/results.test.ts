@@ -1,7 +1,9 @@
 // bench/RESULTS.md, the pictures and the README show the figures of bench/results.json. `npx vitest run test/docs/results.test.ts -u`
 // writes them again.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { taken, type Measured } from '../../scripts/figures/benches.ts';
 import { withMeasured } from '../../scripts/figures/update.ts';
 import { gainsTable } from '../../scripts/figures/gains.ts';
 import { FOLDER, PICTURES } from '../../scripts/figures/pictures.ts';
@@ -22,8 +24,17 @@ test('the table of gains in the README equals the results', async () => {
   await expect(text).toMatchFileSnapshot(path);
 });
 
+test('a gain in the text of the README is a result', () => {
+  const { path } = pageWith('README.md', {});
+  const prose = readFileSync(path, 'utf8').replaceAll(/^```[^]*?^```$/gm, '');
+  const results = readFileSync(PAGE, 'utf8');
+  const gains = [...prose.matchAll(/\b(\d+(?:\.\d+)?)x(?![\dm-z])/g)].map(([, gain]) => gain!);
+  expect(gains).not.toEqual([]);
+  expect(gains.filter((gain) => !results.includes(`| ${gain} |`))).toEqual([]);
+});
+
 test('a run has its day, machine, threads, compiler and commit', () => {
-  for (const { id, rows, ...run } of readRuns()) {
+  for (const { id, rows, ...run } of readRuns().filter(({ rows: all }) => all.length > 0)) {
     expect(run.date).toMatch(/^\d{4}-\d\d-\d\d/);
     for (const text of [run.title, run.machine, run.threads, run.iree, run.commit, run.command])
       expect(text, id).not.toBe('');
@@ -32,23 +43,110 @@ test('a run has its day, machine, threads, compiler and commit', () => {
   }
 });
 
+const run: Run = {
+  ...{ id: '', title: '', command: 'npm run bench:x', date: '2026-01-01', machine: 'old', threads: '8' },
+  ...{ iree: '', commit: 'a', rows: [{ model: 'old' }, { model: 'net' }] },
+};
+const date = '2026-01-02T03:04:05Z';
+const machine = { model: 'CPU', driver: 'local-sync', threads: 1, cores: 2 };
+
 test('a new measurement replaces the rows of its models', () => {
-  const run: Run = {
-    ...{ id: 'onnx', title: '', command: '', date: '2026-01-01', machine: '', threads: '', iree: '' },
-    ...{ commit: 'a', rows: [{ model: 'old' }, { model: 'net' }] },
-  };
   const timing = { ratio: 2, seconds: [0.002, 0.001] } as const;
   const onnxRuntime = { tuned: { ratio: 0.5, seconds: [0.0005, 0.001] } } as const;
   const results = [
     { model: 'net', sameCode: false, verdict: { timing }, onnxRuntime },
     { model: 'broken', sameCode: null, verdict: null },
   ];
-  const measured = { date: '2026-01-02T03:04:05Z', machine: { threads: 1 }, results };
-  expect(withMeasured(run, measured, 'b')).toMatchObject({
-    ...{ date: '2026-01-02', commit: 'b' },
+  const measured = { date, machine, results };
+  expect(taken(measured).id).toBe('onnx');
+  expect(withMeasured(run, measured, 'b')).toEqual({
+    ...{ ...run, date: '2026-01-02', commit: 'b' },
     rows: [
       { model: 'old' },
-      { 'ONNX Runtime ms': 0.5, 'stock ms': 2, 'tuned ms': 1, gain: 2, 'against ONNX Runtime': 0.5 },
+      {
+        ...{ model: 'net', 'ONNX Runtime ms': 0.5, 'stock ms': 2, 'tuned ms': 1 },
+        ...{ gain: 2, 'against ONNX Runtime': 0.5 },
+      },
     ],
   });
+});
+
+const searched = [['guided', [{ shares: [0.9, 1] }, { shares: [0.8] }]]] as const;
+
+test.each<[string, Measured, object]>([
+  [
+    'overhead',
+    {
+      ...{ date, machine, hits: [] },
+      results: [{ input: '4x4x4', what: 'hit', medianMs: 12.34, overElfMs: null, ofPip: 0.9 }],
+    },
+    { input: '4x4x4', run: 'hit', ms: 12.3, 'ms over ELF': '-', "of pip's script": 0.9 },
+  ],
+  [
+    'kernels',
+    {
+      ...{ date, machine, geometricMeans: {} },
+      shapes: [
+        {
+          ...{ shape: { name: '4x4x4' }, gflops: { tuned: 100.4 } },
+          tunedOver: { stock: { median: 2 }, dataTiling: null, openblas: { median: 0.9 } },
+        },
+      ],
+    },
+    {
+      ...{ shape: '4x4x4', 'tuned GFLOP/s': 100, gain: 2, 'against data tiling': '-' },
+      ...{ 'against OpenBLAS': 0.9, 'against MKL': '-' },
+    },
+  ],
+  [
+    'decisions',
+    {
+      ...{ date, machine, cloned: [{ shape: '4x4x4', finals: 10, claims: 1 }] },
+      repeated: [{ shape: '4x4x4', speeds: [1.5, 2], asGood: 1 }],
+    },
+    {
+      ...{ shape: '4x4x4', 'false gains among clones': '1 of 10' },
+      ...{ 'tunings within 3% of the best': '1 of 2', 'best gain': 2 },
+    },
+  ],
+  [
+    'vulkan',
+    {
+      ...{ date, target: 'vulkan', device: { model: 'CPU', gpu: { isSoftware: true } } },
+      results: [{ name: '64', ratio: 2, seconds: [0.002, 0.001], cublasSeconds: null }],
+    },
+    { case: '64', 'stock ms': 2, 'tuned ms': 1, gain: 2 },
+  ],
+  [
+    'gpu-cuda',
+    {
+      ...{ date, target: 'cuda', device: { model: 'GPU' } },
+      results: [{ name: '64', ratio: 2, seconds: [0.002, 0.001], cublasSeconds: 0.003 }],
+    },
+    { case: '64', 'stock ms': 2, 'tuned ms': 1, gain: 2, 'cuBLAS ms': 3 },
+  ],
+  [
+    'misses',
+    { date, machine, results: [{ shape: '4x4x4', seconds: 9.876, gain: 1.5 }] },
+    { shape: '4x4x4', seconds: 9.88, gain: 1.5 },
+  ],
+  [
+    'search',
+    { date, machine, results: [{ searched }] },
+    {
+      ...{ strategy: 'guided', 'after 16 trials': '85.0%', 'worst tenth after 16': '80.0%' },
+      ...{ 'after 32 trials': '90.0%', 'worst tenth after 32': '80.0%' },
+      ...{ 'after 64 trials': '90.0%', 'worst tenth after 64': '80.0%' },
+    },
+  ],
+])('the JSON of %s replaces all rows of its run, with the machine', (id, measured, row) => {
+  expect(taken(measured).id).toBe(id);
+  expect(readRuns().map((one) => one.id)).toContain(id);
+  const now = withMeasured(run, measured, 'b');
+  expect(now.rows).toEqual([row]);
+  expect(now.machine).not.toBe('old');
+});
+
+test('a run without rows was not run', () => {
+  expect(pageOf([{ ...run, rows: [] }])).toContain('Not run. `npm run bench:x` measures it.');
 });
