@@ -301,6 +301,8 @@ test('an input is inspected if it has a site, and passed on otherwise', async ()
   const target = { target: site.target.target, key: site.target.key };
   const noSite = because('several-targets');
   expect(await inspectedAt({ noSite, targets: [] })).toEqual(passOnce(noSite));
-  expect(await inspectedAt({ noSite, targets: [target] })).toEqual({ ...passOnce(noSite), targets: [target] });
-});
+  expect(await inspectedAt({ noSite, targets: [target] })).toEqual({
+    ...passOnce(noSite),
+    targets: [target],
+  });
 });
