@@ -25,9 +25,7 @@ export const sumOf = (values: readonly number[]): number => values.reduce((sum, 
 
 /** NaN for no values. */
 export const geometricMean = (values: readonly number[]): number =>
-  values.length === 1
-    ? values[0]!
-    : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+  values.length === 1 ? values[0]! : Math.exp(sumOf(values.map(Math.log)) / values.length);
 
 /** P(T > t) for Student's t with 1, 2, 3, ... degrees of freedom. @param t at least 0 */
 function tTail(t: number, degrees: number): number {
@@ -76,9 +74,9 @@ export interface Interval {
 export function ratioInterval(ratios: readonly number[]): Interval {
   const logs = ratios.map(Math.log);
   const n = logs.length;
-  const mean = logs.reduce((sum, x) => sum + x, 0) / n;
+  const mean = sumOf(logs) / n;
   if (n < 2) return { ratio: Math.exp(mean), low: 0, high: Infinity };
-  const variance = logs.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1);
+  const variance = sumOf(logs.map((x) => (x - mean) ** 2)) / (n - 1);
   const halfWidth = tQuantile(0.005, n - 1) * Math.sqrt(variance / n);
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }

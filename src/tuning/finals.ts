@@ -13,33 +13,33 @@ import { resultTypeOf, type OperationWork } from '../workload/workload.ts';
 import type { Contestant, ExpectedSeconds, Field, Stratum } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { refusedIn, type Screened } from './screen.ts';
-import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer } from './timer.ts';
+import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer, type Care } from './timer.ts';
 
-/** Number of processes. */
-interface Extent {
+/** Effort of finals. */
+interface Effort {
+  /** Numbers of processes. */
   readonly least: number;
   readonly most: number;
   /** Processes that the schedule keeps time for. */
   readonly likely: number;
+  /** Of each process. */
+  readonly care: Care;
 }
 
 /** Most processes if little depends on the decision. On several threads each process is disturbed, so more are necessary. */
 const BRIEF_PROCESSES = 8;
 const BRIEF_PROCESSES_ON_THREADS = 12;
 
-/** Slow programs get fewer processes: their times spread less. */
-function extentOf(secondsOfAll: number, isBrief: boolean, threads: number): Extent {
-  if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4 };
+/** Slow programs get fewer processes: their times spread less. Brief timings on several threads are too noisy. */
+function effortOf(secondsOfAll: number, isBrief: boolean, threads: number): Effort {
+  const care = isBrief && threads === 1 ? BRIEF : FINALS;
+  if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4, care };
   const brief = threads === 1 ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;
   return {
-    least: STRATA.length,
-    most: isBrief ? brief : LOOKS.at(-1)!,
+    ...{ least: STRATA.length, most: isBrief ? brief : LOOKS.at(-1)!, care },
     likely: secondsOfAll > 0.08 ? 4 : 6,
   };
 }
-
-/** Brief timings on several threads are too noisy. */
-const careOf = (isBrief: boolean, threads: number) => (isBrief && threads === 1 ? BRIEF : FINALS);
 
 /** Strata of the processes, in turn: the first four processes cover each stratum once, if placements differ. */
 export const STRATA: readonly Stratum[] = [
@@ -59,13 +59,13 @@ export function finalsSeconds(
   { threads, startSeconds }: { readonly threads: number; readonly startSeconds: number },
 ): number {
   const all = secondsOfAll(expected);
-  const care = careOf(isBrief, threads);
+  const { likely, care } = effortOf(all, isBrief, threads);
   const timed = [expected.ofDefault, ...expected.ofFinalists].map(
     (seconds) => repetitionsFor(seconds / sizes, care) * seconds,
   );
   // Runs of the default, of the default between guards, and of each finalist, on two sets of values.
   const verification = all + startSeconds * (expected.ofFinalists.length + 2);
-  return verification + extentOf(all, isBrief, threads).likely * (startSeconds + sumOf(timed));
+  return verification + likely * (startSeconds + sumOf(timed));
 }
 
 /**
@@ -132,8 +132,7 @@ export async function prepareFinals(
     isBuilt(reversed, one),
   );
   const modules = isWhole ? [build.module, reversed.module!] : [build.module];
-  const { threads } = toolchain.device;
-  const { least, most } = extentOf(all, isBrief, threads);
+  const { least, most, care } = effortOf(all, isBrief, toolchain.device.threads);
   // Clocks and caches settle after the compiler has ended.
   await sleep(50);
   return {
@@ -141,7 +140,7 @@ export async function prepareFinals(
     strata: STRATA.filter(({ placement }) => placements.includes(placement)),
     time: async (running, stratum) => {
       const module = { path: modules[stratum.build] ?? modules[0]!, hasDefault: true };
-      return [await timer.time(module, running, stratum, careOf(isBrief, threads))];
+      return [await timer.time(module, running, stratum, care)];
     },
   };
 }

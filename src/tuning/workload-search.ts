@@ -42,10 +42,8 @@ export class WorkloadSearch {
   readonly #ranks = new Ranks();
   /** Points of the strategy by the keys of their configurations. */
   readonly #pointOf = new Map<string, Point>();
-  /** Seconds of the default in each batch; over sizes, geometric means. */
-  readonly #defaultMeans: number[] = [];
-  /** Repetitions of the default in all batches. */
-  #repetitions = 0;
+  /** Seconds of the default in each batch (over sizes, geometric means), and its repetitions in all batches. */
+  readonly #default = { means: [] as number[], repetitions: 0 };
   #batches = 0;
   /** Configurations outside the space's points. Each is tried once, even if the strategy ends early. */
   #others: readonly Configuration[];
@@ -222,10 +220,7 @@ export class WorkloadSearch {
 
   /** Decides for the default by the batches alone, if no configuration seems to be faster. */
   settleForDefault(): TuningResult {
-    const means = this.#defaultMeans;
-    const timed = { means, repetitions: this.#repetitions };
-    const result = defaultResult(timed, this.#searched(this.isOver));
-    return this.#notes.record(result);
+    return this.#notes.record(defaultResult(this.#default, this.#searched(this.isOver)));
   }
 
   /** Whether the strategy is asked for more. */
@@ -294,8 +289,8 @@ export class WorkloadSearch {
     this.#trials += trials.length;
     for (const { defaultSeconds, repetitions } of processes) {
       if (defaultSeconds === null) continue;
-      this.#defaultMeans.push(geometricMean(defaultSeconds));
-      this.#repetitions += repetitions;
+      this.#default.means.push(geometricMean(defaultSeconds));
+      this.#default.repetitions += repetitions;
     }
     // The ratio of the earlier incumbent with its latest timing.
     const [then, now] = [incumbent && ranks.ratioOf(incumbent.configuration), ranks.incumbent];
