@@ -1,5 +1,12 @@
 // Verifies that candidates compute the default's results, with the kernels that are timed, on exact values and on values of all bits.
-import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
+import { Semaphore } from '../system/semaphore.ts';
+import {
+  candidatePhase,
+  resultTypeOf,
+  staticForms,
+  workloadBytes,
+  type OperationWork,
+} from '../workload/workload.ts';
 import { noteRight } from './alone.ts';
 import { isBuilt, type Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
@@ -18,6 +25,12 @@ export type Verification =
       readonly maxError: number;
     }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
+
+/** In bytes. A process can hold its operands twice, so processes with larger operands run one at a time. */
+const LARGE_OPERANDS = 2 ** 28;
+
+/** The slot of these processes, for all workloads. */
+const oneAtATime = new Semaphore(1);
 
 const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
 
@@ -42,6 +55,9 @@ export async function verifyCandidates(
   const forms = staticForms(workload);
   const guards = guarded !== null && isBuilt(guarded, stock) ? guarded : null;
   const isDispatch = candidatePhase(workload) !== null;
+  const isLarge = workloadBytes(workload) > LARGE_OPERANDS;
+  const run = (...of: Parameters<typeof outputsOf>) =>
+    isLarge ? oneAtATime.run(() => outputsOf(...of)) : outputsOf(...of);
 
   const verifyOn = async (
     values: Values,
@@ -51,8 +67,7 @@ export async function verifyCandidates(
       [module, guards?.module ?? module].map((one) => loadedWith(toolchain, workload, one, values)),
     );
     if (!modules || !guardedModules) return null;
-    const plain = (name: string) =>
-      outputsOf(toolchain, modules, functionNames(workload, name), timeoutSeconds);
+    const plain = (name: string) => run(toolchain, modules, functionNames(workload, name), timeoutSeconds);
     const references = await plain(stock);
     if (references === null) return null;
     // If the truth fails to run, outputs are compared with the default's alone.
@@ -75,7 +90,7 @@ export async function verifyCandidates(
       );
     const betweenGuards = async (name: string): Promise<Verification> => {
       const functions = functionNames(workload, name).map(guardedName);
-      const memory = await outputsOf(toolchain, guardedModules, functions, timeoutSeconds, (form) => [
+      const memory = await run(toolchain, guardedModules, functions, timeoutSeconds, (form) => [
         `${guardedBytes(references[form]!.length)}xi8=${UNWRITTEN_BYTE}`,
       ]);
       return memory?.every(areGuardsWhole) === false
@@ -93,7 +108,8 @@ export async function verifyCandidates(
   };
 
   const isFull = canCompareFull(workload);
-  // Starting processes takes most of the time, so both run at once. Guards come first because their reason is more exact.
+  // Starting a process takes most of the time, so both run at once unless operands are large. Guards come first, because their reason is
+  // more exact.
   const verified = await Promise.all([
     ...(isFull || guards !== null ? [verifyOn(isFull ? 'full' : 'exact', guards !== null)] : []),
     verifyOn('exact', false),

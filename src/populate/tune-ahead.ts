@@ -43,12 +43,8 @@ export async function openProgram(
   { store, surroundings, kept }: Means,
 ): Promise<OpenProgram> {
   const { settings } = surroundings;
-  const { program, forms } = await inBetterForms(
-    written,
-    store,
-    surroundings,
-    settings.readonly ? null : kept,
-  );
+  const measured = settings.readonly ? null : kept;
+  const { program, forms } = await inBetterForms(written, store, surroundings, measured);
   const { command, inspected } = program;
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);
