@@ -12,6 +12,7 @@ import { argvForBackend } from '../site/one-target.ts';
 import type { ProbedTarget } from '../site/probe.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, passOnce, type PassThrough } from './inspect.ts';
+import { withSurvey } from './resolve.ts';
 import { because } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */
@@ -89,10 +90,13 @@ async function partOf({ target }: ProbedTarget, asked: Command, { settings, ...g
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;
   const surroundings: Surroundings = { ...given, settings: { ...settings, device, inject: ROUTE } };
+  const own = { backend, command, surroundings };
   const inspected = await inspect(command, surroundings);
-  const isSame = 'pass' in inspected || codeKey(inspected.site.target.target) === codeKey(target);
-  const unlike = passOnce(because('target-unknown', `${backend} alone is another target`));
-  return { backend, command, surroundings, inspected: isSame ? inspected : unlike };
+  if ('pass' in inspected) return { ...own, inspected };
+  if (codeKey(inspected.site.target.target) !== codeKey(target))
+    return { ...own, inspected: passOnce(because('target-unknown', `${backend} alone is another target`)) };
+  // The executables have the generated operations.
+  return { ...own, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
 /** Key of a target without the user's flags, which differ between a command for several targets and for one. */
