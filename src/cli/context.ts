@@ -15,6 +15,7 @@ import { inspect } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
+import { partsOf } from '../wrapper/several-targets.ts';
 import { UserError } from '../system/user-error.ts';
 import { describeSite, questionAbout, type Site } from '../site/site.ts';
 import { isServer } from '../settings/address.ts';
@@ -199,15 +200,46 @@ export async function inspectInput(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; inspected: Inspected }> {
+  const command = await commandFor(input, flags, surroundings);
+  const inspected = await inspect(command, surroundings);
+  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
+  return { command, inspected: await withSurvey(inspected, command, surroundings) };
+}
+
+/**
+ * Inspects an input for each target of the flags. Of several targets, those without a tuner are left out.
+ * @throws as `inspectInput`
+ */
+export async function inspectEach(
+  input: string,
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<{ command: Command; inspected: Inspected; surroundings: Surroundings }[]> {
+  const command = await commandFor(input, flags, surroundings);
+  const found = await inspect(command, surroundings);
+  if (!('pass' in found))
+    return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
+  const parts = found.targets === undefined ? found : await partsOf(found, command, surroundings);
+  if ('pass' in parts) throw new PassedThroughError(input, parts.pass);
+  const open = parts.flatMap(({ inspected, ...part }) =>
+    'pass' in inspected ? [] : [{ ...part, inspected }],
+  );
+  if (open.length === 0) throw new PassedThroughError(input, found.pass);
+  return open;
+}
+
+/** The command of a build of an input, with this machine as the target where the flags name none. */
+async function commandFor(
+  input: string,
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<Command> {
   refuseUnreadable(input);
   const own = withTarget(flags);
   const { env, root, cacheDirectory } = surroundings;
   const compiler = compilerOf(surroundings);
   const path = isOnnx(input) ? await importOnnx(input, compiler, { env, root, cacheDirectory }) : input;
-  const command = await readCommand([path, ...own], compiler, cacheDirectory);
-  const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
-  return { command, inspected: await withSurvey(inspected, command, surroundings) };
+  return readCommand([path, ...own], compiler, cacheDirectory);
 }
 
 /** The compiler's message for an unreadable file has no reason. */

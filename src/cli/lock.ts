@@ -13,7 +13,7 @@ import { UserError } from '../system/user-error.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
-import { inspectInput, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { inspectEach, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
 import { sentences } from './output.ts';
 
 /** A compile to lock. */
@@ -126,10 +126,8 @@ async function lockAll(
   try {
     const entries: LockedProgram[] = [];
     for (const { input, flags, surroundings: own } of wanted) {
-      const { command, inspected } = await inspectInput(input, flags, own);
-      entries.push(
-        await lockedProgram({ inspected, command, store, lock: old, path }, own).catch(named(input)),
-      );
+      for (const { surroundings: one, ...written } of await inspectEach(input, flags, own))
+        entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
     }
     return entries;
   } finally {

@@ -1,10 +1,12 @@
 // A build for several targets. The command for each target alone gives the decisions for that target. Attributes in the program would reach
 // the code of every target, so the decisions of all targets are substituted in the executables.
-import { loadBackendOfDriver } from '../backend/index.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { loadBackendOfDriver, needsOf } from '../backend/index.ts';
 import { targetKey, type Target } from '../backend/target.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
-import { passedOver, type Decision } from '../decision/decision.ts';
+import { leaveOut, passedOver, type Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
+import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -13,28 +15,53 @@ import type { ProbedTarget } from '../site/probe.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, passOnce, type PassThrough } from './inspect.ts';
 import { withSurvey } from './resolve.ts';
-import { because } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */
 const ROUTE = 'substitute';
 
+/** The command for one target. */
+interface Part {
+  readonly backend: string;
+  readonly command: Command;
+  readonly surroundings: Surroundings;
+  /** The input with its survey, or the reason to leave the target untuned. */
+  readonly inspected: Inspected | PassThrough;
+}
+
 /**
- * Decides for each target alone, within one budget. A verdict on the program is a verdict on the program for one target.
+ * The command for each target.
  * @param several has the targets
- * @returns the pass-through if no target can be tuned, or if two targets share a backend
+ * @returns the pass-through if the targets cannot be told apart
  */
-export async function decideEach(
+export async function partsOf(
   several: PassThrough,
   asked: Command,
   given: Surroundings,
-): Promise<Decided | PassThrough> {
+): Promise<readonly Part[] | PassThrough> {
   const { inject } = given.settings;
   if (inject !== 'auto' && inject !== ROUTE)
     return passOnce(because('no-route', `inject=${inject} cannot tell several targets apart`));
   const { targets = [] } = several;
   const backends = new Set(targets.map(({ target }) => target.backend));
   if (backends.size < targets.length) return several;
-  const parts = await Promise.all(targets.map((one) => partOf(one, asked, given)));
+  const parts: Part[] = [];
+  for (const one of targets) parts.push(await partOf(one, asked, given));
+  return parts;
+}
+
+/**
+ * Decides for each target alone, within one budget. A verdict on the program is a verdict on the program for one target.
+ * @param several has the targets
+ * @returns a pass-through if no target can be tuned
+ */
+export async function decideEach(
+  several: PassThrough,
+  asked: Command,
+  given: Surroundings,
+): Promise<Decided | PassThrough> {
+  const parts = await partsOf(several, asked, given);
+  if ('pass' in parts) return parts;
   const open = parts.flatMap(({ inspected, ...part }) =>
     'pass' in inspected ? [] : [{ ...part, inspected }],
   );
@@ -45,7 +72,8 @@ export async function decideEach(
   const each: (Decided & { readonly backend: string })[] = [];
   for (const { backend, command, inspected, surroundings } of open) {
     const own = { ...surroundings, settings: { ...surroundings.settings, budgetSeconds } };
-    each.push({ ...(await decide(inspected, command, own)), backend });
+    const decided = await decide(inspected, command, own);
+    each.push({ ...decided, decisions: leaveOut(decided.decisions, whyInseparable), backend });
   }
   for (const { store, kept } of each) {
     store?.close();
@@ -82,8 +110,11 @@ export async function decideEach(
   };
 }
 
-/** The command for one target, and its input; or the reason to leave the target untuned. */
-async function partOf({ target }: ProbedTarget, asked: Command, { settings, ...given }: Surroundings) {
+async function partOf(
+  { target }: ProbedTarget,
+  asked: Command,
+  { settings, ...given }: Surroundings,
+): Promise<Part> {
   const { backend } = target;
   const command = await readCommand(argvForBackend(asked, backend), asked.compiler, given.cacheDirectory);
   const isOwn =
@@ -97,6 +128,12 @@ async function partOf({ target }: ProbedTarget, asked: Command, { settings, ...g
     return { ...own, inspected: passOnce(because('target-unknown', `${backend} alone is another target`)) };
   // The executables have the generated operations.
   return { ...own, inspected: await withSurvey(inspected, command, surroundings) };
+}
+
+/** Why a configuration cannot be kept from the other targets; null if it can. */
+function whyInseparable(_: string, configuration: Configuration | null): Reason | null {
+  const needs = needsOf(configuration);
+  return needs === null ? null : because('no-route', `${needs} would reach the code of every target`);
 }
 
 /** Key of a target without the user's flags, which differ between a command for several targets and for one. */

@@ -2,8 +2,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { loadBackend } from '../../src/backend/index.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import { readLock } from '../../src/lock/file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, EVIDENCE } from '../store/samples.ts';
 import { isWithout } from '../support/needs.ts';
@@ -98,6 +99,27 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(place.read('out.vmfb').equals(first)).toBe(true);
   });
 
+  test('follows a lock file that has both targets, without a database', async () => {
+    const place = await placeWith(RECORDS);
+    const { code, stderr } = await place.tuned(['lock', 'in.mlir', '--', ...CPU, ...VULKAN]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { programs } = readLock(place.path('iree-tuned.lock'))!.lock;
+    expect(programs.map(({ target, workloads }) => [target.split(' ')[0], workloads.size])).toEqual([
+      ['llvm-cpu', 1],
+      ['vulkan-spirv', 1],
+    ]);
+    place.remove('data');
+    const { explanation } = await place.explain(both, { env: { ...LANDED.env, IREE_TUNED_FROZEN: '1' } });
+    expect(explanation).toMatchObject({
+      lock: { used: true, problem: null },
+      operations: [
+        { target: 'llvm-cpu', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
+  });
+
   test('with a record of one target leaves the code of the other target as it is', async () => {
     const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
     const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
@@ -119,6 +141,19 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     const untried = explanation.operations.filter((one) => one.code === 'no-record' || one.landed === false);
     expect(untried).toEqual([]);
     await expectStockResults(place);
+  });
+});
+
+test('a configuration that changes the whole program is left out', async () => {
+  const place = await placeWith({ ...RECORDS, 'llvm-cpu': DATA_TILE_CONFIGURATION });
+  const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '1' } });
+  expect(code).toBe(0);
+  expect(explanation).toMatchObject({
+    applied: true,
+    operations: [
+      { target: 'llvm-cpu', code: 'no-route', configuration: null },
+      { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
+    ],
   });
 });
 
