@@ -49,8 +49,6 @@ export interface UserKnob {
   readonly type: 'tile' | 'boolean';
   /** The least tile. */
   readonly least: number;
-  /** Description for people. */
-  readonly about: string;
 }
 
 /** Values of all knobs of a configuration. */

@@ -27,10 +27,10 @@ export function readUserSpace(
     const knob = knobs.find((one) => one.name === name);
     if (knob === undefined)
       throw new UserError(
-        `${where}: there is no knob "${name}"; there are ${knobs.map((one) => one.name).join(', ')}`,
+        `${where}: unknown knob "${name}": the knobs are ${knobs.map((one) => one.name).join(', ')}`,
       );
     if (values.length === 0 || values.length > MOST_VALUES)
-      throw new UserError(`${where}: ${name}: a list of 1 to ${MOST_VALUES} values is wanted`);
+      throw new UserError(`${where}: ${name}: write a list of 1 to ${MOST_VALUES} values`);
     const numbers = values.map((value) => valueOf(knob, value, largest, where));
     allowed[name] = [...new Set(numbers)].sort((a, b) => a - b);
   }
@@ -44,14 +44,11 @@ function valueOf(
   where: string,
 ): number {
   if (type === 'boolean') {
-    if (typeof value !== 'boolean')
-      throw new UserError(`${where}: ${name}: ${value} is neither true nor false`);
+    if (typeof value !== 'boolean') throw new UserError(`${where}: ${name}: ${value} is not true or false`);
     return Number(value);
   }
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > largest)
-    throw new UserError(
-      `${where}: ${name}: ${value} is no tile: it is a whole number from ${least} to ${largest}`,
-    );
+    throw new UserError(`${where}: ${name}: ${value} is not a whole number from ${least} to ${largest}`);
   return value;
 }
 

@@ -130,7 +130,7 @@ export class CliCommand extends Command {
     for (const part of ['compiler', 'device'] as const) {
       const [flag] = FILTERS[part][0].split(' ');
       if (this.options.some(({ long }) => long === flag) && this.optsWithGlobals()[part] !== undefined)
-        this.error(`error: --${part} is no filter of ${this.path}: use ${flag!}`);
+        this.error(`error: --${part} does not filter ${this.path}: use ${flag!}`);
     }
     const {
       workload,
@@ -160,7 +160,7 @@ export class CliCommand extends Command {
 export function wholeNumber(text: string): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('It takes a whole number from 1 up.');
+  throw new InvalidArgumentError('It must be a whole number of at least 1.');
 }
 
 /** Collects the values of an option that may be given several times. */

@@ -74,5 +74,5 @@ function unknownVariables(): string[] {
   const known = new Set([...NAMES.map(variableOf), ...OTHER_VARIABLES]);
   return Object.keys(process.env)
     .filter((name) => name.startsWith('IREE_TUNED_') && !known.has(name))
-    .map((name) => `${name} is no setting${didYouMean(name, [...known])}`);
+    .map((name) => `${name} is not a setting${didYouMean(name, [...known])}`);
 }

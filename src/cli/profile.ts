@@ -124,8 +124,7 @@ const tagsOf = (text = ''): Tags =>
     .filter((tag) => tag !== '')
     .map((tag) => {
       const [, name, value] = /^([^:]+):(.*)$/s.exec(tag) ?? [];
-      if (name === undefined || value === undefined)
-        throw new UsageError(`--tags ${tag}: it takes NAME:VALUE`);
+      if (name === undefined || value === undefined) throw new UsageError(`--tags ${tag}: write NAME:VALUE`);
       return [name, value];
     });
 

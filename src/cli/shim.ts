@@ -34,7 +34,9 @@ export const shim = new CliCommand(
       [
         sentences(
           `${directory} ${state}: a tuned iree-compile, and ${siblings} other tools of ${compiler.executable}`,
-          ...(removed.length > 0 ? [`removed: ${removed.join(', ')}, which the compiler no longer has`] : []),
+          ...(removed.length > 0
+            ? [`removed, because the compiler has lost them: ${removed.join(', ')}`]
+            : []),
         ),
         'Use one of',
         `  export PATH=${quote(directory)}:"$PATH"`,

@@ -132,7 +132,7 @@ export function describeStatistics(
           .map(([route, count]) => `by ${route}: ${count}`)
           .join(', '),
       ],
-      ['  as iree-compile does them', String(compiles.unchanged)],
+      ['  unchanged', String(compiles.unchanged)],
       ['  left untuned after a failure', String(compiles.fallback)],
     ],
     [
@@ -154,11 +154,9 @@ export function describeStatistics(
     Object.keys(team.asked).length === 0
       ? []
       : [
-          ...why("the team's server, by compiles that something was missing for", team.asked),
-          ['  records from there', String(team.found)],
-          ...(team.ignored === 0
-            ? []
-            : [['  lines from there that were ignored', String(team.ignored)] as const]),
+          ...why("the team's server, by compiles with misses", team.asked),
+          ['  records received', String(team.found)],
+          ...(team.ignored === 0 ? [] : [['  lines ignored', String(team.ignored)] as const]),
         ],
     [
       ['time', ''],

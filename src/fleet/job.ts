@@ -29,7 +29,7 @@ const job = v.pipe(
   v.strictObject({
     version: v.literal(1),
     workload: key,
-    form: v.custom<Workload>(isWorkload, 'has a form that is no workload'),
+    form: v.custom<Workload>(isWorkload, 'has an invalid workload'),
     target: key,
     compiler: key,
     device: key,
@@ -41,7 +41,7 @@ const job = v.pipe(
 /** @returns a reason as text if `data` is no job, or belongs to another queue */
 export function readJob(data: unknown, { target, compiler, device }: Place): Job | string {
   const result = v.safeParse(job, data);
-  if (!result.success) return `this is no job: ${result.issues[0].message}`;
+  if (!result.success) return `this is not a job: ${result.issues[0].message}`;
   const { output } = result;
   const isOurs = output.target === target && output.compiler === compiler && output.device === device;
   return isOurs ? output : 'this job is for another target, compiler or device';

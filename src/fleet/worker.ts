@@ -155,7 +155,7 @@ class Worker {
     if (taken.key !== null && isOfLaterVersion(taken.data)) {
       this.#deferred.set(taken.key, performance.now() + DEFER_MS);
       await this.#retry(() => queue.handBack(taken));
-      say(`handed ${taken.id} back: it needs a later version of this program`);
+      say(`returned ${taken.id} to the queue: the job needs a later version of this program`);
       return;
     }
     const job = readJob(taken.data, place);
@@ -173,7 +173,7 @@ class Worker {
       // Another worker may have done the job since it was planned.
       if ((await this.#retry(() => this.#wanted(job))).length === 0) {
         await this.#retry(() => queue.complete(taken, {}));
-        say(`dropped ${job.workload}: no build wants it any more`);
+        say(`dropped ${job.workload}: no build misses it now`);
         return;
       }
       const signal = AbortSignal.any([signals.abort, lost.signal]);
@@ -222,7 +222,7 @@ class Worker {
       case 'busy':
       case 'stopped':
         await this.#retry(() => queue.handBack(taken));
-        say(`handed back ${job.workload}`);
+        say(`returned ${job.workload} to the queue`);
         // The job first: its trials can wait.
         await this.#tryOnce(() => this.#sync());
     }
@@ -258,7 +258,7 @@ class Worker {
     const { jobs, refused } = planJobs(wanted, place);
     for (const { subject, reason } of refused) {
       valueOf(await this.#call((team) => team.settle([subject], reason, CALL_MS)));
-      say(`cannot do ${subject.workload}: ${reason}`);
+      say(`cannot tune ${subject.workload}: ${reason}`);
     }
     const added = await queue.plan(jobs);
     if (added > 0) say(`planned ${added}`);

@@ -184,5 +184,5 @@ function whyElsewhere({ target, device, compiler }: Miss, sites: readonly Popula
   if (places.every((place) => place.compiler !== compiler))
     return `missed with another compiler: ${compiler}`;
   if (places.every((place) => place.device !== device)) return `missed on another device: ${device}`;
-  return `missed for another target, whose flags --flags takes: ${target}`;
+  return `missed for another target: give its flags with --flags: ${target}`;
 }

@@ -67,7 +67,7 @@ function expectation(plan: Plan, budgetSeconds: number | undefined): string {
   const each = `${formatDuration(plan.secondsEach)} each, ${plan.isMeasured ? 'the median of the searches on this device' : 'a guess: this device has no records yet'}`;
   const limit =
     budgetSeconds !== undefined && budgetSeconds < seconds
-      ? `, of which the budget gives ${formatDuration(budgetSeconds)}`
+      ? `, and the budget allows ${formatDuration(budgetSeconds)}`
       : '';
   return `${formatDuration(seconds)} (${each})${limit}`;
 }
@@ -86,7 +86,7 @@ function reasonsOf(all: readonly (readonly [what: string, reason: string])[]): s
 export function describeStart({ todo, known, secondsEach }: Plan, budgetSeconds = Infinity): string {
   const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
   const seconds = Math.min(budgetSeconds, expectedSeconds({ todo, secondsEach }));
-  return `${todo.length} to tune, of which ${unfinished} go on; ${known.length} known; about ${formatDuration(seconds)}`;
+  return `${todo.length} to tune, of which ${unfinished} resume; ${known.length} known; about ${formatDuration(seconds)}`;
 }
 
 /** The line after each workload: its result, and the time left. */

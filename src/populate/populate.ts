@@ -69,8 +69,8 @@ const SURVEYED_AT_ONCE = 32;
 /** Limit of seconds for each workload, for searches that hang or for programs that run for minutes. */
 export const MOST_SECONDS_EACH = 600;
 
-const INTERRUPTED = 'the run was interrupted; the same command goes on';
-const SPENT = 'the budget of the run is spent; the same command goes on';
+const INTERRUPTED = 'the run was interrupted; the same command resumes';
+const SPENT = 'the budget of the run is spent; the same command resumes';
 
 /** Whether Ctrl-C ended the run early. */
 export const isInterrupted = (results: readonly Populated[]): boolean =>

@@ -64,7 +64,7 @@ export function programShapesOf(
   const types = (sweep.dtype ?? 'f32').split(',').map((text) => {
     const { lhs, rhs } = parseElementTypes(text);
     if (lhs !== rhs || !isFloat(lhs))
-      throw new UserError(`${name('dtype')} ${text}: ${op} takes one type of floats, such as f32`);
+      throw new UserError(`${name('dtype')} ${text}: ${op} takes one float type, such as f32`);
     return lhs;
   });
   const [rows, columns, depths] = sizes as [number[], number[], (number | null)[]];

@@ -29,12 +29,12 @@ function* rangeOf(part: string, where: string): Generator<number> {
       `${where}: "${part}" is not a size; write 512, a list such as 256,512, or FROM:END:STEP such as 64:1024:128`,
     );
   const [from, end, step] = numbers.map(Number) as [number, number?, number?];
-  if (from < 1) throw new UserError(`${where}: a size is at least 1, not ${from}`);
+  if (from < 1) throw new UserError(`${where}: a size must be at least 1, not ${from}`);
   if (end === undefined) {
     yield from;
     return;
   }
-  if (step === 0) throw new UserError(`${where}: a step is at least 1, not 0`);
+  if (step === 0) throw new UserError(`${where}: the step must be at least 1`);
   if (end <= from)
     throw new UserError(`${where}: the range from ${from} to ${end} is empty, because ${end} is excluded`);
   for (let size = from; size < end; size += step ?? 1) yield size;

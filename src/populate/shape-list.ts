@@ -49,7 +49,7 @@ function shapesOf(row: Row): Shape[] {
   const batch = size('batch', 1);
   const op = row.cells.get('op') ?? (batch > 1 ? 'batch_matmul' : 'matmul');
   if (!isOp(op)) return fail('op', `"${op}" is not one of ${OPS.join(', ')}`);
-  if (batch > 1 && !isBatched(op)) fail('batch', `${op} has no batch: batch_${op} has`);
+  if (batch > 1 && !isBatched(op)) fail('batch', `${op} has no batch: use batch_${op}`);
   const [m, n, k] = REQUIRED.map((column) => size(column)) as [number, number, number];
   const types = (() => {
     try {
@@ -81,7 +81,7 @@ const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
 /** A known name of a column that is not among those before. @throws UserError for other names */
 function checkColumn(name: string, before: readonly string[], where: string): Column {
   if (!isColumn(name))
-    throw new UserError(`${where}: there is no column "${name}"; there are ${COLUMNS.join(', ')}`);
+    throw new UserError(`${where}: unknown column "${name}": the columns are ${COLUMNS.join(', ')}`);
   if (before.includes(name)) throw new UserError(`${where}: column ${name} occurs twice`);
   return name;
 }

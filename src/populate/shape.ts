@@ -78,9 +78,10 @@ export function elementTypesOf(given: {
   const usual = [lhs, rhs].map((type) => ACCUMULATORS[type]!);
   const acc = given.acc ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
   if (new Set([lhs, rhs, acc].map(numberKind)).size > 1)
-    throw new UserError(`${lhs}, ${rhs} and ${acc} do not go together: floats and integers`);
+    throw new UserError(`${lhs}, ${rhs} and ${acc} mix floats and integers`);
   const least = Math.max(elementBits(lhs), elementBits(rhs));
-  if (elementBits(acc) < least) throw new UserError(`sums in ${acc} of products of ${least} bits`);
+  if (elementBits(acc) < least)
+    throw new UserError(`the sum type ${acc} is too narrow for products of ${least} bits`);
   return { lhs, rhs, acc };
 }
 
@@ -91,7 +92,9 @@ export function elementTypesOf(given: {
 export function parseElementTypes(text: string): ElementTypes {
   const [lhs = '', rhs, acc, ...more] = text.trim().split('x');
   if (more.length > 0 || (rhs !== undefined && acc === undefined))
-    throw new UserError(`${text}: an element type is written as f16, or as i8xi8xi32 for lhs, rhs and sums`);
+    throw new UserError(
+      `${text}: write a type such as f16, or three such as i8xi8xi32 for lhs, rhs and sums`,
+    );
   return elementTypesOf({ lhs, rhs, acc });
 }
 

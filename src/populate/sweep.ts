@@ -86,12 +86,12 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
   const [m, n, k] = (['m', 'n', 'k'] as const).map(sizes) as [number[], number[], number[]];
   for (const op of ops)
     if (!isBatched(op) && batches.some((batch) => batch > 1))
-      throw new UserError(`${name('batch')}: ${op} has no batch: batch_${op} has`);
+      throw new UserError(`${name('batch')}: ${op} has no batch: use batch_${op}`);
   const total = [ops, types, constants, batches, m, n, k].reduce(
     (product, { length }) => product * length,
     1,
   );
-  if (total > MOST_SHAPES) throw new UserError(`a sweep of ${total} shapes: the limit is ${MOST_SHAPES}`);
+  if (total > MOST_SHAPES) throw new UserError(`the sweep has ${total} shapes: the limit is ${MOST_SHAPES}`);
   return product(ops, types, batches, m, n, k, constants).map(
     ([op, type, batch, m, n, k, rhsConstant]): Shape => ({
       op,

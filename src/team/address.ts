@@ -60,7 +60,7 @@ function decoded(text: string, shown: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new UserError(`${shown}: write a % that is no part of a %XX as %25`);
+    throw new UserError(`${shown}: write % as %25, except in an escape such as %2F`);
   }
 }
 
@@ -68,7 +68,7 @@ function portOf(text: string, shown: string): number {
   if (text === '') return DEFAULT_PORT;
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65536) return port;
-  throw new UserError(`${shown}: ${text} is no port`);
+  throw new UserError(`${shown}: ${text} is not a port`);
 }
 
 const isLocal = (host: string) => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
@@ -86,7 +86,7 @@ function tlsOf(parameters: URLSearchParams, host: string, shown: string): Tls | 
         authorities: file === null ? undefined : readAuthorities(file, shown),
       };
     default:
-      throw new UserError(`${shown}: sslmode=${mode}: it takes disable, require or verify-full`);
+      throw new UserError(`${shown}: sslmode=${mode}: use disable, require or verify-full`);
   }
 }
 

@@ -80,7 +80,7 @@ async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<
   if (flag === undefined) return;
   const { didYouMean } = await import('../report/nearest.ts');
   const flags = NAMES.map((name) => `--iree-tuned-${name}`);
-  tell(`${flag} is no setting${didYouMean(flag, flags)}`, log);
+  tell(`${flag} is not a setting${didYouMean(flag, flags)}`, log);
 }
 
 /** With an invalid or unsafe setting, the input is compiled untuned. */

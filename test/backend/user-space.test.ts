@@ -24,17 +24,14 @@ test('values are sorted and unique, and the last of two lists applies', () => {
 test.each([
   [
     { name: 'tile_m', values: [1] },
-    'a.json:2: there is no knob "tile_m"; there are distribution_batch, distribution_m',
+    'a.json:2: unknown knob "tile_m": the knobs are distribution_batch, distribution_m',
   ],
-  [{ name: 'vector_m', values: [] }, 'a.json:2: vector_m: a list of 1 to 1000 values is wanted'],
-  [
-    { name: 'vector_m', values: [0] },
-    'a.json:2: vector_m: 0 is no tile: it is a whole number from 1 to 1048576',
-  ],
-  [{ name: 'distribution_n', values: [64.5] }, 'distribution_n: 64.5 is no tile'],
-  [{ name: 'cache_n', values: [2 ** 21] }, 'cache_n: 2097152 is no tile: it is a whole number from 0 to'],
-  [{ name: 'cache_n', values: ['64'] }, 'cache_n: 64 is no tile'],
-  [{ name: 'peeling', values: [1] }, 'a.json:2: peeling: 1 is neither true nor false'],
+  [{ name: 'vector_m', values: [] }, 'a.json:2: vector_m: write a list of 1 to 1000 values'],
+  [{ name: 'vector_m', values: [0] }, 'a.json:2: vector_m: 0 is not a whole number from 1 to 1048576'],
+  [{ name: 'distribution_n', values: [64.5] }, 'distribution_n: 64.5 is not a whole number'],
+  [{ name: 'cache_n', values: [2 ** 21] }, 'cache_n: 2097152 is not a whole number from 0 to'],
+  [{ name: 'cache_n', values: ['64'] }, 'cache_n: 64 is not a whole number'],
+  [{ name: 'peeling', values: [1] }, 'a.json:2: peeling: 1 is not true or false'],
 ])('%j is refused', (knob, message) => {
   expect(() => read(knob)).toThrow(message);
 });

@@ -123,7 +123,7 @@ test('import names invalid lines, and imports the others', async () => {
   const { code, out, err } = await run(['--db', at('new.db'), 'db', 'import', 'cut.jsonl']);
   expect(code).toBe(1);
   expect(err).toMatch(
-    /^iree-tuned: refused: cut\.jsonl:5: it is no JSON\niree-tuned: refused: cut\.jsonl:7: claim: /,
+    /^iree-tuned: refused: cut\.jsonl:5: it is not JSON\niree-tuned: refused: cut\.jsonl:7: claim: /,
   );
   expect(out).toContain('1 claim, 0 marks');
   expect(out).toContain('2 lines refused');
@@ -143,7 +143,7 @@ describe('an error has the way out', () => {
     ['a database on stdout', ['db', 'export', '-', '--sqlite'], 'need a file', 2],
     ['a prune of nothing', ['db', 'prune'], '--trials-older-than DAYS', 2],
     ['a prune of all records', ['db', 'prune', '--records'], '--with-compiler', 2],
-    ['an invalid age', ['db', 'prune', '--trials-older-than', 'old'], 'it takes a number of days', 2],
+    ['an invalid age', ['db', 'prune', '--trials-older-than', 'old'], 'give a number of days', 2],
     [
       'a missing folder',
       ['db', 'export', 'no/such/file'],

@@ -153,7 +153,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
     for (const ended of [nothing, other, again])
       expect(ended).toMatchObject({
         code: 1,
-        output: expect.stringContaining('nothing is marked with workload') as string,
+        output: expect.stringContaining('no configuration has a mark with workload') as string,
       });
     expect(answerOf(lifted)).toEqual([{ ...keysOf(SUBJECT), configuration: MARK.configuration, marks: 1 }]);
     expect(isUsable(grace)).toBe(true);

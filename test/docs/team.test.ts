@@ -51,7 +51,7 @@ testPage(
     expect(grace!.said).toMatch(/has schema \d+ already/);
     // The dump is restored. Bob's first build and the machine that builds for others find Ada's records.
     expect(grace!.said).toMatch(/restored$[^]*^claims +[1-9]/m);
-    expect(bob!.said).toMatch(/records from there +1/);
+    expect(bob!.said).toMatch(/records received +1/);
     expect(ci!.said).toMatch(/prod is now /);
     const { place } = ada!;
     expect(place.read('model.vmfb').equals(ci!.place.read('model.vmfb'))).toBe(true);
@@ -78,7 +78,7 @@ testPage(
       });
       await new Promise<void>((resolve) => {
         child.stdout.on('data', (chunk: Buffer) => {
-          if (chunk.includes('works for')) resolve();
+          if (chunk.includes('tunes for')) resolve();
         });
         void ended.then(() => {
           resolve();
@@ -87,7 +87,7 @@ testPage(
       child.kill('SIGTERM');
       const { code, stdout, stderr } = await ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout.toString()).toMatch(/SIGTERM: ends within 75 s; .* ends it at once\n.*ends, 0 done\n$/s);
+      expect(stdout.toString()).toMatch(/SIGTERM: the worker ends within 75 s; .* ends the worker at once\n.*ends, 0 done\n$/s);
     }
   },
   () => whyNoPostgres,

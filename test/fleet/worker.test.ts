@@ -155,7 +155,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     // The hold file stays, so the worker hands the job back after the time limit.
     second.child.kill('SIGTERM');
     expect(await second.ended).toBe(0);
-    expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('handed back'))).toBe(true);
+    expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('returned'))).toBe(true);
     const [state] = await queueStates(databaseOf(url));
     expect(state).toMatchObject({ done: 0 });
     expect(state!.waiting - state!.retried).toBe(1);

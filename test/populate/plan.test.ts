@@ -228,7 +228,7 @@ describe('a run', () => {
     );
     expect(tuned).toHaveLength(2);
     expect(results.filter(({ result }) => result !== null)).toHaveLength(2);
-    expect(results.at(-1)!.reason).toMatch(/the same command goes on/);
+    expect(results.at(-1)!.reason).toMatch(/the same command resumes/);
     expect(told).toHaveLength(50);
   });
 

@@ -45,9 +45,9 @@ describe('a sweep', () => {
     [{ op: 'conv', m: '1', n: '1', k: '1' }, '--op: "conv" is not one of'],
     [{ batch: '2', m: '1', n: '1', k: '1' }, '--batch: matmul has no batch'],
     [{ dtype: 'f32,half', m: '1', n: '1', k: '1' }, '--dtype: the element type half'],
-    [{ dtype: 'i8xi8', m: '1', n: '1', k: '1' }, '--dtype: i8xi8: an element type is written'],
+    [{ dtype: 'i8xi8', m: '1', n: '1', k: '1' }, '--dtype: i8xi8: write a type such as f16'],
     [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhsConstant: "perhaps" is not one of'],
-    [{ m: '1:2000', n: '1:2000', k: '1' }, 'a sweep of 7992002 shapes'],
+    [{ m: '1:2000', n: '1:2000', k: '1' }, 'the sweep has 7992002 shapes'],
   ])('%j is refused by the name of the option', (sweep, message) => {
     expect(() => shapes(sweep)).toThrow(message);
   });

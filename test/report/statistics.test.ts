@@ -168,7 +168,7 @@ describe('the statistics of many compiles', () => {
     expect(describeStatistics(statisticsOf(many))).toMatchInlineSnapshot(`
       "compiles                                                                     14
         with tuned code                                                            10  by spec: 9, by preprocess: 1
-        as iree-compile does them                                                   3
+        unchanged                                                                   3
         left untuned after a failure                                                1
 
       operations                                                                   29

@@ -171,7 +171,7 @@ describe('iree-tuned device', () => {
     moveRecords(place);
     await tuned(place, 'device', 'name', 'prod', KEY);
     const { stdout } = await tuned(place, 'device', 'name', 'prod');
-    expect(stdout).toMatch(/^prod is now .*\nAnother CPU .* has no name any more\n$/);
+    expect(stdout).toMatch(/^prod is now .*\nAnother CPU .* has lost its name\n$/);
     expect((await devicesOf(place)).map(({ name, here }) => [name, here])).toEqual(
       expect.arrayContaining([
         ['prod', true],
@@ -186,11 +186,11 @@ describe('iree-tuned device', () => {
       database.exec(`INSERT INTO device (key, form) VALUES ('A CPU 1', '{}'), ('A CPU 2\u001b[2J', '{}')`),
     );
     for (const [args, message, ends] of [
-      [['a b'], /^iree-tuned: a b is no name of a device: it takes up to 64 letters/, 2],
-      [['x', 'nowhere'], /^iree-tuned: no device is like "nowhere"/, 1],
+      [['a b'], /^iree-tuned: a b is not a valid device name: use up to 64 letters/, 2],
+      [['x', 'nowhere'], /^iree-tuned: no device matches "nowhere"/, 1],
       [
         ['x', 'A CPU'],
-        /^iree-tuned: "A CPU" fits 2 devices; .*\n {2}A CPU 1\n {2}A CPU 2<U\+001B>\[2J\n$/,
+        /^iree-tuned: "A CPU" matches 2 devices: .*\n {2}A CPU 1\n {2}A CPU 2<U\+001B>\[2J\n$/,
         1,
       ],
     ] as const) {

@@ -80,7 +80,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
       JSON.stringify(form),
     ]);
     expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(
-      /cannot do contraction .* in=0{16}: /,
+      /cannot tune contraction .* in=0{16}: /,
     );
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({
       wanted: 0,
@@ -140,7 +140,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     ]);
     expect(rowsOf(laptop, 'trial')).toBe(0);
     // Each result is shown once a worker has pushed it.
-    expect(stderr).toMatch(/1 to tune, of which 0 go on; 1 known.*\n.*: 1 of 1: m=44 /);
+    expect(stderr).toMatch(/1 to tune, of which 0 resume; 1 known.*\n.*: 1 of 1: m=44 /);
 
     // Another user's database has the team's records before planning, and no worker has anything to do.
     const other = new Workplace({

@@ -214,7 +214,7 @@ describe('iree-tuned config', () => {
     expect(text).toMatch(/^budget +60 +default$/m);
     expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none here or above$/m);
     expect(text).toMatch(
-      /^ignored:\n {2}IREE_TUNED_BUGDET is no setting \(did you mean IREE_TUNED_BUDGET\?\)$/m,
+      /^ignored:\n {2}IREE_TUNED_BUGDET is not a setting \(did you mean IREE_TUNED_BUDGET\?\)$/m,
     );
     expect(text).not.toContain('secret');
   });
@@ -268,6 +268,8 @@ test('no record of a database that a project has set goes to a team', async () =
   ]) {
     const { code, stderr } = await place.tuned(command, { env });
     expect(code).toBe(1);
-    expect(stderr).toContain('and such a database is not pushed to a team: name your own database with --db');
+    expect(stderr).toContain(
+      'and a database of a project is never pushed to a team: name your own database with --db',
+    );
   }
 });

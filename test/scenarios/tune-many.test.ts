@@ -123,7 +123,7 @@ test.each<[string[], string, code?: number]>([
   [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
   [['--shapes', 'none.csv'], 'none.csv cannot be read'],
   [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],
-  [['--from-misses', '--jobs', '0'], 'It takes a whole number from 1 up', 2],
+  [['--from-misses', '--jobs', '0'], 'It must be a whole number of at least 1', 2],
   [
     ['--from-misses', '--flags', '--iree-codegen-tuning-spec-path=x.mlir'],
     'nothing is tuned with these flags',

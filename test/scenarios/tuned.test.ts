@@ -42,11 +42,15 @@ test('rejects wrong arguments, with the right ones', async () => {
       /'luck' is invalid. Allowed choices are guided, descent, random, grid/,
       2,
     ],
-    [['tune', 'in.mlir', '--trials', '0'], /argument '0' is invalid. It takes a whole number from 1 up/, 2],
+    [
+      ['tune', 'in.mlir', '--trials', '0'],
+      /argument '0' is invalid. It must be a whole number of at least 1/,
+      2,
+    ],
     [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
     [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
     [['shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
-    [['db', 'show', 'm=9999'], /no record for "m=9999"; iree-tuned db ls lists them/, 1],
+    [['db', 'show', 'm=9999'], /no record matches "m=9999": iree-tuned db ls lists the records/, 1],
   ] as const) {
     const { code, stdout, stderr } = await say(place, argv);
     expect({ argv, code, stdout }).toEqual({ argv, code: ends, stdout: '' });

@@ -379,11 +379,11 @@ describe('a URL', () => {
   });
 
   test.each([
-    ['postgres://ada:secret@db/t?sslmode=prefer', 'it takes disable, require or verify-full'],
+    ['postgres://ada:secret@db/t?sslmode=prefer', 'use disable, require or verify-full'],
     ['postgres://ada:secret@db/t?connect_timeout=3', 'unknown parameter "connect_timeout"'],
     ['postgres://ada:secret@db/t?sslrootcert=/nowhere', 'cannot be read'],
-    ['postgres://ada:secret%@db/t', 'of a %XX as %25'],
-    ['postgres://ada:secret@db/t?port=x', 'x is no port'],
+    ['postgres://ada:secret%@db/t', 'write % as %25'],
+    ['postgres://ada:secret@db/t?port=x', 'x is not a port'],
   ])('%s is refused without its password', (url, why) => {
     let message = '';
     try {

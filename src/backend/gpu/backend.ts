@@ -60,12 +60,7 @@ export const gpuBackend = (
   },
 });
 
-const PREFETCH: UserKnob = {
-  name: 'prefetch',
-  type: 'tile',
-  least: 0,
-  about: 'stages of loads ahead of use',
-};
+const PREFETCH: UserKnob = { name: 'prefetch', type: 'tile', least: 0 };
 
 /** Callers pass only configurations of the backend's kinds. */
 const ofGpu = (configuration: OwnConfiguration) => configuration as GpuConfiguration;

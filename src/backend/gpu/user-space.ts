@@ -5,18 +5,13 @@ import type { IllegalValue, KnobValues, UserKnob } from '../backend.ts';
 import { spaceOfChoices, type Choice } from './choices.ts';
 import { rolesOf } from './roles.ts';
 
-/** The user's knobs of every GPU backend. */
-export const USER_KNOBS: readonly UserKnob[] = (
-  [
-    ['workgroup_m', 'rows of the result in one workgroup (m)'],
-    ['workgroup_n', 'columns of the result in one workgroup (n)'],
-    ['summed_k', 'elements of one step along the reduction (k)'],
-    ['threads_m', 'threads of a workgroup along the rows; with matrix instructions, subgroups'],
-    ['threads_n', 'threads of a workgroup along the columns'],
-  ] as const
-).map(([name, about]) => ({ name, type: 'tile', least: 1, about }));
+const NAMES = ['workgroup_m', 'workgroup_n', 'summed_k', 'threads_m', 'threads_n'] as const;
 
-export type UserName = 'workgroup_m' | 'workgroup_n' | 'summed_k' | 'threads_m' | 'threads_n';
+/** With matrix instructions, `threads_m` counts subgroups. */
+export type UserName = (typeof NAMES)[number];
+
+/** The user's knobs of every GPU backend. */
+export const USER_KNOBS: readonly UserKnob[] = NAMES.map((name) => ({ name, type: 'tile', least: 1 }));
 
 /** The configurations of a pipeline by a user's knobs and knobs of its own. */
 export interface UserFamily<Own extends string, C> {

@@ -78,25 +78,29 @@ function levels(c: TileConfiguration): Level[] {
 export function illegality(workload: OperationWork, c: TileConfiguration, unit: VectorUnit): string | null {
   for (const [name, tiles, parallel] of levels(c)) {
     if (tiles === undefined) continue;
-    if (tiles.length !== workload.dimensions.length) return `${name} has ${tiles.length} tiles`;
+    if (tiles.length !== workload.dimensions.length)
+      return `${name} has ${tiles.length} tiles, and the operation ${workload.dimensions.length} dimensions`;
     for (const [i, tile] of tiles.entries()) {
-      if (!Number.isSafeInteger(tile) || tile < 0) return `${name} holds ${tile}`;
+      if (!Number.isSafeInteger(tile) || tile < 0)
+        return `${name} has the tile ${tile}: a tile is a whole number from 0`;
       if (tile !== 0 && isParallel(workload.dimensions[i]!) !== parallel)
         return `${name} tiles a ${parallel ? 'reduction' : 'parallel'} dimension`;
     }
   }
   const limit = vectorTileLimit(unit);
-  if (vectorTileBytes(workload, c) >= limit) return 'vector tile is too large';
+  if (vectorTileBytes(workload, c) >= limit)
+    return `the vector tile is too large: it must stay below ${limit} bytes`;
   if (c.cacheReduction !== undefined) {
     const live = liveTileBytes(workload, c);
-    if (live >= limit) return 'result tile across cache_reduction is too large';
+    if (live >= limit)
+      return `the result tile of the cache_reduction loop is too large: it must stay below ${limit} bytes`;
     if (c.cacheParallel !== undefined && 2 * live > STACK_BYTES)
-      return 'result tile across cache_reduction is too large for the stack where something is fused with it';
+      return `two result tiles of the cache_reduction loop exceed the stack of ${STACK_BYTES} bytes`;
   }
   // The compiler vectorises a whole dimension without a vector tile.
   for (const [i, dimension] of workload.dimensions.entries()) {
     const tiles = isParallel(dimension) ? c.vectorCommonParallel : c.vectorReduction;
-    if (tiles[i] === 0) return 'a dimension has no vector tile';
+    if (tiles[i] === 0) return 'every dimension needs a vector tile';
   }
   return null;
 }

@@ -6,51 +6,23 @@ import type { OwnConfiguration } from '../configuration.ts';
 import { illegality } from './legality.ts';
 import { configurationOf, knobsOf, tileOf, type Knobs, type LevelName, type TileKnob } from './tile-knobs.ts';
 
-const KIND_NAMES: Readonly<Record<DimensionKind, string>> = {
-  batch: 'batches',
-  m: 'rows of the result (m)',
-  n: 'columns of the result (n)',
-  k: 'what is summed (k)',
-};
-
 const LEVELS: readonly {
   readonly level: Exclude<LevelName, 'inner'>;
   readonly kinds: readonly DimensionKind[];
   readonly least: number;
-  readonly about: string;
 }[] = [
-  { level: 'distribution', kinds: ['batch', 'm', 'n'], least: 1, about: 'tile of one workgroup along' },
-  {
-    level: 'cache',
-    kinds: ['m', 'n', 'k'],
-    least: 0,
-    about: 'block that stays in a cache, 0 for none, along',
-  },
-  { level: 'vector', kinds: ['batch', 'm', 'n', 'k'], least: 1, about: 'register tile along' },
+  { level: 'distribution', kinds: ['batch', 'm', 'n'], least: 1 },
+  { level: 'cache', kinds: ['m', 'n', 'k'], least: 0 },
+  { level: 'vector', kinds: ['batch', 'm', 'n', 'k'], least: 1 },
 ];
 
 export const USER_KNOBS: readonly UserKnob[] = [
-  ...LEVELS.flatMap(({ level, kinds, least, about }) =>
-    kinds.map((kind): UserKnob => ({
-      name: `${level}_${kind}`,
-      type: 'tile',
-      least,
-      about: `${about} ${KIND_NAMES[kind]}`,
-    })),
+  ...LEVELS.flatMap(({ level, kinds, least }) =>
+    kinds.map((kind): UserKnob => ({ name: `${level}_${kind}`, type: 'tile', least })),
   ),
-  {
-    name: 'inner',
-    type: 'tile',
-    least: 0,
-    about: 'tile inside the register tile, along vectors; 0 for none',
-  },
-  { name: 'peeling', type: 'boolean', least: 0, about: 'remainders of loops are peeled off' },
-  {
-    name: 'data_tiling',
-    type: 'boolean',
-    least: 0,
-    about: 'operands are packed into tiles; false leaves plain tiles',
-  },
+  { name: 'inner', type: 'tile', least: 0 },
+  { name: 'peeling', type: 'boolean', least: 0 },
+  { name: 'data_tiling', type: 'boolean', least: 0 },
 ];
 
 /** Convolutions have other knobs. */

@@ -42,7 +42,7 @@ export async function liftMarks(
     );
     if (marked.length === 0)
       throw new UserError(
-        `nothing is marked${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
+        `no configuration has a mark${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
           "iree-tuned team sync pulls the team's marks, and iree-tuned db export - prints all marks",
       );
     const lifted = marked.map((marks) => liftedMark(marks, reason));

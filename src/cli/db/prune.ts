@@ -60,6 +60,6 @@ export const prune = new CliCommand(
 function instantBefore(text: string): string {
   const days = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || days > 36500)
-    throw new UsageError(`--trials-older-than ${text}: it takes a number of days`);
+    throw new UsageError(`--trials-older-than ${text}: give a number of days`);
   return new Date(Date.now() - days * DAY_MS).toISOString();
 }

@@ -27,10 +27,11 @@ export function recordsOf(
   const exact = records.filter((record) => record.workload === workload);
   const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
   const [first, ...more] = found;
-  if (first === undefined) throw new UserError(`no record for "${workload}"; iree-tuned db ls lists them`);
+  if (first === undefined)
+    throw new UserError(`no record matches "${workload}": iree-tuned db ls lists the records`);
   if (new Set(found.map((one) => one.workload)).size > 1)
     throw new UserError(
-      `"${workload}" fits ${found.length} records; give more of the key:\n` +
+      `"${workload}" matches ${found.length} records: give more of the key:\n` +
         found.map((one) => `  ${one.workload}`).join('\n'),
     );
   return [first, ...more];

@@ -98,8 +98,8 @@ async function compilerNamed(name: string, records: readonly TuningRecord[], cac
   if (keys.length === 1) return keys[0]!;
   throw new UsageError(
     keys.length === 0
-      ? `${name}: no file has this path, and no compiler with records has this text in its key`
-      : `${name} fits several compilers: ${keys.join(', ')}`,
+      ? `${name} is neither a file nor part of the key of a compiler with records`
+      : `${name} matches several compilers: ${keys.join(', ')}`,
   );
 }
 

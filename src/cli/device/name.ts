@@ -23,7 +23,7 @@ export const name = new CliCommand(
   .action(async (wanted: string, text: string | undefined, _, command: CliCommand) => {
     if (!isDeviceName(wanted))
       throw new UsageError(
-        `${String(wanted)} is no name of a device: it takes up to 64 letters, digits, dots, dashes and underscores, the first a letter or digit`,
+        `${String(wanted)} is not a valid device name: use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit`,
       );
     const surroundings = surroundingsOf(command);
     const form = await describeDeviceHere(surroundings);
@@ -37,7 +37,7 @@ export const name = new CliCommand(
     store.close();
     const isMoved = before !== undefined && before.key !== device.key;
     command.print(listed, () =>
-      sentences(`${wanted} is now ${device.key}`, ...(isMoved ? [`${before.key} has no name any more`] : [])),
+      sentences(`${wanted} is now ${device.key}`, ...(isMoved ? [`${before.key} has lost its name`] : [])),
     );
   });
 
@@ -45,10 +45,10 @@ function oneDevice(text: string, known: readonly KnownDevice[]): KnownDevice {
   const found = devicesLike(text, known);
   const [device] = found;
   if (device === undefined)
-    throw new UserError(`no device is like "${text}"; iree-tuned device ls lists the devices`);
+    throw new UserError(`no device matches "${text}": iree-tuned device ls lists the devices`);
   if (found.length > 1)
     throw new UserError(
-      `"${text}" fits ${found.length} devices; give more of the key:\n` +
+      `"${text}" matches ${found.length} devices: give more of the key:\n` +
         found.map(({ key }) => `  ${key}`).join('\n'),
     );
   return device;

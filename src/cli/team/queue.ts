@@ -73,7 +73,7 @@ function described(
             queue.secondsEach === null ? '-' : formatDuration(queue.secondsEach),
           ]),
         ),
-    `Wanted by builds: ${wanted}${refused.length === 0 ? '' : `, and ${refused.length} that no worker can tune`}.`,
+    `Wanted by builds: ${wanted}${refused.length === 0 ? '' : `, and ${refused.length} without a worker that can tune them`}.`,
   ];
   if (refused.length > 0)
     parts.push(

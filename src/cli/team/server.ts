@@ -20,7 +20,7 @@ export const COMMAND_LIMIT_MS = 30_000;
 export function requireOwnDatabase({ settings }: Surroundings): void {
   if (settings.isForeignDatabase)
     throw new UserError(
-      `the project's ${PROJECT_FILE} sets the database ${settings.database}, and such a database is not pushed to a team: ` +
+      `the project's ${PROJECT_FILE} sets the database ${settings.database}, and a database of a project is never pushed to a team: ` +
         'name your own database with --db',
     );
 }

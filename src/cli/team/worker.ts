@@ -58,7 +58,7 @@ export async function work(
   try {
     await withTeam(surroundings, async (team) => {
       const queue = await openQueue(database, place);
-      say(`works for ${place.device}, ${place.target}, ${place.compiler}`);
+      say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
       const { finished } = await runWorker({
         ...{ place, device: site.deviceKey, team, queue, store, local, signals, say },
         machine: machineLock(database, env[machineVariable]),
@@ -96,7 +96,9 @@ export function endingSignals(
   };
   const onSignal = (signal: NodeJS.Signals) => {
     if (drain.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
-    say(`${signal}: ends within ${drainSeconds + HAND_BACK_SECONDS} s; a second signal ends it at once`);
+    say(
+      `${signal}: the worker ends within ${drainSeconds + HAND_BACK_SECONDS} s; a second signal ends the worker at once`,
+    );
     drain.abort();
     after(drainSeconds, abort);
     after(drainSeconds + HAND_BACK_SECONDS, giveUp);

@@ -31,7 +31,7 @@ export async function carryOut(
   const [finishEarly, abort] = [new AbortController(), new AbortController()];
   const interrupt = () => {
     if (!finishEarly.signal.aborted)
-      say('stopping: running searches are decided by their trials; press Ctrl-C again to end at once');
+      say('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
     (finishEarly.signal.aborted ? abort : finishEarly).abort();
   };
   process.on('SIGINT', interrupt);

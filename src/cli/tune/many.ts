@@ -42,7 +42,7 @@ export async function tuneMany(
   const excluded = OF_SEARCHES_HERE.filter((name) => isForFleet && options[name] !== undefined);
   if (excluded.length > 0)
     throw new UsageError(
-      `${excluded.map(optionFlag).join(', ')}: workers do not take this option; leave it or --fleet out`,
+      `${excluded.map(optionFlag).join(', ')}: workers ignore these options: remove them, or remove --fleet`,
     );
   checkSettings(surroundings, isDry, isForFleet);
   const folder = makeScratchFolder(surroundings.cacheDirectory, 'tune');

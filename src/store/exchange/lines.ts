@@ -48,25 +48,32 @@ const text = (longest: number) =>
   v.pipe(
     v.string(),
     v.maxLength(longest, `is longer than ${longest} characters`),
-    v.check(isPlain, 'has control characters in it'),
+    v.check(isPlain, 'contains control characters'),
   );
 const key = v.pipe(text(LONGEST_KEY), v.minLength(1, 'is empty'));
 const name = text(LONGEST_NAME);
 const reason = text(LONGEST_REASON);
-const instant = v.custom<string>(isInstant, 'is no instant in UTC such as 2026-01-31T08:00:00Z');
+const instant = v.custom<string>(isInstant, 'is not a UTC time such as 2026-01-31T08:00:00Z');
 const hex = (digits: number) =>
   v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `is not ${digits} hexadecimal digits`));
-const seconds = v.pipe(v.number('is no number'), v.finite('is not finite'), v.gtValue(0, 'is not positive'));
+const seconds = v.pipe(
+  v.number('is not a number'),
+  v.finite('is not finite'),
+  v.gtValue(0, 'is not positive'),
+);
 const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  v.custom<number>((value) => isIntegerWithin(value, least, most), `is no whole number from ${least} up`);
+  v.custom<number>(
+    (value) => isIntegerWithin(value, least, most),
+    `is not a whole number of at least ${least}`,
+  );
 
 const configuration = v.custom<Configuration>(
   (value) => isConfiguration(value) && isShortConfiguration(value),
-  'is no configuration of at most 4096 bytes',
+  'is not a valid configuration of at most 4096 bytes',
 );
 const ownConfiguration = v.pipe(
   configuration,
-  v.check(({ kind }) => kind !== 'default', 'is the default, which is never marked'),
+  v.check(({ kind }) => kind !== 'default', 'is the default: only other configurations get marks'),
 );
 
 const subject = { workload: key, target: key, device: key, compiler: key };
@@ -82,14 +89,14 @@ const form = v.pipe(
   v.check((value) => {
     const json = JSON.stringify(value) as string | undefined;
     return json !== undefined && json.length <= LONGEST_FORM && json.isWellFormed();
-  }, `is no JSON of at most ${LONGEST_FORM} characters`),
+  }, `is not JSON of at most ${LONGEST_FORM} characters`),
 );
 
 const workloadLine = v.pipe(
   v.strictObject({ ...versioned('workload'), key, form }),
   v.check(
     (line) => isWorkload(line.form) && workloadKey(line.form) === line.key,
-    'has a form that is no workload with this key',
+    'has an invalid form, or the key of another form',
   ),
 );
 const partLine = (type: Exclude<PartType, 'workload'>) => v.strictObject({ ...versioned(type), key, form });
@@ -109,12 +116,12 @@ const evidence = v.pipe(
     maxError: v.number(),
     trials: v.number(),
     tuningSeconds: v.number(),
-    families: v.custom<Evidence['families']>(areFamilies, 'is no sorted list of kinds'),
+    families: v.custom<Evidence['families']>(areFamilies, 'is not a sorted list of kinds'),
     complete: v.boolean(),
   }),
   v.check(
     (value) => isSoundEvidence(value),
-    'is not sound: times and ratios are positive, and low <= ratio <= high',
+    'is inconsistent: times and ratios must be positive, and low <= ratio <= high',
   ),
 );
 
@@ -128,7 +135,7 @@ const claimLine = v.pipe(
     ...origin,
     digest: hex(64),
   }),
-  v.check((claim) => digestOf(claim) === claim.digest, 'is not what its digest says: it was changed'),
+  v.check((claim) => digestOf(claim) === claim.digest, 'does not match its digest: the claim was changed'),
 );
 
 const markLine = v.strictObject({
@@ -142,7 +149,7 @@ const markLine = v.strictObject({
   ...origin,
 });
 
-const times = v.custom<readonly number[]>(areTimes, 'is no list of positive times');
+const times = v.custom<readonly number[]>(areTimes, 'is not a list of positive times');
 const run = v.pipe(
   v.strictObject({
     stage: v.picklist(['search', 'finals']),
@@ -154,7 +161,7 @@ const run = v.pipe(
   }),
   v.check(
     (one) => one.defaultSeconds === null || one.defaultSeconds.length === one.seconds.length,
-    'has times of the default at other sizes',
+    'has times and default times of different sizes',
   ),
 );
 
@@ -175,7 +182,7 @@ const trialLine = v.pipe(
   }),
   v.check(
     (trial) => (trial.outcome === 'measured') === (trial.seconds !== null),
-    'has a time although it was not measured, or none although it was',
+    'must have a time if its outcome is measured, and no time otherwise',
   ),
   v.check((trial) => trial.seconds !== null || trial.ratio === null, 'has a ratio without a time'),
 );

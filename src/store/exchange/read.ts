@@ -21,7 +21,7 @@ export function readLine(text: string): Reading {
   try {
     value = JSON.parse(text);
   } catch {
-    return refused('it is no JSON');
+    return refused('it is not JSON');
   }
   return readValue(value, text);
 }
@@ -37,7 +37,7 @@ export function readValue(value: unknown, text?: string): Reading {
     const verbatim = text ?? JSON.stringify(value);
     return verbatim.isWellFormed() && Buffer.byteLength(verbatim) <= LONGEST_LINE
       ? { outcome: 'foreign', text: verbatim }
-      : refused(`it is longer than ${LONGEST_LINE} bytes, or no text`);
+      : refused(`it is longer than ${LONGEST_LINE} bytes, or not valid Unicode`);
   }
   const result = v.safeParse(LINES[value['type'] as Line['type']], value, { abortEarly: true });
   if (result.success) return { outcome: 'line', line: result.output };

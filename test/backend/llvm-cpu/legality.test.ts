@@ -20,8 +20,12 @@ describe('the legality rules', () => {
   });
 
   test.each<[string, Partial<TileConfiguration>, string]>([
-    ['too few tiles', { distribution: [64, 64] }, 'distribution has 2 tiles'],
-    ['a negative tile', { distribution: [-1, 64, 0] }, 'distribution holds -1'],
+    ['too few tiles', { distribution: [64, 64] }, 'distribution has 2 tiles, and the operation 3 dimensions'],
+    [
+      'a negative tile',
+      { distribution: [-1, 64, 0] },
+      'distribution has the tile -1: a tile is a whole number from 0',
+    ],
     ['a distributed reduction', { distribution: [64, 64, 4] }, 'distribution tiles a reduction dimension'],
     [
       'a reduction tile on a parallel dimension',
@@ -31,7 +35,7 @@ describe('the legality rules', () => {
     [
       'a parallel dimension without a vector tile',
       { vectorCommonParallel: [0, 32, 0] },
-      'a dimension has no vector tile',
+      'every dimension needs a vector tile',
     ],
   ])('refuse %s', (_, change, reason) => {
     expect(illegality(shape, { ...base, ...change }, avx512)).toBe(reason);
@@ -40,6 +44,6 @@ describe('the legality rules', () => {
   test('depend on the width of the vector registers', () => {
     const wide = { ...base, vectorCommonParallel: [8, 64, 0], vectorReduction: [0, 0, 8] };
     expect(illegality(shape, wide, avx512)).toBeNull();
-    expect(illegality(shape, wide, { nativeVectorBytes: 32 })).toBe('vector tile is too large');
+    expect(illegality(shape, wide, { nativeVectorBytes: 32 })).toMatch('the vector tile is too large');
   });
 });

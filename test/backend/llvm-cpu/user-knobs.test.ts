@@ -101,7 +101,7 @@ describe('an illegal value', () => {
       'distribution_m=128: the tile is larger than the dimension (m=48)',
     ]);
     expect(illegal(matmul(8192, 8192, 64), { vector_m: [8, 8192] })).toEqual([
-      'vector_m=8192: vector tile is too large',
+      'vector_m=8192: the vector tile is too large: it must stay below 32768 bytes',
     ]);
     const blocks = {
       distribution_m: [256],
@@ -111,7 +111,7 @@ describe('an illegal value', () => {
       cache_k: [0, 64],
     };
     expect(illegal(matmul(512, 512, 512), blocks)).toEqual([
-      'cache_k=64: result tile across cache_reduction is too large',
+      'cache_k=64: the result tile of the cache_reduction loop is too large: it must stay below 32768 bytes',
     ]);
     for (const one of tried(gridSearch, matmul(512, 512, 512), blocks, 8))
       expect(one).not.toHaveProperty('cacheReduction');

@@ -219,7 +219,9 @@ describe('an export', () => {
     const skipped: string[] = [];
     const lines = [...exchangeAt(path).lines({}, (reason) => skipped.push(reason))];
     expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
-    expect(skipped).toEqual([`${SUBJECT.workload}: claim: it is not what its digest says: it was changed`]);
+    expect(skipped).toEqual([
+      `${SUBJECT.workload}: claim: it does not match its digest: the claim was changed`,
+    ]);
   });
 });
 

@@ -72,9 +72,9 @@ describe('refuses', () => {
           vectorReduction: Array<number>(600).fill(0),
         },
       }),
-      'claim: "configuration" is no configuration of at most 4096 bytes',
+      'claim: "configuration" is not a valid configuration of at most 4096 bytes',
     ],
-    ['a mark of the default', markLineOf({ configuration: { version: 1, kind: 'default' } }), 'never marked'],
+    ['a mark of the default', markLineOf({ configuration: { version: 1, kind: 'default' } }), 'is the default'],
     ['a generation below the first', markLineOf({ generation: -1 }), 'mark: "generation"'],
     ['an unknown kind of mark', { ...markLineOf(), kind: 'ugly' }, 'mark: "kind"'],
     ['some day', markLineOf({ createdAt: 'yesterday' }), 'mark: "createdAt"'],
@@ -92,7 +92,7 @@ describe('refuses', () => {
     [
       'a form beyond all measure',
       { ...partLinesOf()[1], form: 'x'.repeat(70_000) },
-      'target: "form" is no JSON',
+      'target: "form" is not JSON',
     ],
   ])('%s', (_, value, reason) => {
     expect(reasonOf(value)).toContain(reason);
@@ -156,7 +156,7 @@ describe('a file', () => {
 
   it('is read line by line, for any chunks', async () => {
     const bytes = Buffer.from(`\ufeff${line}\r\n\n  \n{"type":"ä","version":1}\nnonsense\n${line}`);
-    const expected = ['1 line', '4 foreign', '5 it is no JSON', '6 line'];
+    const expected = ['1 line', '4 foreign', '5 it is not JSON', '6 line'];
     for (const size of [1, 2, 3, 1000, bytes.length]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
         bytes.subarray(i * size, (i + 1) * size),
