@@ -1,5 +1,5 @@
 // The settings, the compiler, the input and the database of a command.
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { unknownDevice, type Device } from '../backend/device.ts';
 import { loadBackendOfDriver } from '../backend/index.ts';
@@ -251,4 +251,13 @@ function refuseUnreadable(input: string): void {
     throw new UserError(`${input}: the input cannot be read: ${refusalOf(error)}`, { cause: error });
   }
   if (statSync(input).isDirectory()) throw new UserError(`${input} is a folder: name a file with MLIR in it`);
+}
+
+/** @throws UserError for an unreadable file */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
+  }
 }

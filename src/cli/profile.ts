@@ -1,5 +1,5 @@
 // `iree-tuned profile`
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTunable } from '../input/operation.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
@@ -15,7 +15,7 @@ import { consoleBlock, type Tags } from '../compat/report.ts';
 import { writeReport } from '../compat/report-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { alone } from '../populate/executor.ts';
 import { UserError } from '../system/user-error.ts';
@@ -153,18 +153,15 @@ async function withInputs(
     throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
   if (input !== undefined) return read([{ path: input, shape: null }]);
   const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, sweepFlag);
-  const folder = makeScratchFolder(cacheDirectory, 'profile');
-  if (folder === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
-  try {
-    const sources = shapes.map((shape, i): Source => {
-      const path = join(folder, `shape-${i}.mlir`);
-      writeFileSync(path, shapeModule([shape]));
-      return { path, shape };
-    });
-    return await read(sources);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return withScratchFolder(cacheDirectory, 'profile', (folder) =>
+    read(
+      shapes.map((shape, i): Source => {
+        const path = join(folder, `shape-${i}.mlir`);
+        writeFileSync(path, shapeModule([shape]));
+        return { path, shape };
+      }),
+    ),
+  );
 }
 
 async function readInputs(

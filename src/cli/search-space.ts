@@ -1,12 +1,11 @@
 // The search space of a user, read from a file.
-import { readFileSync } from 'node:fs';
 import { backendNamed } from '../backend/index.ts';
 import { describeIllegal, readUserSpace, type WrittenKnob } from '../backend/user-space.ts';
 import { parseConfigText } from '../settings/config-text.ts';
 import type { Site } from '../site/site.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
+import { readText } from './context.ts';
 import { warn } from './output.ts';
 
 /**
@@ -21,14 +20,6 @@ export function readSpaceFile(path: string): WrittenKnob[] {
     values: typeof value === 'object' ? value : [value],
     where: `${path}:${line}`,
   }));
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UserError(`${path} cannot be read: ${messageOf(error)}`);
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 // Candidates as separate programs, for reading and for the compiler's tools.
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDefault } from '../backend/configuration.ts';
 import { backendOf, configurationKey, needsOf } from '../backend/index.ts';
@@ -8,9 +8,8 @@ import { moduleAt } from '../measure/common-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { makeFolder } from '../system/folder.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { UserError } from '../system/user-error.ts';
 import { candidatePhase, isOperationWork, workloadKey, type OperationWork } from '../workload/workload.ts';
 import { configurationName, type Measurement } from './measurement.ts';
 import { csvHeader, csvRow } from './report.ts';
@@ -23,9 +22,7 @@ export async function keepCandidates(
   { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
 ): Promise<void> {
   makeFolder(folder);
-  const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
-  if (workDirectory === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
-  try {
+  await withScratchFolder(cacheDirectory, 'candidates', async (workDirectory) => {
     const rows: string[] = [];
     for (const one of all) {
       const { operation, configuration } = one;
@@ -38,9 +35,7 @@ export async function keepCandidates(
       rows.push(csvRow(one, [], [name, one.message]));
     }
     writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
-  } finally {
-    rmSync(workDirectory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** A program in MLIR, and the flags to compile it. */

@@ -4,6 +4,7 @@ import { verdictOf } from '../decision/decision.ts';
 import { table } from '../report/table.ts';
 import type { Evidence } from '../store/store.ts';
 import { formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
+import { describeVerdict } from './describe-verdict.ts';
 import { expectedSeconds, type LeftOut, type Plan, type Planned } from './plan.ts';
 import type { Populated } from './populate.ts';
 import type { ConcludedProgram, PopulatedProgram } from './programs.ts';
@@ -122,16 +123,6 @@ function describeTuned({ forms, dispatches, decided }: PopulatedProgram): string
   ].join('; ');
 }
 
-const describeConcluded = ({ verdict: { functions, reason } }: ConcludedProgram): string =>
-  [
-    ...functions.map(({ name, timing, equal, reason }) =>
-      timing === null || equal !== true
-        ? `@${name}: ${reason ?? 'not decided'}`
-        : `@${name} ${formatSeconds(timing.seconds[0])} -> ${formatSeconds(timing.seconds[1])}, ${formatRatio(timing.ratio)}`,
-    ),
-    ...(reason === null ? [] : [reason]),
-  ].join('; ');
-
 /** The results of a run: gains, and reasons for workloads without a record. */
 export function describeResults(
   results: readonly Populated[],
@@ -160,7 +151,7 @@ export function describeResults(
       ? []
       : [table(['workload', ...siteColumn(sites), 'default', 'tuned', 'gain', 'configuration'], found), '']),
     ...tuned.map((one) => `${nameOfProgram(one, sites)}: ${describeTuned(one)}`),
-    ...concluded.map((one) => `${nameOfProgram(one, sites)} as a whole: ${describeConcluded(one)}`),
+    ...concluded.map((one) => `${nameOfProgram(one, sites)} as a whole:\n${describeVerdict(one.verdict)}`),
     results.length === 0
       ? `${plan.known.length} had a record before.`
       : `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,

@@ -15,6 +15,7 @@ import { makeFolder } from './folder.ts';
 import { filesOf, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { statFields } from './process-stat.ts';
+import { UserError } from './user-error.ts';
 
 /** Owner in a name: machine, process id, start time of the process. */
 const OWNER = '([0-9a-f]{8})-(\\d+)-(\\d+)';
@@ -43,6 +44,24 @@ export function makeScratchFolder(cacheDirectory: string, prefix: string): strin
     return folder;
   } catch {
     return null;
+  }
+}
+
+/**
+ * Runs an action with a scratch folder, and removes the folder.
+ * @throws UserError for a cache folder that cannot be written
+ */
+export async function withScratchFolder<T>(
+  cacheDirectory: string,
+  prefix: string,
+  action: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = makeScratchFolder(cacheDirectory, prefix);
+  if (folder === null) throw new UserError(`the cache folder ${cacheDirectory} cannot be written`);
+  try {
+    return await action(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

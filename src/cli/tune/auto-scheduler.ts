@@ -1,5 +1,5 @@
 // `iree-tuned tune --config`: runs a settings file of IREE's auto-scheduler.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { workloadsOf } from '../../decision/look-up.ts';
 import { backendNamed } from '../../backend/index.ts';
@@ -14,7 +14,7 @@ import { writeReport } from '../../compat/report-files.ts';
 import { resultBlock } from '../../compat/run-log.ts';
 import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
-import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from '../context.ts';
+import { atDevice, inspectInput, openDatabase, readText, settingsOf, surroundingsOf } from '../context.ts';
 import { warn } from '../output.ts';
 import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -43,7 +43,7 @@ export async function runAutoScheduler(
   program: CliCommand,
 ): Promise<void> {
   const begun = new Date();
-  const asked = readAutoScheduler(readFileSync(path, 'utf8'), path);
+  const asked = readAutoScheduler(readText(path), path);
   const folder = dirname(resolve(path));
   const input = resolve(folder, asked.input);
   if (!existsSync(input)) throw new UserError(`${path}: input_file ${asked.input}: there is no ${input}`);

@@ -1,5 +1,5 @@
 // `iree-tuned tune` of several inputs, shapes, misses or targets.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCompiler, findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
@@ -14,11 +14,9 @@ import { populationSite, type PopulationSite } from '../../populate/site.ts';
 import { readSweep } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { openStore } from '../../store/open.ts';
-import { makeScratchFolder } from '../../system/scratch.ts';
-import { messageOf } from '../../system/tell.ts';
-import { UserError } from '../../system/user-error.ts';
+import { withScratchFolder } from '../../system/scratch.ts';
 import type { CliCommand } from '../command.ts';
-import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { openDatabase, openIfThere, readText, surroundingsOf, UsageError, withTarget } from '../context.ts';
 import { readSpaceFile, restrictedTo } from '../search-space.ts';
 import { isSwept, sweepFlag } from '../sweep.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
@@ -45,10 +43,7 @@ export async function tuneMany(
       `${excluded.map(optionFlag).join(', ')}: workers ignore these options: remove them, or remove --fleet`,
     );
   checkSettings(surroundings, isDry, isForFleet);
-  const folder = makeScratchFolder(surroundings.cacheDirectory, 'tune');
-  if (folder === null)
-    throw new UserError(`the cache folder ${surroundings.cacheDirectory} cannot be written`);
-  try {
+  await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
     const here = await sitesOf(command.flags, options.flags ?? [], folder, surroundings);
     if (isForFleet && !isDry) await catchUp(here, surroundings);
     const store = isDry
@@ -85,9 +80,7 @@ export async function tuneMany(
     } finally {
       store.close();
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Workers tune workloads only, so programs have no results. */
@@ -108,7 +101,7 @@ interface Wanted extends Omit<PopulationRequest, 'programs'> {
 
 /** @throws UserError for an invalid option, or without any work */
 function wantedOf(inputs: readonly string[], options: TuneOptions): Wanted {
-  const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readList(file), file));
+  const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
   const sweep = isSwept(options) ? readSweep(options, sweepFlag) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
@@ -131,14 +124,6 @@ function requestOf({ models, swept, shapes, fromMisses }: Wanted, folder: string
   });
   const programs = [...models.map((path) => ({ path, source: path })), ...written];
   return { programs, shapes, fromMisses };
-}
-
-function readList(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`${file} cannot be read: ${messageOf(error)}`);
-  }
 }
 
 function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {

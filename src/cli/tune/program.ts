@@ -1,6 +1,7 @@
 // `iree-tuned tune` of one input.
 import type { Decision } from '../../decision/decision.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
+import { describeVerdict } from '../../populate/describe-verdict.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../../populate/tune-ahead.ts';
 import { explainOperations } from '../../report/explain.ts';
 import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
@@ -14,7 +15,6 @@ import { atDevice, inspectInput, openDatabase, surroundingsOf } from '../context
 import { page } from '../output.ts';
 import { search } from '../search.ts';
 import { restricted } from '../search-space.ts';
-import { describeVerdict } from './describe-verdict.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Tunes one input, and prints its operations. Ends with 1 where a workload is left without a result. */
@@ -63,7 +63,7 @@ export async function tuneProgram(input: string, options: TuneOptions, cli: CliC
       ];
     });
     const all = table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page);
-    return verdict === null ? all : `${all}\n\n${describeVerdict(verdict)}`;
+    return verdict === null ? all : `${all}\n\n${describeVerdict(verdict, page)}`;
   });
   const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
   if (!wanted.every(isKnown)) process.exitCode = 1;

@@ -1,17 +1,14 @@
 // The verdict of a program's run as text.
-import type { ProgramVerdict } from '../../program/verdict.ts';
-import { table } from '../../report/table.ts';
-import { formatRatio, formatSeconds } from '../../system/format.ts';
-import { page } from '../output.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { PLAIN, type Page } from '../report/page.ts';
+import { table } from '../report/table.ts';
+import { formatRatio, formatSeconds } from '../system/format.ts';
 
 /** A table of functions, then notes about functions and workloads that were left out. */
-export function describeVerdict({
-  functions,
-  skipped,
-  leftOut,
-  injected,
-  reason: why,
-}: ProgramVerdict): string {
+export function describeVerdict(
+  { functions, skipped, leftOut, injected, reason: why }: ProgramVerdict,
+  page: Page = PLAIN,
+): string {
   const rows = functions.map(({ name, timing, equal, reason }) => [
     `@${name}`,
     formatSeconds(timing?.seconds[0] ?? NaN),
