@@ -91,7 +91,8 @@ export interface Taken {
 
 const digits = (value: number) => Number(value.toPrecision(3));
 const ms = (seconds: number) => digits(1000 * seconds);
-const orDash = (value: number | null | undefined) => (value == null ? '-' : digits(value));
+const orDash = (value: number | null | undefined) =>
+  value === null || value === undefined ? '-' : digits(value);
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 const originOn = ({ machine: { model, cores, threads, driver } }: OnCpu) => ({

@@ -13,5 +13,8 @@ export const PICTURES: Readonly<Record<string, () => string>> = {
   'gains.svg': () => gainsPicture(runOf('onnx')),
 };
 
-if (import.meta.main)
+if (import.meta.main) {
   for (const [name, make] of Object.entries(PICTURES)) writeFileSync(join(FOLDER, name), make());
+  const { writeReportPicture } = await import('./report-picture.ts');
+  await writeReportPicture(join(FOLDER, 'report.png'));
+}

@@ -61,7 +61,7 @@ function gains(facts: Facts, hasRecords: boolean): Section {
   const lede =
     geometricMean === null
       ? `The compiler's default is best for ${facts.records === 1 ? 'the only record' : `all ${counted(facts.default, 'usable record')}`}.`
-      : `${counted(faster, 'record')} of ${countText(facts.records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(facts.default)} the default is best${failed === 0 ? '' : `; ${countText(failed)} are not used because they failed`}.`;
+      : `${counted(faster, 'record')} of ${countText(facts.records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(facts.default)} the default is best${failed === 0 ? '' : `; ${countText(failed)} ${failed === 1 ? 'is not used because it' : 'are not used because they'} failed`}.`;
   return {
     ...{ id: 'gains', short: 'Gains', title: 'Gains', lede: hasRecords ? lede : '' },
     missing: hasRecords ? [] : [NO_RECORDS],
