@@ -24,19 +24,21 @@ import {
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
+import { readSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
 import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 import { isOperationWork } from '../src/workload/workload.ts';
 
 const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
 
-const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clones N] [--budget SECONDS] [--device DRIVER] [--json FILE]
+const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clones N] [--budget SECONDS] [--device DRIVER] [--wide FILE] [--json FILE]
 
   SHAPE     MxNxK or MxNxKxTYPE (default: ${DEFAULT_SHAPES.join(' ')})
   --again   tunings of each shape, each with an empty database and a new seed (default 10)
   --clones  finals of the default against clones of itself, over all shapes (default 50)
   --budget  seconds of each tuning (default 60)
   --device  local-sync for one thread (default), or local-task for all threads
+  --wide    measured spaces (bench/spaces.ts), whose best configurations of each shape are timed beside the decided ones
   --json    also write all values to FILE`;
 
 /** Clones in each final: the number of finalists of a search. */
@@ -44,6 +46,9 @@ const CLONES = 4;
 
 /** Processes that time all decided configurations at the end, interleaved. */
 const PROCESSES = 24;
+
+/** Configurations of a measured space that are timed again, because the best measurement may be a lucky one. */
+const BEST_OF_WIDE = 5;
 
 /** Configurations within this share of the best count as equally good. */
 const AS_GOOD = 0.03;
@@ -55,7 +60,9 @@ interface Repeated {
   /** The same ratio in the record. */
   readonly recorded: readonly number[];
   readonly configurations: readonly string[];
-  /** Number of decisions that are as good as the best one. */
+  /** The same for the best configuration of the measured space; 0 without one. */
+  readonly wide: number;
+  /** Number of decisions that are as good as the best configuration. */
   readonly asGood: number;
 }
 
@@ -67,13 +74,14 @@ interface Cloned {
 }
 
 async function main(): Promise<void> {
-  const args = readArguments(['again', 'clones', 'budget', 'device', 'json'], USAGE);
+  const args = readArguments(['again', 'clones', 'budget', 'device', 'wide', 'json'], USAGE);
   const names = args.positionals.length > 0 ? args.positionals : DEFAULT_SHAPES;
   const again = wholeNumber(args, 'again', 10, 0);
   const clones = wholeNumber(args, 'clones', 50, 0);
   const budgetSeconds = secondsOption(args, 'budget', 60);
   const json = jsonFile(args);
   const driver = args.options['device'] ?? 'local-sync';
+  const wide = args.options['wide'] === undefined ? [] : readSpaces(args.options['wide']);
   const place = await openWorkplace();
   const surroundings = surroundingsOf(place, driver);
   const shapes: MatmulSearch[] = [];
@@ -95,7 +103,8 @@ async function main(): Promise<void> {
 
   const repeated: Repeated[] = [];
   for (const shape of again > 0 ? shapes : []) {
-    repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings));
+    const best = bestOf(wide.find(({ name }) => name === shape.name));
+    repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings, best));
     console.log(repeatedText(repeated.at(-1)!));
   }
   writeJson(json, { ...about, cloned, repeated });
@@ -127,12 +136,22 @@ async function finalsOf(
   return finals;
 }
 
-/** Tunes a shape several times with an empty database, then times all decided configurations in one run. */
+const bestOf = (space: MeasuredSpace | undefined): Configuration[] =>
+  (space?.trials ?? [])
+    .toSorted(([, a], [, b]) => (b ?? 0) - (a ?? 0))
+    .slice(0, BEST_OF_WIDE)
+    .map(([configuration]) => configuration);
+
+/**
+ * Tunes a shape several times with an empty database, then times all decided configurations in one run.
+ * @param wide other configurations to time in that run
+ */
 async function tuneAgain(
   shape: MatmulSearch,
   times: number,
   budgetSeconds: number,
   surroundings: Surroundings,
+  wide: readonly Configuration[],
 ): Promise<Repeated> {
   const { name, work, site, toolchain } = shape;
   const decided: { readonly configuration: Configuration; readonly recorded: number }[] = [];
@@ -151,15 +170,18 @@ async function tuneAgain(
     decided.push({ configuration: known.configuration, recorded: known.evidence.ratio });
   }
   const texts = decided.map(({ configuration }) => configurationText(configuration));
-  const distinct = new Map(decided.map(({ configuration }, i) => [texts[i]!, configuration]));
-  const speedOf = await trueSpeeds(toolchain, work, distinct);
+  const distinct = [...decided.map(({ configuration }) => configuration), ...wide];
+  const named = new Map(distinct.map((configuration) => [configurationText(configuration), configuration]));
+  const speedOf = await trueSpeeds(toolchain, work, named);
   const speeds = texts.map((text) => speedOf.get(text)!);
+  const best = Math.max(...speedOf.values());
   return {
     shape: name,
     speeds,
     recorded: decided.map(({ recorded }) => recorded),
     configurations: texts,
-    asGood: speeds.filter((speed) => speed >= (1 - AS_GOOD) * Math.max(...speeds)).length,
+    wide: Math.max(0, ...wide.map((one) => speedOf.get(configurationText(one))!)),
+    asGood: speeds.filter((speed) => speed >= (1 - AS_GOOD) * best).length,
   };
 }
 
@@ -195,14 +217,15 @@ const clonesText = (cloned: readonly Cloned[]): string =>
     cloned.map(({ shape, finals, claims }) => [shape, String(finals), String(claims)]),
   );
 
-function repeatedText({ shape, speeds, recorded, asGood }: Repeated): string {
-  const best = Math.max(...speeds);
+function repeatedText({ shape, speeds, recorded, wide, asGood }: Repeated): string {
+  const best = Math.max(...speeds, wide);
   const list = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(' ');
   return [
     `${shape}: ${asGood} of ${speeds.length} tunings within ${100 * AS_GOOD}% of the best`,
     `  of the best  ${list(speeds.map((speed) => speed / best))}`,
     `  to default   ${list(speeds)}`,
     `  recorded     ${list(recorded)}`,
+    ...(wide > 0 ? [`  the best of the measured space  ${wide.toFixed(2)}`] : []),
   ].join('\n');
 }
 

@@ -58,14 +58,15 @@ async function main(): Promise<void> {
   const files =
     args.positionals.length > 0 ? args.positionals : readdirSync(data).map((file) => join(data, file));
   const results: unknown[] = [];
-  for (const file of files) {
-    const spaces = readSpaces(file);
-    const forests = forestsWithout(spaces);
-    const doubt = doubtOf(spaces, forests);
+  const measured = files.map((file) => ({ file, spaces: readSpaces(file) }));
+  const all = measured.flatMap(({ spaces }) => spaces);
+  const allForests = forestsWithout(all);
+  const doubt = doubtOf(all, allForests);
+  for (const { file, spaces } of measured) {
     const untimed: number[] = [];
     const searched = new Map<string, Searched[]>();
-    for (const [i, space] of spaces.entries()) {
-      const forest = forests[i]!;
+    for (const space of spaces) {
+      const forest = allForests[all.indexOf(space)]!;
       untimed.push(shareUntimed(space, forest));
       for (const [name, strategy] of Object.entries(STRATEGIES))
         for (let seed = 1; seed <= seeds; seed++) {

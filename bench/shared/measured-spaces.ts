@@ -1,9 +1,11 @@
 // Search spaces with many measured configurations, as lines of JSON, one for each workload.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { SpaceOptions } from '../../src/backend/backend.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
+import { root } from './workplace.ts';
 
 export interface MeasuredSpace {
   /** Such as `512x512x512xf16`. */
@@ -22,6 +24,12 @@ export function readSpaces(path: string): MeasuredSpace[] {
   if (!existsSync(path)) return [];
   const lines = gunzipSync(readFileSync(path)).toString().split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as MeasuredSpace);
+}
+
+/** All spaces in `bench/data/spaces`. */
+export function allSpaces(): MeasuredSpace[] {
+  const folder = join(root, 'bench/data/spaces');
+  return readdirSync(folder).flatMap((file) => readSpaces(join(folder, file)));
 }
 
 export const writeSpaces = (path: string, spaces: readonly MeasuredSpace[]): void => {

@@ -27,12 +27,21 @@ function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
   });
 }
 
-const trainForest = (spaces: readonly MeasuredSpace[]): Forest =>
-  boost(spaces.flatMap(samplesOf), BOOST, seededRandom(1));
+/** Sizes without the element type. */
+const shapeOf = ({ name }: MeasuredSpace): string => /^[\dx]*\d/.exec(name)![0];
 
-/** One forest for each space, trained without its shape (leave-one-out). */
-export const forestsWithout = (spaces: readonly MeasuredSpace[]): Forest[] =>
-  spaces.map((space) => trainForest(spaces.filter(({ name }) => name !== space.name)));
+/** One forest for each space, trained without its shape in any element type and instruction set. */
+export function forestsWithout(spaces: readonly MeasuredSpace[]): Forest[] {
+  const samples = spaces.map(samplesOf);
+  const shapes = new Set(spaces.map(shapeOf));
+  const forests = new Map(
+    Array.from(shapes, (shape) => {
+      const others = samples.filter((_, i) => shapeOf(spaces[i]!) !== shape);
+      return [shape, boost(others.flat(), BOOST, seededRandom(1))];
+    }),
+  );
+  return spaces.map((space) => forests.get(shapeOf(space))!);
+}
 
 /** Root mean square error of predictions. @param forests from `forestsWithout` */
 export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Forest[]): Prior['doubt'] {
@@ -44,7 +53,7 @@ export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Fore
 }
 
 export function trainPrior(spaces: readonly MeasuredSpace[]): Prior {
-  const forest = trainForest(spaces);
+  const forest = boost(spaces.flatMap(samplesOf), BOOST, seededRandom(1));
   return {
     features: samplesOf(spaces[0]!)[0]!.x.length,
     forest,

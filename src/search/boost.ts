@@ -50,10 +50,10 @@ const rounded = (value: number): number => Number(value.toPrecision(5));
 export function boost(samples: readonly Sample[], options: BoostOptions, random: Random): Forest {
   const features = samples[0]!.x.length;
   const thresholds = Array.from({ length: features }, (_, f) => thresholdsOf(samples.map(({ x }) => x[f]!)));
-  /** For each feature, the range of each sample. */
   const ranges = thresholds.map((own, f) =>
     Uint8Array.from(samples, ({ x }) => own.filter((threshold) => x[f]! >= threshold).length),
   );
+  const weights = Float64Array.from(samples, ({ weight }) => weight);
   const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   const base = samples.reduce((sum, { y, weight }) => sum + y * weight, 0) / total;
   const residual = Float64Array.from(samples, ({ y }) => y - base);
@@ -63,33 +63,39 @@ export function boost(samples: readonly Sample[], options: BoostOptions, random:
     const some = thresholds.flatMap((own, f) =>
       own.length > 0 && random() < options.featureShare ? [f] : [],
     );
-    const tree = grow(samples, residual, chosen, some, thresholds, ranges, options);
+    const weighted = residual.map((one, i) => one * weights[i]!);
+    const tree = grow({ ranges, thresholds, weights, weighted }, chosen, some, options);
     trees.push(tree);
     for (const [i, { x }] of samples.entries()) residual[i]! -= valueAt(tree, x);
   }
   return { base: rounded(base), trees };
 }
 
+/** Samples of one tree, as columns. */
+interface Columns {
+  /** For each feature, the range of each sample. */
+  readonly ranges: readonly Uint8Array[];
+  readonly thresholds: readonly (readonly number[])[];
+  readonly weights: Float64Array;
+  /** Residuals times weights. */
+  readonly weighted: Float64Array;
+}
+
 function grow(
-  samples: readonly Sample[],
-  residual: Float64Array,
+  columns: Columns,
   chosen: readonly number[],
   features: readonly number[],
-  thresholds: readonly (readonly number[])[],
-  ranges: readonly Uint8Array[],
   { depth, rate, leastWeight, shrinkage }: BoostOptions,
 ): Tree {
+  const { ranges, thresholds } = columns;
   const [feature, value, below] = [[0], [0], [0]];
   const open: { node: number; own: readonly number[]; level: number }[] = [
     { node: 0, own: chosen, level: 0 },
   ];
   while (open.length > 0) {
     const { node, own, level } = open.shift()!;
-    const sums = sumsOf(own, samples, residual);
-    const split =
-      level < depth
-        ? bestSplit(own, samples, residual, features, thresholds, ranges, leastWeight, shrinkage)
-        : null;
+    const sums = sumsOf(own, columns);
+    const split = level < depth ? bestSplit(own, columns, sums, features, leastWeight, shrinkage) : null;
     if (split === null) {
       feature[node] = -1;
       value[node] = rounded((rate * sums.sum) / (sums.weight + shrinkage));
@@ -109,41 +115,44 @@ function grow(
   return { feature, value, below };
 }
 
-function sumsOf(own: readonly number[], samples: readonly Sample[], residual: Float64Array) {
+interface Sums {
+  readonly sum: number;
+  readonly weight: number;
+}
+
+function sumsOf(own: readonly number[], { weights, weighted }: Columns): Sums {
   let [sum, weight] = [0, 0];
   for (const i of own) {
-    sum += residual[i]! * samples[i]!.weight;
-    weight += samples[i]!.weight;
+    sum += weighted[i]!;
+    weight += weights[i]!;
   }
   return { sum, weight };
 }
 
 function bestSplit(
   own: readonly number[],
-  samples: readonly Sample[],
-  residual: Float64Array,
+  { ranges, thresholds, weights, weighted }: Columns,
+  all: Sums,
   features: readonly number[],
-  thresholds: readonly (readonly number[])[],
-  ranges: readonly Uint8Array[],
   leastWeight: number,
   shrinkage: number,
 ): { readonly feature: number; readonly at: number } | null {
-  const all = sumsOf(own, samples, residual);
   const scoreOf = (sum: number, weight: number) => (sum * sum) / (weight + shrinkage);
   const least = scoreOf(all.sum, all.weight) + 1e-9;
   let best: { readonly feature: number; readonly at: number; readonly score: number } | null = null;
   for (const f of features) {
     const count = thresholds[f]!.length + 1;
-    const [sums, weights] = [new Float64Array(count), new Float64Array(count)];
+    const [sumIn, weightIn] = [new Float64Array(count), new Float64Array(count)];
+    const column = ranges[f]!;
     for (const i of own) {
-      const range = ranges[f]![i]!;
-      sums[range]! += residual[i]! * samples[i]!.weight;
-      weights[range]! += samples[i]!.weight;
+      const range = column[i]!;
+      sumIn[range]! += weighted[i]!;
+      weightIn[range]! += weights[i]!;
     }
     let [sum, weight] = [0, 0];
     for (let at = 0; at < count - 1; at++) {
-      sum += sums[at]!;
-      weight += weights[at]!;
+      sum += sumIn[at]!;
+      weight += weightIn[at]!;
       if (weight < leastWeight || all.weight - weight < leastWeight) continue;
       const score = scoreOf(sum, weight) + scoreOf(all.sum - sum, all.weight - weight);
       if (score > least && (best === null || score > best.score)) best = { feature: f, at, score };

@@ -8,7 +8,7 @@ import type { Forest } from '../search/forest.ts';
 import type { Doubt } from '../search/likeness.ts';
 import type { SearchSpace } from '../search/space.ts';
 import { packageRoot } from '../system/package-root.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../workload/workload.ts';
+import { isDynamic, isOperationWork, type Workload } from '../workload/workload.ts';
 
 export interface Prior {
   /** Number of features. A prior of another version of this program may have another one. */
@@ -17,23 +17,16 @@ export interface Prior {
   readonly doubt: Doubt;
 }
 
-/** File name of a prior, by vector registers and element types, such as `llvm-cpu-64x32-f32.json`. */
-export const priorName = (
-  { name }: Pick<Backend, 'name'>,
-  { lhs, rhs }: Pick<OperationWork, 'lhs' | 'rhs'>,
-  { nativeVectorBytes, vectorRegisters }: Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters'>,
-): string =>
-  `${name}-${nativeVectorBytes}x${vectorRegisters}-${[...new Set([lhs.elementType, rhs.elementType])].join('-')}.json`;
-
+/** Priors by backend. */
 const loaded = new Map<string, Prior | null>();
 
-/** Null if the file is missing or not valid JSON. */
+/** The prior of a backend; null if the file is missing or not valid JSON. */
 function readPrior(name: string): Prior | null {
   const known = loaded.get(name);
   if (known !== undefined) return known;
   let prior: Prior | null = null;
   try {
-    prior = JSON.parse(readFileSync(join(packageRoot, 'db/priors', name), 'utf8')) as Prior;
+    prior = JSON.parse(readFileSync(join(packageRoot, 'db/priors', `${name}.json`), 'utf8')) as Prior;
   } catch {
     // Without a prior a search only takes longer.
   }
@@ -50,7 +43,7 @@ export function spaceWithPrior(
   const space = backend.spaceOf(workload, options);
   // A user's own choice of configurations is tried unchanged.
   if (!isOperationWork(workload) || isDynamic(workload) || options.only !== undefined) return space;
-  const prior = readPrior(priorName(backend, workload, options));
+  const prior = readPrior(backend.name);
   const first = space.starts[0] && space.configurationAt(space.starts[0]);
   if (prior === null || !first) return space;
   if (backend.featuresOf(workload, first, options)?.length !== prior.features) return space;

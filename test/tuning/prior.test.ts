@@ -1,11 +1,9 @@
 // Priors in files.
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FEATURES } from '../../src/backend/llvm-cpu/features.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict } from '../../src/search/forest.ts';
-import { packageRoot } from '../../src/system/package-root.ts';
-import { priorName, spaceWithPrior } from '../../src/tuning/prior.ts';
+import { spaceWithPrior } from '../../src/tuning/prior.ts';
 import { matmul } from '../support/workloads.ts';
 
 const OPTIONS = {
@@ -14,24 +12,29 @@ const OPTIONS = {
 };
 
 describe('the space of a matmul', () => {
-  test('has the prior of its registers and element types', () => {
-    expect(priorName(llvmCpu, matmul(4, 5, 6), OPTIONS)).toBe('llvm-cpu-64x32-f32.json');
-    expect(readdirSync(join(packageRoot, 'db/priors'))).toContain('llvm-cpu-64x32-f32.json');
-    const { guide, starts } = spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS);
-    const features = guide!.featuresAt(starts[0]!)!;
-    expect(Math.abs(predict(guide!.forest, features))).toBeLessThan(4);
-  });
-
-  test('has none for other registers, and where a user restricts it', () => {
-    const without = [
-      { ...OPTIONS, nativeVectorBytes: 1024 },
-      { ...OPTIONS, only: { peeling: [0] } },
+  test('has the prior of its backend, for any registers and element types', () => {
+    const spaces = [
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS),
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500), {
+        ...OPTIONS,
+        nativeVectorBytes: 32,
+        vectorRegisters: 16,
+      }),
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500, ['bf16', 'bf16', 'f32']), OPTIONS),
     ];
-    for (const options of without)
-      expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options).guide).toBeUndefined();
+    for (const { guide, starts } of spaces) {
+      const features = guide!.featuresAt(starts[0]!)!;
+      expect(features).toHaveLength(FEATURES.length);
+      expect(Math.abs(predict(guide!.forest, features))).toBeLessThan(4);
+    }
   });
 
-  test('has none that asks about other numbers than this version knows', () => {
+  test('has none where a user restricts it', () => {
+    const options = { ...OPTIONS, only: { peeling: [0] } };
+    expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options).guide).toBeUndefined();
+  });
+
+  test('has none that has other features than this version', () => {
     const other = { ...llvmCpu, featuresOf: () => [1, 2, 3] };
     expect(spaceWithPrior(other, matmul(500, 500, 500), OPTIONS).guide).toBeUndefined();
   });

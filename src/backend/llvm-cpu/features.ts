@@ -8,12 +8,13 @@ import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
 
 /** Names of the features, in their order. A prior with other names comes from another version of this program. */
 export const FEATURES = [
+  ...['vectorBytes', 'vectorRegisters', 'lhsBytes', 'rhsBytes', 'accumulatorBytes'],
   ...['m', 'n', 'k', 'batch', 'bytes', 'lhsInL1', 'rhsInL2'],
   ...['rows', 'vectors', 'depth', 'accumulators', 'registers', 'spilled', 'broadcasts', 'loads'],
   ...['otherRows', 'rowRemainder', 'laneRemainder', 'depthRemainder', 'partVector', 'peeling'],
   ...['workgroupM', 'workgroupN', 'workgroups', 'idle', 'workgroupRemainderM', 'workgroupRemainderN'],
   ...['panelA', 'panelB', 'panelC', 'tilesM', 'tilesN', 'tilesK'],
-  ...['hasCache', 'hasCacheK', 'cacheM', 'cacheN', 'cacheK', 'cachedA', 'cachedB', 'cachedC', 'inner'],
+  ...['hasCache', 'hasCacheK', 'cacheM', 'cacheN', 'cacheK', 'cachedA', 'cachedB', 'cachedC'],
 ] as const;
 
 const log = (value: number): number => Math.log2(Math.max(value, 2 ** -10));
@@ -69,6 +70,7 @@ export function tileFeatures(
   const ck = product('k', tile(c.cacheReduction, size));
   const kSize = k;
   return [
+    ...[log(options.nativeVectorBytes), options.vectorRegisters, log(a), log(b), log(r)],
     ...[log(m), log(n), log(k), log(batch)],
     ...[log(a * m * k + b * k * n + r * m * n), log(a * k), log(b * k * n)],
     ...[log(rows), log(vectors), log(depth), log(accumulators)],
@@ -85,6 +87,5 @@ export function tileFeatures(
     ...[log(wm / rows), log(wn / laneTile), log(k / depth)],
     ...[c.cacheParallel === undefined ? 0 : 1, c.cacheReduction === undefined ? 0 : 1],
     ...[log(cm), log(cn), log(ck), log(a * cm * ck), log(b * ck * cn), log(r * cm * cn)],
-    c.vectorInnerParallel === undefined ? 0 : 1,
   ];
 }

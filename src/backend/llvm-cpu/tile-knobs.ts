@@ -94,7 +94,8 @@ export function knobsOf(
         isLane ? roundUp(size, lanes) : size,
       );
       add('cache', d, cacheTiles(size), size);
-      if (d === lane && size > lanes) add('inner', d, [0, lanes], size);
+      // The level has no effect in this compiler, so that only a user's list has it.
+      if (d === lane && only?.['inner'] !== undefined) add('inner', d, [0], size);
     }
   }
   return { tiles, peeling: only?.['peeling'] ?? [0, 1] };
