@@ -1,4 +1,5 @@
 // The user's command as the compiler reads it, and the same with more flags for our own compiles.
+import type { Reason } from '../system/reason.ts';
 import { isText } from '../system/undecoded.ts';
 import { readArguments, type CompilerArguments } from './arguments.ts';
 import type { FoundCompiler } from './find.ts';
@@ -6,6 +7,7 @@ import { writingOf } from './flag-roles.ts';
 import { loadOptionTable } from './options.ts';
 import { readResponseFile } from './response-file.ts';
 import { expandResponseFiles } from './response.ts';
+import { whyUntouched } from './untouched.ts';
 
 /** The user's command and its compiler. */
 export interface Command {
@@ -15,6 +17,8 @@ export interface Command {
   /** `argv` with expanded response files. Indices in `arguments` refer to it. */
   readonly expanded: readonly string[];
   readonly arguments: CompilerArguments;
+  /** Why the command cannot be tuned with any input; null if it can. */
+  readonly whyUntouched: Reason | null;
   /** How the compiler rewrites the program into other forms; absent for the original. Not part of `argv`. */
   readonly rewriting?: Rewriting;
 }
@@ -45,16 +49,10 @@ export async function readCommand(
 ): Promise<Command> {
   const expansion = expandResponseFiles(argv, readResponseFile);
   const table = await loadOptionTable(compiler.executable, cacheDirectory);
-  const args = readArguments(expansion.argv, table);
-  return {
-    compiler,
-    argv,
-    expanded: expansion.argv,
-    arguments: {
-      ...args,
-      unclear: argv.every(isText) ? (expansion.problem ?? args.unclear) : 'an argument is not UTF-8',
-    },
-  };
+  const read = readArguments(expansion.argv, table);
+  const unclear = argv.every(isText) ? (expansion.problem ?? read.unclear) : 'an argument is not UTF-8';
+  const args = { ...read, unclear };
+  return { compiler, argv, expanded: expansion.argv, arguments: args, whyUntouched: whyUntouched(args) };
 }
 
 const FLAG = /^--?([^=]+)(=?)/;

@@ -2,8 +2,9 @@
 import { statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
-import { candidateFlags, userTuningFlag } from '../compiler/flag-roles.ts';
-import { hasFlag, lastValue, type CompilerArguments } from '../compiler/arguments.ts';
+import { DESCRIPTOR } from '../compiler/untouched.ts';
+import { candidateFlags } from '../compiler/flag-roles.ts';
+import { hasFlag, type CompilerArguments } from '../compiler/arguments.ts';
 import type { Command } from '../compiler/command.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
@@ -40,8 +41,8 @@ export async function inspect(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Inspected | PassThrough> {
-  const reason = whyUntouched(command.arguments);
-  if (reason !== null) return passOnce(reason);
+  const { whyUntouched } = command;
+  if (whyUntouched !== null) return passOnce(whyUntouched);
   const site = await describeSite(command, surroundings);
   if ('noSite' in site && site.targets.length > 0) return { ...passOnce(site.noSite), targets: site.targets };
   // Without a tuner for the target, reading the input would only cost time.
@@ -57,9 +58,8 @@ export async function inspectInput(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Input | PassThrough> {
-  const { arguments: args } = command;
-  const reason = whyUntouched(args);
-  if (reason !== null) return passOnce(reason);
+  const { arguments: args, whyUntouched } = command;
+  if (whyUntouched !== null) return passOnce(whyUntouched);
   const fromStdin = args.input!.kind === 'stdin';
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
@@ -86,9 +86,6 @@ export async function inspectInput(
     );
   return { ...text, reading, ...found };
 }
-
-/** Paths of file descriptors: each process has its own. */
-const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 
 const isPlainFile = (path: string): boolean =>
   !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
@@ -121,29 +118,6 @@ function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions 
     ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
   };
 }
-
-/** Why a command cannot be tuned: it does not compile one input to the end, or the user tunes it. Null if it can. */
-function whyUntouched(args: CompilerArguments): Reason | null {
-  if (args.informational) return because('information-only');
-  if (args.unclear !== null) return because('command-unclear', args.unclear);
-  if (args.input === null) return because('no-input');
-  // A held output is delivered later, when the name of a descriptor means another file.
-  if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return because('output-descriptor');
-  const tuning = userTuningFlag(args.flags);
-  if (tuning !== null) return because('own-tuning', `${tuning} is given`);
-  for (const [flag, whole] of Object.entries(WHOLE_COMPILE)) {
-    const value = lastValue(args, flag);
-    if (value !== null && !whole.includes(value)) return because('partial-compile', `--${flag}=${value}`);
-  }
-  return null;
-}
-
-/** Values of flags with which the compiler compiles an input from its start to its end. */
-const WHOLE_COMPILE = {
-  'compile-to': ['end', 'vm'],
-  'compile-from': ['start', 'input'],
-  'compile-mode': ['std'],
-};
 
 /** The input, or the reason why it is not read. */
 async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {

@@ -116,7 +116,8 @@ async function partOf(
   { settings, ...given }: Surroundings,
 ): Promise<Part> {
   const { backend } = target;
-  const command = await readCommand(argvForBackend(asked, backend), asked.compiler, given.cacheDirectory);
+  const argv = argvForBackend(asked, backend);
+  const command = await readCommand(argv, asked.compiler, given.cacheDirectory);
   const isOwn =
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;

@@ -1,6 +1,7 @@
 // The parts of an inspected compile, without a compiler: command, input, site and settings.
 import { parse } from 'mlir-parser-ts';
 import { readArguments } from '../../src/compiler/arguments.ts';
+import { whyUntouched } from '../../src/compiler/untouched.ts';
 import type { Command } from '../../src/compiler/command.ts';
 import type { Input } from '../../src/input/input.ts';
 import { classify } from '../../src/input/operation.ts';
@@ -15,11 +16,13 @@ import { matmul } from './workloads.ts';
 /** A command line of an iree-compile that does not exist. */
 export function commandOf(...argv: string[]): Command {
   const executable = '/nowhere/iree-compile';
+  const args = readArguments(argv, { kindOf: (name) => (name === 'o' ? 'value' : 'flag') });
   return {
     compiler: { executable, invokedAs: executable, origin: 'PATH' },
     argv,
     expanded: argv,
-    arguments: readArguments(argv, { kindOf: (name) => (name === 'o' ? 'value' : 'flag') }),
+    arguments: args,
+    whyUntouched: whyUntouched(args),
   };
 }
 

@@ -29,6 +29,7 @@ const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
     expanded: compile.argv,
     compiler: { executable: 'iree-compile', invokedAs: 'iree-compile', origin: 'PATH' },
   },
+  whyUntouched: null,
   arguments: { input: null, output: { kind: 'file', path }, flags, informational: false, unclear: null },
 });
 
