@@ -26,7 +26,7 @@ export const REASONS = {
 
   // The target or the device.
   'target-unknown': 'the target is not known',
-  'several-targets': 'several target devices',
+  'several-targets': 'several targets of one backend, or for a command about one target',
   'backend-unsupported': 'no tuner for the backend yet',
   'device-missing': 'the device is not found',
   'device-unsuitable': 'the device does not run code for the target',
