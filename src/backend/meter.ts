@@ -9,7 +9,7 @@ export interface Meter {
    * Whether each candidate first runs in its own process, with a check of the result. On a GPU a kernel that hangs or writes outside its
    * memory breaks all other kernels of the process.
    */
-  readonly isVerifiedAlone: boolean;
+  isVerifiedAlone(device: Device): boolean;
   /** Flags that fill all allocated memory with garbage, which shows unwritten parts of a result. */
   readonly fillingFlags: readonly string[];
   /**

@@ -34,7 +34,9 @@ export async function timeCandidates(
     };
   const meter = meterOf(toolchain.device);
   const failed = new Map(
-    meter.isVerifiedAlone ? await failuresAlone(toolchain, workload, module, candidates) : [],
+    meter.isVerifiedAlone(toolchain.device)
+      ? await failuresAlone(toolchain, workload, module, candidates)
+      : [],
   );
   const right = candidates.filter((name) => !failed.has(name));
   const seconds = new Map<string, readonly number[]>();

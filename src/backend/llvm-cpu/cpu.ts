@@ -49,7 +49,7 @@ export function deviceFlags(device: Device): string[] {
 /** The placement of operands changes the speed. Calls take almost no time. */
 export const meter: Meter = {
   hasPlacements: true,
-  isVerifiedAlone: false,
+  isVerifiedAlone: () => false,
   fillingFlags: ['--device_allocator=debug'],
   repeats: () => 1,
   startSeconds: 0.05,

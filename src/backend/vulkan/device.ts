@@ -130,7 +130,8 @@ const REPEATS = 16;
 
 export const meter: Meter = {
   hasPlacements: false,
-  isVerifiedAlone: true,
+  // Each process compiles all kernels of the module: a batch would take half of its time. A kernel on the CPU breaks its process only.
+  isVerifiedAlone: ({ gpu }) => gpu?.isSoftware !== true,
   // The runtime's debug allocator does not work on Vulkan. Guards around results show unwritten parts instead.
   fillingFlags: [],
   repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
