@@ -28,7 +28,7 @@ const DEFERRED: readonly Deferred[] = [
   {
     name: 'vulkan-spirv',
     drivers: ['vulkan'],
-    kinds: ['spirv-tile'],
+    kinds: ['spirv-cooperative', 'spirv-promoted', 'spirv-tile'],
     load: async () => (await import('./vulkan/index.ts')).vulkan,
   },
 ];

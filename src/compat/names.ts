@@ -36,6 +36,8 @@ export function namesOf({ dimensions }: Workload, c: Configuration): Configurati
     case 'mma-tile':
     case 'shared-sum':
     case 'simt-tile':
+    case 'spirv-cooperative':
+    case 'spirv-promoted':
     case 'spirv-tile':
       return { ...gpuTiles(c, sizes), ...coreOf(c) };
   }
@@ -58,7 +60,7 @@ function cpuTiles(c: LlvmCpuConfiguration, sizes: Sizes) {
 function gpuTiles(c: GpuConfiguration | VulkanConfiguration, sizes: Sizes) {
   const inner = c.kind === 'mma-tile' ? c.subgroup : c.thread;
   const [m, n, k] = sizes((d) => c.workgroup[d]! || c.reduction[d]! || 1);
-  const step = c.kind === 'spirv-tile' ? 1 : stepOf(c);
+  const step = 'mma' in c ? stepOf(c) : 1;
   return { tiles: [m, n, k! * step].join('x'), vectors: sizes((d) => inner[d]! || 1).join('x') };
 }
 
@@ -69,4 +71,6 @@ const coreOf = (c: GpuConfiguration | VulkanConfiguration) =>
         core: 'tensorcore',
         instruction: /MMA_SYNC|MFMA|WMMA/.exec(c.mma)![0].replace('_', '').toLowerCase(),
       }
-    : { core: 'simt', instruction: 'ffma' };
+    : c.kind === 'spirv-cooperative'
+      ? { core: 'tensorcore', instruction: 'wmma' }
+      : { core: 'simt', instruction: 'ffma' };

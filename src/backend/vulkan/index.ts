@@ -11,7 +11,7 @@ import { familiesOf, isTuned } from './families.ts';
 import { knobValues } from './names.ts';
 import { directive, rendered } from './render.ts';
 import { isVulkanConfiguration } from './schema.ts';
-import { tileSpace } from './tile-space.ts';
+import { vulkanSpace } from './space.ts';
 import { userFamily } from './user-family.ts';
 
 export const vulkan: Backend = {
@@ -32,7 +32,7 @@ export const vulkan: Backend = {
   spaceOf(workload, { gpu = '', only }) {
     const target = readGpuTarget(Buffer.from(gpu));
     if (target === null || !isTuned(workload)) return EMPTY_SPACE;
-    return only === undefined ? tileSpace(workload, target) : userSpace(userFamily(workload, target), only);
+    return only === undefined ? vulkanSpace(workload, target) : userSpace(userFamily(workload, target), only);
   },
   featuresOf: () => null,
   userKnobs: USER_KNOBS,

@@ -1,8 +1,8 @@
-// Rules of the SPIR-V pipeline: a configuration that passes compiles, and computes the right result. The compiler itself accepts tiles
+// Rules of `BaseVectorize`: a configuration that passes compiles, and computes the right result. The compiler itself accepts tiles
 // that leave a remainder, and then sums a part twice.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { GpuTarget } from '../gpu/target.ts';
-import type { VulkanConfiguration } from './configuration.ts';
+import type { SpirvTileConfiguration } from './configuration.ts';
 import { threadsOf } from './render.ts';
 
 /** Most results that one thread holds in registers. */
@@ -17,7 +17,7 @@ const THREAD_DIMENSIONS = 3;
 /** Why a configuration must not be tried; null when it is legal. Pure. */
 export function illegality(
   workload: OperationWork,
-  c: VulkanConfiguration,
+  c: SpirvTileConfiguration,
   target: GpuTarget,
 ): string | null {
   const { dimensions, accumulator } = workload;
@@ -51,7 +51,7 @@ const WIDEST_LOAD = 4;
  */
 function isMisaligned(
   { accumulator, rhs, dimensions, windows = [], context }: OperationWork,
-  c: VulkanConfiguration,
+  c: SpirvTileConfiguration,
 ): boolean {
   const lane = accumulator.dimensions.at(-1)!;
   const inside = windows.find(([along]) => along === lane)?.[1];

@@ -8,15 +8,20 @@ import { threadsOf } from './render.ts';
 export function knobValues({ dimensions }: Workload, configuration: VulkanConfiguration): KnobColumns {
   const { workgroup, thread, reduction } = configuration;
   const threads = threadsOf(configuration);
-  return Object.fromEntries(
-    dimensions.flatMap(({ kind }, d) =>
-      kind === 'k'
-        ? [[`summed_${kind}${d}`, reduction[d]!]]
-        : [
-            [`workgroup_${kind}${d}`, workgroup[d]!],
-            [`threads_${kind}${d}`, threads[d]!],
-            [`tile_${kind}${d}`, thread[d]!],
-          ],
-    ),
+  const columns = dimensions.flatMap(({ kind }, d): [string, number][] =>
+    kind === 'k'
+      ? [[`summed_${kind}${d}`, reduction[d]!]]
+      : [
+          [`workgroup_${kind}${d}`, workgroup[d]!],
+          [`threads_${kind}${d}`, threads[d]!],
+          [`tile_${kind}${d}`, thread[d]!],
+        ],
   );
+  const isShared = configuration.kind !== 'spirv-tile';
+  return {
+    ...Object.fromEntries(columns),
+    pipeline_depth: isShared ? configuration.depth : null,
+    store_stage: isShared ? configuration.storeStage : null,
+    matrix: configuration.kind === 'spirv-cooperative',
+  };
 }

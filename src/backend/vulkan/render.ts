@@ -9,16 +9,37 @@ export interface Rendered {
   readonly translation: string;
 }
 
+const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {
+  'spirv-tile': 'BaseVectorize',
+  'spirv-promoted': 'MatmulPromoteVectorize',
+  'spirv-cooperative': 'CooperativeMatrixVectorize',
+};
+
 /** @param loops for each loop of the operation, outermost first, the index of the workload's dimension */
 export function rendered(c: VulkanConfiguration, loops: readonly number[]): Rendered {
-  const { workgroup, thread, reduction, window } = c;
-  const tiled = [workgroup, thread, reduction, ...(window === undefined ? [] : [window])];
-  const levels = tiled.map((tiles) => listed(withoutEnd(loops.map((d) => tiles[d]!))));
+  const levels = levelsOf(c).map((tiles) => listed(withoutEnd(loops.map((d) => tiles[d]!))));
   const lowering = `#iree_codegen.lowering_config<tile_sizes = [${levels.join(', ')}]>`;
+  const options =
+    c.kind === 'spirv-tile'
+      ? ''
+      : `${c.kind === 'spirv-cooperative' ? ` subgroup_size = ${c.subgroupSize}` : ''}, {pipeline_depth = ${c.depth} : i64, store_stage = ${c.storeStage} : i64}`;
   const translation =
-    '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> ' +
-    `workgroup_size = ${listed(workgroupSize(c, loops))}>`;
+    `#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<${PIPELINES[c.kind]}> ` +
+    `workgroup_size = ${listed(workgroupSize(c, loops))}${options}>`;
   return { lowering, translation };
+}
+
+/** The tiles of each level, in the order of the pipeline. */
+function levelsOf(c: VulkanConfiguration): readonly (readonly number[])[] {
+  const { workgroup, thread, reduction } = c;
+  switch (c.kind) {
+    case 'spirv-tile':
+      return [workgroup, thread, reduction, ...(c.window === undefined ? [] : [c.window])];
+    case 'spirv-promoted':
+      return [workgroup.map((tile, d) => tile || reduction[d]!)];
+    case 'spirv-cooperative':
+      return [workgroup, thread, reduction, c.native];
+  }
 }
 
 export function directive(configuration: VulkanConfiguration, loops: readonly number[]): Directive {
@@ -30,8 +51,14 @@ export function directive(configuration: VulkanConfiguration, loops: readonly nu
 }
 
 /** Threads along each parallel dimension; 0 along reduction dimensions. */
-export const threadsOf = ({ workgroup, thread }: VulkanConfiguration): readonly number[] =>
-  workgroup.map((tile, d) => (tile === 0 ? 0 : tile / thread[d]!));
+export function threadsOf(c: VulkanConfiguration): readonly number[] {
+  const lane = c.workgroup.findLastIndex((tile) => tile > 0);
+  return c.workgroup.map((tile, d) =>
+    tile === 0
+      ? 0
+      : (tile / c.thread[d]!) * (c.kind === 'spirv-cooperative' && d === lane ? c.subgroupSize : 1),
+  );
+}
 
 /** Threads along x, y and z. */
 function workgroupSize(c: VulkanConfiguration, loops: readonly number[]): readonly number[] {

@@ -6,7 +6,7 @@ import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
-import type { VulkanConfiguration } from './configuration.ts';
+import type { SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 
 /** The dimensions that have tiles of more than one element. */
@@ -133,7 +133,7 @@ function configurationOf(
   { dimensions, windows }: OperationWork,
   { lane, row, image, depth }: Roles,
   choice: Choice,
-): VulkanConfiguration {
+): SpirvTileConfiguration {
   const tile = new Map([
     [image, choice['tile.image']],
     [row, choice['tile.row']],
@@ -157,7 +157,7 @@ function configurationOf(
 }
 
 /** The inverse of `configurationOf`. */
-function choiceOf({ workgroup, thread, reduction }: VulkanConfiguration, roles: Roles): Choice {
+function choiceOf({ workgroup, thread, reduction }: SpirvTileConfiguration, roles: Roles): Choice {
   const tile = (d: number) => thread[d] ?? 1;
   const threads = (d: number) => (workgroup[d] ?? 1) / tile(d);
   return {

@@ -4,7 +4,7 @@ import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
 import { areWhole, NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
-import type { VulkanConfiguration } from './configuration.ts';
+import type { SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 
 export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily<never, Configuration> {
@@ -19,7 +19,7 @@ export function userFamily(workload: OperationWork, target: GpuTarget): UserFami
       ...{ threads_m: dividing(m!, 64), threads_n: dividing(n!, 256) },
     },
     at({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n }) {
-      const c: VulkanConfiguration = {
+      const c: SpirvTileConfiguration = {
         ...{ version: 1, kind: 'spirv-tile', workgroup: level(workgroup_m, workgroup_n) },
         thread: level(workgroup_m / threads_m, workgroup_n / threads_n),
         reduction: dimensions.map((_, d) => (d === k ? summed_k : 0)),

@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cuda } from '../../../src/backend/cuda/index.ts';
 import { configuredOperations, type ConfiguredOperation } from '../../../src/backend/dumps.ts';
-import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
+import type { Backend } from '../../../src/backend/backend.ts';
+import type { Configuration } from '../../../src/backend/configuration.ts';
 import { addBackend } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
+import { vulkan } from '../../../src/backend/vulkan/index.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf } from '../../../src/measure/candidate-module.ts';
 import type { Toolchain } from '../../../src/measure/toolchain.ts';
@@ -28,13 +30,21 @@ export const TARGET_FLAGS: Readonly<Record<string, readonly string[]>> = {
       ['--iree-hal-target-device=hip', `--iree-rocm-target=${name}`],
     ]),
   ),
+  ...Object.fromEntries(
+    ['ampere', 'rdna3', 'llvmpipe'].map((name) => [
+      name,
+      ['--iree-hal-target-device=vulkan', `--iree-vulkan-target=${name}`],
+    ]),
+  ),
 };
 
-export const backendOf = (target: string) => (target.startsWith('sm_') ? cuda : rocm);
+export const backendOf = (target: string): Backend =>
+  target.startsWith('sm_') ? cuda : target.startsWith('gfx') ? rocm : vulkan;
+
+for (const backend of [cuda, rocm, vulkan]) addBackend(backend);
 
 async function toolchainFor(target: string, flags: readonly string[]): Promise<Toolchain> {
   const backend = backendOf(target);
-  addBackend(backend);
   const workDirectory = temporaryDirectory();
   return {
     ...(await toolchain(workDirectory)),
@@ -55,7 +65,7 @@ export interface Compiled {
 export async function compileAll(
   target: string,
   workload: OperationWork,
-  configurations: readonly GpuConfiguration[],
+  configurations: readonly Configuration[],
 ): Promise<Compiled> {
   const dumps = temporaryDirectory();
   const tools = await toolchainFor(target, [`--iree-hal-dump-executable-configurations-to=${dumps}`]);

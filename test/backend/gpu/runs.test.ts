@@ -9,12 +9,15 @@ import { candidateOf, stockCandidate } from '../../../src/measure/candidate-modu
 import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { probeTargets } from '../../../src/site/probe.ts';
+import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
+import { promotedSpace } from '../../../src/backend/vulkan/promoted-space.ts';
 import { hostCpu } from '../../../src/system/processor.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
 import { compiler, runtimeTool, toolchain } from '../../support/real-tools.ts';
+import { LLVMPIPE } from '../../support/vulkan-target.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../../support/vulkan.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 import { TARGET_FLAGS } from './candidates.ts';
@@ -146,22 +149,30 @@ const places: readonly (readonly [string, Place | string])[] = [
   ).filter(([, place]) => typeof place !== 'string'),
 ];
 
-describe.each(places)('every configuration that is drawn compiles and runs right on %s', (_, place) => {
+describe.each(places)('every configuration that is drawn compiles and runs right on %s', (name, place) => {
   const isAbsent = typeof place === 'string';
   const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 6);
   test.skipIf(isAbsent).each(SHAPES)('%s', (_name, shape) => draw(shape));
   test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
     draw(convolutionWorkloads((place as Place).flags, [text])[0]!),
   );
+  // GPUs with matrix instructions have this space. llvmpipe can run the code, too.
+  test.skipIf(isAbsent || name !== 'Vulkan').each(
+    SHAPES.flatMap(([shape, own]) => {
+      const space = promotedSpace(own, readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!);
+      return space === null ? [] : [[shape, own, space] as const];
+    }),
+  )('%s through shared memory', (_name, shape, space) => draw(shape, space));
 
-  async function draw(shape: OperationWork): Promise<void> {
+  async function draw(shape: OperationWork, own?: SearchSpace<Configuration>): Promise<void> {
     const { flags, device, spaceOf } = place as Place;
     const tools = { ...(await toolchain(temporaryDirectory())), flags, device };
-    const space = spaceOf(shape);
+    const space = own ?? spaceOf(shape);
     const random = seededRandom(isFull ? 2 : 1);
     const wanted = isFull ? 84 : 5;
     const drawn = new Map<string, Configuration>();
-    while (drawn.size < wanted) {
+    // A small space has fewer configurations.
+    for (let turn = 0; drawn.size < wanted && turn < 20_000; turn++) {
       const one = space.configurationAt(randomPoint(space, random));
       if (one !== null) drawn.set(configurationKey(one), one);
     }

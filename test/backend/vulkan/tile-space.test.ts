@@ -5,7 +5,7 @@ import {
   isConfiguration,
   loadBackend,
 } from '../../../src/backend/index.ts';
-import type { VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
+import type { SpirvTileConfiguration } from '../../../src/backend/vulkan/configuration.ts';
 import { illegality } from '../../../src/backend/vulkan/legality.ts';
 import { rendered, threadsOf } from '../../../src/backend/vulkan/render.ts';
 import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
@@ -19,7 +19,7 @@ const gpu = readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!;
 
 beforeAll(() => loadBackend('vulkan-spirv'));
 
-const TILE: VulkanConfiguration = {
+const TILE: SpirvTileConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
   ...{ workgroup: [32, 128, 0], thread: [8, 4, 0], reduction: [0, 0, 4] },
 };
@@ -38,7 +38,7 @@ describe.each([
   const found = points.flatMap((point) => space.configurationAt(point) ?? []);
   test('every configuration leaves no remainder, can be stored, and leads back to its point', () => {
     expect(space.starts.length).toBeGreaterThan(0);
-    for (const one of found as VulkanConfiguration[]) {
+    for (const one of found as SpirvTileConfiguration[]) {
       expect(illegality(workload, one, gpu)).toBeNull();
       expect([m % one.workgroup[0]!, n % one.workgroup[1]!, k % one.reduction[2]!]).toEqual([0, 0, 0]);
       expect(isConfiguration(JSON.parse(configurationText(one)), 3)).toBe(true);
@@ -73,7 +73,7 @@ describe('a thread loads columns of an image at once', () => {
       ...{ text: '', loops: [], isStrided: true },
       arguments: shapes.map((shape) => ({ shape, elementType: 'f32', buffers: 1 })),
     };
-    const configuration: VulkanConfiguration = {
+    const configuration: SpirvTileConfiguration = {
       ...{ version: 1, kind: 'spirv-tile', window: [0, 1, 0, 0, 0, 0, 0] },
       ...{ workgroup: [1, 1, tile, 8, 0, 0, 0], thread: [1, 1, tile, 4, 0, 0, 0] },
       reduction: [0, 0, 0, 0, 1, 1, 4],

@@ -1,0 +1,83 @@
+// The space of `CooperativeMatrixVectorize`: subgroups multiply with matrix instructions.
+import type { SearchSpace } from '../../search/space.ts';
+import type { OperationWork } from '../../workload/workload.ts';
+import type { Configuration } from '../configuration.ts';
+import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
+import type { GpuTarget } from '../gpu/target.ts';
+import { powers } from '../gpu/tiles.ts';
+import type { CooperativeConfiguration } from './configuration.ts';
+import { MOST_RESULTS } from './legality.ts';
+import { fitting, illegality, productOf } from './shared-tiles.ts';
+
+type Name = 'tile.row' | 'tile.column' | 'subgroups.row' | 'subgroups.column' | 'depth' | 'storeStage';
+
+/** Tiles of a subgroup and steps are numbers of instructions. Each value is that of the knob in `Name`. */
+const RECIPES: readonly (readonly number[])[] = [
+  [4, 4, 2, 2, 2, 0],
+  [2, 2, 2, 2, 2, 0],
+  [2, 4, 2, 2, 2, 0],
+  [2, 2, 4, 4, 2, 0],
+  [4, 4, 2, 2, 2, 1],
+  [2, 2, 2, 2, 4, 0],
+  [1, 2, 2, 2, 2, 0],
+];
+
+/** Null for another workload than a product with row-major operands, and without an instruction for its types. Pure. */
+export function cooperativeSpace(
+  workload: OperationWork,
+  target: GpuTarget,
+): SearchSpace<Configuration> | null {
+  const product = productOf(workload);
+  const { dimensions, lhs, rhs, accumulator } = workload;
+  const mma = target.mma.find(
+    (one) =>
+      // Instructions of a subgroup. SPIR-V has no others.
+      /^(?:NV_)?WMMA/.test(one.name) &&
+      one.lhs === lhs.elementType &&
+      one.rhs === rhs.elementType &&
+      one.accumulator === accumulator.elementType,
+  );
+  if (product === null || mma === undefined) return null;
+  const { m, n, k } = product;
+  const subgroupSize = target.subgroupSizes[0]!;
+  const level = (row: number, column: number, depth: number) =>
+    dimensions.map(({ kind }, d) => (d === m ? row : d === n ? column : kind === 'k' ? depth : 1));
+  return spaceOfChoices<Name, Configuration>({
+    values: {
+      'tile.row': powers(8),
+      'tile.column': powers(8),
+      'subgroups.row': powers(8),
+      'subgroups.column': powers(8),
+      depth: powers(8),
+      storeStage: [0, 1],
+    },
+    isInner: (name) => name.startsWith('tile.'),
+    starts: RECIPES.map(([row, column, rows, columns, depth, storeStage]): Choice<Name> => ({
+      ...{ 'tile.row': row!, 'tile.column': column! },
+      'subgroups.row': fitting(dimensions[m]!.size, row! * mma.m, rows!),
+      'subgroups.column': fitting(dimensions[n]!.size, column! * mma.n, columns!),
+      ...{ depth: depth!, storeStage: storeStage! },
+    })),
+    at(choice) {
+      const [row, column] = [choice['tile.row'] * mma.m, choice['tile.column'] * mma.n];
+      const c: CooperativeConfiguration = {
+        ...{ version: 1, kind: 'spirv-cooperative', depth: 1, storeStage: choice.storeStage, subgroupSize },
+        workgroup: level(row * choice['subgroups.row'], column * choice['subgroups.column'], 0),
+        thread: level(row, column, 0),
+        reduction: dimensions.map((_, d) => (d === k ? choice.depth * mma.k : 0)),
+        native: level(mma.m, mma.n, mma.k),
+      };
+      const results = (row * column) / subgroupSize;
+      return results > MOST_RESULTS || illegality(workload, product, c, target) !== null ? null : c;
+    },
+    choiceOf(c) {
+      if (c.kind !== 'spirv-cooperative' || c.workgroup.length !== dimensions.length) return null;
+      return {
+        ...{ 'tile.row': c.thread[m]! / mma.m, 'tile.column': c.thread[n]! / mma.n },
+        'subgroups.row': c.workgroup[m]! / c.thread[m]!,
+        'subgroups.column': c.workgroup[n]! / c.thread[n]!,
+        ...{ depth: c.reduction[k]! / mma.k, storeStage: c.storeStage },
+      };
+    },
+  });
+}

@@ -1,0 +1,90 @@
+// The space of `MatmulPromoteVectorize`: each thread computes a tile, and operands go through shared memory.
+import type { SearchSpace } from '../../search/space.ts';
+import { elementBits } from '../../workload/element-type.ts';
+import type { OperationWork } from '../../workload/workload.ts';
+import type { Configuration } from '../configuration.ts';
+import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
+import type { GpuTarget } from '../gpu/target.ts';
+import { powers } from '../gpu/tiles.ts';
+import type { PromotedConfiguration } from './configuration.ts';
+import { MOST_RESULTS } from './legality.ts';
+import { fitting, illegality, loadOf, productOf } from './shared-tiles.ts';
+
+type Name = 'tile.row' | 'tile.column' | 'threads.row' | 'threads.column' | 'depth' | 'buffers';
+
+/** Columns of 8 bits for which the compiler makes invalid vectors with most steps along k. */
+const REFUSED_COLUMNS = 8;
+
+/** Pipeline depths and store stages. */
+const BUFFERS = [
+  [1, 1],
+  [2, 0],
+  [1, 0],
+] as const;
+
+/** Each value is that of the knob in `Name`. */
+const RECIPES: readonly (readonly number[])[] = [
+  [8, 4, 8, 32, 16, 0],
+  [4, 4, 8, 32, 32, 0],
+  [8, 4, 8, 16, 16, 1],
+  [8, 8, 16, 16, 16, 0],
+  [4, 8, 16, 16, 16, 1],
+  [4, 4, 16, 16, 32, 0],
+  [8, 4, 4, 16, 32, 0],
+];
+
+/** Null for a workload other than a product with row-major operands. Pure. */
+export function promotedSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> | null {
+  const product = productOf(workload);
+  if (product === null) return null;
+  const { m, n, k } = product;
+  const { dimensions } = workload;
+  const steps = powers(64).filter((step) => step >= loadOf(workload) && dimensions[k]!.size % step === 0);
+  if (steps.length === 0) return null;
+  const level = (row: number, column: number) =>
+    dimensions.map(({ kind }, d) => (kind === 'k' ? 0 : d === m ? row : d === n ? column : 1));
+  return spaceOfChoices<Name, Configuration>({
+    values: {
+      'tile.row': powers(16),
+      'tile.column': powers(16),
+      'threads.row': powers(32),
+      // With one column of threads the compiler finds too few threads.
+      'threads.column': powers(64).slice(1),
+      depth: steps,
+      buffers: BUFFERS.map((_, i) => i),
+    },
+    isInner: (name) => name.startsWith('tile.'),
+    starts: RECIPES.map(([row, column, rows, columns, depth, buffers]): Choice<Name> => ({
+      ...{ 'tile.row': row!, 'tile.column': column! },
+      'threads.row': fitting(dimensions[m]!.size, row!, rows!),
+      'threads.column': fitting(dimensions[n]!.size, column!, columns!),
+      ...{ depth: depth!, buffers: buffers! },
+    })),
+    at(choice) {
+      const [row, column] = [choice['tile.row'], choice['tile.column']];
+      const [depth, storeStage] = BUFFERS[choice.buffers]!;
+      const c: PromotedConfiguration = {
+        ...{ version: 1, kind: 'spirv-promoted', depth, storeStage },
+        workgroup: level(row * choice['threads.row'], column * choice['threads.column']),
+        thread: level(row, column),
+        reduction: dimensions.map((_, d) => (d === k ? choice.depth : 0)),
+      };
+      const isRefused = elementBits(workload.rhs.elementType) === 8 && column === REFUSED_COLUMNS;
+      return row * column > MOST_RESULTS || isRefused || illegality(workload, product, c, target) !== null
+        ? null
+        : c;
+    },
+    choiceOf(c) {
+      if (c.kind !== 'spirv-promoted' || c.workgroup.length !== dimensions.length) return null;
+      return {
+        ...{ 'tile.row': c.thread[m]!, 'tile.column': c.thread[n]! },
+        ...{
+          'threads.row': c.workgroup[m]! / c.thread[m]!,
+          'threads.column': c.workgroup[n]! / c.thread[n]!,
+        },
+        depth: c.reduction[k]!,
+        buffers: BUFFERS.findIndex(([depth, stage]) => depth === c.depth && stage === c.storeStage),
+      };
+    },
+  });
+}
