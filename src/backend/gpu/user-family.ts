@@ -2,10 +2,11 @@
 import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import { levelOf } from './roles.ts';
+import { isGpuConfiguration } from './schema.ts';
 import type { Mma } from './target.ts';
 import { powers } from './tiles.ts';
 import type { Traits } from './traits.ts';
-import { areWhole, NOT_WHOLE, type UserFamily } from './user-space.ts';
+import { NOT_WHOLE, type UserFamily } from './user-space.ts';
 
 /** `pipeline` is the index of a matrix instruction; without one, whether operands go through shared memory. */
 type Family = UserFamily<'pipeline' | 'prefetch', GpuConfiguration>;
@@ -91,8 +92,11 @@ const summed = ({ workload, roles }: Problem, k: number): number[] =>
   workload.dimensions.map((_, d) => (d === roles.depth ? k : 0));
 
 /** The configuration, with padding if necessary, or the broken rule. */
-const checked = (
+function checked(
   problem: Problem,
   c: MmaTileConfiguration | SimtTileConfiguration,
-): GpuConfiguration | string =>
-  areWhole(c) ? (legal(problem, c) ?? illegality(problem, { ...c, padded: true })!) : NOT_WHOLE;
+): GpuConfiguration | string {
+  const found = legal(problem, c);
+  if (found === null) return illegality(problem, { ...c, padded: true })!;
+  return isGpuConfiguration(found) ? found : NOT_WHOLE;
+}

@@ -84,10 +84,4 @@ function choicesOf<Name extends string>(values: Readonly<Record<Name, readonly n
   });
 }
 
-/** Whether all tiles of a configuration are whole numbers. */
-export const areWhole = (configuration: object): boolean =>
-  Object.values(configuration).every(
-    (value) => !Array.isArray(value) || value.every((tile) => Number.isInteger(tile)),
-  );
-
 export const NOT_WHOLE = 'a workgroup is no whole number of tiles';

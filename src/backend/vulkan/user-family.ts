@@ -3,9 +3,10 @@ import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
-import { areWhole, NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
+import { NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
 import type { SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
+import { isVulkanConfiguration } from './schema.ts';
 
 export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily<never, Configuration> {
   const { dimensions } = workload;
@@ -24,7 +25,7 @@ export function userFamily(workload: OperationWork, target: GpuTarget): UserFami
         thread: level(workgroup_m / threads_m, workgroup_n / threads_n),
         reduction: dimensions.map((_, d) => (d === k ? summed_k : 0)),
       };
-      return areWhole(c) ? (illegality(workload, c, target) ?? c) : NOT_WHOLE;
+      return illegality(workload, c, target) ?? (isVulkanConfiguration(c) ? c : NOT_WHOLE);
     },
     choiceOf(c) {
       if (c.kind !== 'spirv-tile' || c.workgroup.length !== dimensions.length) return null;

@@ -85,8 +85,16 @@ test('an illegal value names its rule', () => {
     expect.stringMatching(/^prefetch=1: prefetch is none of /),
   ]);
   expect(illegal({ ...EXACT, threads_n: [64, 100] })).toEqual([
-    'threads_n=100: a workgroup is no whole number of tiles',
+    'threads_n=100: threads are no whole subgroups',
   ]);
+});
+
+test('too many threads are named as such', () => {
+  const [rule] = cuda.illegalValues(
+    matmul(512, 512, 512),
+    optionsOf('sm_80', { ...EXACT, threads_m: [32], threads_n: [64], workgroup_m: [64], workgroup_n: [128] }),
+  );
+  expect(rule).toMatchObject({ rule: 'too many threads' });
 });
 
 test('convolutions and dynamic sizes have no such knobs', () => {
