@@ -87,7 +87,9 @@ testPage(
       child.kill('SIGTERM');
       const { code, stdout, stderr } = await ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout.toString()).toMatch(/SIGTERM: the worker ends within 75 s; .* ends the worker at once\n.*ends, 0 done\n$/s);
+      expect(stdout.toString()).toMatch(
+        /SIGTERM: the worker ends within 75 s; .* ends the worker at once\n.*ends, 0 done\n$/s,
+      );
     }
   },
   () => whyNoPostgres,
