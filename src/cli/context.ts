@@ -77,14 +77,14 @@ export function openDatabase({ settings }: Surroundings): Promise<Store> {
 
 /**
  * Opens the database to read: nothing is written, a migration included.
- * @throws UserError where there is none
+ * @throws UserError without a database
  */
 export function openToRead(surroundings: Surroundings): Promise<Store> {
   requireDatabase(surroundings);
   return openStore(surroundings.settings.database, { readonly: true });
 }
 
-/** Opens the database to read; null where there is none. */
+/** Opens the database to read; null without a database. */
 export const openIfThere = async (surroundings: Surroundings): Promise<Store | null> =>
   isThere(surroundings) ? openToRead(surroundings) : null;
 
@@ -145,7 +145,7 @@ function compilerOrNull(surroundings: Surroundings): FoundCompiler | null {
 
 /**
  * Tools that measure at a site.
- * @throws UserError where they are missing, or the site is not this machine's
+ * @throws UserError if the tools are missing, or if nothing can be measured here
  */
 export function measuringToolsAt(
   { command: { compiler }, site }: { command: Pick<Command, 'compiler'>; site: Site },
@@ -171,7 +171,7 @@ export const HOST_DEFAULTS = [
   '--iree-llvmcpu-target-cpu=host',
 ];
 
-/** The flags, with this machine as the target where they name none. */
+/** The flags, with this machine as the target if the flags name none. */
 export const withTarget = (flags: readonly string[]): readonly string[] =>
   flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
     ? flags
@@ -228,7 +228,7 @@ export async function inspectEach(
   return open;
 }
 
-/** The command of a build of an input, with this machine as the target where the flags name none. */
+/** The command of a build of an input, with this machine as the target if the flags name none. */
 async function commandFor(
   input: string,
   flags: readonly string[],

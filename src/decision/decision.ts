@@ -11,7 +11,7 @@ export interface Decision extends Reason {
   readonly place: Place;
   /** Null for a skipped operation. */
   readonly tunable: TunableOperation | null;
-  /** For a skipped operation: the form that matchers take it for. */
+  /** For a skipped operation: the form that matchers see. */
   readonly alike?: Alike;
   /** Backend of the decision's target in a build for several targets; absent in a build for one. */
   readonly target?: string;

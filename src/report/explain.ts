@@ -28,9 +28,9 @@ export interface Explanation {
   readonly reason: string | null;
   readonly code: ReasonCode | null;
   readonly operations: readonly ExplainedOperation[];
-  /** The lock file; null where there is none. */
+  /** The lock file; null without a lock file. */
   readonly lock: ExplainedLock | null;
-  /** The forms that the program was compiled or tried in; null where it has no others. */
+  /** The forms that the program was compiled or tried in; null if it has no other forms. */
   readonly forms: ExplainedForms | null;
   /** Shares of the program's time, as it was timed last; null if it was not timed. */
   readonly time: TimeShares | null;
@@ -70,7 +70,7 @@ export interface ExplainedOperation extends Reason {
   readonly speedup: Speedup | null;
   /** Whether its configuration was seen in the executables; null if none is injected, or no build has looked. */
   readonly landed: boolean | null;
-  /** The executables that it was looked for in, as far as they are known. */
+  /** The executables of its workload, as far as they are known. */
   readonly executables: readonly string[];
 }
 

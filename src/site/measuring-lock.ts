@@ -25,8 +25,8 @@ export interface Measuring {
  * Waits up to `timeoutSeconds` for the device's lock; null after that, or at the signal. A software driver shares the CPU's lock. A GPU and
  * the CPU are measured side by side, because a GPU needs little of the host.
  *
- * It has two parts: the machine's lock, and a lock in the cache folder. The second excludes containers that share the folder only. The
- * system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
+ * The lock has two parts: a lock of the machine, and a lock in the cache folder. The second excludes containers that share the folder only.
+ * The system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
  * block other machines.
  * @throws if the cache folder is not writable
  */

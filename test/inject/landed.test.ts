@@ -1,4 +1,4 @@
-// Which operation of a dump is taken for the one that a configuration is meant for. landing.test.ts has the compiler's own.
+// Finds the operation of a configuration in a dump. landing.test.ts has the compiler's own dumps.
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { skipped, type Decision } from '../../src/decision/decision.ts';
@@ -64,7 +64,7 @@ describe('a configuration landed', () => {
     expect(find(matmul('?', 64, 32), matmul('?', 64, 32, 'f32', LOWERING))).toEqual([true]);
   });
 
-  test('on what runs over the same loops, where the compiler has changed the operands', () => {
+  test('on an operation with the same loops whose operands the compiler has changed', () => {
     const dump = matmul(48, 64, 32, 'bf16', LOWERING);
     expect(find(matmul(48, 64, 32), dump)).toEqual([true]);
     expect(find(matmul('?', 64, 32), matmul('?', 64, 32, 'bf16', LOWERING))).toEqual([true]);

@@ -226,7 +226,7 @@ describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', 
       );
   });
 
-  test('a dropped configuration is noticed, and not taken for the same one on another operation', async () => {
+  test('a dropped configuration is noticed, even if another operation has the same configuration', async () => {
     const parts = [...folded, many];
     expect(await land(parts, route, ['--iree-opt-level=O2'])).toEqual(resultsOf(parts, [false, false, true]));
   });
@@ -237,7 +237,7 @@ describe('data tiling', () => {
   const dataTiled: Part = ['data-tiled', matmul(127, 63, 255), DATA_TILE_CONFIGURATION];
   const whole = matmul(48, 64, 40);
 
-  test('lands beside an operation on direct tiles, and leaves another one on the default', async () => {
+  test('lands together with an operation on direct tiles, and keeps the default of another operation', async () => {
     const parts: Part[] = [dataTiled, untiled, ['on the default', whole, DEFAULT_CONFIGURATION]];
     expect(await land(parts, 'preprocess')).toEqual(resultsOf(parts, [true, true, null]));
   });
@@ -258,7 +258,7 @@ describe('tiles of packed operations', () => {
   const untiled: Part = ['on direct tiles', matmul(48, 64, 32)];
   const large = matmul(100, 200, 61);
 
-  test('land on the packed operation that they are meant for, beside an operation on direct tiles', async () => {
+  test('land on their packed operation, together with an operation on direct tiles', async () => {
     // The compiler does not swap the sides of the last operation: it is packed, and gets no tiles.
     const parts: Part[] = [
       ['packed', large, packed([2, 5])],
@@ -270,7 +270,7 @@ describe('tiles of packed operations', () => {
     );
   });
 
-  test('are missed where the compiler packs in another form, and the rest lands', async () => {
+  test('are missed if the compiler packs in another form, and the others land', async () => {
     const parts: Part[] = [
       ['packed as for AVX-512', large, packed([2, 5])],
       untiled,

@@ -33,7 +33,7 @@ ${operations}        return
     }
   }`;
 
-test('an executable that holds the operation gets its configuration, and keeps its name', () => {
+test('an executable with the operation gets the configuration, and keeps its name', () => {
   const edited = editedExecutable(executable(operation()), [entry], [3, 13, 0]);
   expect(edited?.name).toBe('f$async_dispatch_0');
   const [found] = parse(edited!.text).operations;
@@ -43,7 +43,7 @@ test('an executable that holds the operation gets its configuration, and keeps i
 test.each([
   ['another shape', operation().replaceAll('x8x', 'x9x')],
   ['a configuration of the user', operation('{compilation_info = #a.b<c>}')],
-  ['two operations that it would go to', operation() + operation().replace('%r', '%s')],
+  ['two operations that match', operation() + operation().replace('%r', '%s')],
   ['nothing', ''],
 ])('an executable with %s is left alone', (_, operations) => {
   expect(editedExecutable(executable(operations), [entry], [3, 13, 0])).toBeNull();
@@ -91,9 +91,9 @@ describe('an executable for two targets', () => {
   });
 });
 
-test('notes about substitutes of ours are taken out of what the compiler says, and nothing else', () => {
+test("only the notes about this program's substitutes are removed from the compiler's messages", () => {
   const note = (path: string) => `NOTE: hal.executable \`f\` substituted with MLIR source at \`${path}\`\n`;
-  // Of a module that constants are evaluated in.
+  // From a module in which the compiler evaluates constants.
   const missing = (name: string) =>
     `WARNING: iree-hal-substitute-executables could not perform the requested substitution as the executable \`${name}\` was not found in the module\n`;
   const messages = `${missing('f')}a.mlir:1:1: warning: x\n${note('/c/ours.mlir')}${missing('g')}${note('/their.mlir')}NOTE: more\n`;

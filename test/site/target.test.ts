@@ -64,7 +64,7 @@ describe('the key of a target', () => {
   });
 });
 
-describe('what this machine can run', () => {
+describe('this machine can run', () => {
   const host = { ...target, features: ['avx2', 'avx512f', 'fma'] };
   const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
   const triple = `${process.arch === 'x64' ? 'x86_64' : process.arch}-unknown-unknown-eabi-elf`;
