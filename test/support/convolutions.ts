@@ -17,8 +17,11 @@ export interface ConvolutionText {
   readonly stride?: number;
   /** Element types of the operands and of the result; default: f32. */
   readonly types?: readonly [operands: string, result: string];
-  /** An operation that uses the result: adds a vector over the innermost dimension and clamps, or reverses all dimensions but the first. */
-  readonly user?: 'bias' | 'transpose';
+  /**
+   * An operation that uses the result: adds a vector over the innermost dimension and clamps, reverses all dimensions but the first, or
+   * puts zeros around the second and third dimension.
+   */
+  readonly user?: 'bias' | 'transpose' | 'pad';
 }
 
 function functionText(
@@ -32,7 +35,8 @@ function functionText(
   const [n, x, y, z] = result as [number, number, number, number];
   const vector = `tensor<${z}x${types[1]}>`;
   const reversed = `tensor<${n}x${z}x${y}x${x}x${types[1]}>`;
-  const returned = user === 'transpose' ? reversed : c;
+  const padded = `tensor<${n}x${x + 2}x${y + 2}x${z}x${types[1]}>`;
+  const returned = user === 'transpose' ? reversed : user === 'pad' ? padded : c;
   const users = {
     none: '  return %r',
     bias: `  %u = linalg.generic {indexing_maps = [${identity}, affine_map<(a, b, c, d) -> (d)>, ${identity}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r, %v : ${c}, ${vector}) outs(%e : ${c}) {
@@ -44,6 +48,11 @@ function functionText(
   return %u`,
     transpose: `  %t = tensor.empty() : ${reversed}
   %u = linalg.transpose ins(%r : ${c}) outs(%t : ${reversed}) permutation = [0, 3, 2, 1]
+  return %u`,
+    pad: `  %u = tensor.pad %r low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%n: index, %x: index, %y: index, %z1: index):
+    tensor.yield %z : ${types[1]}
+  } : ${c} to ${padded}
   return %u`,
   };
   return `func.func @f${i}(%a: ${a}, %b: ${b}, %v: ${vector}) -> ${returned} {

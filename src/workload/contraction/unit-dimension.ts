@@ -16,17 +16,46 @@ export const groups = (rank: number, first = 0): string =>
 /** The value with a dimension of one element outside of all others. */
 const widened = (value: Tensor, name: string): Value => ({ ...value, name, shape: [1, ...value.shape] });
 
+/** Such as `!iree_tensor_ext.dispatch.tensor<writeonly:tensor<1x4xf32>>` for a destination of four elements. */
+const widenedType = (type: string): string => type.replace(':tensor<', ':tensor<1x');
+
 const ELEMENTWISE =
   /^ *(%\w+) = linalg\.generic \{indexing_maps = \[(.*)\], iterator_types = \[((?:"parallel"(?:, )?)+)\]\} ins\((.*?)\) outs\((.*?)\)(.*) \{$/;
 
+const STORE =
+  /^ *\S+\.dispatch\.tensor\.store (%[\w#]+), (%\w+), offsets = \[(.*?)\], sizes = \[(.*?)\], strides = \[(.*?)\] : \S+ -> (!\S+?<\w+:tensor<\w+>>)/;
+
+/** The text around a value's definition, as the compiler writes it: an operation begins a line, and its region ends a line with its type. */
+export interface Around {
+  readonly before: string;
+  readonly after: string;
+}
+
 /**
- * The text behind a value's definition, for a definition with one dimension more. Element-wise operations get the dimension, too; other
- * operations get the value without the dimension.
- * @param text as the compiler writes it: an operation begins a line with its result, its region ends a line with its type
+ * The text around a definition that gets one dimension more. Element-wise operations and stores get the dimension, too; other operations
+ * get the value without the dimension.
  * @param indentation of the operations
  * @param defined the new definition, with a dimension of one element outside of the dimensions of `value`
  */
-export function withWideUsers(text: string, indentation: string, value: Value, defined: string): string {
+export function withWideUsers(
+  { before, after }: Around,
+  indentation: string,
+  value: Value,
+  defined: string,
+): Around {
+  let head = before;
+  /** Gives a destination of stores the dimension. False for a destination without a plain definition. */
+  const widenDestination = (name: string, type: string): boolean => {
+    const start = Math.max(
+      head.lastIndexOf(`${name}: ${type}`),
+      head.lastIndexOf(`\n${indentation}${name} = `) + 1,
+    );
+    const end = (head + '\n').indexOf('\n', start);
+    const line = head.slice(start, end);
+    if (start === 0 || !line.includes(type)) return false;
+    head = head.slice(0, start) + line.replace(type, widenedType(type)) + head.slice(end);
+    return true;
+  };
   const values = new Map([[value.name, { value, wide: widened(value, defined) }]]);
   const end = `${indentation}} -> `;
   /** Result of the element-wise operation whose region is open. */
@@ -41,6 +70,16 @@ export function withWideUsers(text: string, indentation: string, value: Value, d
     }
     const used = [...values].filter(([name]) => new RegExp(`${name}(?![\\w#])`).test(line));
     if (used.length === 0) return [line];
+    const store = STORE.exec(line);
+    const own = store && values.get(store[1]!);
+    if (store && own) {
+      const [, , destination, offsets, sizes, strides, type] = store;
+      const isWhole = offsets!.split(', ').length === own.value.shape.length;
+      if (isWhole && widenDestination(destination!, type!))
+        return [
+          `${indentation}${line.trimStart().split(' ', 1)[0]!} ${own.wide.name}, ${destination!}, offsets = [0, ${offsets!}], sizes = [1, ${sizes!}], strides = [1, ${strides!}] : ${tensorText(own.wide)} -> ${widenedType(type!)}${line.slice(store[0].length)}`,
+        ];
+    }
     const [, name, maps, iterators, inputs, output, rest] = ELEMENTWISE.exec(line) ?? [];
     const operands = [inputs, output].flatMap(valuesIn);
     if (name === undefined || operands.includes(null)) {
@@ -79,11 +118,12 @@ export function withWideUsers(text: string, indentation: string, value: Value, d
       `${indentation}${wide.name} = linalg.generic {indexing_maps = [${wideMaps.join(', ')}], iterator_types = ["parallel", ${iterators!}]} ins(${typed(read)}) outs(${typed([written])})${rest!} {`,
     ];
   };
-  const lines = text.split('\n');
+  const lines = after.split('\n');
   // The function ends with a line of less indentation.
   const last = lines.findIndex((line) => !line.startsWith(indentation));
   const own = last < 0 ? lines.length : last;
-  return [...lines.slice(0, own).flatMap(linesFor), ...lines.slice(own)].join('\n');
+  const rewritten = [...lines.slice(0, own).flatMap(linesFor), ...lines.slice(own)].join('\n');
+  return { before: head, after: rewritten };
 }
 
 /** The values of a list such as `%1, %2 : tensor<4xf32>, tensor<f32>`; null for another type than a static tensor. */

@@ -245,14 +245,17 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   const typeAt = closeAt + close.length;
   const next = text.indexOf('\n', typeAt) + 1;
   const rest = text.slice(typeAt + result!.type.length, next);
-  const users = text.slice(next);
+  const plainAround = { before: text.slice(0, line), after: text.slice(next) };
+  const around = lacksImage
+    ? withWideUsers(plainAround, indentation, { ...operands[2], name }, WHOLE)
+    : plainAround;
   return [
-    text.slice(0, line),
+    around.before,
     ...expansions,
     lacksImage ? head.replace(`${name} = `, `${WHOLE} = `) : head,
     text.slice(headEnd, typeAt),
     result!.into + rest,
-    lacksImage ? withWideUsers(users, indentation, { ...operands[2], name }, WHOLE) : users,
+    around.after,
   ].join('');
 }
 

@@ -50,6 +50,13 @@ const CONVOLUTIONS: readonly (readonly [string, ConvolutionText])[] = [
     },
   ],
   [
+    'one image in a padded result',
+    {
+      ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 14, 14, 8], filter: [3, 3, 8, 16] },
+      ...{ result: [1, 12, 12, 16], user: 'pad' },
+    },
+  ],
+  [
     'odd sizes with the channels first',
     { name: 'conv_2d_nchw_fchw', image: [1, 7, 17, 17], filter: [21, 7, 3, 3], result: [1, 21, 15, 15] },
   ],
@@ -151,7 +158,7 @@ const places: readonly (readonly [string, Place | string])[] = [
 
 describe.each(places)('every configuration that is drawn compiles and runs right on %s', (name, place) => {
   const isAbsent = typeof place === 'string';
-  const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 6);
+  const convolutions = CONVOLUTIONS.slice(0, isFull ? undefined : 7);
   test.skipIf(isAbsent).each(SHAPES)('%s', (_name, shape) => draw(shape));
   test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
     draw(convolutionWorkloads((place as Place).flags, [text])[0]!),

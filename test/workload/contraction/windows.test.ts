@@ -196,6 +196,23 @@ ${inner}        %5 = tensor.collapse_shape %windowed [[0, 1], [2], [3]] : tensor
     );
   });
 
+  test.each([
+    ['an argument', 'func.func @dispatch(%arg2: ', ') {'],
+    ['a binding', '        %arg2 = hal.interface.binding.subspan binding(2) : ', ' loc(#loc2)'],
+  ])('%s that the root is written to gets the batch dimension, too', (_, before, after) => {
+    const type = (shape: string) => `!iree_tensor_ext.dispatch.tensor<readwrite:tensor<${shape}xf32>>`;
+    const text = `module
+${before}${type('20x20x16')}${after}
+${generic(dense)}        iree_tensor_ext.dispatch.tensor.store %5, %arg2, offsets = [1, 1, 0], sizes = [18, 17, 16], strides = [1, 1, 1] : tensor<18x17x16xf32> -> ${type('20x20x16')} loc(#loc3)
+      }
+`;
+    const lines = rewrite(text)!.split('\n');
+    expect(lines[1]).toBe(`${before}${type('1x20x20x16')}${after}`);
+    expect(lines.at(-3)).toBe(
+      `        iree_tensor_ext.dispatch.tensor.store %windowed, %arg2, offsets = [0, 1, 1, 0], sizes = [1, 18, 17, 16], strides = [1, 1, 1, 1] : tensor<1x18x17x16xf32> -> ${type('1x20x20x16')} loc(#loc3)`,
+    );
+  });
+
   test('a filter of one column gets its other dimension', () => {
     const inner = generic({
       loops: batched.loops,
