@@ -48,6 +48,14 @@ const CONVOLUTIONS: Readonly<Record<string, ConvolutionText>> = {
     result: [1, 14, 14, 200],
     types: F16,
   },
+  'nhwc f32, one image with a bias': {
+    ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 34, 34, 64], filter: [3, 3, 64, 128] },
+    ...{ result: [1, 32, 32, 128], user: 'bias' },
+  },
+  'nhwc f16, one image in a padded result': {
+    ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 34, 34, 64], filter: [3, 3, 64, 128] },
+    ...{ result: [1, 32, 32, 128], user: 'pad', types: F16 },
+  },
   'nhwc f32, three channels': {
     name: 'conv_2d_nhwc_hwcf',
     image: [2, 16, 16, 3],
@@ -65,6 +73,10 @@ const CONVOLUTIONS: Readonly<Record<string, ConvolutionText>> = {
     image: [1, 256, 16, 16],
     filter: [256, 256, 3, 3],
     result: [1, 256, 14, 14],
+  },
+  'nchw f32, one image and a transpose': {
+    ...{ name: 'conv_2d_nchw_fchw', image: [1, 64, 34, 34], filter: [128, 64, 3, 3] },
+    ...{ result: [1, 128, 32, 32], user: 'transpose' },
   },
   'nchw f16': {
     name: 'conv_2d_nchw_fchw',
