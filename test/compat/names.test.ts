@@ -24,6 +24,10 @@ const SUM: SharedSumConfiguration = {
 const SPIRV: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile', workgroup: [20, 50, 0], thread: [5, 10, 0], reduction: [0, 0, 5] },
 };
+const COOPERATIVE: VulkanConfiguration = {
+  ...{ version: 1, kind: 'spirv-cooperative', depth: 1, storeStage: 0, subgroupSize: 32 },
+  ...{ workgroup: [128, 128, 0], thread: [64, 32, 0], reduction: [0, 0, 32], native: [16, 16, 16] },
+};
 
 test.each([
   [MMA, '64x128x64', '2x8x1', 'tensorcore', 'mmasync'],
@@ -32,6 +36,7 @@ test.each([
   [SIMT, '64x128x16', '8x4x1', 'simt', 'ffma'],
   [SUM, '4x1x128', '1x1x4', 'simt', 'ffma'],
   [SPIRV, '20x50x5', '5x10x1', 'simt', 'ffma'],
+  [COOPERATIVE, '128x128x32', '64x32x1', 'tensorcore', 'wmma'],
 ] as const)("%j has the dispatch profiler's tiles and classes", (c, tiles, vectors, core, instruction) => {
   expect(namesOf(matmul(100, 100, 100), c)).toEqual({ tiles, vectors, core, instruction });
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { configurationText, isConfiguration, loadBackend } from '../../../src/backend/index.ts';
 import type { VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
 import { familiesOf } from '../../../src/backend/vulkan/families.ts';
+import { knobValues } from '../../../src/backend/vulkan/names.ts';
 import { rendered } from '../../../src/backend/vulkan/render.ts';
 import { vulkanSpace } from '../../../src/backend/vulkan/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
@@ -37,6 +38,16 @@ describe('every configuration can be stored, and leads back to its point', () =>
   ])('%s, %s', (target, shape, kinds) => {
     expect(kindsOf(target, shape)).toEqual(kinds);
   });
+});
+
+test('configurations of all pipelines have the same columns', () => {
+  const workload = SHAPES['matmul f32']!;
+  const space = vulkanSpace(workload, gpuTarget('ampere'));
+  const columns = space.starts.map((point) => {
+    const configuration = space.configurationAt(point) as VulkanConfiguration;
+    return Object.keys(knobValues(workload, configuration)).join();
+  });
+  expect(new Set(columns).size).toBe(1);
 });
 
 test('products in bf16 are not tuned: the compiler has no vectors of them', () => {
