@@ -23,7 +23,7 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   cache:
     'folder for data that can be made again; it must belong to the user, and no other user may write to it',
   outputs:
-    'use the output cache (2 GiB at most): a repeated build copies its output and repeats its messages',
+    'use the output cache (2 GiB at most): a repeated build copies its output and repeats its messages. `iree-tuned cache --forget INPUT` removes the plans and outputs of one input',
   lock: '[lock file](build.md#lock-files); by default the nearest one, up to the folder of the project’s file',
   frozen: 'decide by the [lock file](build.md#lock-files) only',
   team: "team's [server](team.md)",
