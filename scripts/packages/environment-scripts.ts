@@ -67,7 +67,7 @@ export const environmentScripts: ReadonlyMap<string, string> = new Map([
   ['iree-tuned', finding('iree-tuned') + givingUp],
 ]);
 
-/** The `iree-compile` for IREE_TOOL_PATH, in a folder beside `bin`. */
+/** The `iree-compile` for IREE_TOOL_PATH, in a folder next to `bin`. */
 export const toolScript = `#!/bin/sh
 # ${launcherMarker} (iree-compile for IREE_TOOL_PATH, where iree_compile_tuned.install() puts its folder)
 exec "\${0%/*}/../bin/iree-compile-tuned" "$@"

@@ -41,14 +41,14 @@ function packageJson(): object {
     os: ['linux', 'darwin'],
     // An exact version, because the bundles include its JavaScript, and load its binary.
     dependencies: { [sqlite.name]: sqlite.version },
-    // If the user's Node is too old, the launcher finds this one beside the package. It is no dependency, because its `node` would replace the
+    // If the user's Node is too old, the launcher finds the `node` next to the package. It is no dependency, because its `node` would replace the
     // Node of every script in the user's project.
     peerDependencies: { node: engines['node'] },
     peerDependenciesMeta: { node: { optional: true } },
   };
 }
 
-/** Writes the package's folder, and packs it beside. Returns the path of the packed file. */
+/** Writes the package's folder, and packs it next to the folder. Returns the path of the packed file. */
 export function buildNpmPackage(folder: string): string {
   const unpacked = join(folder, 'package');
   rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The README's recording shows what its commands print at a terminal. Numbers and configurations differ from machine to machine.
+// The README's recording shows the output of its commands at a terminal. Numbers differ from machine to machine.
 import { readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { isWithout } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { noTerminals, onTerminal } from '../support/terminal.ts';
 
-/** Without numbers, configurations and line breaks. */
+/** Without numbers and line breaks. */
 const constantPart = (text: string) =>
   text
     .replaceAll(/[\d.]*\d/g, '#')

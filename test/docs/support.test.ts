@@ -534,7 +534,7 @@ describe('the real compiler', { tags: ['compiler'] }, () => {
   });
 
   test.each([...Map.groupBy(FRONT_ENDS, ({ name }) => name.split('.', 1)[0]!)])(
-    'makes of %s what the table says',
+    'makes of %s the operation in the table',
     async (dialect, rows) => {
       const functions = rows.map(({ types, text }, i) => {
         const result = types.at(-1)!;

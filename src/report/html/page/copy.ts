@@ -1,7 +1,7 @@
 // Commands with a button that copies them.
 import { button, element } from './dom.ts';
 
-/** A command with a button beside it. */
+/** A command with a button next to it. */
 export function copyable(command: string): HTMLElement {
   return withButton(
     element('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, element('code', {}, command)),
