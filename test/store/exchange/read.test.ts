@@ -74,7 +74,11 @@ describe('refuses', () => {
       }),
       'claim: "configuration" is not a valid configuration of at most 4096 bytes',
     ],
-    ['a mark of the default', markLineOf({ configuration: { version: 1, kind: 'default' } }), 'is the default'],
+    [
+      'a mark of the default',
+      markLineOf({ configuration: { version: 1, kind: 'default' } }),
+      'is the default',
+    ],
     ['a generation below the first', markLineOf({ generation: -1 }), 'mark: "generation"'],
     ['an unknown kind of mark', { ...markLineOf(), kind: 'ugly' }, 'mark: "kind"'],
     ['some day', markLineOf({ createdAt: 'yesterday' }), 'mark: "createdAt"'],
