@@ -144,8 +144,8 @@ function illegalMma(problem: Problem, c: MmaTileConfiguration): string | null {
   const sums = (side('m') * side('n')) / threadsOf(c);
   if (sums > (mma.name.startsWith('MFMA') ? MOST_SUMS_OF_AMD : MOST_SUMS)) return 'registers would spill';
   // The compiler crashes if only some threads prefetch.
-  const least = Math.min(side('m'), side('n')) * depthOf(c);
-  if ((c.prefetch ?? 0) > MOST_PARTIAL_STAGES && least < threadsOf(c)) return 'too little to load ahead';
+  const isPartial = (['m', 'n'] as const).some((kind) => (side(kind) * depthOf(c)) % threadsOf(c) !== 0);
+  if ((c.prefetch ?? 0) > MOST_PARTIAL_STAGES && isPartial) return 'only some threads load ahead';
   return sharedBytes(problem, c) > target.sharedMemoryBytes ? 'too little shared memory' : null;
 }
 

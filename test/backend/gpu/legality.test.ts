@@ -93,14 +93,14 @@ describe('wrong configurations that the compiler accepts', () => {
   });
 });
 
-test('prefetch needs one element for each thread: with fewer elements the compiler crashes', () => {
+test('with three prefetch stages every thread loads: the compiler crashes otherwise', () => {
   const own: MmaTileConfiguration = {
     ...mma,
     ...{ mma: 'MFMA_F32_16x16x4_F32', subgroupSize: 64, prefetch: 3, reduction: [0, 0, 1] },
     ...{ workgroup: [32, 64, 0], subgroup: [1, 2, 0], subgroups: [2, 2, 0] },
   };
   const work = matmul(512, 512, 512);
-  expect(why(work, own, 'gfx942')).toBe('too little to load ahead');
+  expect(why(work, own, 'gfx942')).toBe('only some threads load ahead');
   expect(why(work, { ...own, prefetch: 2 }, 'gfx942')).toBeNull();
   expect(why(work, { ...own, reduction: [0, 0, 2] }, 'gfx942')).toBeNull();
 });
