@@ -39,7 +39,7 @@ describe('a sweep of programs', () => {
     [{ op: 'softmax', m: '8', n: '8', k: '8' }, '--k: softmax has no such size'],
     [{ op: 'attention', m: '8', n: '8' }, '--k is missing'],
     [{ op: 'softmax', m: '8', n: '8', rhsConstant: 'yes' }, '--rhsConstant: softmax has no right-hand side'],
-    [{ op: 'softmax', m: '8', n: '8', dtype: 'i8' }, '--dtype i8: softmax takes one type of floats'],
+    [{ op: 'softmax', m: '8', n: '8', dtype: 'i8' }, '--dtype i8: softmax takes one float type'],
     [{ op: 'softmax', m: '8', n: '8', batch: '2x' }, '--batch : "" is not a size'],
     [{ op: 'pooling', m: '8', n: '8' }, '--op: "pooling" is not one of matmul'],
   ])('%j is refused, by the name of the option', (sweep, message) => {
