@@ -1,6 +1,6 @@
 // Compares strategies on measured search spaces. The prior of each space is trained without its shape.
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { doubtOf, forestsWithout } from '../scripts/prior/train.ts';
 import { configurationKey } from '../src/backend/index.ts';
 import type { Configuration } from '../src/backend/configuration.ts';
@@ -58,11 +58,11 @@ async function main(): Promise<void> {
   const files =
     args.positionals.length > 0 ? args.positionals : readdirSync(data).map((file) => join(data, file));
   const results: unknown[] = [];
-  const measured = files.map((file) => ({ file, spaces: readSpaces(file) }));
+  const measured = files.map((file) => ({ name: basename(file, '.jsonl.gz'), spaces: readSpaces(file) }));
   const all = measured.flatMap(({ spaces }) => spaces);
   const allForests = forestsWithout(all);
   const doubt = doubtOf(all, allForests);
-  for (const { file, spaces } of measured) {
+  for (const { name: matmuls, spaces } of measured) {
     const untimed: number[] = [];
     const searched = new Map<string, Searched[]>();
     for (const space of spaces) {
@@ -87,10 +87,10 @@ async function main(): Promise<void> {
     });
     const heads = ['strategy', ...AFTER.flatMap((trials) => [`after ${trials}`, 'worst tenth']), 'trials'];
     console.log(
-      `${file}: ${spaces.length} shapes; by the prior alone ${percent(mean(untimed))} of the best, worst tenth ${percent(decile(untimed))}`,
+      `${matmuls}: ${spaces.length} shapes; by the prior alone ${percent(mean(untimed))} of the best, worst tenth ${percent(decile(untimed))}`,
     );
     console.log(`${table(heads, rows)}\n`);
-    results.push({ file, doubt, untimed, searched: [...searched] });
+    results.push({ name: matmuls, doubt, untimed, searched: [...searched] });
   }
   writeJson(json, {
     version: 1,

@@ -74,6 +74,10 @@ interface Decisions extends OnCpu {
 
 interface Search extends OnCpu {
   readonly results: readonly {
+    /** The measured matmuls, such as `avx512-f32`. */
+    readonly name: string;
+    /** Of each matmul: the share of the best speed by the prior alone. */
+    readonly untimed: readonly number[];
     readonly searched: readonly (readonly [string, readonly { readonly shares: readonly number[] }[]])[];
   }[];
 }
@@ -116,7 +120,7 @@ export function taken(json: Measured): Taken {
   }
   const [first] = json.results;
   if (first !== undefined && 'searched' in first)
-    return { id: 'search', rows: first.searched.map(rowOfStrategy), origin: originOn(json) };
+    return { id: 'search', rows: (json as Search).results.flatMap(rowsOfStrategies), origin: originOn(json) };
   if (first !== undefined && 'shape' in first) {
     const rows = (json as Misses).results.map(({ shape, seconds, gain }) => ({
       ...{ shape, seconds: digits(seconds), gain: digits(gain) },
@@ -181,18 +185,22 @@ const rowsOfDecisions = ({ cloned, repeated }: Decisions): Row[] =>
 /** Trials of a batch in `bench:search`. */
 const BATCH = 16;
 
-const rowOfStrategy = ([strategy, own]: Search['results'][number]['searched'][number]): Row => ({
-  strategy,
-  ...Object.fromEntries(
-    [16, 32, 64].flatMap((trials) => {
-      const shares = own
-        .map(({ shares: all }) => all[Math.min(trials / BATCH, all.length) - 1]!)
-        .sort((a, b) => a - b);
-      const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-      return [
-        [`after ${trials} trials`, percent(mean)],
-        [`worst tenth after ${trials}`, percent(shares[Math.floor(shares.length / 10)]!)],
-      ];
-    }),
-  ),
-});
+const meanOf = (shares: readonly number[]): string =>
+  percent(shares.reduce((sum, share) => sum + share, 0) / shares.length);
+
+/** Of all strategies only the guided one has a prior, which chooses without a trial. */
+const rowsOfStrategies = ({ name, untimed, searched }: Search['results'][number]): Row[] =>
+  searched.map(([strategy, own]) => ({
+    ...{ matmuls: name, strategy, 'no trial': strategy === 'guided' ? meanOf(untimed) : '-' },
+    ...Object.fromEntries(
+      [16, 32, 64].flatMap((trials) => {
+        const shares = own
+          .map(({ shares: all }) => all[Math.min(trials / BATCH, all.length) - 1]!)
+          .sort((a, b) => a - b);
+        return [
+          [`after ${trials} trials`, meanOf(shares)],
+          [`worst tenth after ${trials}`, percent(shares[Math.floor(shares.length / 10)]!)],
+        ];
+      }),
+    ),
+  }));

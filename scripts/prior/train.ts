@@ -27,20 +27,23 @@ function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
   });
 }
 
+const trained = (samples: readonly Sample[]): Forest => boost(samples, BOOST, seededRandom(1));
+
 /** Sizes without the element type. */
 const shapeOf = ({ name }: MeasuredSpace): string => /^[\dx]*\d/.exec(name)![0];
 
-/** One forest for each space, trained without its shape in any element type and instruction set. */
+/** Groups of shapes. One forest is trained without each group. */
+const FOLDS = 12;
+
+/** One forest for each space, trained without its shape in any element type and instruction set (cross-validation). */
 export function forestsWithout(spaces: readonly MeasuredSpace[]): Forest[] {
   const samples = spaces.map(samplesOf);
-  const shapes = new Set(spaces.map(shapeOf));
-  const forests = new Map(
-    Array.from(shapes, (shape) => {
-      const others = samples.filter((_, i) => shapeOf(spaces[i]!) !== shape);
-      return [shape, boost(others.flat(), BOOST, seededRandom(1))];
-    }),
+  const shapes = [...new Set(spaces.map(shapeOf))];
+  const foldOf = (space: MeasuredSpace) => shapes.indexOf(shapeOf(space)) % FOLDS;
+  const forests = Array.from({ length: Math.min(FOLDS, shapes.length) }, (_, fold) =>
+    trained(samples.filter((_, i) => foldOf(spaces[i]!) !== fold).flat()),
   );
-  return spaces.map((space) => forests.get(shapeOf(space))!);
+  return spaces.map((space) => forests[foldOf(space)]!);
 }
 
 /** Root mean square error of predictions. @param forests from `forestsWithout` */
@@ -53,7 +56,7 @@ export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Fore
 }
 
 export function trainPrior(spaces: readonly MeasuredSpace[]): Prior {
-  const forest = boost(spaces.flatMap(samplesOf), BOOST, seededRandom(1));
+  const forest = trained(spaces.flatMap(samplesOf));
   return {
     features: samplesOf(spaces[0]!)[0]!.x.length,
     forest,

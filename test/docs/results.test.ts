@@ -132,9 +132,10 @@ test.each<[string, Measured, object]>([
   ],
   [
     'search',
-    { date, machine, results: [{ searched }] },
+    { date, machine, results: [{ name: 'f32', untimed: [0.6, 0.8], searched }] },
     {
-      ...{ strategy: 'guided', 'after 16 trials': '85.0%', 'worst tenth after 16': '80.0%' },
+      ...{ matmuls: 'f32', strategy: 'guided', 'no trial': '70.0%' },
+      ...{ 'after 16 trials': '85.0%', 'worst tenth after 16': '80.0%' },
       ...{ 'after 32 trials': '90.0%', 'worst tenth after 32': '80.0%' },
       ...{ 'after 64 trials': '90.0%', 'worst tenth after 64': '80.0%' },
     },
