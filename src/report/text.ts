@@ -55,6 +55,9 @@ export function lastOf(cells: readonly Cell[], columns: number): string {
 
 export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join('');
 
+/** A word with the spaces before it, which may align it. A number and its unit are one word. */
+const WORD = /\s*(?:[\d.]+ (?:s|ms|us|min|h|[KMG]i?B)\b\S*|\S+)/g;
+
 /**
  * Text with lines of at most `columns` columns, broken between words. Continued lines are indented. A longer word stays whole, so
  * that it can be copied.
@@ -69,8 +72,7 @@ function brokenLine(line: string, columns: number, indent: string): string[] {
   if (columnsOf(line) <= columns) return [line];
   const lines: string[] = [];
   let current = '';
-  // The spaces before a word stay, because they may align it.
-  for (const [word] of line.matchAll(/\s*\S+/g)) {
+  for (const [word] of line.matchAll(WORD)) {
     if (current === '' || columnsOf(current + word) <= columns) current += word;
     else {
       lines.push(current);

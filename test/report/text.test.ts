@@ -35,6 +35,9 @@ test('lines are broken between words, and long words stay whole', () => {
   expect(wrapped('one two three', 8, '  ')).toBe('one two\n  three');
   expect(wrapped('  label   value and more', 16, '    ')).toBe('  label   value\n    and more');
   expect(wrapped('0123456789 x', 5)).toBe('0123456789\nx');
+  expect(wrapped('it took 17.3 s. The rest', 12)).toBe('it took\n17.3 s. The\nrest');
+  expect(wrapped('it took 17.3 s', 12)).toBe('it took\n17.3 s');
+  expect(wrapped('2 sorts of 3 things', 8)).toBe('2 sorts\nof 3\nthings');
   expect(wrapped('whatever it is', Infinity)).toBe('whatever it is');
 });
 
