@@ -1,6 +1,5 @@
 // Compares strategies on measured search spaces. The prior of each space is trained without its shape.
-import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { doubtOf, forestsWithout } from '../scripts/prior/train.ts';
 import { configurationKey } from '../src/backend/index.ts';
 import type { Configuration } from '../src/backend/configuration.ts';
@@ -19,8 +18,7 @@ import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
 import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
 import { jsonFile, readArguments, run, wholeNumber, writeJson } from './shared/arguments.ts';
 import { describeMachine } from './shared/workplace.ts';
-import { readSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
-import { root } from './shared/workplace.ts';
+import { readSpaces, spaceFiles, type MeasuredSpace } from './shared/measured-spaces.ts';
 
 const USAGE = `usage: npm run bench:search -- [--seeds N] [--json FILE] [FILE...]
 
@@ -54,9 +52,7 @@ async function main(): Promise<void> {
   const args = readArguments(['seeds', 'json'], USAGE);
   const json = jsonFile(args);
   const seeds = wholeNumber(args, 'seeds', 5);
-  const data = join(root, 'bench/data/spaces');
-  const files =
-    args.positionals.length > 0 ? args.positionals : readdirSync(data).map((file) => join(data, file));
+  const files = args.positionals.length > 0 ? args.positionals : spaceFiles();
   const results: unknown[] = [];
   const measured = files.map((file) => ({ name: basename(file, '.jsonl.gz'), spaces: readSpaces(file) }));
   const all = measured.flatMap(({ spaces }) => spaces);

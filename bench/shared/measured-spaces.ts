@@ -26,10 +26,10 @@ export function readSpaces(path: string): MeasuredSpace[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as MeasuredSpace);
 }
 
-/** All spaces in `bench/data/spaces`. */
-export function allSpaces(): MeasuredSpace[] {
+/** Paths of all files in `bench/data/spaces`. */
+export function spaceFiles(): string[] {
   const folder = join(root, 'bench/data/spaces');
-  return readdirSync(folder).flatMap((file) => readSpaces(join(folder, file)));
+  return readdirSync(folder).map((file) => join(folder, file));
 }
 
 export const writeSpaces = (path: string, spaces: readonly MeasuredSpace[]): void => {

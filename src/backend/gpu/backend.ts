@@ -16,7 +16,8 @@ import { familiesOf, gpuSpace, problemOf } from './space.ts';
 import { readGpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 import { userFamily } from './user-family.ts';
-import { illegalValues, isRestrictable, USER_KNOBS, userSpace } from './user-space.ts';
+import { isMatmul } from './roles.ts';
+import { illegalValues, USER_KNOBS, userSpace } from './user-space.ts';
 
 /** A backend with the GPU pipelines. */
 export const gpuBackend = (
@@ -47,7 +48,7 @@ export const gpuBackend = (
   // Without stages the compiler ignores prefetching.
   userKnobs: traits.hasStages ? [...USER_KNOBS, PREFETCH] : USER_KNOBS,
   largestTile: LARGEST_TILE,
-  isRestrictable,
+  isRestrictable: isMatmul,
   illegalValues(workload, hardware) {
     const problem = problemFor(workload, hardware);
     return problem === null ? [] : illegalValues(userFamily(problem, traits), hardware.only ?? {});

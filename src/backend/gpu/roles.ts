@@ -1,6 +1,6 @@
 // Roles of a workload's dimensions in the GPU pipelines.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import { isDynamic, type OperationWork } from '../../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 
 /** Indices into a workload's dimensions; -1 for none. */
 export interface Roles {
@@ -40,6 +40,15 @@ export function rolesOf(workload: OperationWork): Roles | null {
   };
 }
 
+/** Whether a workload is a matmul: one dimension of each kind, and batches. */
+export const isMatmul = (workload: Workload): workload is OperationWork =>
+  isOperationWork(workload) &&
+  workload.windows === undefined &&
+  rolesOf(workload) !== null &&
+  (['m', 'n', 'k'] as const).every(
+    (wanted) => workload.dimensions.filter(({ kind }) => kind === wanted).length === 1,
+  );
+
 /** The dimensions with tiles of more than one element. */
 export type Along = 'row' | 'column' | 'outer';
 
@@ -53,3 +62,10 @@ export const levelOf = (
       ? 0
       : of(d, (['row', 'column', 'outer'] as const).find((along) => roles[along] === d) ?? null),
   );
+
+/** Tiles of one level in a matmul: one batch. */
+export const matmulLevel = (
+  problem: { readonly workload: OperationWork; readonly roles: Roles },
+  rows: number,
+  columns: number,
+): number[] => levelOf(problem, (_, along) => (along === 'row' ? rows : along === 'column' ? columns : 1));

@@ -1,7 +1,7 @@
 // The configurations of `TileAndFuse` by a user's knobs. Operands are padded where tiles leave a remainder. Pure.
 import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
-import { levelOf } from './roles.ts';
+import { matmulLevel } from './roles.ts';
 import { isGpuConfiguration } from './schema.ts';
 import type { Mma } from './target.ts';
 import { powers } from './tiles.ts';
@@ -37,9 +37,9 @@ function mmaFamily(problem: Problem, traits: Traits, mmas: readonly Mma[]): Fami
       if (!traits.prefetch.includes(prefetch)) return `prefetch is none of ${traits.prefetch.join(', ')}`;
       return checked(problem, {
         ...{ version: 1, kind: 'mma-tile', mma: name, subgroupSize, igemm, padded: false },
-        workgroup: level(problem, workgroup_m, workgroup_n),
-        subgroup: level(problem, workgroup_m / threads_m / m, workgroup_n / columns / n),
-        subgroups: level(problem, threads_m, columns),
+        workgroup: matmulLevel(problem, workgroup_m, workgroup_n),
+        subgroup: matmulLevel(problem, workgroup_m / threads_m / m, workgroup_n / columns / n),
+        subgroups: matmulLevel(problem, threads_m, columns),
         reduction: summed(problem, summed_k / k),
         bankPadding: traits.bankPadding.includes(1),
         ...(traits.hasStages && { prefetch }),
@@ -66,8 +66,8 @@ function simtFamily(problem: Problem): Family {
     at: ({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n, pipeline }) =>
       checked(problem, {
         ...{ version: 1, kind: 'simt-tile', subgroupSize, igemm, padded: false, promoted: pipeline === 1 },
-        workgroup: level(problem, workgroup_m, workgroup_n),
-        thread: level(problem, workgroup_m / threads_m, workgroup_n / threads_n),
+        workgroup: matmulLevel(problem, workgroup_m, workgroup_n),
+        thread: matmulLevel(problem, workgroup_m / threads_m, workgroup_n / threads_n),
         reduction: summed(problem, summed_k),
       }),
     choiceOf(c) {
@@ -84,9 +84,6 @@ function simtFamily(problem: Problem): Family {
     },
   };
 }
-
-const level = (problem: Problem, m: number, n: number): number[] =>
-  levelOf(problem, (_, along) => (along === 'row' ? m : along === 'column' ? n : 1));
 
 const summed = ({ workload, roles }: Problem, k: number): number[] =>
   workload.dimensions.map((_, d) => (d === roles.depth ? k : 0));

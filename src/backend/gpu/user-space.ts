@@ -1,9 +1,7 @@
 // A user's search space of a matmul on a GPU: tiles of a workgroup, its threads along each dimension, and prefetch stages. Pure.
 import type { SearchSpace } from '../../search/space.ts';
-import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { IllegalValue, KnobValues, UserKnob } from '../backend.ts';
 import { spaceOfChoices, type Choice } from './choices.ts';
-import { rolesOf } from './roles.ts';
 
 const NAMES = ['workgroup_m', 'workgroup_n', 'summed_k', 'threads_m', 'threads_n'] as const;
 
@@ -21,15 +19,6 @@ export interface UserFamily<Own extends string, C> {
   at(choice: Choice<UserName | Own>): C | string;
   choiceOf(configuration: C): Choice<UserName | Own> | null;
 }
-
-/** A matmul has one dimension of each kind, and batches. */
-export const isRestrictable = (workload: Workload): workload is OperationWork =>
-  isOperationWork(workload) &&
-  workload.windows === undefined &&
-  rolesOf(workload) !== null &&
-  (['m', 'n', 'k'] as const).every(
-    (kind) => workload.dimensions.filter((one) => one.kind === kind).length === 1,
-  );
 
 /** Choices that a restriction is checked for. A larger space has a sample of them. */
 const MOST_CHECKED = 4096;

@@ -3,6 +3,7 @@ import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
+import { matmulLevel } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { CooperativeConfiguration } from './configuration.ts';
@@ -38,10 +39,8 @@ export function cooperativeSpace(
       one.accumulator === accumulator.elementType,
   );
   if (product === null || mma === undefined) return null;
-  const { m, n, k } = product;
+  const { row: m, column: n, depth: k } = product.roles;
   const subgroupSize = target.subgroupSizes[0]!;
-  const level = (row: number, column: number, depth: number) =>
-    dimensions.map(({ kind }, d) => (d === m ? row : d === n ? column : kind === 'k' ? depth : 1));
   return spaceOfChoices<Name, Configuration>({
     values: {
       'tile.row': powers(8),
@@ -62,13 +61,13 @@ export function cooperativeSpace(
       const [row, column] = [choice['tile.row'] * mma.m, choice['tile.column'] * mma.n];
       const c: CooperativeConfiguration = {
         ...{ version: 1, kind: 'spirv-cooperative', depth: 1, storeStage: choice.storeStage, subgroupSize },
-        workgroup: level(row * choice['subgroups.row'], column * choice['subgroups.column'], 0),
-        thread: level(row, column, 0),
+        workgroup: matmulLevel(product, row * choice['subgroups.row'], column * choice['subgroups.column']),
+        thread: matmulLevel(product, row, column),
         reduction: dimensions.map((_, d) => (d === k ? choice.depth * mma.k : 0)),
-        native: level(mma.m, mma.n, mma.k),
+        native: matmulLevel(product, mma.m, mma.n).with(k, mma.k),
       };
       const results = (row * column) / subgroupSize;
-      return results > MOST_RESULTS || illegality(workload, product, c, target) !== null ? null : c;
+      return results > MOST_RESULTS || illegality(product, c, target) !== null ? null : c;
     },
     choiceOf(c) {
       if (c.kind !== 'spirv-cooperative' || c.workgroup.length !== dimensions.length) return null;

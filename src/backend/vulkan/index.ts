@@ -4,7 +4,8 @@ import type { Backend } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
 import { landedWith } from '../landed.ts';
 import { readGpuTarget } from '../gpu/target.ts';
-import { illegalValues, isRestrictable, USER_KNOBS, userSpace } from '../gpu/user-space.ts';
+import { isMatmul } from '../gpu/roles.ts';
+import { illegalValues, USER_KNOBS, userSpace } from '../gpu/user-space.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
 import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { familiesOf, isTuned } from './families.ts';
@@ -37,7 +38,7 @@ export const vulkan: Backend = {
   featuresOf: () => null,
   userKnobs: USER_KNOBS,
   largestTile: LARGEST_TILE,
-  isRestrictable,
+  isRestrictable: isMatmul,
   illegalValues(workload, { gpu = '', only = {} }) {
     const target = readGpuTarget(Buffer.from(gpu));
     return target === null || !isTuned(workload) ? [] : illegalValues(userFamily(workload, target), only);

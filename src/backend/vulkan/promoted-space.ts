@@ -4,6 +4,7 @@ import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
+import { matmulLevel } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { PromotedConfiguration } from './configuration.ts';
@@ -37,12 +38,10 @@ const RECIPES: readonly (readonly number[])[] = [
 export function promotedSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> | null {
   const product = productOf(workload);
   if (product === null) return null;
-  const { m, n, k } = product;
+  const { row: m, column: n, depth: k } = product.roles;
   const { dimensions } = workload;
   const steps = powers(64).filter((step) => step >= loadOf(workload) && dimensions[k]!.size % step === 0);
   if (steps.length === 0) return null;
-  const level = (row: number, column: number) =>
-    dimensions.map(({ kind }, d) => (kind === 'k' ? 0 : d === m ? row : d === n ? column : 1));
   return spaceOfChoices<Name, Configuration>({
     values: {
       'tile.row': powers(16),
@@ -65,14 +64,12 @@ export function promotedSpace(workload: OperationWork, target: GpuTarget): Searc
       const [depth, storeStage] = BUFFERS[choice.buffers]!;
       const c: PromotedConfiguration = {
         ...{ version: 1, kind: 'spirv-promoted', depth, storeStage },
-        workgroup: level(row * choice['threads.row'], column * choice['threads.column']),
-        thread: level(row, column),
+        workgroup: matmulLevel(product, row * choice['threads.row'], column * choice['threads.column']),
+        thread: matmulLevel(product, row, column),
         reduction: dimensions.map((_, d) => (d === k ? choice.depth : 0)),
       };
       const isRefused = elementBits(workload.rhs.elementType) === 8 && column === REFUSED_COLUMNS;
-      return row * column > MOST_RESULTS || isRefused || illegality(workload, product, c, target) !== null
-        ? null
-        : c;
+      return row * column > MOST_RESULTS || isRefused || illegality(product, c, target) !== null ? null : c;
     },
     choiceOf(c) {
       if (c.kind !== 'spirv-promoted' || c.workgroup.length !== dimensions.length) return null;

@@ -1,6 +1,7 @@
 // Rules of the SPIR-V pipelines with shared memory, for matrix products. The compiler checks some of them for named operations only.
 import { elementBits } from '../../workload/element-type.ts';
-import type { OperationWork } from '../../workload/workload.ts';
+import type { OperationWork, Workload } from '../../workload/workload.ts';
+import { isMatmul, rolesOf, type Roles } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { CooperativeConfiguration, PromotedConfiguration } from './configuration.ts';
@@ -8,24 +9,24 @@ import { threadsOf } from './render.ts';
 
 type SharedConfiguration = CooperativeConfiguration | PromotedConfiguration;
 
-/** The dimensions of a product; batches come before. */
+/** A product with row-major operands. */
 export interface Product {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
+  readonly workload: OperationWork;
+  readonly roles: Roles;
 }
 
-/** The dimensions of a product with row-major operands; null for other workloads. */
-export function productOf({ dimensions, lhs, rhs, accumulator, windows }: OperationWork): Product | null {
-  const of = (wanted: string) => dimensions.flatMap(({ kind }, d) => (kind === wanted ? [d] : []));
-  const [m, n, k, batch] = [of('m'), of('n'), of('k'), of('batch')];
+/** Null for other workloads. */
+export function productOf(workload: Workload): Product | null {
+  if (!isMatmul(workload)) return null;
+  const roles = rolesOf(workload)!;
+  const { dimensions, lhs, rhs, accumulator } = workload;
+  const { row, column, depth } = roles;
+  const batch = dimensions.flatMap(({ kind }, d) => (kind === 'batch' ? [d] : []));
   const isPlain =
-    windows === undefined &&
-    [m, n, k].every((own) => own.length === 1) &&
-    lhs.dimensions.join() === [...batch, ...m, ...k].join() &&
-    rhs.dimensions.join() === [...batch, ...k, ...n].join() &&
-    accumulator.dimensions.join() === [...batch, ...m, ...n].join();
-  return isPlain ? { m: m[0]!, n: n[0]!, k: k[0]! } : null;
+    lhs.dimensions.join() === [...batch, row, depth].join() &&
+    rhs.dimensions.join() === [...batch, depth, column].join() &&
+    accumulator.dimensions.join() === [...batch, row, column].join();
+  return isPlain ? { workload, roles } : null;
 }
 
 /** The largest power of two up to `most` by which a dimension divides into whole tiles. */
@@ -48,8 +49,7 @@ const buffersOf = ({ kind, depth, storeStage }: SharedConfiguration): number =>
 
 /** The broken rule; null if there is none. */
 export function illegality(
-  workload: OperationWork,
-  { m, n, k }: Product,
+  { workload, roles }: Product,
   c: SharedConfiguration,
   target: GpuTarget,
 ): string | null {
@@ -64,7 +64,11 @@ export function illegality(
   if (counts.slice(0, 3).some((count, i) => count > target.workgroupSizes[i]!) || threads > target.threads)
     return 'too many threads';
   if (threads % target.subgroupSizes[0]! !== 0) return 'threads are no whole subgroups';
-  const [rows, columns, depth] = [c.workgroup[m]!, c.workgroup[n]!, c.reduction[k]!];
+  const [rows, columns, depth] = [
+    c.workgroup[roles.row]!,
+    c.workgroup[roles.column]!,
+    c.reduction[roles.depth]!,
+  ];
   const load = threads * loadOf(workload);
   if ((rows * depth) % load !== 0 || (columns * depth) % load !== 0)
     return 'not every thread loads whole vectors';

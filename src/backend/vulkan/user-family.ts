@@ -1,6 +1,7 @@
 // The configurations of `BaseVectorize` by a user's knobs. Pure.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
+import { matmulLevel, rolesOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
 import { NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
@@ -10,14 +11,15 @@ import { isVulkanConfiguration } from './schema.ts';
 
 export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily<never, Configuration> {
   const { dimensions } = workload;
-  const [m, n, k] = (['m', 'n', 'k'] as const).map((one) => dimensions.findIndex(({ kind }) => kind === one));
+  // Users restrict the knobs of matmuls only, which have roles.
+  const roles = rolesOf(workload)!;
+  const { row: m, column: n, depth: k } = roles;
   const dividing = (d: number, most: number) => divisors(dimensions[d]!.size, most);
-  const level = (rows: number, columns: number) =>
-    dimensions.map(({ kind }, d) => (kind === 'k' ? 0 : d === m ? rows : d === n ? columns : 1));
+  const level = (rows: number, columns: number) => matmulLevel({ workload, roles }, rows, columns);
   return {
     values: {
-      ...{ workgroup_m: dividing(m!, 128), workgroup_n: dividing(n!, 512), summed_k: dividing(k!, 32) },
-      ...{ threads_m: dividing(m!, 64), threads_n: dividing(n!, 256) },
+      ...{ workgroup_m: dividing(m, 128), workgroup_n: dividing(n, 512), summed_k: dividing(k, 32) },
+      ...{ threads_m: dividing(m, 64), threads_n: dividing(n, 256) },
     },
     at({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n }) {
       const c: SpirvTileConfiguration = {
@@ -31,8 +33,8 @@ export function userFamily(workload: OperationWork, target: GpuTarget): UserFami
       if (c.kind !== 'spirv-tile' || c.workgroup.length !== dimensions.length) return null;
       const threads = (d: number) => c.workgroup[d]! / c.thread[d]!;
       return {
-        ...{ workgroup_m: c.workgroup[m!]!, workgroup_n: c.workgroup[n!]!, summed_k: c.reduction[k!]! },
-        ...{ threads_m: threads(m!), threads_n: threads(n!) },
+        ...{ workgroup_m: c.workgroup[m]!, workgroup_n: c.workgroup[n]!, summed_k: c.reduction[k]! },
+        ...{ threads_m: threads(m), threads_n: threads(n) },
       };
     },
   };
