@@ -182,7 +182,7 @@ function askInTurn(
 }
 
 async function survey(
-  { bytes, isWhole }: Pick<InputText, 'bytes' | 'isWhole'>,
+  { bytes, isHuge }: Pick<InputText, 'bytes' | 'isHuge'>,
   text: SurveyOptions['text'],
   identity: string,
   command: Command,
@@ -196,7 +196,7 @@ async function survey(
   const begun = performance.now();
   const surveyed = await surveyInput(
     command,
-    { text, stdin, dataTiling, isEnough, configured, isLarge: !isWhole },
+    { text, stdin, dataTiling, isEnough, configured, isHuge },
     surroundings,
   );
   const seconds = (performance.now() - begun) / 1000;

@@ -97,8 +97,8 @@ export interface SurveyOptions {
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
   /** Texts of the configured executables, if the caller has them anyway. */
   readonly configured?: Configured | undefined;
-  /** Whether the input is so large that only one compiler may read it at a time. */
-  readonly isLarge: boolean;
+  /** Whether the memory has room for only one compile at a time. */
+  readonly isHuge: boolean;
 }
 
 /** Gives the texts of executables by name; null on failure. */
@@ -160,7 +160,7 @@ export async function surveyInput(
       return executablesByName(dumps);
     };
     const compiling = compileTo('flow', marking);
-    if (options.isLarge) await compiling;
+    if (options.isHuge) await compiling;
     const [program, configured] = await Promise.all([
       compiling,
       // With data tiling the program has other dispatches.

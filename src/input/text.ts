@@ -15,6 +15,8 @@ export interface InputText extends Compacted {
   readonly digest: string;
   /** State of the file before the read; null for stdin. */
   readonly file: FileState | null;
+  /** Whether the memory has room for only one compile of this input at a time. */
+  readonly isHuge: boolean;
 }
 
 /** In bytes. Larger files are read in pieces. */
@@ -22,6 +24,9 @@ const LARGE_BYTES = 2 ** 26;
 
 /** Most bytes of text in memory. The compiler needs memory for several copies of the text. */
 const mostText = (): number => Math.max(2 ** 28, memoryBytes() / 4);
+
+/** Largest input of which several compiles run at once, in bytes. One compile of weights as text takes two thirds of the text's size. */
+const mostForTwo = (): number => memoryBytes() / 8;
 
 /** In bytes. Longer texts are not remembered. */
 const LONGEST_NOTE = 2 ** 24;
@@ -60,16 +65,18 @@ export async function readInput(
   largeBytes = LARGE_BYTES,
 ): Promise<InputText | null> {
   const digest = await createDigest();
-  if (path === null || statSync(path).size < largeBytes) {
+  const size = path === null ? 0 : statSync(path).size;
+  const isHuge = size > mostForTwo();
+  if (path === null || size < largeBytes) {
     const file = path === null ? null : fileState(path);
     const bytes = path === null ? readStdin() : readFileSync(path);
-    return { bytes, isWhole: true, cuts: [], digest: digest([bytes]), file };
+    return { bytes, isWhole: true, cuts: [], digest: digest([bytes]), file, isHuge };
   }
   const file = fileState(path);
   const known = notes.recall(cacheDirectory, path);
   if (known !== null && known.settled === settled(file)) {
     const { text, isWhole, cuts } = known;
-    return { bytes: Buffer.from(text, 'latin1'), isWhole, cuts, digest: known.digest, file };
+    return { bytes: Buffer.from(text, 'latin1'), isWhole, cuts, digest: known.digest, file, isHuge };
   }
   const rest = compactor(mostText());
   const name = digest(seenBy(rest.add, piecesOfFile(path)));
@@ -80,7 +87,7 @@ export async function readInput(
     const text = Buffer.from(bytes).toString('latin1');
     notes.remember(cacheDirectory, { ...others, identity: path, settled: file.identity, digest: name, text });
   }
-  return { ...compacted, digest: name, file };
+  return { ...compacted, digest: name, file, isHuge };
 }
 
 function* seenBy(look: (piece: Uint8Array) => void, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {

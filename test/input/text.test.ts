@@ -15,10 +15,12 @@ import { readInput } from '../../src/input/text.ts';
 import type * as Bytes from '../../src/system/bytes.ts';
 import { piecesOfFile } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
+import { memoryBytes } from '../../src/system/processor.ts';
 import { fileState } from '../../src/system/files.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
+vi.mock(import('../../src/system/processor.ts'), { spy: true });
 
 const DIGITS = 'a1'.repeat(4096);
 const TEXT = `%w = arith.constant dense<"0x${DIGITS}"> : tensor<1024xf32>\n`;
@@ -53,6 +55,23 @@ test('a large input has the digest of all bytes, and a text without weights', as
   expect(input).toMatchObject({ isWhole: false, digest: whole!.digest });
   expect(whole!.digest).toBe((await createDigest())([readFileSync(path)]));
   expect(input!.file!.identity).toBe(fileState(path)!.identity);
+});
+
+test('only an input beyond an eighth of the memory is huge, whether its weights were cut or not', async () => {
+  const { path, cache, read } = large();
+  const { size } = statSync(path);
+  vi.mocked(memoryBytes).mockReturnValue(8 * size);
+  expect([await readInput(path, cache), (await read(3)).input]).toMatchObject([
+    { isWhole: true, isHuge: false },
+    { isWhole: false, isHuge: false },
+  ]);
+  vi.mocked(memoryBytes).mockReturnValue(8 * size - 1);
+  // The second one is known from the cache, and the memory may have changed.
+  expect([await readInput(path, cache), (await read(4)).input]).toMatchObject([
+    { isWhole: true, isHuge: true },
+    { isWhole: false, isHuge: true },
+  ]);
+  vi.mocked(memoryBytes).mockReset();
 });
 
 test('an unchanged large input is read once, but a fresh one is not trusted', async () => {

@@ -39,6 +39,7 @@ export function inputOf(text: string, change: Partial<Input> = {}): Input {
   return {
     bytes,
     isWhole: true,
+    isHuge: false,
     cuts: [],
     file: null,
     digest: `digest of ${text}`,
