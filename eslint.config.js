@@ -17,6 +17,8 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       // Byte scanners and numeric kernels index arrays whose bounds they have just checked.
       '@typescript-eslint/no-non-null-assertion': 'off',
+      // Such a variable is used at the end of its block.
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreUsingDeclarations: true }],
       eqeqeq: 'error',
     },
   },

@@ -214,18 +214,15 @@ export async function inspectEach(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
-): Promise<{ command: Command; inspected: Inspected; surroundings: Surroundings }[]> {
+): Promise<readonly { command: Command; inspected: Inspected; surroundings: Surroundings }[]> {
   const command = await commandFor(input, flags, surroundings);
   const found = await inspect(command, surroundings);
   if (!('pass' in found))
     return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
   const parts = found.targets === undefined ? found : await partsOf(found, command, surroundings);
   if ('pass' in parts) throw new PassedThroughError(input, parts.pass);
-  const open = parts.flatMap(({ inspected, ...part }) =>
-    'pass' in inspected ? [] : [{ ...part, inspected }],
-  );
-  if (open.length === 0) throw new PassedThroughError(input, found.pass);
-  return open;
+  if (parts.open.length === 0) throw new PassedThroughError(input, found.pass);
+  return parts.open;
 }
 
 /** The command of a build of an input, with this machine as the target if the flags name none. */

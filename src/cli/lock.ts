@@ -55,7 +55,7 @@ async function lockInputs(
     surroundings.settings.lock ?? join(projectFolder(settingsOf(command).files) ?? '.', LOCK_FILE),
   );
   const shown = relative('.', path) || path;
-  const before = readLock(path);
+  const before = await readLock(path);
   if (before === null && inputs.length === 0)
     throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS writes one`);
   const old = before?.lock ?? EMPTY_LOCK;
@@ -80,7 +80,7 @@ async function lockInputs(
     return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
   });
   const isCheck = options.check === true;
-  if (changed && !isCheck) updateLock(path, surroundings.cacheDirectory, after);
+  if (changed && !isCheck) await updateLock(path, surroundings.cacheDirectory, after);
   if (changed && isCheck) process.exitCode = 1;
   command.print({ path, changed, differences: found, untuned }, () =>
     [

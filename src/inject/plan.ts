@@ -105,10 +105,10 @@ export function planInjection(decisions: readonly Decision[], options: Injection
       : { route: 'spec', text: tuningSpec(dispatchRules), flag: specFlagOf(inDispatches) };
   if (options.lost?.includes('substitute') === true) return whole;
   const dispatches = new Map(
-    inDispatches.map(({ tunable, configuration }) => {
+    inDispatches.map(({ tunable, configuration, target }) => {
       const { workload, executables = [] } = tunable;
       const digest = dispatchOf(workload)!;
-      return [digest, { digest, executables, workload, configuration }];
+      return [digest, { digest, executables, workload, configuration, ...(target && { target }) }];
     }),
   );
   const base: Whole = whole.route === 'none' ? { route: 'substitute', entries: [] } : whole;
@@ -210,8 +210,8 @@ const needsOfAll = (decisions: readonly Decision[]): string | null =>
   decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
 
 const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
-  injected.flatMap(({ tunable: { workload, loops }, configuration }) =>
-    isOperationWork(workload) ? [{ workload, loops, configuration }] : [],
+  injected.flatMap(({ tunable: { workload, loops }, configuration, target }) =>
+    isOperationWork(workload) ? [{ workload, loops, configuration, ...(target && { target }) }] : [],
   );
 
 /** Whether a route matches generated operations. The other routes match written operations. */

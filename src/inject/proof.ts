@@ -1,9 +1,9 @@
 // The proof that configurations landed: the compiler prints the configuration of each dispatch.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { askCompiler } from '../compiler/ask.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';
 import type { Injection } from './plan.ts';
@@ -39,19 +39,17 @@ export async function configurationsOf(
   { argv, stdin }: Compile,
   asking: Asking,
 ): Promise<Uint8Array[] | null> {
-  const folder = makeScratchFolder(asking.cacheDirectory, 'proof');
-  if (folder === null) return null;
   try {
-    // The output has the substituted executables; the compiler's dumps do not.
-    const output = join(folder, 'module.out');
-    const flags = ['--compile-to=executable-configurations', ...ELIDED, '-o', output];
-    const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
-    return result.code === 0 ? executablesIn(readFileSync(output, 'latin1')) : null;
+    return await withScratchFolder(asking.cacheDirectory, 'proof', async (folder) => {
+      // The output has the substituted executables; the compiler's dumps do not.
+      const output = join(folder, 'module.out');
+      const flags = ['--compile-to=executable-configurations', ...ELIDED, '-o', output];
+      const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
+      return result.code === 0 ? executablesIn(readFileSync(output, 'latin1')) : null;
+    });
   } catch {
     // A proof that fails must not fail the build.
     return null;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

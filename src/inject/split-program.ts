@@ -3,18 +3,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
+import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Workload } from '../workload/workload.ts';
 import { configuredExecutable, readTexts, textsTo, type ExecutableTexts } from './executable-sources.ts';
 import { substituteFlag } from './substitute-flags.ts';
 
-/** Runs the compiler with more flags. The result is null on success, else the messages. */
-export interface ProgramCompiler {
-  /** On the program's input. */
-  whole(flags: readonly string[]): Promise<string | null>;
-  /** On a file with the program at the end of `flow`. */
-  resumed(path: string, flags: readonly string[]): Promise<string | null>;
-}
+/** Runs the compiler. The result is null on success, else the messages. */
+type RunCompiler = (argv: readonly string[], stdin?: Uint8Array) => Promise<string | null>;
 
 export interface SplitProgram extends ExecutableTexts {
   /** The program at the end of `flow`, as bytecode. */
@@ -30,21 +26,25 @@ export interface ConfiguredExecutable {
 
 /**
  * Compiles a program up to its executables.
+ * @param compile of the program's input
+ * @param resumed arguments that compile a file with the program at the end of `flow`
  * @param folder created if it does not exist
  * @returns the compiler's messages on failure
  */
 export async function splitProgram(
-  compiler: ProgramCompiler,
+  run: RunCompiler,
+  { argv, stdin }: Compile,
+  resumed: (path: string) => readonly string[],
   folder: string,
 ): Promise<SplitProgram | string> {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'flow.mlirbc');
-  const problem = await compiler.whole(['--compile-to=flow', '--emit-mlir-bytecode', '-o', path]);
-  if (problem !== null) return problem;
+  const toFlow = ['--compile-to=flow', '--emit-mlir-bytecode', '-o', path];
   const texts = join(folder, 'texts');
-  const dumped = await compiler.resumed(path, textsTo(texts));
-  if (dumped !== null) return dumped;
-  return { path, ...readTexts(texts) };
+  return (
+    (await run(withTrailingFlags(argv, toFlow), stdin)) ??
+    (await run(withTrailingFlags(resumed(path), textsTo(texts)))) ?? { path, ...readTexts(texts) }
+  );
 }
 
 /** The injection of configurations into a split program. */

@@ -1,10 +1,10 @@
 // Substitution: the compiler writes the sources of its executables, and compiles edited sources in their place. A substitution reaches
 // operations that no matcher reaches, but it holds for one input only, because the compiler numbers the names of executables.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/ask.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchesOf } from '../input/dispatches.ts';
 import { otherDigests } from '../input/other-dispatches.ts';
@@ -64,10 +64,11 @@ export interface SubstituteEntries {
 
 /**
  * Edits the executables of the dispatches, and the executables with operations of the entries. The dispatches come first. An executable is
- * edited in one phase only. Null if a compile fails, or no folder can be created.
+ * edited in one phase only. Null if a compile fails.
  * @param argv the command with the other configurations
  * @param changesProgram whether the other configurations change the numbering of executables. The texts of dispatches then identify them
  * @param known texts of the program's executables; null to compile them
+ * @throws UserError when nothing can be written
  */
 export async function makeSubstitutes(
   executable: string,
@@ -105,9 +106,7 @@ async function namesByText(
   options: SourceOptions,
 ): Promise<(readonly [name: string, entry: DispatchEntry])[] | null> {
   if (entries.length === 0) return [];
-  const folder = makeScratchFolder(options.cacheDirectory, 'flow');
-  if (folder === null) return null;
-  try {
+  return withScratchFolder(options.cacheDirectory, 'flow', async (folder) => {
     const flow = join(folder, 'flow.mlir');
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
@@ -117,9 +116,7 @@ async function namesByText(
     return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) =>
       (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),
     );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Executables with a root that is tuned in its dispatch, and the digests of the dispatches. */
@@ -128,18 +125,13 @@ const dispatchDigests = (flow: Uint8Array) =>
     ({ executable, form }) => [executable, form.workload.context?.digest ?? ''] as const,
   );
 
-/** The texts of all executables; null if the compile fails, or no folder can be created. */
-async function executableTexts(
+/** The texts of all executables; null if the compile fails. */
+const executableTexts = (
   executable: string,
   argv: readonly string[],
   options: SourceOptions,
-): Promise<ExecutableTexts | null> {
-  const folder = makeScratchFolder(options.cacheDirectory, 'sources');
-  if (folder === null) return null;
-  try {
+): Promise<ExecutableTexts | null> =>
+  withScratchFolder(options.cacheDirectory, 'sources', async (folder) => {
     const { code } = await askCompiler(executable, withTrailingFlags(argv, textsTo(folder)), options);
     return code === 0 ? readTexts(folder) : null;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+  });

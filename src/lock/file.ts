@@ -1,6 +1,7 @@
 // Lock files on disk.
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { loadBackendsIn } from '../backend/index.ts';
 import { lockFile, type Lock as HeldLock } from '../site/measuring-lock.ts';
 import { pathIn, WRITING_LOCKS } from '../system/cache.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -21,10 +22,10 @@ export interface LockOnDisk {
 }
 
 /**
- * Null for a missing file.
+ * Loads the backends of its configurations. Null for a missing file.
  * @throws LockError with the path for a file that cannot be used
  */
-export function readLock(path: string): LockOnDisk | null {
+export async function readLock(path: string): Promise<LockOnDisk | null> {
   try {
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) return null;
@@ -32,6 +33,7 @@ export function readLock(path: string): LockOnDisk | null {
     if (!status.isFile()) throw new LockError('it is not a file');
     if (status.size > LARGEST_BYTES) throw new LockError('it is too large');
     const text = readFileSync(path, 'utf8');
+    await loadBackendsIn(text);
     return { lock: parseLock(text), text };
   } catch (error) {
     throw new LockError(`the lock file ${path} cannot be used: ${messageOf(error)}`);
@@ -46,13 +48,17 @@ const PATIENCE_MS = 30_000;
  * cache folder, and the system releases it when its process ends. Symbolic links stay.
  * @throws LockError with the path for a file that cannot be used
  */
-export function updateLock(path: string, cacheDirectory: string, change: (lock: Lock) => Lock): void {
+export async function updateLock(
+  path: string,
+  cacheDirectory: string,
+  change: (lock: Lock) => Lock,
+): Promise<void> {
   const real = realpathOr(path);
   const held = lockAlone(pathIn(cacheDirectory, WRITING_LOCKS, shortHash(real)));
   if (held === null) throw new LockError(`the lock file ${path} is being written by another process`);
   const next = temporaryName(real);
   try {
-    writeFileSync(next, lockText(change(readLock(real)?.lock ?? EMPTY_LOCK)));
+    writeFileSync(next, lockText(change((await readLock(real))?.lock ?? EMPTY_LOCK)));
     renameSync(next, real);
   } catch (error) {
     rmSync(next, { force: true });

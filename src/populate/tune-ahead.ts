@@ -69,9 +69,9 @@ export async function tuneDispatches(
   });
   if (own.length === 0) return NOTHING_TUNED;
   const memory = programMemory.recall(store, identity);
-  const current = { inspected, decisions: lookup.decide(new Map()), memory };
+  const current = { command, inspected, decisions: lookup.decide(new Map()), memory };
   return tuneProgram(own, current, {
-    ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
+    ...{ surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
     budgetSeconds: surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
   });
 }

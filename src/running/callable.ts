@@ -5,6 +5,7 @@ import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
 import { elementTypeConversion } from '../input/conversion.ts';
+import { tunables, type Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { callName, programSignature, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
@@ -15,8 +16,22 @@ import { canRun } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from '../plan/inspected.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
-import { because, type Reason } from '../system/reason.ts';
+import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
+import type { Limits } from './limits.ts';
+
+/** A program to compile and run, with its limits. */
+export interface MeasuredProgram {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly surroundings: Surroundings;
+  /** Modules of this build; new ones are added. */
+  readonly kept: KeptModules;
+  readonly limits: Limits;
+  /** Ends every process. */
+  readonly signal: AbortSignal;
+}
 
 /** A program cannot be verified. */
 export class NotVerifiedError extends UserError {
@@ -41,12 +56,16 @@ export interface Callable {
   readonly parameters: readonly Parameter[];
 }
 
+/** Folder for modules and inputs of a program. @throws NotVerifiedError when nothing can be written */
+export function folderOf({ kept, surroundings }: Pick<MeasuredProgram, 'kept' | 'surroundings'>): string {
+  const folder = kept.folder(surroundings);
+  if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
+  return folder;
+}
+
 /** @throws NotVerifiedError when the runtime's tools are missing */
-export function measuringTools(
-  { compiler }: Pick<Command, 'compiler'>,
-  { cacheDirectory, env, root }: Surroundings,
-): MeasuringTools {
-  const tools = findMeasuringTools(compiler, env, { root, cacheDirectory });
+export function measuringTools({ command, surroundings }: MeasuredProgram): MeasuringTools {
+  const tools = findMeasuringTools(command.compiler, surroundings.env, surroundings);
   if (tools === null) throw missing('iree-benchmark-module and iree-run-module');
   return tools;
 }
@@ -54,28 +73,26 @@ export function measuringTools(
 /**
  * The functions of a program.
  * @param compileStock returns the path of the untuned module, which has the signatures if the input is bytecode
- * @param largestInputs limit for the inputs of one function, in bytes
  * @throws NotVerifiedError when the runtime's tools are missing
  */
 export async function callableOf(
-  command: Command,
-  { input: { bytes } }: Inspected,
-  { cacheDirectory, env, root, settings }: Surroundings,
+  { command, inspected, surroundings, limits }: MeasuredProgram,
   compileStock: () => Promise<string>,
-  largestInputs: number,
 ): Promise<Callable> {
+  const { bytes } = inspected.input;
+  const { env, settings } = surroundings;
   const convert = elementTypeConversion(command.arguments);
   let functions: readonly ProgramFunction[];
   if (isBytecode(bytes)) {
     const module = await compileStock();
-    const dumpModule = findRuntimeTool('iree-dump-module', command.compiler, env, { root, cacheDirectory });
+    const dumpModule = findRuntimeTool('iree-dump-module', command.compiler, env, surroundings);
     if (dumpModule === undefined) throw missing('iree-dump-module');
     functions = await functionsOf(bytes, convert, settings.sizes, { module, dumpModule });
   } else functions = programSignature(bytes, convert, settings.sizes);
 
   // If the parameters are not understood, the program fails to load with a message.
   const parameters = parametersOf(bytes) ?? [];
-  const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, largestInputs);
+  const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, limits.inputBytes);
   return {
     functions: functions.length,
     called: functions.filter((one) => whyNot(one) === null),
@@ -89,22 +106,37 @@ export async function callableOf(
 
 /**
  * A contest for each function, with random inputs. A call at an extra size is left out if the untuned program fails at this size.
- * @param shared fields that all contests share
+ * @param stock path of the untuned module
  * @throws StoppedError when the signal fires
  */
 export async function contestsOf(
+  program: MeasuredProgram,
+  tools: MeasuringTools,
   { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
-  shared: Omit<StockContest, 'function' | 'inputs' | 'flags'>,
+  stock: string,
 ): Promise<StockContest[]> {
-  const flags = await writeParameters(parameters, shared.folder);
+  const { inspected, signal } = program;
+  const folder = folderOf(program);
+  const { device } = inspected.site;
+  const shared = { stock, tools, folder, signal, device, roundsTo: roundedTypes(inspected.input) };
+  const flags = await writeParameters(parameters, folder);
   const contests: StockContest[] = [];
   for (const [i, one] of called.entries()) {
-    const own = join(shared.folder, `inputs${i}`);
+    const own = join(folder, `inputs${i}`);
     await mkdir(own, { recursive: true });
     const contest = { ...shared, function: one, inputs: await writeInputs(one, own, i), flags };
     if (one.call?.isExtra !== true || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
   }
   return contests;
+}
+
+/** Narrow float types in the workloads and in the text of a program. */
+function roundedTypes(input: Input): string[] {
+  const { bytes } = input;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isUsed = (type: string) =>
+    tunables(input).some(({ key }) => key.includes(type)) || (!isBytecode(bytes) && text.includes(type));
+  return ['f16', 'bf16'].filter(isUsed);
 }
 
 /** Longest call at an extra size, in seconds. */

@@ -2,7 +2,8 @@
 import { timeModule } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { runnable, type MeasuredProgram } from './runnable.ts';
+import type { MeasuredProgram } from './callable.ts';
+import { runnable } from './runnable.ts';
 
 /** Shortest timing of a function, in seconds. The shares of dispatches need no more precision. */
 const LEAST_SECONDS = 0.3;

@@ -2,40 +2,44 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/ask.ts';
-import { withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
+import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
 import { splitProgram, type SplitProgram } from '../inject/split-program.ts';
 import type { ProgramQuery } from '../program/judge.ts';
-import { timeBudget, type TimeBudget } from '../program/time-budget.ts';
+import { timeBudget } from '../program/time-budget.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from '../plan/injected-command.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
+import { flowOf } from '../plan/kept-modules.ts';
 import { notePlan, planIdentity } from '../plan/ledger.ts';
 import { planCompile } from '../plan/route.ts';
 import { because } from '../system/reason.ts';
+import { folderOf, type MeasuredProgram } from './callable.ts';
+import type { Limits } from './limits.ts';
+
+/** A program to compile. */
+interface BuiltProgram extends Omit<MeasuredProgram, 'limits' | 'signal'> {
+  readonly limits: Pick<Limits, 'compileSeconds'>;
+}
 
 /**
  * Compiles the user's output from the split program, and proves that the configurations landed. That is faster than the user's own command.
  * If it fails, no module is kept, and the user's own command shows the messages.
  */
 export async function completeSplit(
-  command: Command,
-  inspected: Inspected,
+  program: Omit<BuiltProgram, 'limits'>,
   decisions: readonly Decision[],
-  surroundings: Surroundings,
-  kept: KeptModules,
   seconds: number,
 ): Promise<void> {
-  const folder = kept.folder(surroundings);
-  if (folder === null) return;
-  const means = { kept, folder, budget: timeBudget(seconds), mostSeconds: seconds };
-  const builds = programBuilds(command, inspected, decisions, surroundings, means);
-  await builds.tuned(decisions.flatMap((decision) => (isInjected(decision) ? [decision.tunable.key] : [])));
+  const limits = { compileSeconds: 2 * seconds };
+  await programBuilds({ ...program, limits }, decisions).tuned(keysOf(decisions));
 }
+
+/** Keys of the workloads with a configuration. */
+export const keysOf = (decisions: readonly Decision[]): string[] => [
+  ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),
+];
 
 export interface ProgramBuilds {
   /** Compiles the program without configurations into this file; null on success. */
@@ -46,31 +50,23 @@ export interface ProgramBuilds {
   readonly tuned: ProgramQuery<TunedProgram | Uncompiled>;
 }
 
-/** Folder and time limits of compiles. */
-export interface BuildMeans {
-  /** Notes the command of each module. */
-  readonly kept: KeptModules;
-  /** Folder for modules; the caller removes it. */
-  readonly folder: string;
-  /** Time for all compiles together. */
-  readonly budget: TimeBudget;
-  /** Limit of one compile. */
-  readonly mostSeconds: number;
-}
-
-/** @param name file of the tuned module; concurrent builds need different names */
+/**
+ * @param budget time for all compiles together
+ * @param name file of the tuned module; concurrent builds need different names
+ * @throws NotVerifiedError when nothing can be written
+ */
 export function programBuilds(
-  command: Command,
-  inspected: Inspected,
+  program: BuiltProgram,
   decisions: readonly Decision[],
-  surroundings: Surroundings,
-  { kept, folder, budget, mostSeconds }: BuildMeans,
+  budget = timeBudget(program.limits.compileSeconds),
   name = 'tuned.vmfb',
 ): ProgramBuilds {
+  const { command, inspected, surroundings, kept, limits } = program;
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
+  const folder = folderOf(program);
   /** Limit of one compile now. */
-  const secondsNow = () => Math.min(mostSeconds, budget.left);
+  const secondsNow = () => Math.min(limits.compileSeconds / 2, budget.left);
 
   const compile = async (
     { argv, stdin }: Compile,
@@ -149,20 +145,14 @@ export function programBuilds(
       const shorter = split === null ? undefined : resumedCompile(command, split.path);
       return budget.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
     },
-    async split(own) {
-      const { argv, stdin } = untunedCompile(command, inspected);
-      const run = async (flags: readonly string[], input?: Uint8Array) => {
-        const asked = { env, stdin: input, workSeconds: secondsNow() };
-        const { code, stderr } = await budget.spend(() => askCompiler(executable, flags, asked));
+    split(own) {
+      const run = async (argv: readonly string[], stdin?: Uint8Array) => {
+        const asked = { env, stdin, workSeconds: secondsNow() };
+        const { code, stderr } = await budget.spend(() => askCompiler(executable, argv, asked));
         return code === 0 ? null : stderr.toString();
       };
-      return splitProgram(
-        {
-          whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
-          resumed: (path, flags) => run(withTrailingFlags(resumedCompile(command, path), flags)),
-        },
-        own,
-      );
+      const resumed = (path: string) => resumedCompile(command, path);
+      return splitProgram(run, untunedCompile(command, inspected), resumed, own);
     },
     tuned: latest(tuned),
   };

@@ -1,22 +1,14 @@
 // Offers: configurations to try on all operations of a program at once.
-import type { Decision } from '../decision/decision.ts';
 import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
 import type { Settings } from '../settings/index.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { offersOf, type ProgramMemory, type TriedProgramWide } from './program-memory.ts';
+import { offersOf, type TriedProgramWide } from './program-memory.ts';
+import type { KnownProgram } from './program-verdict.ts';
 import type { Verification } from './verify-program.ts';
-
-/** The facts about a program that its offer depends on. */
-export interface OfferedProgram {
-  readonly inspected: Pick<Inspected, 'input' | 'site'>;
-  readonly decisions: readonly Decision[];
-  readonly memory: ProgramMemory | null;
-}
 
 /** The offer that no run has tried yet. */
 export function offerTo(
-  { inspected, decisions, memory }: OfferedProgram,
+  { inspected, decisions, memory }: Pick<KnownProgram, 'inspected' | 'decisions' | 'memory'>,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
 ): ProgramWide {
   const { input, site } = inspected;
@@ -26,10 +18,9 @@ export function offerTo(
   );
   const open = decisions.filter(({ tunable }) => tunable === null || !known.has(tunable.key));
   const offer = programWideOf(open, input, site, settings);
-  const tried = memory?.programWide;
+  const tried = memory?.programWide ?? null;
   const isTried =
     tried !== null &&
-    tried !== undefined &&
     (tried.budgetSeconds === null || !isMoreTime(settings.budgetSeconds, tried.budgetSeconds)) &&
     offersOf(offer).every((one) => tried.offers.includes(one));
   return isTried ? new Map() : offer;

@@ -26,11 +26,11 @@ import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
-import type { Callable } from './callable.ts';
+import type { Callable, MeasuredProgram } from './callable.ts';
 import { offeredBase, plainBase } from './round-bases.ts';
 import { noteTimes } from './program-times.ts';
 import { roundBench, type RunWork } from './round-bench.ts';
-import { runnable, type MeasuredProgram } from './runnable.ts';
+import { runnable } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 import { NO_REASON } from '../system/reason.ts';
 

@@ -1,8 +1,9 @@
 // Time of each dispatch of a program, from its last run, and the machine's memory rate.
 import { NO_TIMES, type ProgramTimes } from '../report/time-shares.ts';
 import type { Store } from '../store/store.ts';
+import { hasFields, isText, listOf, optional, orNull } from '../system/data.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import type { MeasuredProgram } from './runnable.ts';
+import type { MeasuredProgram } from './callable.ts';
 import { programNotes, programOf } from './program-notes.ts';
 
 /** A note in the database. */
@@ -12,7 +13,15 @@ interface NotedTimes {
   readonly bytesPerSecond: number | null;
 }
 
-const programTimes = programNotes('times', isNotedTimes);
+const isTime = (value: unknown): boolean =>
+  Array.isArray(value) && value.length === 2 && isText(value[0]) && Number(value[1]) > 0;
+const programTimes = programNotes(
+  'times',
+  hasFields<NotedTimes>({
+    dispatches: listOf(isTime),
+    bytesPerSecond: optional(orNull((rate) => Number(rate) > 0)),
+  }),
+);
 
 let measured: Promise<number | null> | undefined;
 
@@ -51,12 +60,4 @@ export function knownTimes(
   return noted === null
     ? NO_TIMES
     : { seconds: new Map(noted.dispatches), bytesPerSecond: noted.bytesPerSecond ?? null };
-}
-
-function isNotedTimes(value: unknown): value is NotedTimes {
-  const { dispatches, bytesPerSecond } = (value ?? {}) as { readonly [K in keyof NotedTimes]?: unknown };
-  const isTime = (one: unknown) =>
-    Array.isArray(one) && one.length === 2 && typeof one[0] === 'string' && Number(one[1]) > 0;
-  const isRate = (bytesPerSecond ?? null) === null || Number(bytesPerSecond) > 0;
-  return isRate && Array.isArray(dispatches) && dispatches.every(isTime);
 }

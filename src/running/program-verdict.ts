@@ -24,7 +24,7 @@ import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
-import { MOST_ATTEMPTS, type Limits } from './limits.ts';
+import { limitsWithin, MOST_ATTEMPTS, type Limits } from './limits.ts';
 import { injectedSet, programMemory, worse, type ProgramMemory } from './program-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
 import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
@@ -55,17 +55,19 @@ export async function judgeProgram(
   store: Store,
   surroundings: Surroundings,
   kept: KeptModules,
-  limits: Limits,
 ): Promise<Judged> {
   const { command, inspected, decisions } = program;
-  const offer = offerTo(program, surroundings.settings);
+  const { settings } = surroundings;
+  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
+  const measured = { command, inspected, surroundings, kept, limits };
+  const offer = offerTo(program, settings);
   const story = storyOf(null);
   story.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
-      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, kept, limits, signal),
+      story,
+      (signal) => verifyTuned({ ...measured, signal }, decisions, offer),
       () => {
-        story.clear();
         store.close();
       },
     );
@@ -83,8 +85,6 @@ export async function judgeProgram(
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     const { decisions: left, isFinal } = conclude(program, offer, nothing, store, surroundings);
     return { ...shippable(left, why, verdict), isFinal };
-  } finally {
-    story.clear();
   }
 }
 
@@ -100,7 +100,7 @@ export async function verifyOnDemand(
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
   const measuring = { ...surroundings, device: asked.inspected.site.device };
-  const turn = await takeTurn(measuring, surroundings.settings.budgetSeconds);
+  using turn = await takeTurn(measuring, surroundings.settings.budgetSeconds);
   if (turn === null)
     throw new NotVerifiedError(because('lock-busy', `the program was not verified: ${BUSY.reason}`));
   const kept = new KeptModules();
@@ -109,14 +109,12 @@ export async function verifyOnDemand(
     const program = { ...asked, memory: null };
     const offer = offerTo(program, surroundings.settings);
     const { signal } = new AbortController();
-    const verification = await verifyTuned(
-      ...([command, inspected, decisions, offer, surroundings, kept, UNLIMITED, signal] as const),
-    );
+    const measured = { command, inspected, surroundings, kept, limits: UNLIMITED, signal };
+    const verification = await verifyTuned(measured, decisions, offer);
     conclude(program, offer, verification, store, surroundings);
     return verification.verdict;
   } finally {
     kept.discard();
-    turn.release();
   }
 }
 

@@ -4,18 +4,12 @@ import { programRuns, type Uncompiled } from '../program/runs.ts';
 import { isEitherFarAhead } from '../program/answered.ts';
 import { timeBudget } from '../program/time-budget.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { messageOf } from '../system/tell.ts';
-import { UserError } from '../system/user-error.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
-import { callableOf, contestsOf, measuringTools } from './callable.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
+import { callableOf, contestsOf, folderOf, measuringTools, type MeasuredProgram } from './callable.ts';
+import { flowOf } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
-import type { Limits } from './limits.ts';
-import { roundedTypes } from './verify-program.ts';
 import { NO_REASON, because, type Reason } from '../system/reason.ts';
 
 /** File name of the written program. */
@@ -23,16 +17,14 @@ const WRITTEN = 'written.vmfb';
 
 /** Two running compiles: the written program, and the program in its forms. */
 export interface FormsUnderWay {
-  /** Folder of both modules. */
-  readonly folder: string;
   /** Configured executables of the program in its forms; null if the compile fails. */
   readonly configured: Promise<ExecutableTexts['configured'] | null>;
   /** Never rejects. */
   readonly compiled: Promise<CompiledForms>;
 }
 
-interface CompiledForms {
-  /** Path of each module, or its error. */
+/** Path of each module, or its error. */
+export interface CompiledForms {
   readonly written: string | Uncompiled;
   readonly formed: string | Uncompiled;
   /** Wall time of both. */
@@ -41,26 +33,20 @@ interface CompiledForms {
 
 /**
  * Starts both compiles. The survey runs at the same time.
- * @param kept receives the split program and its module, for the rounds
- * @returns null if the cache folder is not writable
+ * @param program in its forms. Its modules are kept for the rounds
+ * @param written the command without forms
+ * @throws NotVerifiedError when nothing can be written
  */
-export function compileForms(
-  formed: Command,
-  written: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  { compileSeconds }: Limits,
-): FormsUnderWay | null {
-  const folder = kept.folder(surroundings);
-  if (folder === null) return null;
-  const means = { kept, folder, budget: timeBudget(compileSeconds), mostSeconds: compileSeconds / 2 };
+export function compileForms(program: MeasuredProgram, written: Command): FormsUnderWay {
+  const { command, kept, limits } = program;
+  const folder = folderOf(program);
+  const budget = timeBudget(limits.compileSeconds);
   const begun = performance.now();
-  const builds = programBuilds(formed, inspected, [], surroundings, means);
-  const split = kept.split(flowOf(formed, null), folder, builds.split);
+  const builds = programBuilds(program, [], budget);
+  const split = kept.split(flowOf(command, null), folder, builds.split);
   const compileWritten = async () => {
     const path = join(folder, WRITTEN);
-    return (await programBuilds(written, inspected, [], surroundings, means).stock(path)) ?? path;
+    return (await programBuilds({ ...program, command: written }, [], budget).stock(path)) ?? path;
   };
   const compileFormed = async () => {
     await split;
@@ -71,7 +57,6 @@ export function compileForms(
     return [failed, failed] as const;
   });
   return {
-    folder,
     configured: split.then((made) => (typeof made === 'string' ? null : made.configured)),
     compiled: both.then(([one, other]) => ({
       ...{ written: one, formed: other, seconds: (performance.now() - begun) / 1000 },
@@ -79,69 +64,50 @@ export function compileForms(
   };
 }
 
-/** The verdict, and the seconds of dispatches by name; empty if nothing was timed. */
 export interface FormsProof {
   readonly verdict: ProgramVerdict;
+  /** Whether the compiler rejects the forms. */
+  readonly isRefused: boolean;
+  /** Seconds of dispatches by name, in both programs; empty if nothing was timed. */
   readonly written: ReadonlyMap<string, number>;
   readonly formed: ReadonlyMap<string, number>;
 }
 
+/** A program that was not run. */
+export const unproven = (why: Reason, isRefused = false): FormsProof => ({
+  ...{ verdict: notVerified(why), isRefused, written: new Map(), formed: new Map() },
+});
+
 /**
  * Runs both programs. The caller holds the measuring lock.
+ * @param program in its forms
  * @param written the command without forms
- * @throws FormsError when the program does not compile in its forms
  * @throws NotVerifiedError when the runtime's tools are missing
  * @throws StoppedError when the signal fires
  */
 export async function proveForms(
-  { command, inspected }: FormedProgram,
+  program: MeasuredProgram,
   written: Command,
-  { folder, compiled: underWay }: FormsUnderWay,
-  surroundings: Surroundings,
-  limits: Limits,
-  signal: AbortSignal,
+  { written: path, formed: module }: CompiledForms,
 ): Promise<FormsProof> {
-  const unproven = (why: Reason): FormsProof => ({
-    verdict: notVerified(why),
-    written: new Map(),
-    formed: new Map(),
-  });
-  const tools = measuringTools(command, surroundings);
-  const { written: path, formed: module } = await underWay;
+  const tools = measuringTools(program);
   if (typeof path !== 'string')
     return unproven(because('compile-failed', `the program does not compile: ${path.problem}`));
-  if (typeof module !== 'string') {
-    // A program that does not compile in its forms ships as written.
-    if (!module.isLate) throw new FormsError(module.problem);
-    return unproven(because('compile-failed', module.problem));
-  }
-  const compiled = () => Promise.resolve(path);
-  const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
+  if (typeof module !== 'string') return unproven(because('compile-failed', module.problem), !module.isLate);
+  const callable = await callableOf({ ...program, command: written }, () => Promise.resolve(path));
   if (callable.called.length === 0) return unproven(because('nothing-callable'));
-  // The forms add the terms of a convolution in another order.
-  const roundsTo = roundedTypes([], inspected.input.bytes);
-  const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
-  const contests = await contestsOf(callable, shared);
+  const contests = await contestsOf(program, tools, callable, path);
   const formed = () => Promise.resolve({ module, dispatches: new Map<string, readonly string[]>() });
-  const runs = programRuns(contests, formed, limits.runSeconds, isEitherFarAhead);
+  const runs = programRuns(contests, formed, program.limits.runSeconds, isEitherFarAhead);
   const { results, why } = await runs.compare([]);
   if (results === 'equal') await runs.ratio([]);
   const { skipped } = callable;
   const { functions, stockSeconds, dispatchSeconds } = runs.measured([]);
+  const told = why === null ? NO_REASON : because('results-unknown', why.reason);
   return {
-    verdict: {
-      functions,
-      skipped,
-      leftOut: [],
-      injected: true,
-      ...(why === null ? NO_REASON : because('results-unknown', why.reason)),
-    },
+    verdict: { functions, skipped, leftOut: [], injected: true, ...told },
+    isRefused: false,
     written: stockSeconds,
     formed: dispatchSeconds,
   };
-}
-
-/** A program does not compile in its forms. */
-export class FormsError extends UserError {
-  override readonly name = 'FormsError';
 }

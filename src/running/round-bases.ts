@@ -11,7 +11,8 @@ import { injectedCommand, resumedCompile, resumedInjection } from '../plan/injec
 import { flowOf } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
 import type { RoundBase, RunWork } from './round-bench.ts';
-import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
+import type { MeasuredProgram } from './callable.ts';
+import { compiling, type Runnable } from './runnable.ts';
 
 /** The untuned program. */
 export const plainBase = (
@@ -44,17 +45,10 @@ export async function offeredBase(
   if (injection.route === 'none') return null;
   const injected = await injectedCommand(injection, command, inspected, all, surroundings);
   if (injected === null) return null;
-  const { argv, stdin } = injected;
   const resumed = (path: string) => resumedInjection(injected, command, path);
   const run = compiling(program);
   const split = await kept.split(flowOf(command, injection), ready.folder, (folder) =>
-    splitProgram(
-      {
-        whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
-        resumed: (path, flags) => run(withTrailingFlags(resumed(path), flags)),
-      },
-      folder,
-    ),
+    splitProgram(run, injected, resumed, folder),
   );
   if (typeof split === 'string') return null;
   const folder = join(ready.folder, 'offered');

@@ -25,7 +25,8 @@ import {
 import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { compiling, type MeasuredProgram } from './runnable.ts';
+import type { MeasuredProgram } from './callable.ts';
+import { compiling } from './runnable.ts';
 
 /** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;

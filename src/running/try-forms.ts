@@ -5,79 +5,66 @@ import { rewritableKey } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { slowerForms } from '../form/slower.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
-import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
 import { storyOf } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin } from './limits.ts';
-import { compileForms, FormsError, proveForms, type FormsProof } from './prove-forms.ts';
+import { compileForms, proveForms, unproven, type FormsProof } from './prove-forms.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
-import { because, cacheUnwritable } from '../system/reason.ts';
+import { because } from '../system/reason.ts';
 
 /** The result of comparing forms. */
-export interface TriedForms {
+export interface TriedForms extends FormsProof {
   /** Null if the compiler does not reach code generation. */
   readonly program: FormedProgram | null;
   readonly choices: readonly FormChoice[];
-  readonly verdict: ProgramVerdict;
-  /** Whether the compiler rejects the forms. */
-  readonly isRefused: boolean;
   readonly compileSeconds: number;
 }
-
-/** Share of the budget for runs of both programs. */
-const RUN_SHARE = 0.1;
 
 /** A second variant is compiled only if the first took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
 
 /** Compiles variants during their survey, then runs them. The caller holds the measuring lock. */
 export async function tryForms(
-  choices: readonly FormChoice[],
+  preferred: readonly FormChoice[],
   { command: written, inspected }: FormedProgram,
   surroundings: Surroundings,
   kept: KeptModules,
 ): Promise<TriedForms> {
   const { budgetSeconds } = surroundings.settings;
-  const limits = { ...limitsWithin(budgetSeconds, true), runSeconds: RUN_SHARE * budgetSeconds };
+  const limits = limitsWithin(budgetSeconds, true);
   const story = storyOf(null);
   story.tryForms();
 
-  const tryThese = async (own: readonly FormChoice[], signal: AbortSignal) => {
-    const formed = await rewritten(written, own, surroundings);
-    const underWay = compileForms(formed, written, inspected, surroundings, kept, limits);
-    const nothing = { choices: own, program: null, isRefused: false, compileSeconds: 0, proof: null };
-    if (underWay === null)
-      return { ...nothing, verdict: notVerified(cacheUnwritable(surroundings.cacheDirectory)) };
-    const means = { configured: () => underWay.configured, hasTurn: true };
-    const [program, { seconds: compileSeconds }] = await Promise.all([
-      surveyed(formed, inspected, surroundings, means),
-      underWay.compiled,
-    ]);
-    const tried = { ...nothing, program, compileSeconds };
-    if (program === null) return { ...tried, verdict: notVerified(because('not-compiled')) };
+  const tryThese = async (choices: readonly FormChoice[], signal: AbortSignal): Promise<TriedForms> => {
+    const command = await rewritten(written, choices, surroundings);
+    const measured = { command, inspected, surroundings, kept, limits, signal };
+    let tried: Omit<TriedForms, keyof FormsProof> = { choices, program: null, compileSeconds: 0 };
     try {
-      const proof = await proveForms(program, written, underWay, surroundings, limits, signal);
-      return { ...tried, proof, verdict: proof.verdict };
+      const underWay = compileForms(measured, written);
+      const means = { configured: () => underWay.configured, hasTurn: true };
+      const [program, compiled] = await Promise.all([
+        surveyed(command, inspected, surroundings, means),
+        underWay.compiled,
+      ]);
+      tried = { choices, program, compileSeconds: compiled.seconds };
+      if (program === null) return { ...tried, ...unproven(because('not-compiled')) };
+      return { ...tried, ...(await proveForms({ ...measured, ...program }, written, compiled)) };
     } catch (error) {
-      const isRefused = error instanceof FormsError;
-      if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
-      return {
-        ...tried,
-        isRefused,
-        verdict: notVerified(isRefused ? because('compile-failed', error.message) : error.why),
-      };
+      if (!(error instanceof NotVerifiedError)) throw error;
+      return { ...tried, ...unproven(error.why) };
     }
   };
 
   const work = async (signal: AbortSignal): Promise<TriedForms> => {
-    const first = await tryThese(choices, signal);
+    const first = await tryThese(preferred, signal);
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
     const slower = slowerIn(first, isBetter);
-    const rest = choices.filter(({ operation }) => !slower.has(rewritableKey(operation)));
+    const rest = preferred.filter(({ operation }) => !slower.has(rewritableKey(operation)));
     const isWorthIt = slower.size > 0 && rest.length > 0;
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
     kept.forgetStock();
@@ -88,35 +75,22 @@ export async function tryForms(
     kept.forgetStock();
     return { ...first, compileSeconds };
   };
-  try {
-    const tried = await interruptible(work, () => {
-      story.clear();
-      kept.discard();
-    });
-    story.endForms(tried.verdict);
-    return tried;
-  } finally {
-    story.clear();
-  }
+  const tried = await interruptible(story, work, () => {
+    kept.discard();
+  });
+  story.endForms(tried.verdict);
+  return tried;
 }
 
 /** Keys of operations whose form is slower than the written operation. @param isTuned whether the forms are tuned later */
-function slowerIn(
-  {
-    choices,
-    program,
-    proof,
-  }: Pick<TriedForms, 'choices' | 'program'> & { readonly proof: FormsProof | null },
-  isTuned: boolean,
-): ReadonlySet<string> {
-  if (program === null || proof === null) return new Set();
-  const operations = program.inspected.input.operations.filter(isTunable);
+function slowerIn({ choices, program, written, formed }: TriedForms, isTuned: boolean): ReadonlySet<string> {
+  const operations = program?.inspected.input.operations.filter(isTunable) ?? [];
   // The locations of rewritten operations contain the key of the written operation.
   const isOf = (key: string, dispatch: string) =>
     operations.some(
       (one) => one.place.location?.startsWith(`${key} as `) === true && isDispatchOf(one, dispatch),
     );
-  return slowerForms(choices, proof.written, proof.formed, isOf, isTuned);
+  return slowerForms(choices, written, formed, isOf, isTuned);
 }
 
 /** The smallest ratio of all functions; 0 if a function was not timed or has wrong results. */

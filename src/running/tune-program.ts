@@ -1,8 +1,6 @@
 // Tunes the open workloads of a program: first together in the program, then the others one by one.
-import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import type { Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Story } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -12,14 +10,13 @@ import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
-import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
-import type { ProgramMemory } from './program-memory.ts';
 import { offerTo } from './program-offer.ts';
 import type { Confirmed, ProgramTuning } from './program-rounds.ts';
 import { noteTimes } from './program-times.ts';
-import type { MeasuredProgram } from './runnable.ts';
+import type { KnownProgram } from './program-verdict.ts';
+import type { MeasuredProgram } from './callable.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** Tuned workloads, and the configurations that the program confirmed; null without such a run. */
@@ -32,16 +29,8 @@ export const NOTHING_TUNED: Tuned = {
   confirmed: null,
 };
 
-/** A program with its present decisions. */
-export interface CurrentProgram {
-  readonly inspected: Inspected;
-  readonly decisions: readonly Decision[];
-  readonly memory: ProgramMemory | null;
-}
-
-/** Tools, limits and settings of tuning. */
-export interface TuningMeans {
-  readonly command: Command;
+/** Limits and settings of tuning. */
+interface TuningMeans {
   readonly surroundings: Surroundings;
   readonly kept: KeptModules;
   readonly store: Store;
@@ -55,11 +44,11 @@ export interface TuningMeans {
 /** Tunes until it is interrupted. The database keeps all measurements. */
 export async function tuneProgram(
   works: readonly Work[],
-  current: CurrentProgram,
+  current: Omit<KnownProgram, 'identity'>,
   means: TuningMeans,
 ): Promise<Tuned> {
-  const { inspected } = current;
-  const { command, surroundings, kept, store, budgetSeconds, patienceSeconds, began } = means;
+  const { command, inspected } = current;
+  const { surroundings, kept, store, budgetSeconds, patienceSeconds, began } = means;
   const { settings } = surroundings;
   // Not loaded on a hit.
   const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
@@ -77,8 +66,7 @@ export async function tuneProgram(
     const open = alone.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
     if (open.length === 0) return { ...NOTHING_TUNED, whyNot, results, confirmed };
-    const { env, root, cacheDirectory } = surroundings;
-    const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+    const tools = findMeasuringTools(command.compiler, surroundings.env, surroundings);
     const outcome = await tuneWorkloads(open, store, inspected.site, tools, surroundings, {
       budgetSeconds: Math.max(0, secondsLeft),
       ...(patienceSeconds !== undefined && { patienceSeconds }),
@@ -93,8 +81,7 @@ export async function tuneProgram(
     return { ...outcome, results: new Map([...results, ...outcome.results]), confirmed };
   };
   try {
-    const outcome = await interruptible(tune, () => {
-      story.clear();
+    const outcome = await interruptible(story, tune, () => {
       store.close();
     });
     story.end(works.length, outcome);
@@ -103,8 +90,6 @@ export async function tuneProgram(
     // For example a full disk. The build still uses records of the database.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
     return { ...NOTHING_TUNED, whyNot: because('internal-error', `tuning failed: ${messageOf(error)}`) };
-  } finally {
-    story.clear();
   }
 }
 
@@ -125,7 +110,7 @@ const DISPATCHES_SHARE = 0.5;
 async function tuneAtOnce(
   program: MeasuredProgram,
   works: readonly Work[],
-  current: CurrentProgram,
+  current: Omit<KnownProgram, 'identity'>,
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
   story: Story,
 ): Promise<TunedAtOnce> {
@@ -149,43 +134,39 @@ async function tuneAtOnce(
   if (contendersOf(works).length === 0) return nothing;
   const begun = performance.now();
   const measuring = { ...surroundings, device: program.inspected.site.device };
-  const turn = await takeTurn(measuring, patienceSeconds ?? budgetSeconds);
+  using turn = await takeTurn(measuring, patienceSeconds ?? budgetSeconds);
   if (turn === null) return nothing;
-  try {
-    const known = new Map<string, Known>();
-    for (const work of works) {
-      // Another build may have tuned the workload while this build waited.
-      const found = recordSince(work, store, program.inspected.site);
-      if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
-    }
-    const open = contendersOf(works.filter(({ key }) => !known.has(key)));
-    if (open.length === 0) return { ...nothing, results: known };
-    const offer = offerTo(current, surroundings.settings);
-    const others = works.filter(({ workload }) => isOperationWork(workload));
-    const isAll = others.every((work) => known.has(work.key) || open.includes(work));
-    const share = isAll ? 1 : DISPATCHES_SHARE;
-    const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
-    const { results, confirmed, lacksTime } = await tuneInProgram(
-      program,
-      open,
-      current.decisions,
-      offer,
-      store,
-      secondsLeft,
-      (progress) => {
-        story.rounds(progress);
-      },
-    );
-    const left = open.filter(({ key }) => !results.has(key));
-    if (!lacksTime) giveUp(left, UNSURE.reason);
-    const isTogether = open.some(({ workload }) => isOperationWork(workload));
-    // The program would have to confirm further results: a later build does that.
-    const isOver = isTogether && (confirmed !== null || lacksTime);
-    const whyNot = lacksTime ? SPENT : UNSURE;
-    return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others, whyNot };
-  } finally {
-    turn.release();
+  const known = new Map<string, Known>();
+  for (const work of works) {
+    // Another build may have tuned the workload while this build waited.
+    const found = recordSince(work, store, program.inspected.site);
+    if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
   }
+  const open = contendersOf(works.filter(({ key }) => !known.has(key)));
+  if (open.length === 0) return { ...nothing, results: known };
+  const offer = offerTo(current, surroundings.settings);
+  const others = works.filter(({ workload }) => isOperationWork(workload));
+  const isAll = others.every((work) => known.has(work.key) || open.includes(work));
+  const share = isAll ? 1 : DISPATCHES_SHARE;
+  const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
+  const { results, confirmed, lacksTime } = await tuneInProgram(
+    program,
+    open,
+    current.decisions,
+    offer,
+    store,
+    secondsLeft,
+    (progress) => {
+      story.rounds(progress);
+    },
+  );
+  const left = open.filter(({ key }) => !results.has(key));
+  if (!lacksTime) giveUp(left, UNSURE.reason);
+  const isTogether = open.some(({ workload }) => isOperationWork(workload));
+  // The program would have to confirm further results: a later build does that.
+  const isOver = isTogether && (confirmed !== null || lacksTime);
+  const whyNot = lacksTime ? SPENT : UNSURE;
+  return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others, whyNot };
 }
 
 /** Time of a compile, in surveys. */
@@ -195,13 +176,12 @@ const SURVEYS_PER_COMPILE = 5;
 async function askDispatches(program: MeasuredProgram, store: Store): Promise<ReadonlyMap<string, number>> {
   const { command, inspected, surroundings, limits } = program;
   const { settings, cacheDirectory } = surroundings;
-  const compileSeconds = limits.compileSeconds / 2;
   const identity = inputIdentity(command, inspected.input.digest);
   const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
   const isRun = whyNotRun(inspected.input, settings.budgetSeconds) === null;
-  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds) return new Map();
+  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > limits.compileSeconds / 2) return new Map();
   const { dispatchSeconds } = await import('./dispatch-seconds.ts');
-  const seconds = await dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
+  const seconds = await dispatchSeconds(program);
   await noteTimes(program, seconds, store);
   return seconds;
 }

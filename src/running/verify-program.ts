@@ -1,24 +1,19 @@
 // Verifies a whole program, stock against tuned: equal results, and no loss of speed.
-import { isBytecode } from 'mlir-parser-ts';
-import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
-import { isInjected, type Decision } from '../decision/decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { assess, gainOver, judgementWith, LEAST_ADVANTAGE, ratioOf } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { timeBudget } from '../program/time-budget.ts';
-import { programRuns, type Uncompiled } from '../program/runs.ts';
+import { programRuns } from '../program/runs.ts';
 import { isComparedWith, isEitherFaster } from '../program/answered.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
-import { callableOf, contestsOf, measuringTools, NotVerifiedError } from './callable.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import type { KeptModules } from '../plan/kept-modules.ts';
+import { callableOf, contestsOf, measuringTools, type MeasuredProgram } from './callable.ts';
 import { planCompile } from '../plan/route.ts';
-import type { Limits } from './limits.ts';
-import { programBuilds } from './program-builds.ts';
-import { NO_REASON, because, cacheUnwritable } from '../system/reason.ts';
+import { keysOf, programBuilds } from './program-builds.ts';
+import { doesNotCompile, stockOf } from './runnable.ts';
+import { NO_REASON, because } from '../system/reason.ts';
 
 /** The judgement on a program, and the verdict that users see. */
 export interface Verification {
@@ -48,36 +43,21 @@ export const NOTHING_CHOSEN: Verification['programWide'] = {
  * Compiles a program with and without its decisions, and runs both. Finds the configurations to leave out, and whether the offer to all
  * operations at once is faster. The caller holds the measuring lock.
  * @param offer replaces the decisions about its operations; may be empty
- * @param kept modules of this build
- * @param signal ends every process
  * @throws NotVerifiedError when one of both programs does not compile in the time, or the runtime's tools are missing
  * @throws StoppedError when the signal fires
  */
 export async function verifyTuned(
-  command: Command,
-  inspected: Inspected,
+  program: MeasuredProgram,
   decisions: readonly Decision[],
   offer: ProgramWide,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  limits: Limits,
-  signal: AbortSignal,
 ): Promise<Verification> {
-  const folder = kept.folder(surroundings);
-  if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
-  const tools = measuringTools(command, surroundings);
+  const { command, inspected, surroundings, limits } = program;
+  const tools = measuringTools(program);
   const budget = timeBudget(limits.compileSeconds);
-  const means = { kept, folder, budget, mostSeconds: limits.compileSeconds / 2 };
-  const builds = programBuilds(command, inspected, decisions, surroundings, means);
+  const builds = programBuilds(program, decisions, budget);
   const all = withProgramWide(decisions, offer, '');
-  const wideBuilds = programBuilds(command, inspected, all, surroundings, means, 'all-tuned.vmfb');
-  const compileStock = async () => {
-    const stock = await kept.compiledStock(builds.stock, folder);
-    if (typeof stock !== 'string') throw doesNotCompile('the program', stock);
-    return stock;
-  };
-  const { bytes } = inspected.input;
-  const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
+  const wideBuilds = programBuilds(program, all, budget, 'all-tuned.vmfb');
+  const callable = await callableOf(program, () => stockOf(program, builds));
   const { functions, called, skipped } = callable;
   const injection = planCompile(decisions, inspected, command, surroundings);
   const keys = keysOf(decisions);
@@ -94,13 +74,7 @@ export async function verifyTuned(
       programWide: NOTHING_CHOSEN,
     };
   }
-  const stock = await compileStock();
-  if (injection.route === 'none' && offer.size === 0) {
-    const { code, reason } = injection;
-    const verdict = { functions: [], skipped, leftOut: [], injected: false, code, reason };
-    const judgement = { kept: keys, leftOut: [], open: null };
-    return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
-  }
+  const stock = await stockOf(program, builds);
   if (isInjecting) {
     // Both at once, because a compiler seldom uses more than one core.
     const [whole] = await Promise.all([
@@ -111,9 +85,7 @@ export async function verifyTuned(
     if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
   }
 
-  const roundsTo = roundedTypes([...keys, ...offer.keys()], bytes);
-  const shared = { stock, tools, folder, signal, device: inspected.site.device, roundsTo };
-  const contests = await contestsOf(callable, shared);
+  const contests = isInjecting || offer.size > 0 ? await contestsOf(program, tools, callable, stock) : [];
   // The program with the offer takes as much time again.
   const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
   const suspects = keysOf(decisions.filter(changesProgram));
@@ -123,6 +95,7 @@ export async function verifyTuned(
     programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? isEitherFaster : undefined),
     suspects,
   );
+  let best = own;
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const wideKeys = keysOf(all);
@@ -130,56 +103,27 @@ export async function verifyTuned(
     const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, isAnswered));
     const gain = gainOver(wide, own);
     const { kept, open } = wide.judgement;
-    if (gain !== null) {
+    if (gain === null) programWide = { ...NOTHING_CHOSEN, isOpen: open !== null };
+    else {
       const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
-      const reason = reasonOf(chosen, gain);
-      const judgement = judgementWith(offer, wide.judgement, own.judgement);
-      return {
-        verdict: {
-          functions: wide.functions,
-          skipped,
-          leftOut: told(judgement),
-          injected: true,
-          ...NO_REASON,
-        },
-        judgement,
-        workloads: wide.workloads,
-        programWide: { chosen, reason, isOpen: false },
-      };
+      programWide = { chosen, reason: reasonOf(chosen, gain), isOpen: false };
+      best = { ...wide, judgement: judgementWith(offer, wide.judgement, own.judgement) };
     }
-    programWide = { ...NOTHING_CHOSEN, isOpen: open !== null };
   }
-  const { judgement } = own;
-  const { open } = judgement;
+  const { judgement, functions: compared, workloads } = best;
   const why =
     injection.route === 'none'
       ? { code: injection.code, reason: injection.reason }
       : because('worse-in-program', 'it is worse with each of its configurations');
-  const found = { functions: own.functions, skipped, leftOut: told(judgement) };
-  const verdict: ProgramVerdict =
-    judgement.kept.length === 0
-      ? { ...found, injected: false, ...why }
-      : { ...found, injected: true, ...(open ?? NO_REASON) };
-  return { verdict, judgement, workloads: own.workloads, programWide };
+  const injected = judgement.kept.length > 0;
+  const leftOut = judgement.leftOut.map(({ key, reason }) => ({
+    workload: key,
+    ...because('worse-in-program', reason),
+  }));
+  const told = injected ? (judgement.open ?? NO_REASON) : why;
+  const verdict = { functions: compared, skipped, leftOut, injected, ...told };
+  return { verdict, judgement, workloads, programWide };
 }
-
-const told = ({ leftOut }: Judgement) =>
-  leftOut.map(({ key, reason }) => ({ workload: key, ...because('worse-in-program', reason) }));
 
 /** Whether a configuration changes more of the program than the dispatch of its operation. */
 const changesProgram = ({ configuration }: Decision): boolean => needsOf(configuration) !== null;
-
-const keysOf = (decisions: readonly Decision[]): string[] => [
-  ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),
-];
-
-export const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
-  new NotVerifiedError(because('compile-failed', `${what} does not compile: ${problem}`), isLate);
-
-/** Narrow float types in the workloads and in the text of a program. */
-export function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {
-  const text = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-  const isUsed = (type: string) =>
-    keys.some((key) => key.includes(type)) || (!isBytecode(input) && text.includes(type));
-  return ['f16', 'bf16'].filter(isUsed);
-}

@@ -10,7 +10,7 @@ import { lockDevice, NO_LOCK } from './machine-lock.ts';
 
 /** A held lock. The system frees it at the end of the process. */
 export interface Lock {
-  release(): void;
+  readonly release: () => void;
 }
 
 /** The place of a measurement. */

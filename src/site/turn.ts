@@ -1,7 +1,7 @@
 // Waits for the measuring lock. Extra runs of the compiler wait for the CPU's lock, because they would disturb a measurement.
 import { whenOrphaned } from '../system/parent.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Lock, Measuring } from './measuring-lock.ts';
+import type { Measuring } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { because } from '../system/reason.ts';
 
@@ -20,7 +20,7 @@ export async function takeTurn(
   measuring: Measuring,
   seconds: number,
   isWanted: () => boolean = () => true,
-): Promise<Lock | null> {
+): Promise<Disposable | null> {
   // Loaded on demand: a hit never gets here.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
   const { noteVainWait, patienceOf } = await import('./vain-waits.ts');
@@ -37,7 +37,7 @@ export async function takeTurn(
   try {
     const turn = await acquireMeasuringLock(measuring, patience, enough.signal);
     if (turn === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
-    return turn;
+    return turn && { [Symbol.dispose]: turn.release };
   } finally {
     clearInterval(timer);
     stopWatching();
@@ -64,12 +64,8 @@ export async function inTurn<T>(
     ? Math.min(PATIENCE_SECONDS, surroundings.settings.budgetSeconds)
     : 0;
   // An unwritable cache folder must not prevent the look-up.
-  const turn = await takeTurn(surroundings, seconds, isWanted).catch(() => null);
-  try {
-    return await work((performance.now() - begun) / 1000);
-  } finally {
-    turn?.release();
-  }
+  using _turn = await takeTurn(surroundings, seconds, isWanted).catch(() => null);
+  return await work((performance.now() - begun) / 1000);
 }
 
 const mayTune = ({ onMiss, readonly }: Settings): boolean => onMiss === 'tune' && !readonly;

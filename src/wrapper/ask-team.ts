@@ -18,7 +18,6 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { noteUnreachable } from './should-ask-team.ts';
 
 /** Limit of a push, in milliseconds. */
 const PUSH_LIMIT_MS = 1000;
@@ -34,19 +33,14 @@ interface Asker {
  * Asks the team about misses, and writes its records into the database. Never throws.
  * @param missing looks up the present misses
  * @param isTuned whether this build tunes the remaining misses; if not, they go on the team's wanted list
- * @param begun start of the wait, by `performance.now()`
  */
 export async function askTeam(
   missing: () => readonly Work[],
   isTuned: boolean,
-  begun: number,
   { url, site, surroundings }: Asker,
 ): Promise<void> {
   const { settings, cacheDirectory, env } = surroundings;
-  const { teamTimeoutMs } = settings;
-  // Loading the client counts as waiting. The question gets at least half of the limit.
-  const limitMs = Math.max(teamTimeoutMs / 2, begun + teamTimeoutMs - performance.now());
-  const end = performance.now() + limitMs;
+  const end = performance.now() + settings.teamTimeoutMs;
   try {
     const team = openTeam(url, env);
     const works = missing();
@@ -66,7 +60,7 @@ export async function askTeam(
             take(local, lines);
           });
         },
-        limitMs,
+        limitMs: settings.teamTimeoutMs,
         now: Date.now,
         random: Math.random,
       });
@@ -121,14 +115,11 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   return wanted.length === 0 ? [] : [...others, ...wanted];
 }
 
-/** Counts the outcome of a question. */
-function report(asked: Asked, found: number, surroundings: Surroundings): void {
-  if (asked.outcome === 'unreachable') {
-    noteUnreachable(asked.reason, surroundings);
-    return;
-  }
+/** Counts the outcome of a question, and logs the reason for no answer. */
+function report(asked: Asked, found: number, { cacheDirectory, settings }: Surroundings): void {
+  if (asked.outcome === 'unreachable' && settings.log !== undefined) writeLog(asked.reason, settings.log);
   const ignored = asked.outcome === 'answered' ? asked.ignored : 0;
-  noteCounts(surroundings.cacheDirectory, {
+  noteCounts(cacheDirectory, {
     [`team: ${asked.outcome}`]: 1,
     ...(found > 0 && { 'team records': found }),
     ...(ignored > 0 && { 'team lines ignored': ignored }),

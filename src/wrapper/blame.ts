@@ -1,5 +1,5 @@
 // Finds the configurations that make a compile fail. A failure of the machine, such as a full disk, blames no configuration.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineIndex, type LineIndex } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/ask.ts';
@@ -9,7 +9,7 @@ import type { Place } from '../input/operation.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { planCompile } from '../plan/route.ts';
 import type { Inspected } from '../plan/inspected.ts';
@@ -24,6 +24,7 @@ const ABOUT_MACHINE =
  * Repeats a failed compile with a scratch output.
  * @param workSeconds limit of processor time
  * @returns the compiler's messages if it fails again; null if it succeeds, or fails because of the machine or the time limit
+ * @throws UserError when nothing can be written
  */
 export async function failsAgain(
   { argv, stdin }: Compile,
@@ -31,9 +32,7 @@ export async function failsAgain(
   { env, cacheDirectory }: Pick<Surroundings, 'env' | 'cacheDirectory'>,
   workSeconds: number,
 ): Promise<string | null> {
-  const folder = makeScratchFolder(cacheDirectory, 'again');
-  if (folder === null) return null;
-  try {
+  return withScratchFolder(cacheDirectory, 'again', async (folder) => {
     const output = join(folder, 'output');
     const again = withTrailingFlags(argv, ['-o', output]);
     const { code, cut, signal, stderr } = await askCompiler(executable, again, { env, stdin, workSeconds });
@@ -41,9 +40,7 @@ export async function failsAgain(
     const hasWorked = code === 0 && existsSync(output);
     const wasKilled = signal === 'SIGKILL' && cut === null;
     return hasWorked || cut !== null || wasKilled || ABOUT_MACHINE.test(said) ? null : said;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /**

@@ -11,13 +11,12 @@ const SURVEYS = 600;
 /** The smallest limit, because a short survey is a poor estimate. */
 const LEAST_SECONDS = 5 * 60;
 
-/** Limit of processor time in seconds. Infinity without a survey, because an untuned compile may take an hour. */
-export const compileLimit = (surveySeconds: number | undefined): number =>
-  surveySeconds === undefined ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * surveySeconds);
-
-/** The limit by the input's last survey, in seconds of processor time. */
-export const limitFor = (
+/** Limit of processor time in seconds, by the input's last survey. Infinity without one, because an untuned compile may take an hour. */
+export function limitFor(
   command: Command,
   { digest }: Pick<Input, 'digest'>,
   { cacheDirectory }: Surroundings,
-): number => compileLimit(surveyMemory.recall(cacheDirectory, inputIdentity(command, digest))?.seconds);
+): number {
+  const survey = surveyMemory.recall(cacheDirectory, inputIdentity(command, digest));
+  return survey === null ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * survey.seconds);
+}

@@ -1,6 +1,4 @@
 // A build with a lock file: the locked decisions about this program, and the operations that are not locked.
-import { readFileSync, statSync } from 'node:fs';
-import { loadBackendsIn } from '../backend/index.ts';
 import type { Decision, Override } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
@@ -48,8 +46,7 @@ export async function consultLock(
   surroundings: Surroundings,
 ): Promise<LockedBuild> {
   const { frozen, lock: path = LOCK_FILE } = surroundings.settings;
-  await loadBackendsIn(textOf(path));
-  const read = readOr(path);
+  const read = await readOr(path);
   const lock = typeof read === 'string' ? { programs: [] } : read;
   const asked = askedOf(command, found.input.digest, found.site, surroundings.settings, path);
   const quiet = withoutTuning(surroundings);
@@ -105,19 +102,10 @@ const consequence = (open: number, frozen: boolean): string =>
       ? `${open} ${open === 1 ? 'workload is' : 'workloads are'} left to the default (frozen)`
       : 'the database decides about workloads that are not locked';
 
-/** The lock file's text; empty if it cannot be read. */
-function textOf(path: string): string {
-  try {
-    return statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
-  } catch {
-    return '';
-  }
-}
-
 /** The lock file, or why it cannot be used. */
-function readOr(path: string): Lock | string {
+async function readOr(path: string): Promise<Lock | string> {
   try {
-    return readLock(path)?.lock ?? `there is no lock file ${path}`;
+    return (await readLock(path))?.lock ?? `there is no lock file ${path}`;
   } catch (error) {
     return messageOf(error);
   }

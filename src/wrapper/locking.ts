@@ -9,11 +9,11 @@ import { lookUp } from '../decision/look-up.ts';
 import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { isTunable } from '../input/operation.ts';
+import { isTunable, type InputOperation } from '../input/operation.ts';
 import { operationsAsWritten } from '../input/operations.ts';
 import { askedOf } from '../lock/asked.ts';
 import { decideAll, overrideOf } from '../lock/decide.ts';
-import { programIn, recordsIn, type AskedProgram } from '../lock/find.ts';
+import { programIn, recordsIn } from '../lock/find.ts';
 import type { Lock, LockedProgram, LockedWorkload } from '../lock/lock.ts';
 import { ROUTES } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -27,7 +27,7 @@ import { notePlan, planIdentity, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
 import { inBetterForms, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
-import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
+import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { because } from '../system/reason.ts';
 
@@ -65,9 +65,14 @@ export async function lockedProgram(
   const entry = programIn(lock, asked);
   const { forms, command, inspected } = await formsNow(written, store, entry, surroundings);
   const { input } = inspected;
-  const workloads = workloadsNow({ inspected, command, store }, lock, asked, surroundings);
-  const decisions = decideAll(input.operations, overrideOf(workloads), NO_RECORD);
-  const isAsBefore = entry !== null && effectOf(entry.workloads) === effectOf(workloads);
+  const locked = entry?.workloads ?? recordsIn(lock, asked);
+  const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
+  const decide = (operations: readonly InputOperation[], by: LockedProgram['workloads'] = workloads) =>
+    decideAll(operations, overrideOf(by), NO_RECORD);
+  const decisions = decide(input.operations);
+  const isAsBefore =
+    entry !== null &&
+    injectedSet(decide(input.operations, entry.workloads), '') === injectedSet(decisions, '');
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
 
   const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
@@ -75,10 +80,7 @@ export async function lockedProgram(
   const surveyed =
     texts === null ||
     texts.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
-    !isDeepStrictEqual(
-      planInjection(decideAll(texts, overrideOf(workloads), NO_RECORD), options),
-      planInjection(decisions, options),
-    );
+    !isDeepStrictEqual(planInjection(decide(texts), options), planInjection(decisions, options));
   return { ...asked, program, forms, route, surveyed, workloads };
 }
 
@@ -97,16 +99,17 @@ async function formsNow(
   return { ...better.program, forms: namesOf(better.choices) };
 }
 
-/** The configuration of each workload now: from the database, else from the lock file. */
+/**
+ * The configuration of each workload now: from the database, else from the lock file.
+ * @param isOfProgram whether the locked workloads are of this program
+ */
 function workloadsNow(
   { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
-  lock: Lock,
-  asked: AskedProgram,
+  locked: LockedProgram['workloads'],
+  isOfProgram: boolean,
   { settings }: Surroundings,
 ): Map<string, LockedWorkload> {
   const { input, site } = inspected;
-  const entry = programIn(lock, asked);
-  const locked = entry?.workloads ?? recordsIn(lock, asked);
   const lookup = lookUp(store, input, site, settings);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
@@ -122,7 +125,7 @@ function workloadsNow(
       (old.kind === 'unknown' ||
         (isConfiguration(old.configuration, workloadRank(workload)) &&
           (marked === undefined || textOf(old) !== configurationText(marked))));
-    workloads.set(key, isUsable && isKept(old, own, entry !== null && memory === null) ? old : own);
+    workloads.set(key, isUsable && isKept(old, own, isOfProgram && memory === null) ? old : own);
   }
   return workloads;
 }
@@ -171,18 +174,6 @@ function rounded({ ratio, low, high }: Speedup): Speedup {
 
 /** A reason as a lock file can hold it. */
 const oneLine = (reason: string): string => reason.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
-
-/** Key of the configurations of workloads: equal for the same injection. */
-const effectOf = (workloads: ReadonlyMap<string, LockedWorkload>): string =>
-  JSON.stringify(
-    [...workloads]
-      .flatMap(([key, workload]) =>
-        (workload.kind === 'record' || workload.kind === 'program') && !isDefault(workload.configuration)
-          ? [[key, configurationText(workload.configuration)]]
-          : [],
-      )
-      .sort(),
-  );
 
 /**
  * The first route by which every configuration lands; the first of all routes if no route is such. The ledger keeps the proofs.

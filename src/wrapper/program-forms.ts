@@ -135,26 +135,22 @@ export async function inBetterForms(
     return asWritten({ forms });
   const isStillOpen = () => recall()?.verdict !== 'better';
   const measuring = { ...surroundings, device: inspected.site.device };
-  const turn = await takeTurn(measuring, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
-  try {
-    const found = recall();
-    if (found?.verdict === 'better') return await inForms(found);
-    if (turn === null) return await asWritten({ forms, isOpen: true });
-    // Not loaded on a hit.
-    const { tryForms } = await import('../running/try-forms.ts');
-    const tried = await tryForms(preferred, written, surroundings, kept);
-    const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
-    formsMemory.remember(store, identity, now);
-    const isOpen = now.verdict === 'open';
-    const { verdict, compileSeconds, program, choices } = tried;
-    const told = { verdict, compileSeconds, forms: explained(now), isOpen };
-    if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
-    // The modules in forms are of no use for the written program.
-    kept.discard();
-    return await asWritten(told, true);
-  } finally {
-    turn?.release();
-  }
+  using turn = await takeTurn(measuring, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
+  const found = recall();
+  if (found?.verdict === 'better') return await inForms(found);
+  if (turn === null) return await asWritten({ forms, isOpen: true });
+  // Not loaded on a hit.
+  const { tryForms } = await import('../running/try-forms.ts');
+  const tried = await tryForms(preferred, written, surroundings, kept);
+  const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
+  formsMemory.remember(store, identity, now);
+  const isOpen = now.verdict === 'open';
+  const { verdict, compileSeconds, program, choices } = tried;
+  const told = { verdict, compileSeconds, forms: explained(now), isOpen };
+  if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
+  // The modules in forms are of no use for the written program.
+  kept.discard();
+  return await asWritten(told, true);
 }
 
 /** The verdict of a run. */

@@ -9,7 +9,6 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { surveyText } from '../input/operations.ts';
-import { placeOf } from '../store/subject.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
@@ -17,7 +16,6 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
 import type { LockedBuild } from './locked.ts';
-import { shouldAskTeam } from './should-ask-team.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from '../running/program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
@@ -79,15 +77,11 @@ export async function resolve(
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async () => {
-    const { site } = inspected;
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
-    const begun = performance.now();
-    const workloads = lookup.misses.map(({ key }) => key);
-    if (!shouldAskTeam(url, { ...placeOf(site), workloads }, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
     const missing = () => (lookup = lookUpIn(inspected)).misses;
-    await askTeam(missing, whyNot === null, begun, { url, site, surroundings });
+    await askTeam(missing, whyNot === null, { url, site: inspected.site, surroundings });
   };
   await askOthers();
   /** Looks up the generated operations of a survey. */
@@ -108,8 +102,7 @@ export async function resolve(
     );
     const open = [...missed, ...lookup.narrow, ...lookup.unfinished];
     if (open.length === 0 || lookup.undecided().size === 0) return open;
-    const { env, root, cacheDirectory } = surroundings;
-    tools = Object.values(findMeasuringTools(command.compiler, env, { root, cacheDirectory }) ?? {});
+    tools = Object.values(findMeasuringTools(command.compiler, surroundings.env, surroundings) ?? {});
     const seconds = shareOf(settings.budgetSeconds, open.length);
     return open.filter(({ key }) => {
       const before = lookup.undecided().get(key);
@@ -148,8 +141,8 @@ export async function resolve(
   await goOnWith(surveyed);
   open = toTune();
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
-  const current = { inspected, decisions: decide(new Map()), memory: program };
-  const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
+  const current = { command, inspected, decisions: decide(new Map()), memory: program };
+  const work = { surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
   if (settings.team !== undefined && !settings.isForeignDatabase && results.size > 0) {
@@ -178,13 +171,8 @@ async function surveyToTune(
 ): Promise<Inspected | Reason> {
   if (inspected.input.surveyed) return inspected;
   try {
-    const turn = await takeTurn(surroundings, patienceSeconds);
-    if (turn === null) return BUSY;
-    try {
-      return await withSurvey(inspected, command, surroundings, true);
-    } finally {
-      turn.release();
-    }
+    using turn = await takeTurn(surroundings, patienceSeconds);
+    return turn === null ? BUSY : await withSurvey(inspected, command, surroundings, true);
   } catch (error) {
     return because('internal-error', `tuning failed: ${messageOf(error)}`);
   }

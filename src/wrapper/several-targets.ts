@@ -11,7 +11,6 @@ import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { argvForBackend } from '../site/one-target.ts';
-import type { ProbedTarget } from '../site/probe.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, passOnce, type PassThrough } from './inspect.ts';
 import { withSurvey } from './resolve.ts';
@@ -20,13 +19,18 @@ import { because, type Reason } from '../system/reason.ts';
 /** The route of a build for several targets. No other route can tell the targets apart. */
 const ROUTE = 'substitute';
 
-/** The command for one target. */
-interface Part {
+/** The command for one target, with the surveyed input. */
+export interface Part {
   readonly backend: string;
   readonly command: Command;
   readonly surroundings: Surroundings;
-  /** The input with its survey, or the reason to leave the target untuned. */
-  readonly inspected: Inspected | PassThrough;
+  readonly inspected: Inspected;
+}
+
+/** The targets of a command: those to tune, and those that stay untuned, by backend. */
+export interface Parts {
+  readonly open: readonly Part[];
+  readonly passed: ReadonlyMap<string, PassThrough>;
 }
 
 /**
@@ -38,16 +42,21 @@ export async function partsOf(
   several: PassThrough,
   asked: Command,
   given: Surroundings,
-): Promise<readonly Part[] | PassThrough> {
+): Promise<Parts | PassThrough> {
   const { inject } = given.settings;
   if (inject !== 'auto' && inject !== ROUTE)
     return passOnce(because('no-route', `inject=${inject} cannot tell several targets apart`));
   const { targets = [] } = several;
   const backends = new Set(targets.map(({ target }) => target.backend));
   if (backends.size < targets.length) return several;
-  const parts: Part[] = [];
-  for (const one of targets) parts.push(await partOf(one, asked, given));
-  return parts;
+  const open: Part[] = [];
+  const passed = new Map<string, PassThrough>();
+  for (const { target } of targets) {
+    const part = await partOf(target, asked, given);
+    if ('pass' in part) passed.set(target.backend, part);
+    else open.push(part);
+  }
+  return { open, passed };
 }
 
 /**
@@ -62,44 +71,36 @@ export async function decideEach(
 ): Promise<Decided | PassThrough> {
   const parts = await partsOf(several, asked, given);
   if ('pass' in parts) return parts;
-  const open = parts.flatMap(({ inspected, ...part }) =>
-    'pass' in inspected ? [] : [{ ...part, inspected }],
-  );
+  const { open, passed } = parts;
   const [first] = open;
-  if (first === undefined) return parts[0]!.inspected as PassThrough;
+  if (first === undefined) return [...passed.values()][0]!;
   const measuring = open.filter(({ inspected }) => inspected.site.whyNotHere === null);
   const budgetSeconds = given.settings.budgetSeconds / Math.max(1, measuring.length);
-  const each: (Decided & { readonly backend: string })[] = [];
+  const each: Decided[] = [];
   for (const { backend, command, inspected, surroundings } of open) {
     const own = { ...surroundings, settings: { ...surroundings.settings, budgetSeconds } };
     const decided = await decide(inspected, command, own);
-    each.push({ ...decided, decisions: leaveOut(decided.decisions, whyInseparable), backend });
+    const decisions = leaveOut(decided.decisions, whyInseparable).map((one) => ({ ...one, target: backend }));
+    each.push({ ...decided, decisions });
+    decided.store?.close();
+    decided.kept.discard();
   }
-  for (const { store, kept } of each) {
-    store?.close();
-    kept.discard();
-  }
-  const untuned = parts.flatMap(({ backend, inspected }) =>
-    'pass' in inspected
-      ? first.inspected.input.operations.map(({ place }): Decision => ({
-          ...passedOver(place, null, 'skipped', inspected.pass),
-          target: backend,
-        }))
-      : [],
+  const untuned = [...passed].flatMap(([target, { pass }]) =>
+    first.inspected.input.operations.map(({ place }): Decision => ({
+      ...passedOver(place, null, 'skipped', pass),
+      target,
+    })),
   );
-  const until = each.flatMap((one) => one.until ?? []);
   return {
     command: asked,
     inspected: first.inspected,
-    decisions: [
-      ...each.flatMap(({ decisions, backend }) => decisions.map((one) => ({ ...one, target: backend }))),
-      ...untuned,
-    ],
+    decisions: [...each.flatMap(({ decisions }) => decisions), ...untuned],
     injection: injectionOf(each),
     ...{ verdict: null, forms: null },
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
     isFinal: each.every(({ isFinal }) => isFinal),
-    until: until.length === 0 ? null : Math.min(...until),
+    // The first is the earliest.
+    until: each.find(({ until }) => until !== null)?.until ?? null,
     before: each.flatMap(({ before }) => before),
     files: each.flatMap(({ files, inspected }) => [...files, ...inspected.site.driverFiles]),
     // Failures of this compile mark no configuration: each was proven in the program for its target.
@@ -111,24 +112,22 @@ export async function decideEach(
 }
 
 async function partOf(
-  { target }: ProbedTarget,
+  target: Target,
   asked: Command,
   { settings, ...given }: Surroundings,
-): Promise<Part> {
+): Promise<Part | PassThrough> {
   const { backend } = target;
-  const argv = argvForBackend(asked, backend);
-  const command = await readCommand(argv, asked.compiler, given.cacheDirectory);
+  const command = await readCommand(argvForBackend(asked, backend), asked.compiler, given.cacheDirectory);
   const isOwn =
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;
   const surroundings: Surroundings = { ...given, settings: { ...settings, device, inject: ROUTE } };
-  const own = { backend, command, surroundings };
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) return { ...own, inspected };
+  if ('pass' in inspected) return inspected;
   if (codeKey(inspected.site.target.target) !== codeKey(target))
-    return { ...own, inspected: passOnce(because('target-unknown', `${backend} alone is another target`)) };
+    return passOnce(because('target-unknown', `${backend} alone is another target`));
   // The executables have the generated operations.
-  return { ...own, inspected: await withSurvey(inspected, command, surroundings) };
+  return { backend, command, surroundings, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
 /** Why a configuration cannot be kept from the other targets; null if it can. */
@@ -141,18 +140,11 @@ function whyInseparable(_: string, configuration: Configuration | null): Reason 
 const codeKey = (target: Target): string => targetKey({ ...target, flags: [] });
 
 /** The substitutions of all targets, each in the variants of its target. */
-function injectionOf(each: readonly (Decided & { readonly backend: string })[]): Injection {
-  const injections = each.map(({ backend, decisions, inspected }) => ({
-    target: backend,
-    injection: planInjection(decisions, injectionOptions(inspected.input, inspected.site, ROUTE)),
-  }));
-  const entries = injections.flatMap(({ target, injection }) =>
-    injection.route === ROUTE ? injection.entries.map((entry) => ({ ...entry, target })) : [],
+function injectionOf(each: readonly Decided[]): Injection {
+  const injections = each.map(({ decisions, inspected: { input, site } }) =>
+    planInjection(decisions, injectionOptions(input, site, ROUTE)),
   );
-  const dispatches = injections.flatMap(({ target, injection }) =>
-    (injection.dispatches ?? []).map((entry) => ({ ...entry, target })),
-  );
-  return entries.length + dispatches.length === 0
-    ? injections[0]!.injection
-    : { route: ROUTE, entries, dispatches };
+  const entries = injections.flatMap((one) => (one.route === ROUTE ? one.entries : []));
+  const dispatches = injections.flatMap((one) => one.dispatches ?? []);
+  return entries.length + dispatches.length === 0 ? injections[0]! : { route: ROUTE, entries, dispatches };
 }

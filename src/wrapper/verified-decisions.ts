@@ -8,7 +8,7 @@ import { planIdentity, recallPlan } from '../plan/ledger.ts';
 import { planCompile } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import { limitsWithin, MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
+import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { offerTo } from '../running/program-offer.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
@@ -141,18 +141,13 @@ async function judgeInTurn(
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
   const measuring = { ...surroundings, device: program.inspected.site.device };
-  const turn = await takeTurn(measuring, patience, () => !recall().isKnown);
-  try {
-    const now = recall();
-    if (now.isKnown) return { decisions: now.decisions, verdict: null, isFinal: true };
-    if (turn === null) {
-      const verdict = now.route === 'none' ? null : notVerified(NO_TURN);
-      return { ...shippable(now.decisions, NO_TURN, verdict), isFinal: false };
-    }
-    const limits = limitsWithin(budgetSeconds, program.command.rewriting !== undefined);
-    const { judgeProgram } = await import('../running/program-verdict.ts');
-    return await judgeProgram(now, store, surroundings, kept, limits);
-  } finally {
-    turn?.release();
+  using turn = await takeTurn(measuring, patience, () => !recall().isKnown);
+  const now = recall();
+  if (now.isKnown) return { decisions: now.decisions, verdict: null, isFinal: true };
+  if (turn === null) {
+    const verdict = now.route === 'none' ? null : notVerified(NO_TURN);
+    return { ...shippable(now.decisions, NO_TURN, verdict), isFinal: false };
   }
+  const { judgeProgram } = await import('../running/program-verdict.ts');
+  return await judgeProgram(now, store, surroundings, kept);
 }

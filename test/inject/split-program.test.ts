@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
@@ -69,16 +69,13 @@ test('an error is about the executables that come from its place', () => {
 
 test('a program that is not split says what the compiler said', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'split-'));
-  const whole = (flags: readonly string[]) => {
-    writeFileSync(flags.at(-1)!, '');
-    return Promise.resolve(null);
-  };
-  const resumed = () => Promise.resolve('error: no such phase');
-  await expect(splitProgram({ whole, resumed }, folder)).resolves.toBe('error: no such phase');
-  const broken = { whole: () => Promise.resolve('error: no such flag'), resumed };
-  await expect(splitProgram(broken, mkdtempSync(join(tmpdir(), 'split-')))).resolves.toBe(
-    'error: no such flag',
-  );
+  const compile = { argv: [], stdin: undefined };
+  const resumed = (path: string) => [path];
+  const refuse = (argv: readonly string[]) =>
+    Promise.resolve(argv.includes('--compile-to=flow') ? null : 'error: no such phase');
+  await expect(splitProgram(refuse, compile, resumed, folder)).resolves.toBe('error: no such phase');
+  const broken = () => Promise.resolve('error: no such flag');
+  await expect(splitProgram(broken, compile, resumed, folder)).resolves.toBe('error: no such flag');
 });
 
 test('an executable is found again in a program that counts in another way', () => {

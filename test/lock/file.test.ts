@@ -22,24 +22,24 @@ import { programOf } from './support.ts';
 const lock = { programs: [programOf()] };
 const cache = temporaryDirectory();
 
-test('is written atomically, through links, and read again', () => {
+test('is written atomically, through links, and read again', async () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'link');
   writeFileSync(join(folder, 'real'), lockText({ programs: [] }));
   symlinkSync('real', path);
-  updateLock(path, cache, () => lock);
+  await updateLock(path, cache, () => lock);
   expect(readFileSync(join(folder, 'real'), 'utf8')).toBe(lockText(lock));
   expect(readdirSync(folder).sort()).toEqual(['link', 'real']);
-  expect(readLock(path)).toEqual({ lock, text: lockText(lock) });
+  expect(await readLock(path)).toEqual({ lock, text: lockText(lock) });
 });
 
-test('that is missing is null, and a failed write leaves no file', () => {
+test('that is missing is null, and a failed write leaves no file', async () => {
   const folder = temporaryDirectory();
-  expect(readLock(join(folder, 'iree-tuned.lock'))).toBeNull();
+  expect(await readLock(join(folder, 'iree-tuned.lock'))).toBeNull();
   mkdirSync(join(folder, 'iree-tuned.lock'));
-  expect(() => {
-    updateLock(join(folder, 'iree-tuned.lock'), cache, () => lock);
-  }).toThrow(/it is not a file/);
+  await expect(updateLock(join(folder, 'iree-tuned.lock'), cache, () => lock)).rejects.toThrow(
+    /it is not a file/,
+  );
   expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
 });
 
@@ -53,15 +53,15 @@ test('keeps the changes of parallel processes, and waits for no killed process',
     const { withEntries } = await import('${join(root, 'src/lock/lock.ts')}');
     const entry = { ...${JSON.stringify({ ...programOf(), workloads: null })}, forms: new Map(), workloads: new Map() };
     for (let i = 0; i < 20; i++)
-      updateLock(${JSON.stringify(path)}, ${JSON.stringify(cache)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
+      await updateLock(${JSON.stringify(path)}, ${JSON.stringify(cache)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
   const run = promisify(execFile);
   const node = ['--conditions=source', '--input-type=module', '-e', code];
   await Promise.all(['a', 'b', 'c'].map((name) => run(process.execPath, [...node, name])));
-  expect(readLock(path)!.lock.programs).toHaveLength(60);
+  expect((await readLock(path))!.lock.programs).toHaveLength(60);
   expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
 });
 
-test('that is no file fails at once with its path', () => {
+test('that is no file fails at once with its path', async () => {
   const folder = temporaryDirectory();
   const path = (name: string) => join(folder, name);
   mkdirSync(path('folder'));
@@ -78,7 +78,7 @@ test('that is no file fails at once with its path', () => {
     ['text', 'it is not JSON'],
     ['bytes', 'it is not JSON'],
   ] as const)
-    expect(() => readLock(path(name))).toThrow(
+    await expect(readLock(path(name))).rejects.toThrow(
       new LockError(`the lock file ${path(name)} cannot be used: ${why}`),
     );
 });

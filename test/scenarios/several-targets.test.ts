@@ -103,7 +103,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     const place = await placeWith(RECORDS);
     const { code, stderr } = await place.tuned(['lock', 'in.mlir', '--', ...CPU, ...VULKAN]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { programs } = readLock(place.path('iree-tuned.lock'))!.lock;
+    const { programs } = (await readLock(place.path('iree-tuned.lock')))!.lock;
     expect(programs.map(({ target, workloads }) => [target.split(' ')[0], workloads.size])).toEqual([
       ['llvm-cpu', 1],
       ['vulkan-spirv', 1],

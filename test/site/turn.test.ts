@@ -52,5 +52,5 @@ test('only vain waits are noted', async () => {
   held!.release();
   const turn = await takeTurn(place, 60);
   expect(turn).not.toBeNull();
-  turn!.release();
+  turn![Symbol.dispose]();
 });

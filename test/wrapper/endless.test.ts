@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compileLimit } from '../../src/wrapper/compile-limit.ts';
+import { inputIdentity } from '../../src/compiler/command-identity.ts';
+import { surveyMemory } from '../../src/input/survey-memory.ts';
+import { limitFor } from '../../src/wrapper/compile-limit.ts';
 import { program } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { commandOf, surroundingsOf } from '../support/inspected.ts';
 import { root } from '../support/real-tools.ts';
 
 test(
@@ -59,7 +62,19 @@ test(
 );
 
 test('the time of a survey sets the limit of a compile, with a minimum for short surveys', () => {
-  expect(compileLimit(0.2)).toBe(300);
-  expect(compileLimit(100)).toBe(60_000);
-  expect(compileLimit(undefined)).toBe(Infinity);
+  const command = commandOf('in.mlir');
+  const surroundings = surroundingsOf();
+  const limitAfter = (seconds: number) => {
+    const identity = inputIdentity(command, 'digest');
+    surveyMemory.remember(surroundings.cacheDirectory, {
+      identity,
+      operations: [],
+      rewritables: [],
+      seconds,
+    });
+    return limitFor(command, { digest: 'digest' }, surroundings);
+  };
+  expect(limitFor(command, { digest: 'digest' }, surroundings)).toBe(Infinity);
+  expect(limitAfter(0.2)).toBe(300);
+  expect(limitAfter(100)).toBe(60_000);
 });

@@ -198,7 +198,7 @@ test('a build gets the locked configurations by the locked route', async () => {
   });
   const path = temporaryPath();
   const surroundings = { ...surroundingsOf({ lock: path }) };
-  updateLock(path, surroundings.cacheDirectory, () => ({ programs: [made] }));
+  await updateLock(path, surroundings.cacheDirectory, () => ({ programs: [made] }));
   const { whole, problem } = await consultLock(inspected, command, surroundings);
   expect(problem).toBeNull();
   expect(whole).toMatchObject({
