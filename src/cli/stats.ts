@@ -139,7 +139,8 @@ export function describeStatistics(
       ['operations', String(looked + operations.skipped)],
       ['  found in the database', String(operations.hit)],
       ['  tuned in the build', String(operations.tuned)],
-      ['  left to the default', String(operations.default)],
+      ['  of these, nothing beats the default', String(operations.defaultKept)],
+      ['  left to the default for another reason', String(operations.default)],
       ['  skipped', String(operations.skipped)],
       ['  injected but not applied', String(operations.notApplied)],
       ...(hitRate === null
@@ -148,7 +149,7 @@ export function describeStatistics(
     ],
     why('why compiles were not changed', reasons.unchanged),
     why('why compiles were left untuned after all', reasons.fallback),
-    why('why operations were left to the default', reasons.default),
+    why('why operations were left to the default for another reason', reasons.default),
     why('why operations were skipped', reasons.skipped),
     why('why programs were not verified', reasons.notVerified),
     Object.keys(team.asked).length === 0

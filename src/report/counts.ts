@@ -1,4 +1,5 @@
 // The counts of one compile. Pure. statistics.ts reads the names again.
+import { isDefault } from '../backend/configuration.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -27,35 +28,28 @@ export function countsOf({
   fallback,
   tuningSeconds,
 }: Counted): Counts {
-  const sums = sumsOf(decisions);
-  sums.add('seconds tuning', tuningSeconds);
-  if (verdict?.injected === true && verdict.code !== null) sums.add(`not verified: ${verdict.code}`);
-  if (fallback !== null) {
-    sums.add(`fallback: ${fallback.code}`);
-    return sums.counts;
+  const { counts, add } = sumsOf(decisions);
+  add('seconds tuning', tuningSeconds);
+  if (verdict?.injected === true && verdict.code !== null) add(`not verified: ${verdict.code}`);
+  if (fallback !== null) add(`fallback: ${fallback.code}`);
+  else if (injection.route === 'none') add(`unchanged: ${injection.code}`);
+  else {
+    add(`route: ${injection.route}`);
+    for (const [i, { evidence }] of decisions.entries().filter(([, one]) => isInjected(one)))
+      if (landed?.[i] === false) add('not applied');
+      else if (evidence !== null) {
+        add('seconds per run by default', evidence.defaultSeconds);
+        add('seconds per run tuned', evidence.seconds);
+      }
   }
-  if (injection.route === 'none') {
-    sums.add(`unchanged: ${injection.code}`);
-    return sums.counts;
-  }
-  sums.add(`route: ${injection.route}`);
-  for (const [i, decision] of decisions.entries()) {
-    if (!isInjected(decision)) continue;
-    if (landed?.[i] === false) {
-      sums.add('not applied');
-    } else if (decision.evidence !== null) {
-      sums.add('seconds per run by default', decision.evidence.defaultSeconds);
-      sums.add('seconds per run tuned', decision.evidence.seconds);
-    }
-  }
-  return sums.counts;
+  return counts;
 }
 
 /** Counts of a compile that was passed on unchanged, with the decisions until then. */
 export function countsOfPass({ code }: Reason, decisions: readonly Decision[]): Counts {
-  const sums = sumsOf(decisions);
-  sums.add(`unchanged: ${code}`);
-  return sums.counts;
+  const { counts, add } = sumsOf(decisions);
+  add(`unchanged: ${code}`);
+  return counts;
 }
 
 /** Counts of these decisions, with a function that adds more. */
@@ -64,9 +58,10 @@ function sumsOf(decisions: readonly Decision[]) {
   const add = (name: string, by = 1) => {
     if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
   };
-  for (const { outcome, code } of decisions) {
+  for (const { outcome, code, configuration } of decisions) {
     add(`operations: ${outcome}`);
     if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${code}`);
+    if (configuration !== null && isDefault(configuration)) add('default kept');
   }
   return { counts, add };
 }

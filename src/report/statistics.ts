@@ -15,6 +15,9 @@ export interface Statistics {
   readonly operations: {
     readonly hit: number;
     readonly tuned: number;
+    /** Hit or tuned, with a result that keeps the default. */
+    readonly defaultKept: number;
+    /** Left to the default for another reason. */
     readonly default: number;
     readonly skipped: number;
     /** Injected, but no executable has the configuration. */
@@ -81,6 +84,7 @@ export function statisticsOf(counts: Counts): Statistics {
     operations: {
       hit,
       tuned,
+      defaultKept: of('default kept'),
       default: left,
       skipped: of('operations: skipped'),
       notApplied: of('not applied'),

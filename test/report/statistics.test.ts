@@ -50,6 +50,7 @@ describe('the counts of one compile', () => {
       'operations: hit': 2,
       'operations: tuned': 1,
       'operations: skipped': 1,
+      'default kept': 1,
       'skipped: sizes-missing': 1,
       'seconds tuning': 12.5,
       'route: spec': 1,
@@ -92,6 +93,7 @@ describe('the counts of one compile', () => {
     expect(counts({ decisions: [best], injection })).toEqual({
       compiles: 1,
       'operations: hit': 1,
+      'default kept': 1,
       'unchanged: no-gain': 1,
     });
   });
@@ -129,7 +131,9 @@ describe('the statistics of many compiles', () => {
     expect(compiles).toEqual({ all: 14, tuned: 10, unchanged: 3, fallback: 1 });
     expect(compiles.tuned + compiles.unchanged + compiles.fallback).toBe(compiles.all);
     expect(routes).toEqual({ spec: 9, preprocess: 1 });
-    expect(operations).toEqual({ hit: 19, tuned: 1, default: 1, skipped: 8, notApplied: 1 });
+    expect(operations).toEqual({
+      ...{ hit: 19, tuned: 1, defaultKept: 8, default: 1, skipped: 8, notApplied: 1 },
+    });
     expect(hitRate).toBeCloseTo(19 / 21);
     expect(reasons).toEqual({
       unchanged: { 'nothing-to-tune': 2, 'no-gain': 1 },
@@ -174,7 +178,8 @@ describe('the statistics of many compiles', () => {
       operations                                                                   29
         found in the database                                                      19
         tuned in the build                                                          1
-        left to the default                                                         1
+        of these, nothing beats the default                                         8
+        left to the default for another reason                                      1
         skipped                                                                     8
         injected but not applied                                                    1
       hit rate                                                                    90%  of 21 that are not skipped
@@ -186,7 +191,7 @@ describe('the statistics of many compiles', () => {
       why compiles were left untuned after all
         tuned-compile-failed: the tuned compile failed                              1
 
-      why operations were left to the default
+      why operations were left to the default for another reason
         budget-spent: the tuning budget is spent                                    1
 
       why operations were skipped

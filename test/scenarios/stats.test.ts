@@ -39,7 +39,9 @@ test('stats count the outcomes of compiles and operations, with reasons', async 
   const { compiles, routes, operations, hitRate, reasons, seconds } = await statistics(place, ['--zero']);
   expect(compiles).toEqual({ all: 9, tuned: 2, unchanged: 6, fallback: 1 });
   expect(routes).toEqual({ spec: 2 });
-  expect(operations).toEqual({ hit: 2, tuned: 1, default: 1, skipped: 1, notApplied: 0 });
+  expect(operations).toEqual({
+    ...{ hit: 2, tuned: 1, defaultKept: 0, default: 1, skipped: 1, notApplied: 0 },
+  });
   expect(hitRate).toBe(0.5);
   expect(reasons).toEqual({
     unchanged: {
