@@ -11,9 +11,10 @@ import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import { parseSizes } from '../workload/sizes.ts';
-import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
+import { lockedProgram } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
 import { inspectEach, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { changeLines, summaryLines, untunedIn } from './lock-summary.ts';
 import { sentences } from './output.ts';
 
 /** A compile to lock. */
@@ -73,25 +74,16 @@ async function lockInputs(
   const now = after(old);
   const found = differences(old, now);
   const changed = before?.text !== lockText(now);
-  const untuned = entries.flatMap(({ program: name, workloads }) => {
-    const open = [...workloads.values()].filter(
-      (one) => one.kind === 'unknown' && one.because === NO_RECORD.reason,
-    );
-    return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
-  });
   const isCheck = options.check === true;
   if (changed && !isCheck) await updateLock(path, surroundings.cacheDirectory, after);
   if (changed && isCheck) process.exitCode = 1;
-  command.print({ path, changed, differences: found, untuned }, () =>
+  command.print({ path, changed, differences: found, untuned: untunedIn(entries) }, () =>
     [
       // Lines of the file, unwrapped.
-      ...found.map(printable),
+      ...changeLines(old, now).map(printable),
       sentences(
         changed ? verdict(shown, found, isCheck) : `${shown} is up to date.`,
-        ...untuned.map(
-          ({ program, count, of }) =>
-            `${program}: ${count} of ${of} workloads have no record and are locked to the default; iree-tuned tune ${program} tunes them.`,
-        ),
+        ...summaryLines(entries),
       ),
     ].join('\n'),
   );
