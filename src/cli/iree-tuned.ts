@@ -47,7 +47,10 @@ export const program = new Program(
 )
   .version(packageVersion(), '--version')
   .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else a file in the user data directory)')
-  .option('--compiler <path>', 'iree-compile to use (default: IREE_TUNED_COMPILER, else found by PATH)')
+  .option(
+    '--compiler <path>',
+    'iree-compile to use (default: IREE_TUNED_COMPILER, else from IREE_TOOL_PATH, PATH or .venv)',
+  )
   .option(
     '--device <device>',
     "runtime device to measure on (default: IREE_TUNED_DEVICE, else the target's own)",
