@@ -3,6 +3,7 @@ import type { Alike, Place, Skipped, TunableOperation } from '../input/operation
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
 import type { Evidence, Speedup, TuningRecord, RecordKey } from '../store/store.ts';
+import { formatRatio } from '../system/format.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
@@ -124,4 +125,4 @@ export const verdictOf = (configuration: Configuration, evidence: Evidence): Rea
 export const gainOf = (configuration: Configuration, { ratio }: Speedup): Reason =>
   isDefault(configuration)
     ? because('default-best')
-    : because('faster', `${ratio.toFixed(2)}x faster than the default`);
+    : because('faster', `${formatRatio(ratio)} faster than the default`);

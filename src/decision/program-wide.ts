@@ -6,6 +6,7 @@ import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import { isInjected, plainAlternative, type Decision } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
+import { formatRatio } from '../system/format.ts';
 import { because } from '../system/reason.ts';
 
 /** Configurations by the workload's key. */
@@ -48,7 +49,7 @@ export function programWideOf(
 /** Why all operations get their offer. @param gain stock's time over the program's time with it */
 export function reasonOf(chosen: ProgramWide, gain: number): string {
   const needs = [...new Set([...chosen.values()].map((one) => needsOf(one) ?? ''))];
-  return `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
+  return `${needs.join(', ')} of all that can have it makes this program ${formatRatio(gain)} as fast`;
 }
 
 /** The same decisions, with these configurations in place of their own. */

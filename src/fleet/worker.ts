@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import type { RecordKey, Store } from '../store/store.ts';
 import { ownOrigin } from '../store/author.ts';
+import { formatRatio } from '../system/format.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { pull, push } from '../team/exchange.ts';
@@ -211,7 +212,7 @@ class Worker {
         await this.#retry(() => queue.complete(taken, { ratio: evidence.ratio, isNew }));
         this.#finished++;
         this.#errorsInARow = 0;
-        say(`done ${job.workload}: ${evidence.ratio.toFixed(2)}x${isNew ? '' : ' (known already)'}`);
+        say(`done ${job.workload}: ${formatRatio(evidence.ratio)}${isNew ? '' : ' (known already)'}`);
         return;
       }
       case 'undecided':

@@ -13,6 +13,7 @@ import { driftPairs } from './drift.ts';
 import { plain } from './plain.ts';
 import { short } from './pack.ts';
 import { tasksOf, weightOfMiss, type Open } from './tasks.ts';
+import { formatRatio } from '../../system/format.ts';
 import { meaningOf } from '../../system/reason.ts';
 
 export interface ReportSource {
@@ -162,7 +163,7 @@ function incomplete({ records, subjectOf }: ReportSource, placeOf: PlaceOf): Ope
     if (evidence.complete || failure !== null) return [];
     const subject = subjectOf(record);
     if (subject === undefined) return [];
-    const found = isDefault(configuration) ? 'nothing faster' : `${evidence.ratio.toFixed(2)}x`;
+    const found = isDefault(configuration) ? 'nothing faster' : formatRatio(evidence.ratio);
     const note = `${found} after ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(0)} s`;
     return [{ kind: 'incomplete', subject, place: placeOf(record), note, weight: evidence.seconds }];
   });
