@@ -54,12 +54,14 @@ export interface Plan {
   readonly skipped: readonly LeftOut[];
   /** Estimated seconds for each workload. */
   readonly secondsEach: number;
-  /** Whether the estimate comes from records of this device. */
+  /** Estimated number of trials for each workload. */
+  readonly trialsEach: number;
+  /** Whether the estimates come from records of this device. */
   readonly isMeasured: boolean;
 }
 
-/** Estimated seconds of a search without records. */
-const LIKELY_SECONDS = 40;
+/** Estimated seconds and trials of a search without records. */
+const [LIKELY_SECONDS, LIKELY_TRIALS] = [40, 96];
 
 /**
  * Plans a run. A repeated request is tuned once, and its counts add up.
@@ -88,7 +90,8 @@ export function planPopulation(
   const sites = [...new Set(each.map(({ site }) => site))];
   const records = new Map(sites.map((site) => [site, recordsOf(site)]));
   const gains = new Map(sites.map((site) => [site, likelyGains(records.get(site)!)]));
-  const seconds = medianOf([...records.values()].flat().map(({ evidence }) => evidence.tuningSeconds));
+  const searches = [...records.values()].flat().map(({ evidence }) => evidence);
+  const seconds = medianOf(searches.map(({ tuningSeconds }) => tuningSeconds));
   const todo = each.flatMap(({ standing, ...one }): Planned[] => {
     if (standing.kind !== 'new' && standing.kind !== 'unfinished') return [];
     const likelyGain = gains.get(one.site)!(one.work.key);
@@ -107,6 +110,7 @@ export function planPopulation(
       ),
     ],
     secondsEach: seconds ?? LIKELY_SECONDS,
+    trialsEach: medianOf(searches.map(({ trials }) => trials)) ?? LIKELY_TRIALS,
     isMeasured: seconds !== null,
   };
 }
@@ -117,3 +121,25 @@ const LEAST_GAIN = 1.01;
 /** Estimated seconds of a plan. */
 export const expectedSeconds = ({ todo, secondsEach }: Pick<Plan, 'todo' | 'secondsEach'>): number =>
   todo.length * secondsEach;
+
+/** The searches of a run so far. */
+interface Pace {
+  /** Number of searches that have ended. */
+  readonly measured: number;
+  /** Trials of all searches, and the seconds since the first search began. */
+  readonly trials: number;
+  readonly seconds: number;
+}
+
+/** Fewer searches predict less than earlier records. */
+const ENOUGH_SEARCHES = 3;
+
+/** Estimated seconds of one search: by this run, else by earlier records, which a busy machine does not reach. */
+export function secondsOfSearch(
+  { secondsEach, trialsEach }: Pick<Plan, 'secondsEach' | 'trialsEach'>,
+  { measured, trials, seconds }: Pace,
+): number {
+  if (measured >= ENOUGH_SEARCHES) return seconds / measured;
+  // The first batches have the set-up and the default in their time.
+  return trials < trialsEach / 2 ? secondsEach : Math.max(secondsEach, (trialsEach * seconds) / trials);
+}

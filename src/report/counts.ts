@@ -35,12 +35,14 @@ export function countsOf({
   else if (injection.route === 'none') add(`unchanged: ${injection.code}`);
   else {
     add(`route: ${injection.route}`);
-    for (const [i, { evidence }] of decisions.entries().filter(([, one]) => isInjected(one)))
+    for (const [i, decision] of decisions.entries()) {
+      if (!isInjected(decision)) continue;
       if (landed?.[i] === false) add('not applied');
-      else if (evidence !== null) {
-        add('seconds per run by default', evidence.defaultSeconds);
-        add('seconds per run tuned', evidence.seconds);
+      else if (decision.evidence !== null) {
+        add('seconds per run by default', decision.evidence.defaultSeconds);
+        add('seconds per run tuned', decision.evidence.seconds);
       }
+    }
   }
   return counts;
 }

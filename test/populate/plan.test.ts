@@ -4,7 +4,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { likelyGains } from '../../src/populate/gains.ts';
-import { planPopulation, type Asked, type Plan, type Standing } from '../../src/populate/plan.ts';
+import {
+  planPopulation,
+  secondsOfSearch,
+  type Asked,
+  type Plan,
+  type Standing,
+} from '../../src/populate/plan.ts';
 import { populate, type Executor, type PopulateOptions, type Prepared } from '../../src/populate/populate.ts';
 import { contractionOf } from '../../src/populate/shape.ts';
 import { shapesOfSweep } from '../../src/populate/sweep.ts';
@@ -110,6 +116,31 @@ describe('a plan', () => {
     expect(plan.skipped).toEqual([
       { what: keyOf(64, 64, 128), site: 0, source: 'sweep', reason: 'the default does not run' },
     ]);
+  });
+});
+
+describe('the estimated seconds of a search', () => {
+  const plan = { secondsEach: 12, trialsEach: 100 };
+  test('come from earlier records, until the run has measured three', () => {
+    expect(secondsOfSearch(plan, { measured: 0, trials: 0, seconds: 5 })).toBe(12);
+    expect(secondsOfSearch(plan, { measured: 3, trials: 240, seconds: 60 })).toBe(20);
+  });
+  test('follow the batches of the run if a busy machine makes them slower', () => {
+    expect(secondsOfSearch(plan, { measured: 0, trials: 64, seconds: 32 })).toBe(50);
+    expect(secondsOfSearch(plan, { measured: 0, trials: 64, seconds: 2 })).toBe(12);
+    // The first batches have the set-up and the default in their time.
+    expect(secondsOfSearch(plan, { measured: 0, trials: 16, seconds: 32 })).toBe(12);
+  });
+  test('have the trials of the records', () => {
+    const evidence = { ...EVIDENCE, trials: 77 };
+    const records = [{ ...record(keyOf(1, 2, 3), 2), evidence }];
+    expect(
+      planPopulation(
+        askedOf(() => NEW),
+        [],
+        () => records,
+      ),
+    ).toMatchObject({ trialsEach: 77 });
   });
 });
 

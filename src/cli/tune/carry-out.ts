@@ -1,8 +1,10 @@
 // Carries a plan out, and shows the progress.
 import { describeDone, describeStart } from '../../populate/describe.ts';
-import type { Plan } from '../../populate/plan.ts';
+import { secondsOfSearch, type Plan } from '../../populate/plan.ts';
 import { populate, type Executor, type Populated } from '../../populate/populate.ts';
 import { lineDisplay } from '../../report/progress.ts';
+import type { TuningProgress } from '../../tuning/search-job.ts';
+import { sumOf } from '../../measure/statistics.ts';
 import { formatDuration } from '../../system/format.ts';
 
 /** The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
@@ -10,18 +12,18 @@ export async function carryOut(
   plan: Plan,
   budgetSeconds: number | undefined,
   atOnce: number,
-  executorFor: (show: (what: string) => void) => Executor,
+  executorFor: (show: (what: string, progress?: TuningProgress) => void) => Executor,
 ): Promise<Populated[]> {
   const clock = () => performance.now() / 1000;
   const begun = clock();
   const total = plan.todo.length;
   let done = 0;
   let measured = 0;
+  const trials = new Map<string, number>();
   const secondsLeft = () => {
-    // Fewer than three searches predict less than earlier records.
-    const each = measured < 3 ? plan.secondsEach : (clock() - begun) / measured;
-    const budgetLeft = (budgetSeconds ?? Infinity) - (clock() - begun);
-    return Math.max(0, Math.min(budgetLeft, each * (total - done)));
+    const seconds = clock() - begun;
+    const each = secondsOfSearch(plan, { measured, trials: sumOf([...trials.values()]), seconds });
+    return Math.max(0, Math.min((budgetSeconds ?? Infinity) - seconds, each * (total - done)));
   };
   const display = lineDisplay();
   const say = (text: string) => {
@@ -36,7 +38,8 @@ export async function carryOut(
   };
   process.on('SIGINT', interrupt);
   if (total > 0) say(describeStart(plan, budgetSeconds));
-  const executor = executorFor((what) => {
+  const executor = executorFor((what, progress) => {
+    if (progress !== undefined) trials.set(progress.workload, progress.trials);
     display.show(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );

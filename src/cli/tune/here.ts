@@ -59,7 +59,7 @@ export async function tuneHere(
   const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * programs.files.length);
   const results = await carryOut(plan, secondsLeft() - lastSeconds, jobs, (show) => {
     const onProgress = (progress: TuningProgress) => {
-      show(searchInWords(progress));
+      show(searchInWords(progress), progress);
     };
     const executor = executorHere(sites, knowledge, {
       ...{ tools, folder, jobs, onProgress },
