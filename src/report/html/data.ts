@@ -1,5 +1,5 @@
-// The data of the page's script: plain JSON. Records are columns, which keeps the JSON small.
-import type { Statistics } from '../statistics.ts';
+// The data of the page's script: plain JSON.
+import type { DayStatistics, Statistics } from '../statistics.ts';
 
 /** A site of measurements. The keys are separate for the filters. */
 export interface Place {
@@ -12,39 +12,36 @@ export interface Place {
   readonly cacheBytes: number | null;
 }
 
-/** All records, newest first: each array has one value per record. */
-export interface RecordColumns {
-  /** Index into `PageData.workloads.key`. */
-  readonly workload: readonly number[];
-  /** Index into `PageData.places`. */
-  readonly place: readonly number[];
-  /** Indices into `PageData.texts`. */
-  readonly configuration: readonly number[];
-  readonly author: readonly number[];
-  /** Kind of the configuration: index into `PageData.texts`. */
-  readonly kind: readonly number[];
-  /** Why the record is not used: index into `PageData.texts`; -1 for a usable record. */
-  readonly failure: readonly number[];
-  readonly ratio: readonly number[];
-  /** 99% interval of `ratio`. */
-  readonly low: readonly number[];
-  readonly high: readonly number[];
-  /** Time of one execution in seconds. */
-  readonly defaultSeconds: readonly number[];
-  readonly seconds: readonly number[];
-  readonly trials: readonly number[];
-  readonly tuningSeconds: readonly number[];
-  /** 0 or 1. */
-  readonly complete: readonly number[];
-  /** Minutes since 1970, UTC. */
-  readonly written: readonly number[];
-}
+export const OUTCOMES = ['faster', 'default is best', 'must not be used'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
-export interface WorkloadColumns {
-  readonly key: readonly string[];
+export interface PageRecord {
+  /** Key of the workload. */
+  readonly key: string;
+  /** Index into `PageData.places`. */
+  readonly place: number;
+  readonly configuration: string;
+  /** Kind of the configuration. */
+  readonly kind: string;
+  readonly outcome: Outcome;
+  /** Why the record is not used; null for a usable record. */
+  readonly failure: string | null;
+  readonly ratio: number;
+  /** 99% interval of `ratio`. */
+  readonly low: number;
+  readonly high: number;
+  /** Time of one execution in seconds: by default, and as decided. */
+  readonly before: number;
+  readonly after: number;
+  readonly trials: number;
+  readonly tuningSeconds: number;
+  readonly complete: boolean;
+  readonly author: string;
+  /** Minutes since 1970, UTC. */
+  readonly written: number;
   /** Floating-point or integer operations of one execution, and bytes of operands and result; null if only the key is known. */
-  readonly flops: readonly (number | null)[];
-  readonly bytes: readonly (number | null)[];
+  readonly flops: number | null;
+  readonly bytes: number | null;
 }
 
 /** The curve of one search. */
@@ -62,18 +59,6 @@ export interface SearchCurve {
 export interface DriftPair {
   readonly before: number;
   readonly after: number;
-}
-
-/** Counts of one day, UTC. */
-export interface Day {
-  readonly day: string;
-  readonly compiles: number;
-  readonly hit: number;
-  readonly tuned: number;
-  readonly default: number;
-  readonly skipped: number;
-  /** Counts by outcome and reason: `skipped: sizes-missing: dynamic dimensions without sizes to tune at`. */
-  readonly reasons: Readonly<Record<string, number>>;
 }
 
 /** Work that is left at one place. */
@@ -155,16 +140,15 @@ export interface PageData {
     /** The filters in words; empty without filters. */
     readonly filter: string;
   };
-  readonly texts: readonly string[];
   readonly places: readonly Place[];
-  readonly workloads: WorkloadColumns;
-  readonly records: RecordColumns;
+  /** Newest first. */
+  readonly records: readonly PageRecord[];
   readonly searches: readonly SearchCurve[];
   /** Number of records beyond the largest number of curves. */
   readonly searchesLeftOut: number;
   readonly drift: readonly DriftPair[];
   readonly statistics: Statistics;
-  readonly history: readonly Day[];
+  readonly history: readonly DayStatistics[];
   readonly tasks: readonly Task[];
   readonly kernels: KernelsData | null;
   readonly models: ModelsData | null;

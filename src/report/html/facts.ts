@@ -28,41 +28,34 @@ export interface Facts {
   readonly days: number;
 }
 
-export function factsOf(data: PageData): Facts {
-  const { records, texts } = data;
-  const all = [...records.workload.keys()];
-  const usable = all.filter((i) => records.failure[i] === -1);
-  const isDefault = (i: number) => texts[records.kind[i]!] === 'default';
-  const faster = usable.filter((i) => !isDefault(i));
-  const best = faster.toSorted((a, b) => records.ratio[b]! - records.ratio[a]!)[0];
-  const secondsOf = (i: number) => (isDefault(i) ? records.defaultSeconds[i]! : records.seconds[i]!);
+export function factsOf({ records, tasks, searches, drift, history }: PageData): Facts {
+  const usable = records.filter(({ failure }) => failure === null);
+  const faster = records.filter(({ outcome }) => outcome === 'faster');
+  const best = faster.toSorted((a, b) => b.ratio - a.ratio)[0];
   const count = (kind: string) =>
-    sumOf(data.tasks.filter((task) => task.kind === kind).map(({ items, more }) => items.length + more));
+    sumOf(tasks.filter((task) => task.kind === kind).map(({ items, more }) => items.length + more));
   return {
-    records: all.length,
-    workloads: data.workloads.key.length,
-    places: new Set(records.place).size,
+    records: records.length,
+    workloads: new Set(records.map(({ key }) => key)).size,
+    places: new Set(records.map(({ place }) => place)).size,
     faster: faster.length,
     default: usable.length - faster.length,
-    failed: all.length - usable.length,
+    failed: records.length - usable.length,
     incomplete: count('incomplete'),
-    geometricMean: faster.length === 0 ? null : geometricMean(faster.map((i) => records.ratio[i]!)),
-    best:
-      best === undefined
-        ? null
-        : { workload: data.workloads.key[records.workload[best]!]!, ratio: records.ratio[best]! },
+    geometricMean: faster.length === 0 ? null : geometricMean(faster.map(({ ratio }) => ratio)),
+    best: best === undefined ? null : { workload: best.key, ratio: best.ratio },
     seconds:
       usable.length === 0
         ? null
         : {
-            default: sumOf(usable.map((i) => records.defaultSeconds[i]!)),
-            tuned: sumOf(usable.map(secondsOf)),
+            default: sumOf(usable.map(({ before }) => before)),
+            tuned: sumOf(usable.map(({ after }) => after)),
           },
-    tuningSeconds: sumOf(records.tuningSeconds),
-    searches: data.searches.length,
-    trials: sumOf(data.searches.map(({ measured, failed }) => measured + sumOf(Object.values(failed)))),
-    compared: data.drift.length,
+    tuningSeconds: sumOf(records.map(({ tuningSeconds }) => tuningSeconds)),
+    searches: searches.length,
+    trials: sumOf(searches.map(({ measured, failed }) => measured + sumOf(Object.values(failed)))),
+    compared: drift.length,
     missing: count('missing'),
-    days: data.history.length,
+    days: history.length,
   };
 }

@@ -6,14 +6,14 @@ import { geometricMean } from '../../measure/statistics.ts';
 import type { KnownDevice, Miss, RecordKey, Subject, Trial, TuningRecord } from '../../store/store.ts';
 import { staticForms, workloadBytes, workloadFlops } from '../../workload/workload.ts';
 import type { Counts } from '../counting.ts';
-import { historyOf, statisticsOf, type DayStatistics } from '../statistics.ts';
+import { historyOf, statisticsOf } from '../statistics.ts';
 import { curveOf } from './curves.ts';
-import type { Day, KernelsData, ModelsData, PageData, Place, RecordColumns, SearchCurve } from './data.ts';
+import type { KernelsData, ModelsData, PageData, PageRecord, Place, SearchCurve } from './data.ts';
 import { driftPairs } from './drift.ts';
 import { plain } from './plain.ts';
 import { short } from './pack.ts';
 import { tasksOf, weightOfMiss, type Open } from './tasks.ts';
-import { formatRatio } from '../../system/format.ts';
+import { counted, formatRatio } from '../../system/format.ts';
 import { meaningOf } from '../../system/reason.ts';
 
 export interface ReportSource {
@@ -37,107 +37,87 @@ export const MOST_SEARCHES = 1000;
 
 export function pageDataOf(source: ReportSource): PageData {
   const { records, devices, kernels, models, about } = source;
-  const texts = new Numbered<string>();
-  const places = new Numbered<Place>();
-  const workloads = new Numbered<string>();
-  const subjects = new Map<string, Subject | undefined>();
+  const places: Place[] = [];
   const known = new Map(devices.map((device) => [device.key, device]));
-  const placeOf = ({ target, device, compiler }: RecordKey): number => {
-    const { form, name = null } = known.get(device) ?? {};
-    const cacheBytes = isDevice(form) ? largestCache(form) : null;
-    return places.of(JSON.stringify([target, device, compiler]), () => ({
-      ...{ target: plain(target), device: plain(device), deviceName: name, compiler: plain(compiler) },
-      cacheBytes,
-    }));
-  };
-  const textOf = (text: string) => texts.of(text, () => plain(text, 500));
-  const workloadOf = (record: TuningRecord) => {
-    if (!subjects.has(record.workload)) subjects.set(record.workload, source.subjectOf(record));
-    return workloads.of(record.workload, () => plain(record.workload));
-  };
-  const column = <T>(value: (record: TuningRecord) => T): T[] => records.map(value);
-  const columns: RecordColumns = {
-    workload: column(workloadOf),
-    place: column(placeOf),
-    configuration: column(({ configuration }) => textOf(configurationKey(configuration))),
-    kind: column(({ configuration }) => textOf(configuration.kind)),
-    author: column(({ createdBy, machine }) => textOf(`${createdBy} on ${machine}`)),
-    failure: column(({ failure }) => (failure === null ? -1 : textOf(failure))),
-    ratio: column(({ evidence }) => short(evidence.ratio)),
-    low: column(({ evidence }) => short(evidence.low)),
-    high: column(({ evidence }) => short(evidence.high)),
-    defaultSeconds: column(({ evidence }) => short(evidence.defaultSeconds)),
-    seconds: column(({ evidence }) => short(evidence.seconds)),
-    trials: column(({ evidence }) => evidence.trials),
-    tuningSeconds: column(({ evidence }) => short(evidence.tuningSeconds, 3)),
-    complete: column(({ evidence }) => Number(evidence.complete)),
-    written: column(({ createdAt }) => Math.floor(Date.parse(createdAt) / 60_000)),
+  const placeOf = oncePer(
+    ({ target, device, compiler }) => JSON.stringify([target, device, compiler]),
+    ({ target, device, compiler }): number => {
+      const { form, name = null } = known.get(device) ?? {};
+      const cacheBytes = isDevice(form) ? largestCache(form) : null;
+      const keys = { target: plain(target), device: plain(device), compiler: plain(compiler) };
+      return places.push({ ...keys, deviceName: name, cacheBytes }) - 1;
+    },
+  );
+  const workOf = oncePer(
+    ({ workload }) => workload,
+    (key) => {
+      const form = source.subjectOf(key)?.workloadForm;
+      // Times are geometric means over the sizes of dynamic dimensions, so the operations are, too.
+      const mean = (of: typeof workloadFlops) =>
+        form === undefined ? null : short(geometricMean(staticForms(form).map(of)));
+      return { flops: mean(workloadFlops), bytes: mean(workloadBytes) };
+    },
+  );
+  const recordOf = (record: TuningRecord): PageRecord => {
+    const { workload, configuration, evidence, failure, createdBy, machine, createdAt } = record;
+    const keepsDefault = isDefault(configuration);
+    return {
+      ...{
+        key: plain(workload),
+        place: placeOf(record),
+        configuration: text(configurationKey(configuration)),
+      },
+      kind: configuration.kind,
+      outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
+      failure: failure && text(failure),
+      ...{ ratio: short(evidence.ratio), low: short(evidence.low), high: short(evidence.high) },
+      before: short(evidence.defaultSeconds),
+      after: short(keepsDefault ? evidence.defaultSeconds : evidence.seconds),
+      ...{ trials: evidence.trials, tuningSeconds: short(evidence.tuningSeconds, 3) },
+      ...{ complete: evidence.complete, author: text(`${createdBy} on ${machine}`) },
+      written: Math.floor(Date.parse(createdAt) / 60_000),
+      ...workOf(record),
+    };
   };
   const counts = withMeanings(source.counts);
+  const page = records.map(recordOf);
   const tasks = tasksOf([...missing(source, placeOf), ...incomplete(source, placeOf)]);
-  const keys = workloads.keys();
-  const mean = (key: string, of: typeof workloadFlops): number | null => {
-    const form = subjects.get(key)?.workloadForm;
-    // Times are geometric means over the sizes of dynamic dimensions, so the operations are, too.
-    return form === undefined ? null : short(geometricMean(staticForms(form).map(of)));
-  };
   return {
     version: 1,
     about: { ...about, database: plain(about.database), filter: plain(about.filter) },
-    texts: texts.values(),
-    places: places.values(),
-    workloads: {
-      key: workloads.values(),
-      flops: keys.map((key) => mean(key, workloadFlops)),
-      bytes: keys.map((key) => mean(key, workloadBytes)),
-    },
-    records: columns,
-    ...searchesOf(source),
-    drift: driftPairs(records),
-    statistics: statisticsOf(counts),
-    history: historyOf(counts).map(dayOf),
-    tasks,
-    kernels,
-    models,
-    ...{ searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES) },
+    ...{ places, records: page, searches: searchesOf(source) },
+    searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES),
+    ...{ drift: driftPairs(records), statistics: statisticsOf(counts), history: historyOf(counts) },
+    ...{ tasks, kernels, models },
   };
 }
+
+/** A text of the database, cut to a length for tables. */
+const text = (of: string): string => plain(of, 500);
 
 /** The counts, with the meaning of each code in their names. */
 const withMeanings = (counts: Counts): Counts =>
   Object.fromEntries(
-    Object.entries(counts).map(([name, value]) => [name.replace(/(?<=: )[a-z-]+$/, meaningOf), value]),
+    Object.entries(counts).map(([name, value]) => [text(name.replace(/(?<=: )[a-z-]+$/, meaningOf)), value]),
   );
 
-/** Distinct values by key, numbered in the order of their arrival. */
-class Numbered<V> {
-  private readonly entries = new Map<string, { readonly number: number; readonly value: V }>();
-
-  of(key: string, value: () => V): number {
-    let entry = this.entries.get(key);
-    if (entry === undefined) {
-      entry = { number: this.entries.size, value: value() };
-      this.entries.set(key, entry);
-    }
-    return entry.number;
-  }
-
-  keys(): string[] {
-    return [...this.entries.keys()];
-  }
-
-  values(): V[] {
-    return Array.from(this.entries.values(), ({ value }) => value);
-  }
+/** A function that computes the value of each key once. */
+function oncePer<T>(keyOf: (of: RecordKey) => string, compute: (of: RecordKey) => T): (of: RecordKey) => T {
+  const values = new Map<string, T>();
+  return (of) => {
+    const key = keyOf(of);
+    if (!values.has(key)) values.set(key, compute(of));
+    return values.get(key)!;
+  };
 }
 
-function searchesOf({ records, trialsOf }: ReportSource): { readonly searches: SearchCurve[] } {
+function searchesOf({ records, trialsOf }: ReportSource): SearchCurve[] {
   const saved = ({ evidence }: TuningRecord) => evidence.defaultSeconds - evidence.seconds;
-  const chosen = [...records.keys()]
+  return [...records.keys()]
     .sort((a, b) => saved(records[b]!) - saved(records[a]!))
-    .slice(0, MOST_SEARCHES);
-  const curves = chosen.map((i) => curveOf(i, trialsOf(records[i]!)));
-  return { searches: curves.filter((curve) => curve !== null) };
+    .slice(0, MOST_SEARCHES)
+    .map((i) => curveOf(i, trialsOf(records[i]!)))
+    .filter((curve) => curve !== null);
 }
 
 type PlaceOf = (key: RecordKey) => number;
@@ -147,13 +127,11 @@ function missing({ misses, subjectOf, undecidedOf }: ReportSource, placeOf: Plac
     const subject = subjectOf(miss);
     if (subject === undefined) return [];
     const undecided = undecidedOf(miss);
-    const builds = miss.count === 1 ? '1 build' : `${miss.count} builds`;
     const tried =
       undecided === null ? '' : `; not decided in ${undecided.budgetSeconds} s: ${undecided.reason}`;
-    const note = `missed by ${builds}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
-    return [
-      { kind: 'missing', subject, place: placeOf(miss), note, weight: weightOfMiss(miss.count, subject) },
-    ];
+    const note = `missed by ${counted(miss.count, 'build')}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
+    const weight = weightOfMiss(miss.count, subject);
+    return [{ kind: 'missing', subject, place: placeOf(miss), note, weight }];
   });
 }
 
@@ -167,24 +145,4 @@ function incomplete({ records, subjectOf }: ReportSource, placeOf: PlaceOf): Ope
     const note = `${found} after ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(0)} s`;
     return [{ kind: 'incomplete', subject, place: placeOf(record), note, weight: evidence.seconds }];
   });
-}
-
-function dayOf({ day, statistics }: DayStatistics): Day {
-  const { compiles, operations, reasons } = statistics;
-  const named = Object.entries(reasons).flatMap(([what, counts]) =>
-    Object.entries(counts).map(([reason, count]): [string, number] => [
-      `${what}: ${plain(reason, 200)}`,
-      count,
-    ]),
-  );
-  const { hit, tuned, default: left, skipped } = operations;
-  return {
-    day,
-    compiles: compiles.all,
-    hit,
-    tuned,
-    default: left,
-    skipped,
-    reasons: Object.fromEntries(named),
-  };
 }

@@ -2,3 +2,6 @@
 
 /** A gain: `1.42×`, `58.1×`, `400×`. */
 export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;
+
+/** A share: `58%`. */
+export const percentText = (share: number): string => `${(100 * share).toFixed(0)}%`;

@@ -50,7 +50,7 @@ export function pageText(data: PageData, { script, style }: PageAssets): string 
 <p class="about">Written <time datetime="${about.written}">${about.written.slice(0, 16).replace('T', ' ')} UTC</time> from <bdi class="path">${escapeHtml(about.database)}</bdi>.${filter}</p>
 <dl class="tiles">${tilesOf(data, facts)
     .map(
-      ({ value, unit, label }) =>
+      ({ value, unit = '', label }) =>
         `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}<span>${escapeHtml(unit)}</span></dd></div>`,
     )
     .join('')}</dl>
@@ -73,15 +73,14 @@ ${sections.map(sectionText).join('\n')}
 `;
 }
 
-function sectionText({ id, title, lede, missing, isDrawn, isFiltered }: Section): string {
-  const ways = missing.map(
-    ({ what, command }) =>
-      `<div class="missing"><p>${escapeHtml(what)}</p>${command === null ? '' : `<pre tabindex="0" data-copy><code>${escapeHtml(command)}</code></pre>`}</div>`,
-  );
-  return `<section id="${id}" aria-labelledby="${id}-title"${isFiltered ? ' data-filtered' : ''}>
+function sectionText({ id, title, lede, missing }: Section): string {
+  const command = missing?.command;
+  const copied =
+    command === undefined ? '' : `<pre tabindex="0" data-copy><code>${escapeHtml(command)}</code></pre>`;
+  return `<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${escapeHtml(title)}</h2>
 ${lede === '' ? '' : `<p class="lede">${escapeHtml(lede)}</p>`}
-${ways.join('\n')}
-${isDrawn ? `<div data-draw="${id}"></div>` : ''}
+${missing === undefined ? '' : `<div class="missing"><p>${escapeHtml(missing.what)}</p>${copied}</div>`}
+${lede === '' ? '' : `<div data-draw="${id}"></div>`}
 </section>`;
 }

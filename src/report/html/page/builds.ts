@@ -1,18 +1,33 @@
 // Hit rates of builds by day, and the reasons for untuned operations.
-import { areaY, axisX, axisY, gridY, line, rectY, ruleY, text, type PlotOptions } from '@observablehq/plot';
-import type { Day } from '../data.ts';
+import {
+  areaY,
+  axisX,
+  axisY,
+  gridY,
+  line,
+  plot,
+  rectY,
+  ruleY,
+  text,
+  type PlotOptions,
+} from '@observablehq/plot';
+import { sumOf } from '../../../measure/statistics.ts';
 import { counted, countText } from '../../../system/format.ts';
+import type { DayStatistics, Statistics } from '../../statistics.ts';
+import { percentText } from '../numbers.ts';
 import { element } from './dom.ts';
-import { figure, legend } from './figure.ts';
+import { figure } from './figure.ts';
+import { GRID } from './marks.ts';
 import type { Drawing } from './page.ts';
 import { COLOURS } from './scales.ts';
 import { sortableTable } from './table.ts';
 
 /** One day, or one week of a long history. */
-interface Period extends Omit<Day, 'day'> {
+interface Period {
   readonly from: Date;
   readonly until: Date;
   readonly name: string;
+  readonly days: readonly Statistics[];
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -26,7 +41,7 @@ const OUTCOMES = [
   { key: 'default', name: 'left to the default', colour: COLOURS.plain },
 ] as const;
 
-const WHAT: Readonly<Record<string, string>> = {
+const WHAT: Readonly<Record<keyof Statistics['reasons'], string>> = {
   unchanged: 'compile not changed',
   fallback: 'compile repeated without tuning',
   default: 'operation left to the default',
@@ -41,91 +56,77 @@ export const drawBuilds: Drawing = (host, { data }) => {
     drawOutcomes(host, periods);
   }
   drawReasons(host, periods, data.statistics.reasons);
-  return () => undefined;
 };
 
-function periodsOf(history: readonly Day[]): Period[] {
-  const first = history[0];
-  if (first === undefined) return [];
-  const dateOf = ({ day }: Day) => Date.parse(`${day}T00:00:00Z`);
-  const isWeekly = (dateOf(history.at(-1)!) - dateOf(first)) / DAY_MS > MOST_DAYS;
-  const length = isWeekly ? 7 : 1;
-  const groups = Map.groupBy(history, (day) => Math.floor((dateOf(day) - dateOf(first)) / (length * DAY_MS)));
+function periodsOf(history: readonly DayStatistics[]): Period[] {
+  const timeOf = ({ day }: DayStatistics) => Date.parse(`${day}T00:00:00Z`);
+  const [first, last] = [history[0], history.at(-1)].map((day) => (day === undefined ? 0 : timeOf(day)));
+  const isWeekly = (last! - first!) / DAY_MS > MOST_DAYS;
+  const length = DAY_MS * (isWeekly ? 7 : 1);
+  const groups = Map.groupBy(history, (day) => Math.floor((timeOf(day) - first!) / length));
   return [...groups].map(([number, days]): Period => {
-    const from = new Date(dateOf(first) + number * length * DAY_MS);
-    const reasons: Record<string, number> = {};
-    for (const [reason, count] of days.flatMap((day) => Object.entries(day.reasons)))
-      reasons[reason] = (reasons[reason] ?? 0) + count;
-    const sum = (key: 'compiles' | 'hit' | 'tuned' | 'default' | 'skipped') =>
-      days.reduce((total, day) => total + day[key], 0);
-    return {
-      ...{ from, until: new Date(from.getTime() + length * DAY_MS), reasons },
-      ...{ compiles: sum('compiles'), hit: sum('hit'), tuned: sum('tuned'), default: sum('default') },
-      skipped: sum('skipped'),
-      name: `${isWeekly ? 'week of ' : ''}${from.toISOString().slice(0, 10)}`,
-    };
+    const from = new Date(first! + number * length);
+    const name = `${isWeekly ? 'week of ' : ''}${from.toISOString().slice(0, 10)}`;
+    const until = new Date(from.getTime() + length);
+    return { from, until, name, days: days.map(({ statistics }) => statistics) };
   });
 }
 
-const lookedUp = (period: Period): number => period.hit + period.tuned + period.default;
-const rateOf = (period: Period): number => (lookedUp(period) === 0 ? NaN : period.hit / lookedUp(period));
+const countOf = ({ days }: Period, key: (typeof OUTCOMES)[number]['key']): number =>
+  sumOf(days.map(({ operations }) => operations[key]));
+const lookedUp = (period: Period): number => sumOf(OUTCOMES.map(({ key }) => countOf(period, key)));
+/** NaN without an operation. */
+const rateOf = (period: Period): number => countOf(period, 'hit') / lookedUp(period);
 const middleOf = ({ from, until }: Period): Date => new Date((from.getTime() + until.getTime()) / 2);
 
-/** Both charts share one axis of time. */
-const timeOf = (periods: readonly Period[]): NonNullable<PlotOptions['x']> => ({
-  ...{ type: 'utc', label: null, domain: [periods[0]!.from, periods.at(-1)!.until] },
+/** Options of a chart over time. All such charts have the same axis. */
+const overTime = (periods: readonly Period[], width: number, { marks = [], ...own }: PlotOptions) => ({
+  ...{ marginLeft: 46, marginRight: 40, marginTop: 24, marginBottom: 38 },
+  x: { type: 'utc', label: null, domain: [periods[0]!.from, periods.at(-1)!.until] } as const,
+  color: { type: 'identity' } as const,
+  ...own,
+  marks: [axisX({ tickSize: 0, ticks: width / 110 }), ...marks],
 });
-const MARGINS = { marginLeft: 46, marginRight: 40, marginTop: 24, marginBottom: 38 };
 
-const COLUMNS = [
-  { title: 'Day, UTC', value: ({ name }: Period) => name },
-  { title: 'Compiles', value: ({ compiles }: Period) => compiles },
-  ...OUTCOMES.map(({ key, name }) => ({ title: name, value: (period: Period) => period[key] })),
-  {
-    title: 'Hit rate',
-    value: rateOf,
-    show: (period: Period) => (Number.isNaN(rateOf(period)) ? '–' : `${(100 * rateOf(period)).toFixed(0)}%`),
-  },
-];
+const TABLE = {
+  sortedBy: [0, true],
+  columns: [
+    { title: 'Day, UTC', value: ({ name }: Period) => name },
+    { title: 'Compiles', value: ({ days }: Period) => sumOf(days.map(({ compiles }) => compiles.all)) },
+    ...OUTCOMES.map(({ key, name }) => ({ title: name, value: (period: Period) => countOf(period, key) })),
+    { title: 'Hit rate', value: rateOf, format: percentText },
+  ],
+} as const;
 
 function drawRate(host: HTMLElement, periods: readonly Period[]): void {
-  const chart = figure<Period>({
-    title: 'Hit rate',
-    note: 'Share of the operations with a record.',
-    table: { caption: 'Builds by day', sortedBy: [0, true], columns: COLUMNS },
-  });
-  host.append(chart.element);
   const known = periods.filter((period) => lookedUp(period) > 0);
   const last = known.at(-1);
-  chart.draw(
+  const place = { x: middleOf, y: rateOf };
+  const marks = [
+    gridY([0, 0.5, 1], GRID),
+    axisY([0, 0.5, 1], { tickSize: 0, tickFormat: '.0%' }),
+    areaY(known, { ...place, fill: COLOURS.tuned, fillOpacity: 0.12 }),
+    line(known, {
+      ...{ ...place, stroke: COLOURS.tuned, strokeWidth: 2 },
+      marker: known.length < 40 ? 'circle' : 'none',
+    }),
+    text(known.slice(-1), {
+      ...{ ...place, dx: 8, textAnchor: 'start', fontWeight: 600, fill: COLOURS.ink },
+      text: (period: Period) => percentText(rateOf(period)),
+    }),
+  ];
+  figure<Period>(host, {
+    title: 'Hit rate',
+    note: 'Share of the operations with a record.',
+    ...{ ...TABLE, caption: 'Builds by day' },
+  }).draw(
     (width) =>
       last === undefined
         ? null
-        : {
-            ...{ height: 180, ...MARGINS },
-            x: timeOf(periods),
-            y: { domain: [0, 1], label: null },
-            marks: [
-              gridY([0, 0.5, 1], { stroke: COLOURS.grid, strokeOpacity: 1 }),
-              axisY([0, 0.5, 1], { tickSize: 0, tickFormat: '.0%' }),
-              axisX({ tickSize: 0, ticks: width / 110 }),
-              areaY(known, { x: middleOf, y: rateOf, fill: COLOURS.tuned, fillOpacity: 0.12 }),
-              line(known, {
-                x: middleOf,
-                y: rateOf,
-                stroke: COLOURS.tuned,
-                strokeWidth: 2,
-                marker: known.length < 40 ? 'circle' : 'none',
-              }),
-              text([last], {
-                ...{ x: middleOf, y: rateOf, dx: 8, textAnchor: 'start', fontWeight: 600, fill: COLOURS.ink },
-                text: (period: Period) => `${(100 * rateOf(period)).toFixed(0)}%`,
-              }),
-            ],
-          },
+        : overTime(periods, width, { height: 180, y: { domain: [0, 1], label: null }, marks }),
     last === undefined
       ? 'No operation was looked up.'
-      : `Hit rate, last ${(100 * rateOf(last)).toFixed(0)}% on ${last.name}.`,
+      : `Hit rate, last ${percentText(rateOf(last))} on ${last.name}.`,
     periods,
   );
 }
@@ -134,80 +135,61 @@ function drawOutcomes(host: HTMLElement, periods: readonly Period[]): void {
   const bars = periods.flatMap((period) => {
     let below = 0;
     return OUTCOMES.map(({ key, colour }) => {
-      const bar = { period, colour, y1: below, y2: below + period[key] };
+      const bar = { x1: period.from, x2: period.until, colour, y1: below, y2: below + countOf(period, key) };
       below = bar.y2;
       return bar;
     });
   });
-  const chart = figure<Period>({
-    title: 'Operations by outcome',
-    note: '',
-    table: { caption: 'Operations by day', sortedBy: [0, true], columns: COLUMNS },
+  const totals = OUTCOMES.map(({ key, name }) => {
+    const total = sumOf(periods.map((period) => countOf(period, key)));
+    return `${countText(total)} ${name}`;
   });
-  chart.element.querySelector('figcaption')!.append(legend(OUTCOMES));
-  host.append(chart.element);
-  chart.draw(
-    (width) => ({
-      ...{ height: 200, ...MARGINS },
-      x: timeOf(periods),
-      y: { label: null, nice: true },
-      marks: [
-        gridY({ ticks: 3, stroke: COLOURS.grid, strokeOpacity: 1 }),
-        axisY({ ticks: 3, tickSize: 0, tickFormat: countText }),
-        axisX({ tickSize: 0, ticks: width / 110 }),
-        rectY(bars, {
-          ...{
-            x1: ({ period }: (typeof bars)[number]) => period.from,
-            x2: ({ period }: (typeof bars)[number]) => period.until,
-          },
-          ...{ y1: 'y1', y2: 'y2', insetLeft: 0.5, insetRight: 0.5, fill: 'colour' },
-        }),
-        ruleY([0], { stroke: COLOURS.muted }),
-      ],
-      color: { type: 'identity' },
+  const marks = [
+    gridY({ ticks: 3, ...GRID }),
+    axisY({ ticks: 3, tickSize: 0, tickFormat: countText }),
+    rectY(bars, {
+      ...{ x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', insetLeft: 0.5, insetRight: 0.5, fill: 'colour' },
     }),
-    `Operations of ${counted(periods.length, 'period')}: ${OUTCOMES.map(({ key, name }) => `${countText(periods.reduce((sum, period) => sum + period[key], 0))} ${name}`).join(', ')}.`,
+    ruleY([0], { stroke: COLOURS.muted }),
+  ];
+  figure<Period>(host, {
+    ...{ title: 'Operations by outcome', note: '', legend: OUTCOMES },
+    ...{ ...TABLE, caption: 'Operations by day' },
+  }).draw(
+    (width) => overTime(periods, width, { height: 200, y: { label: null, nice: true }, marks }),
+    `Operations of ${counted(periods.length, 'period')}: ${totals.join(', ')}.`,
     periods,
   );
 }
 
-interface Reason {
+interface ReasonRow {
   readonly what: string;
   readonly reason: string;
   readonly count: number;
   readonly byPeriod: readonly number[];
 }
 
-function drawReasons(
-  host: HTMLElement,
-  periods: readonly Period[],
-  totals: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): void {
-  const reasons = Object.entries(totals).flatMap(([group, counts]) =>
-    Object.entries(counts).map(([reason, count]): Reason => ({
-      ...{ what: WHAT[group] ?? group, reason, count },
-      byPeriod: periods.map((period) => period.reasons[`${group}: ${reason}`] ?? 0),
+function drawReasons(host: HTMLElement, periods: readonly Period[], totals: Statistics['reasons']): void {
+  const groups = Object.entries(WHAT) as [keyof typeof WHAT, string][];
+  const reasons = groups.flatMap(([group, what]) =>
+    Object.entries(totals[group]).map(([reason, count]): ReasonRow => ({
+      ...{ what, reason, count },
+      byPeriod: periods.map(({ days }) => sumOf(days.map(({ reasons }) => reasons[group][reason] ?? 0))),
     })),
   );
   if (reasons.length === 0) return;
-  const table = sortableTable<Reason>({
+  const trend = {
+    ...{ title: 'Over time', isMinor: true, value: ({ byPeriod }: ReasonRow) => byPeriod.at(-1)! },
+    show: ({ byPeriod }: ReasonRow) => sparkline(byPeriod, periods),
+  };
+  const table = sortableTable<ReasonRow>({
     caption: 'Why compiles and operations were not tuned',
-    sortedBy: [2, true],
-    perPage: 12,
+    ...{ sortedBy: [2, true], perPage: 12 },
     columns: [
       { title: 'Reason', value: ({ reason }) => reason, isLong: true },
       { title: 'Of what', value: ({ what }) => what, isMinor: true },
-      { title: 'In all', value: ({ count }) => count, show: ({ count }) => countText(count) },
-      ...(periods.length < 2
-        ? []
-        : [
-            {
-              title: 'Over time',
-              value: ({ byPeriod }: Reason) => byPeriod.at(-1)!,
-              show: ({ byPeriod }: Reason) => sparkline(byPeriod, periods),
-              isMinor: true,
-            },
-          ]),
+      { title: 'In all', value: ({ count }) => count },
+      ...(periods.length < 2 ? [] : [trend]),
     ],
   });
   table.show(reasons);
@@ -217,26 +199,15 @@ function drawReasons(
 /** Small bars, one for each period. */
 function sparkline(values: readonly number[], periods: readonly Period[]): Element {
   const most = Math.max(1, ...values);
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  const set = (target: Element, attributes: Record<string, string | number>) => {
-    for (const [name, value] of Object.entries(attributes)) target.setAttribute(name, String(value));
-  };
-  set(svg, {
-    viewBox: `0 0 ${values.length} 20`,
-    width: 120,
-    height: 20,
-    preserveAspectRatio: 'none',
-    role: 'img',
+  const bars = values.map((value, i) => ({
+    ...{ x1: i + 0.1, x2: i + 0.9, y2: (19 * value) / most + (value > 0 ? 1 : 0) },
+  }));
+  const svg = plot({
+    ...{ width: 120, height: 20, margin: 0, axis: null, className: 'sparkline' },
+    ...{ x: { domain: [0, values.length] }, y: { domain: [0, 20] } },
+    marks: [rectY(bars, { x1: 'x1', x2: 'x2', y1: 0, y2: 'y2', fill: COLOURS.tuned, ariaHidden: 'true' })],
+    ariaLabel: `${values.at(-1)!} in ${periods.at(-1)!.name}, at most ${most}`,
   });
-  set(svg, {
-    'aria-label': `${values.at(-1)!} in ${periods.at(-1)!.name}, at most ${most}`,
-    class: 'sparkline',
-  });
-  for (const [i, value] of values.entries()) {
-    const bar = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-    const height = (19 * value) / most + (value > 0 ? 1 : 0);
-    set(bar, { x: i + 0.1, y: 20 - height, width: 0.8, height });
-    svg.append(bar);
-  }
+  svg.setAttribute('role', 'img');
   return svg;
 }

@@ -3,23 +3,8 @@ import { button, element } from './dom.ts';
 
 /** A command with a button next to it. */
 export function copyable(command: string): HTMLElement {
-  return withButton(
-    element('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, element('code', {}, command)),
-  );
-}
-
-/** Adds buttons to the commands in the page's text. */
-export function makeCopyable(root: ParentNode): void {
-  for (const pre of root.querySelectorAll<HTMLElement>('pre[data-copy]')) {
-    const place = document.createComment('');
-    pre.replaceWith(place);
-    pre.setAttribute('role', 'group');
-    pre.setAttribute('aria-label', 'Command');
-    place.replaceWith(withButton(pre));
-  }
-}
-
-function withButton(pre: HTMLElement): HTMLElement {
+  const attributes = { tabindex: 0, role: 'group', 'aria-label': 'Command' };
+  const pre = element('pre', attributes, element('code', {}, command));
   const said = element('span', { class: 'unseen', role: 'status' });
   const copy = button('Copy', () => {
     void copyText(pre).then((isCopied) => {
@@ -33,6 +18,11 @@ function withButton(pre: HTMLElement): HTMLElement {
     });
   });
   return element('div', { class: 'command' }, pre, copy, said);
+}
+
+/** Adds buttons to the commands in the page's text. */
+export function makeCopyable(root: ParentNode): void {
+  for (const pre of root.querySelectorAll('pre[data-copy]')) pre.replaceWith(copyable(pre.textContent));
 }
 
 /** A page on a disk may have no access to the clipboard: then the text is selected. */

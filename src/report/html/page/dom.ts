@@ -1,17 +1,15 @@
 // Elements from data. Text is never parsed as HTML.
 
-type Child = Node | string | null;
-
 /** An element with attributes and children. An attribute of true is empty, an attribute of false is left out. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string | number | boolean>> = {},
-  ...children: readonly Child[]
+  ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes))
     if (value !== false) made.setAttribute(attribute, value === true ? '' : String(value));
-  made.append(...children.filter((child) => child !== null));
+  made.append(...children);
   return made;
 }
 

@@ -3,13 +3,14 @@ import { plot, type PlotOptions } from '@observablehq/plot';
 import { element } from './dom.ts';
 import { sortableTable, type TableOptions } from './table.ts';
 
-export interface FigureOptions<T> {
+interface FigureOptions<T> extends TableOptions<T> {
   readonly title: string;
   readonly note: string;
-  readonly table: TableOptions<T>;
+  /** Parts of a legend, for charts whose parts are too small for labels. */
+  readonly legend?: readonly { readonly name: string; readonly colour: string }[];
 }
 
-export interface Figure<T> {
+interface Figure<T> {
   readonly element: HTMLElement;
   /**
    * @param chart a chart of this width in pixels; null without data
@@ -18,11 +19,12 @@ export interface Figure<T> {
   draw(chart: (width: number) => PlotOptions | null, alternative: string, rows: readonly T[]): void;
 }
 
-/** Redraws the chart when the width of the page changes. */
-export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
+/** Adds a figure to `host`. Redraws the chart when the width of the page changes. */
+export function figure<T>(host: HTMLElement, options: FigureOptions<T>): Figure<T> {
+  const { title, note, legend = [] } = options;
   const chart = element('div', { class: 'chart', role: 'img' });
   const details = element('details', {}, element('summary', {}, 'These values as a table'));
-  const values = sortableTable(table);
+  const values = sortableTable(options);
   let current: ((width: number) => PlotOptions | null) | null = null;
   let drawnAt = 0;
   let waiting: readonly T[] | null = null;
@@ -31,11 +33,11 @@ export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
     const width = Math.floor(chart.clientWidth);
     if (current === null || width < LEAST_WIDTH) return;
     drawnAt = width;
-    const options = current(width);
+    const plotted = current(width);
     chart.replaceChildren(
-      options === null
+      plotted === null
         ? element('p', { class: 'nothing' }, 'No record matches the filters.')
-        : drawn({ width, ...COMMON, ...options }),
+        : drawn({ width, ...COMMON, ...plotted }),
     );
   }
 
@@ -51,14 +53,21 @@ export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
     if (Math.abs(Math.floor(chart.clientWidth) - drawnAt) > 1) redraw();
   }).observe(chart);
 
+  const caption = element('figcaption', {}, element('strong', {}, title), ' ', element('span', {}, note));
+  if (legend.length > 0)
+    caption.append(
+      element(
+        'ul',
+        { class: 'legend' },
+        ...legend.map(({ name, colour }) =>
+          element('li', {}, element('span', { class: 'swatch', style: `background:${colour}` }), name),
+        ),
+      ),
+    );
+  const whole = element('figure', {}, caption, chart, details);
+  host.append(whole);
   return {
-    element: element(
-      'figure',
-      {},
-      element('figcaption', {}, element('strong', {}, title), ' ', element('span', {}, note)),
-      chart,
-      details,
-    ),
+    element: whole,
     draw(next, alternative, rows) {
       current = next;
       waiting = rows;
@@ -82,13 +91,3 @@ const LEAST_WIDTH = 120;
 const COMMON: PlotOptions = {
   style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
 };
-
-/** A legend of colours, for charts whose parts are too small for labels. */
-export const legend = (parts: readonly { readonly name: string; readonly colour: string }[]): HTMLElement =>
-  element(
-    'ul',
-    { class: 'legend' },
-    ...parts.map(({ name, colour }) =>
-      element('li', {}, element('span', { class: 'swatch', style: `background:${colour}` }), name),
-    ),
-  );

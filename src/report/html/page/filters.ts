@@ -2,7 +2,8 @@
 import { counted, countText } from '../../../system/format.ts';
 import { button, choice, element } from './dom.ts';
 import type { Page } from './page.ts';
-import { deviceText, filtered, NO_FILTERS, OUTCOMES, type Filters, type Row } from './rows.ts';
+import { OUTCOMES, type Place } from '../data.ts';
+import { deviceText, filtered, NO_FILTERS, type Filters, type Row } from './rows.ts';
 
 /** Delay after a key press, in milliseconds. */
 const PAUSE_MS = 120;
@@ -48,25 +49,30 @@ export function drawFilters(
     selects.push(made.select);
     return made.label;
   };
-  const distinct = (part: 'device' | 'compiler' | 'target') => {
-    const values = new Map(
-      data.places.map((place) => [place[part], part === 'device' ? deviceText(place) : place[part]]),
-    );
-    return values.size < 2
-      ? null
-      : select(part === 'device' ? 'Device' : part === 'compiler' ? 'Compiler' : 'Target', part, [...values]);
-  };
   const clear = button('Clear', () => {
     search.value = '';
     for (const one of selects) one.value = '';
     apply(NO_FILTERS);
     search.focus();
   });
-  const outcomes = [...OUTCOMES, 'incomplete'].map((name) => [name, name] as const);
+  const distinct = (
+    label: string,
+    part: 'device' | 'compiler' | 'target',
+    textOf = (place: Place) => place[part],
+  ) => {
+    const values = new Map(data.places.map((place) => [place[part], textOf(place)]));
+    return values.size < 2 ? [] : [select(label, part, [...values])];
+  };
   form.append(
     element('label', { class: 'search' }, element('span', {}, 'Search'), search),
-    ...[distinct('device'), distinct('compiler'), distinct('target')].filter((one) => one !== null),
-    select('Outcome', 'outcome', outcomes),
+    ...distinct('Device', 'device', deviceText),
+    ...distinct('Compiler', 'compiler'),
+    ...distinct('Target', 'target'),
+    select(
+      'Outcome',
+      'outcome',
+      [...OUTCOMES, 'incomplete'].map((name) => [name, name]),
+    ),
     clear,
     status,
   );

@@ -1,12 +1,14 @@
 // Gains of all records on one axis, by group.
-import { axisX, dot, gridX, rect, ruleX, text, type Markish, type PlotOptions } from '@observablehq/plot';
-import { gainText } from '../numbers.ts';
+import { dot, rect, ruleX, type Markish, type PlotOptions } from '@observablehq/plot';
+import { geometricMean, sumOf } from '../../../measure/statistics.ts';
 import { counted, countText } from '../../../system/format.ts';
+import { gainText } from '../numbers.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
+import { ratioRows, rowText } from './marks.ts';
 import type { Drawing } from './page.ts';
 import type { Row } from './rows.ts';
-import { clipped, COLOURS, meanRatio, ratioDomain, ratioTick, ratioTicks } from './scales.ts';
+import { along, clipped, COLOURS, ratioDomain, type Range } from './scales.ts';
 
 interface Group {
   readonly name: string;
@@ -30,31 +32,26 @@ const MOST_GROUPS = 10;
 export const drawGains: Drawing = (host) => {
   let grouping = 'kind of shape';
   let shown: readonly Row[] = [];
-  const { label } = choice(
-    'By',
-    Object.keys(GROUPINGS).map((name) => [name, name]),
-    (name) => {
-      grouping = name;
-      update();
-    },
-  );
-  const chart = figure<Group>({
+  const names = Object.keys(GROUPINGS).map((name) => [name, name] as const);
+  const { label } = choice('By', names, (name) => {
+    grouping = name;
+    update();
+  });
+  host.append(element('div', { class: 'controls' }, label));
+  const chart = figure<Group>(host, {
     title: 'Gain of each record',
     note: 'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. Columns count the records of a large group.',
-    table: {
-      caption: 'Gains by group',
-      sortedBy: [3, true],
-      columns: [
-        { title: 'Group', value: ({ name }) => name, isLong: true },
-        { title: 'Records', value: ({ rows }) => rows.length },
-        { title: 'Faster', value: ({ faster }) => faster },
-        { title: 'Geometric mean', value: ({ mean }) => mean, show: ({ mean }) => gainText(mean) },
-        { title: 'Largest', value: ({ best }) => best.ratio, show: ({ best }) => gainText(best.ratio) },
-        { title: 'Shape of the largest', value: ({ best }) => best.shape, isMinor: true },
-      ],
-    },
+    caption: 'Gains by group',
+    sortedBy: [3, true],
+    columns: [
+      { title: 'Group', value: ({ name }) => name, isLong: true },
+      { title: 'Records', value: ({ rows }) => rows.length },
+      { title: 'Faster', value: ({ faster }) => faster },
+      { title: 'Geometric mean', value: ({ mean }) => mean, format: gainText },
+      { title: 'Largest', value: ({ best }) => best.ratio, format: gainText },
+      { title: 'Shape of the largest', value: ({ best }) => best.shape, isMinor: true },
+    ],
   });
-  host.append(element('div', { class: 'controls' }, label), chart.element);
 
   function update(): void {
     const groups = groupsOf(shown, GROUPINGS[grouping]!);
@@ -73,60 +70,41 @@ export const drawGains: Drawing = (host) => {
   };
 };
 
-function groupsOf(rows: readonly Row[], by: (row: Row) => string): Group[] {
-  return [...Map.groupBy(rows, by)]
+const groupsOf = (rows: readonly Row[], by: (row: Row) => string): Group[] =>
+  [...Map.groupBy(rows, by)]
     .map(([name, own]): Group => ({
       ...{ name: name === '' ? 'unknown' : name, rows: own },
-      faster: own.filter(({ outcome }) => outcome === 'faster').length,
-      mean: meanRatio(own.map(gainOf)),
+      faster: own.filter(isFaster).length,
+      mean: geometricMean(own.map(gainOf)),
       best: own.reduce((best, row) => (gainOf(row) > gainOf(best) ? row : best)),
     }))
     .sort((a, b) => b.mean - a.mean);
-}
 
-const gainOf = (row: Row): number => (row.outcome === 'faster' ? row.ratio : 1);
+const isFaster = ({ outcome }: Row): boolean => outcome === 'faster';
 
-const ROW = 62;
+const gainOf = (row: Row): number => (isFaster(row) ? row.ratio : 1);
 
 /** A line of text for each group, with a strip of dots below it. */
 function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   if (groups.length === 0) return null;
   const domain = ratioDomain(groups.flatMap(({ rows }) => rows.map(gainOf)));
-  const height = groups.length * ROW + 44;
-  const ticks = ratioTicks(domain, width);
   const labels = groups.map((group, g) => ({ ...group, y: g + 0.14 }));
   const wide = width > 560;
-  const isDense = groups.reduce((sum, { rows }) => sum + rows.length, 0) > MOST_DOTS;
-  const halo = { fill: COLOURS.ink, stroke: COLOURS.paper, strokeWidth: 3 };
-  return {
-    ...{ height, marginTop: 4, marginBottom: 40, marginLeft: 8, marginRight: 20 },
-    x: { type: 'log', domain, label: null },
-    y: { domain: [0, groups.length], axis: null, reverse: true },
-    color: { type: 'identity' },
-    marks: [
-      gridX(ticks, { stroke: COLOURS.grid, strokeOpacity: 1 }),
-      axisX(ticks, {
-        text: ratioTick,
-        tickSize: 0,
-        label: 'times as fast as the default  →',
-        labelArrow: 'none',
-      }),
-      ruleX([1], { stroke: COLOURS.muted }),
-      ...(isDense ? columnsOf(groups, domain, width) : dotsOf(groups, domain, width)),
-      ...labels.map(({ mean, y }) =>
-        ruleX([mean], { y1: y + 0.24, y2: y + 0.8, stroke: COLOURS.ink, strokeWidth: 3 }),
-      ),
-      text(labels, {
-        ...{ y: 'y', frameAnchor: 'left', textAnchor: 'start', dx: -6, fontWeight: 600, ...halo },
-        text: ({ name }: Group) => clipped(name, wide ? 60 : 28),
-      }),
-      text(labels, {
-        ...{ y: 'y', frameAnchor: 'right', textAnchor: 'end', dx: 18, ...halo },
-        text: ({ mean, faster, rows }: Group) =>
-          `${gainText(mean)}${wide ? ' in the mean' : ''}, ${countText(faster)}${wide ? ' of ' : '/'}${countText(rows.length)}${wide ? ' faster' : ''}`,
-      }),
-    ],
-  };
+  const isDense = sumOf(groups.map(({ rows }) => rows.length)) > MOST_DOTS;
+  return ratioRows(
+    { count: groups.length, rowHeight: 62, width, domain, label: 'times as fast as the default  →' },
+    ...(isDense ? columnsOf(groups, domain, width) : dotsOf(groups, domain, width)),
+    ...labels.map(({ mean, y }) =>
+      ruleX([mean], { y1: y + 0.24, y2: y + 0.8, stroke: COLOURS.ink, strokeWidth: 3 }),
+    ),
+    rowText('left', labels, { fontWeight: 600, text: ({ name }: Group) => clipped(name, wide ? 60 : 28) }),
+    rowText('right', labels, {
+      text: ({ mean, faster, rows }: Group) =>
+        wide
+          ? `${gainText(mean)} in the mean, ${countText(faster)} of ${countText(rows.length)} faster`
+          : `${gainText(mean)}, ${countText(faster)}/${countText(rows.length)}`,
+    }),
+  );
 }
 
 /** Larger groups are drawn as columns. */
@@ -135,55 +113,45 @@ const MOST_DOTS = 400;
 /** Width of a dot or column in pixels. */
 const STEP = 5;
 
-/** Number of the column of a gain. */
-const columnOf = (gain: number, [low, high]: readonly [number, number], width: number): number =>
-  Math.round((Math.log(gain / low) / Math.log(high / low)) * (width / STEP));
-
-const isFaster = ({ outcome }: Row): boolean => outcome === 'faster';
+/** Number of the column of a record. */
+const columnOf = (row: Row, domain: Range, width: number): number =>
+  Math.round(along(domain, gainOf(row)) * (width / STEP));
 
 /** Dots that would overlap are stacked, up to a limit. */
-function dotsOf(groups: readonly Group[], domain: readonly [number, number], width: number): Markish[] {
+function dotsOf(groups: readonly Group[], domain: Range, width: number): Markish[] {
   const offsets = [0, 1, -1, 2, -2, 3, -3];
   const dots = groups.flatMap(({ rows }, g) =>
-    [...Map.groupBy(rows, (row) => columnOf(gainOf(row), domain, width)).values()].flatMap((own) =>
+    [...Map.groupBy(rows, (row) => columnOf(row, domain, width)).values()].flatMap((own) =>
       own
         .slice(0, offsets.length)
         .map((row, i) => ({ row, x: gainOf(row), y: g + 0.65 + offsets[i]! * 0.085 })),
     ),
   );
+  const [kept, faster] = [false, true].map((wanted) => dots.filter(({ row }) => isFaster(row) === wanted));
   return [
-    dot(
-      dots.filter(({ row }) => !isFaster(row)),
-      { x: 'x', y: 'y', r: 2.6, stroke: COLOURS.plain, strokeWidth: 1 },
-    ),
-    dot(
-      dots.filter(({ row }) => isFaster(row)),
-      {
-        ...{ x: 'x', y: 'y', r: 3.2, fill: COLOURS.tuned, fillOpacity: 0.75 },
-        ...{
-          title: ({ row }: { row: Row }) => `${row.shape}: ${gainText(row.ratio)}\n${row.configuration}`,
-          tip: true,
-        },
-      },
-    ),
+    dot(kept, { x: 'x', y: 'y', r: 2.6, stroke: COLOURS.plain, strokeWidth: 1 }),
+    dot(faster, {
+      ...{ x: 'x', y: 'y', r: 3.2, fill: COLOURS.tuned, fillOpacity: 0.75, tip: true },
+      title: ({ row }: { row: Row }) => `${row.shape}: ${gainText(row.ratio)}\n${row.configuration}`,
+    }),
   ];
 }
 
 /** Histogram of the gains of each group, at its own scale. The column of the default may be cut off. */
-function columnsOf(groups: readonly Group[], domain: readonly [number, number], width: number): Markish[] {
+function columnsOf(groups: readonly Group[], domain: Range, width: number): Markish[] {
   const [low, high] = domain;
   const edge = (column: number) => low * (high / low) ** ((column * STEP) / width);
   const columns = groups.flatMap(({ rows }, g) => {
     const own = [
-      ...Map.groupBy(rows, (row) => `${isFaster(row)} ${columnOf(gainOf(row), domain, width)}`).values(),
-    ];
-    const most = Math.max(1, ...own.filter(([row]) => isFaster(row!)).map(({ length }) => length));
-    return own.map((some) => {
-      const column = columnOf(gainOf(some[0]!), domain, width);
+      ...Map.groupBy(rows, (row) => `${isFaster(row)} ${columnOf(row, domain, width)}`).values(),
+    ] as [Row, ...Row[]][];
+    const most = Math.max(1, ...own.filter(([row]) => isFaster(row)).map(({ length }) => length));
+    return own.map(([first, ...more]) => {
+      const column = columnOf(first, domain, width);
       return {
         ...{ x1: edge(column - 0.5), x2: edge(column + 0.5), y2: g + 0.97 },
-        y1: g + 0.97 - 0.66 * Math.min(1, some.length / most),
-        colour: isFaster(some[0]!) ? COLOURS.tuned : COLOURS.plain,
+        y1: g + 0.97 - 0.66 * Math.min(1, (1 + more.length) / most),
+        colour: isFaster(first) ? COLOURS.tuned : COLOURS.plain,
       };
     });
   });

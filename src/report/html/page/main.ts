@@ -12,7 +12,7 @@ import type { Drawing, Page } from './page.ts';
 import { drawPrograms } from './programs.ts';
 import { drawRecords } from './records.ts';
 import { drawRoofline } from './roofline.ts';
-import { rowsOf, type Row } from './rows.ts';
+import { rowsOf } from './rows.ts';
 import { drawSearches } from './searches.ts';
 import { drawShapes } from './shapes.ts';
 
@@ -38,19 +38,13 @@ function start(): void {
   makeCopyable(document);
   const data = unpack();
   const page: Page = { data, rows: rowsOf(data) };
-  const shown = [...document.querySelectorAll<HTMLElement>('[data-draw]')].map((host) => ({
-    isFiltered: host.closest('[data-filtered]') !== null,
-    show: DRAWINGS[host.dataset['draw']!]!(host, page),
-  }));
-  const draw = (rows: readonly Row[], isFiltered: boolean) => {
-    for (const part of shown) if (part.isFiltered === isFiltered) part.show(rows);
-  };
-  draw(page.rows, false);
-  // The filters draw the other sections, now and after each change.
-  if (page.rows.length === 0) draw(page.rows, true);
-  else
+  const filtered = [...document.querySelectorAll<HTMLElement>('[data-draw]')].map((host) =>
+    DRAWINGS[host.dataset['draw']!]!(host, page),
+  );
+  // The filters draw the sections with records, now and after each change.
+  if (page.rows.length > 0)
     drawFilters(document.getElementById('filters')!, page, (rows) => {
-      draw(rows, true);
+      for (const show of filtered) show?.(rows);
     });
   document.documentElement.dataset['drawn'] = '';
 }

@@ -9,47 +9,29 @@ import { shapeOf } from '../shape-name.ts';
 
 export const drawNext: Drawing = (host, { data }) => {
   for (const task of data.tasks) {
-    const { target, compiler } = data.places[task.place]!;
+    const place = data.places[task.place]!;
     const count = task.items.length + task.more;
     const title =
       task.kind === 'missing'
         ? `${counted(count, 'workload')} without a record`
         : counted(count, 'unfinished search', 'unfinished searches');
-    const rest =
-      task.more === 0 ? null : element('li', { class: 'more' }, `and ${counted(task.more, 'other')}`);
+    const [device, target, compiler] = [deviceText(place), place.target, place.compiler].map(isolated);
+    const where = ['on ', device!, ', for ', target!, ', with ', compiler!];
+    const items = task.items.map(({ workload, note }) =>
+      element('li', {}, element('bdi', { title: workload }, shapeOf(workload)), element('span', {}, note)),
+    );
+    if (task.more > 0) items.push(element('li', { class: 'more' }, `and ${counted(task.more, 'other')}`));
     host.append(
       element(
         'article',
         {},
         element('h3', {}, title),
-        element(
-          'p',
-          { class: 'where' },
-          'on ',
-          isolated(deviceText(data.places[task.place]!)),
-          ', for ',
-          isolated(target),
-          ', with ',
-          isolated(compiler),
-        ),
-        element(
-          'ul',
-          { class: 'items' },
-          ...task.items.map(({ workload, note }) =>
-            element(
-              'li',
-              {},
-              element('bdi', { title: workload }, shapeOf(workload)),
-              element('span', {}, note),
-            ),
-          ),
-          rest,
-        ),
+        element('p', { class: 'where' }, ...where),
+        element('ul', { class: 'items' }, ...items),
         ...commandsOf(task),
       ),
     );
   }
-  return () => undefined;
 };
 
 function commandsOf({ command, programCommand, covered, items, more }: Task): Node[] {
@@ -58,18 +40,9 @@ function commandsOf({ command, programCommand, covered, items, more }: Task): No
     copyable(programCommand),
   ];
   if (command === null) return program;
-  const isAll = covered === items.length;
-  const these = !isAll
-    ? `${covered} of the listed workloads`
-    : more === 0
-      ? 'All of them'
-      : 'The listed workloads';
-  // Paper has no use for it.
-  const own = element(
-    'div',
-    { class: 'pasted' },
-    element('p', {}, `${these}, as a program:`),
-    copyable(command),
-  );
-  return [own, ...program];
+  const all = more === 0 ? 'All of them' : 'The listed workloads';
+  const these = covered === items.length ? all : `${covered} of the listed workloads`;
+  // A printed page leaves it out.
+  const pasted = { class: 'pasted' };
+  return [element('div', pasted, element('p', {}, `${these}, as a program:`), copyable(command)), ...program];
 }

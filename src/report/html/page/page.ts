@@ -8,5 +8,8 @@ export interface Page {
   readonly rows: readonly Row[];
 }
 
-/** Puts the elements of a section into `host`. The result shows records; the filters call it after each change. */
-export type Drawing = (host: HTMLElement, page: Page) => (rows: readonly Row[]) => void;
+/**
+ * Puts the elements of a section into `host`. The result shows records; the filters call it after each change. Undefined for a section
+ * without filters.
+ */
+export type Drawing = (host: HTMLElement, page: Page) => ((rows: readonly Row[]) => void) | undefined;

@@ -20,34 +20,17 @@ export const drawRecords: Drawing = (host) => {
       {
         title: 'Gain',
         value: gainOf,
-        show: (row) =>
-          row.outcome === 'faster'
-            ? gainText(row.ratio)
-            : row.outcome === 'default is best'
-              ? 'default'
-              : 'failed',
+        show: ({ outcome, ratio }) => (outcome === 'faster' ? gainText(ratio) : SHORT[outcome]),
       },
-      {
-        title: 'Default',
-        value: ({ before }) => before,
-        show: ({ before }) => formatSeconds(before),
-        isMinor: true,
-      },
-      { title: 'Tuned', value: ({ after }) => after, show: ({ after }) => formatSeconds(after) },
-      {
-        title: 'GFLOP/s',
-        value: rate,
-        show: (row) => (Number.isNaN(rate(row)) ? '–' : rateText(rate(row))),
-        isMinor: true,
-      },
+      { title: 'Default', value: ({ before }) => before, format: formatSeconds, isMinor: true },
+      { title: 'Tuned', value: ({ after }) => after, format: formatSeconds },
+      { title: 'GFLOP/s', value: rate, format: rateText, isMinor: true },
       { title: 'Configuration', value: ({ configuration }) => configuration, isMinor: true, isLong: true },
       { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
       { title: 'Compiler', value: ({ place }) => place.compiler, isMinor: true, isLong: true },
       {
-        title: 'Written',
-        value: ({ written }) => written.getTime(),
-        show: ({ written }) => dayOf(written),
-        isMinor: true,
+        ...{ title: 'Written', value: ({ written }: Row) => written.getTime(), isMinor: true },
+        format: (time) => new Date(time).toISOString().slice(0, 10),
       },
     ],
   });
@@ -57,39 +40,32 @@ export const drawRecords: Drawing = (host) => {
   };
 };
 
+const SHORT = { 'default is best': 'default', 'must not be used': 'failed' } as const;
+
 /** Unusable records come last. */
 const gainOf = ({ outcome, ratio }: Row): number =>
   outcome === 'faster' ? ratio : outcome === 'default is best' ? 1 : 0;
 
 const rate = ({ flops, after }: Row): number => (flops === null ? NaN : rateOf(flops, after));
 
-const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
-
 function detailsOf(row: Row): Node {
-  const percent = (part: number) => `${(100 * part).toFixed(1)}%`;
-  const values: [string, string][] = [
-    ['Workload', row.key],
-    ['Configuration', row.configuration],
-    ['Gain', `${row.ratio.toFixed(3)}×, 99% interval ${row.low.toFixed(3)}× to ${row.high.toFixed(3)}×`],
-    [
-      'Time',
-      `${formatSeconds(row.before)} by default, ${formatSeconds(row.after)} as decided (${percent(1 - row.after / row.before)} less)`,
-    ],
-    [
-      'Search',
-      `${row.trials} trials in ${formatDuration(row.tuningSeconds)}${row.complete ? '' : ', not complete'}`,
-    ],
-    ['Target', row.place.target],
-    [
-      'Device',
-      row.place.deviceName === null ? row.place.device : `${row.place.deviceName}: ${row.place.device}`,
-    ],
-    ['Compiler', row.place.compiler],
-    ['Written', `${row.written.toISOString().slice(0, 16).replace('T', ' ')} UTC by ${row.author}`],
-    ...(row.failure === null ? [] : [['Not used because', row.failure] as [string, string]]),
-  ];
+  const { key, configuration, ratio, low, high, before, after, trials, complete, place, written } = row;
+  const { target, device, deviceName, compiler } = place;
+  const less = `${(100 * (1 - after / before)).toFixed(1)}% less`;
+  const values = {
+    Workload: key,
+    Configuration: configuration,
+    Gain: `${ratio.toFixed(3)}×, 99% interval ${low.toFixed(3)}× to ${high.toFixed(3)}×`,
+    Time: `${formatSeconds(before)} by default, ${formatSeconds(after)} as decided (${less})`,
+    Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}`,
+    Target: target,
+    Device: deviceName === null ? device : `${deviceName}: ${device}`,
+    Compiler: compiler,
+    Written: `${written.toISOString().slice(0, 16).replace('T', ' ')} UTC by ${row.author}`,
+    ...(row.failure !== null && { 'Not used because': row.failure }),
+  };
   const list = element('dl');
-  for (const [name, value] of values)
+  for (const [name, value] of Object.entries(values))
     list.append(element('dt', {}, name), element('dd', {}, isolated(value)));
-  return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(row.key)}`));
+  return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(key)}`));
 }

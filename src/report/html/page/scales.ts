@@ -1,22 +1,31 @@
 // Axes of ratios and of rates.
 
+/** The least and the greatest value of an axis. */
+export type Range = readonly [low: number, high: number];
+
+/** Position of a value on a logarithmic axis, from 0 to 1. */
+export const along = ([low, high]: Range, value: number): number =>
+  Math.log(value / low) / Math.log(high / low);
+
 const RATIOS = [
   0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000,
 ];
 
+/** The least and the greatest of many values. */
+export const rangeOf = (values: readonly number[]): Range => [
+  values.reduce((a, b) => Math.min(a, b)),
+  values.reduce((a, b) => Math.max(a, b)),
+];
+
 /** Range of a logarithmic axis of ratios, with some room at both ends. It has 1 and `least`. */
-export function ratioDomain(ratios: readonly number[], least = 1): [number, number] {
-  let [low, high] = [least, 1.1];
-  for (const ratio of ratios) {
-    low = Math.min(low, ratio);
-    high = Math.max(high, ratio);
-  }
+export function ratioDomain(ratios: readonly number[], least = 1): Range {
+  const [low, high] = rangeOf([...ratios, least, 1.1]);
   const room = (high / low) ** 0.04;
   return [low / room, high * room];
 }
 
 /** Round values on such an axis, as many as fit. */
-export function ratioTicks([low, high]: readonly [number, number], width: number): number[] {
+export function ratioTicks([low, high]: Range, width: number): number[] {
   const inside = RATIOS.filter((ratio) => ratio >= low && ratio <= high);
   const apart = (58 / width) * Math.log(high / low);
   const chosen: number[] = inside.includes(1) ? [1] : [];
@@ -26,7 +35,7 @@ export function ratioTicks([low, high]: readonly [number, number], width: number
 }
 
 /** Round values of a logarithmic axis over decades: 1, 2 and 5 of each decade if they fit, else 1. */
-export function decadeTicks([low, high]: readonly [number, number], most: number): number[] {
+export function decadeTicks([low, high]: Range, most: number): number[] {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
   const inside = (values: number[]) => values.filter((value) => value >= low && value <= high);
@@ -55,10 +64,6 @@ export const COLOURS = {
   grid: 'var(--grid)',
   paper: 'var(--paper)',
 } as const;
-
-/** Geometric mean; NaN for none. */
-export const meanRatio = (ratios: readonly number[]): number =>
-  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
 /** A text for a chart. A long text loses its middle. */
 export const clipped = (text: string, longest: number): string =>

@@ -1,10 +1,12 @@
 // The best result so far of each search, with one search in front.
 import { axisX, axisY, dot, gridY, line, text, type PlotOptions } from '@observablehq/plot';
+import { sumOf } from '../../../measure/statistics.ts';
 import { counted, formatDuration } from '../../../system/format.ts';
 import type { SearchCurve } from '../data.ts';
 import { gainText } from '../numbers.ts';
 import { button, choice, element } from './dom.ts';
 import { figure } from './figure.ts';
+import { axis, GRID, HALO } from './marks.ts';
 import type { Drawing } from './page.ts';
 import type { Row } from './rows.ts';
 import { COLOURS, ratioDomain, ratioTick, ratioTicks } from './scales.ts';
@@ -24,7 +26,7 @@ const MOST_LINES = 250;
 
 export const drawSearches: Drawing = (host, { data, rows: all }) => {
   const searches = data.searches.map((curve): Search => {
-    const failed = Object.values(curve.failed).reduce((sum, count) => sum + count, 0);
+    const failed = sumOf(Object.values(curve.failed));
     const [foundAt, best] = curve.steps.at(-1) ?? [0, 1];
     return { row: all[curve.record]!, curve, tried: curve.measured + failed, failed, foundAt, best };
   });
@@ -33,38 +35,27 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
   const { label, select } = choice('Search', [], (value) => {
     choose(searches[Number(value)]!);
   });
-  const chart = figure<Search>({
+  host.append(element('div', { class: 'controls' }, label));
+  const chart = figure<Search>(host, {
     title: 'Best so far',
     note: 'Gain of the best configuration over the default after each trial, as screened. The final measurement decides, and may find a smaller gain.',
-    table: {
-      caption: 'Searches',
-      sortedBy: [4, true],
-      columns: [
-        { title: 'Shape', value: ({ row }) => row.shape, show: (search) => showButton(search) },
-        { title: 'Trials', value: ({ tried }) => tried },
-        { title: 'Failed', value: ({ failed }) => failed, show: failuresText, isMinor: true },
-        {
-          title: 'Best at trial',
-          value: ({ foundAt }) => foundAt,
-          show: ({ foundAt }) => (foundAt === 0 ? '–' : String(foundAt)),
-        },
-        { title: 'Best seen', value: ({ best }) => best, show: ({ best }) => gainText(best) },
-        {
-          title: 'Decided',
-          value: ({ row }) => row.ratio,
-          show: ({ row }) => (row.outcome === 'faster' ? gainText(row.ratio) : row.outcome),
-        },
-        {
-          title: 'Tuning',
-          value: ({ row }) => row.tuningSeconds,
-          show: ({ row }) => formatDuration(row.tuningSeconds),
-          isMinor: true,
-        },
-        { title: 'Device', value: ({ row }) => row.device, isMinor: true, isLong: true },
-      ],
-    },
+    caption: 'Searches',
+    sortedBy: [4, true],
+    columns: [
+      { title: 'Shape', value: ({ row }) => row.shape, show: (search) => showButton(search) },
+      { title: 'Trials', value: ({ tried }) => tried },
+      { title: 'Failed', value: ({ failed }) => failed, show: failuresText, isMinor: true },
+      { title: 'Best at trial', value: ({ foundAt }) => foundAt || NaN },
+      { title: 'Best seen', value: ({ best }) => best, format: gainText },
+      {
+        title: 'Decided',
+        value: ({ row }) => row.ratio,
+        show: ({ row }) => (row.outcome === 'faster' ? gainText(row.ratio) : row.outcome),
+      },
+      { title: 'Tuning', value: ({ row }) => row.tuningSeconds, format: formatDuration, isMinor: true },
+      { title: 'Device', value: ({ row }) => row.device, isMinor: true, isLong: true },
+    ],
   });
-  host.append(element('div', { class: 'controls' }, label), chart.element);
 
   const showButton = (search: Search) =>
     button(
@@ -143,36 +134,26 @@ function chartOf(all: readonly Search[], one: Search, width: number): PlotOption
   const trials = Math.max(10, ...[...behind, one].map(({ tried }) => tried));
   const own = stepsOf(one, 0);
   const isLate = one.tried > trials * 0.6;
+  const place = { x: 'trial', y: 'ratio' } as const;
+  const step = { ...place, curve: 'step-after' } as const;
   return {
     ...{ height, marginLeft: 46, marginRight: 16, marginTop: 26, marginBottom: 42 },
     x: { domain: [0, trials], label: null },
     y: { type: 'log', domain, label: null },
     marks: [
-      gridY(ticks, { stroke: COLOURS.grid, strokeOpacity: 1 }),
-      axisX({ tickSize: 0, ticks: width / 90, label: 'trials  →', labelArrow: 'none' }),
-      axisY(ticks, {
-        tickSize: 0,
-        text: ratioTick,
-        label: '↑  times as fast as the default',
-        labelArrow: 'none',
-        labelAnchor: 'top',
-      }),
+      gridY(ticks, GRID),
+      axisX({ ticks: width / 90, ...axis('trials  →') }),
+      axisY(ticks, { text: ratioTick, ...axis('↑  times as fast as the default'), labelAnchor: 'top' }),
       line(behind.flatMap(stepsOf), {
-        ...{ x: 'trial', y: 'ratio', z: 'search', curve: 'step-after', stroke: COLOURS.plain },
-        ...{ strokeOpacity: behind.length > 100 ? 0.22 : behind.length > 40 ? 0.45 : 0.7, strokeWidth: 1 },
+        ...{ ...step, z: 'search', stroke: COLOURS.plain, strokeWidth: 1 },
+        strokeOpacity: behind.length > 100 ? 0.22 : behind.length > 40 ? 0.45 : 0.7,
       }),
-      line(own, { x: 'trial', y: 'ratio', curve: 'step-after', stroke: COLOURS.paper, strokeWidth: 5 }),
-      line(own, { x: 'trial', y: 'ratio', curve: 'step-after', stroke: COLOURS.tuned, strokeWidth: 2.5 }),
-      dot(own.slice(1, -1), { x: 'trial', y: 'ratio', r: 3, fill: COLOURS.tuned }),
-      text([own.at(-1)!], {
-        ...{
-          x: 'trial',
-          y: 'ratio',
-          text: () => `${one.row.shape}  ${gainText(one.best)}`,
-          dy: -9,
-          fontWeight: 600,
-        },
-        ...{ textAnchor: isLate ? 'end' : 'start', fill: COLOURS.ink, stroke: COLOURS.paper, strokeWidth: 3 },
+      line(own, { ...step, stroke: COLOURS.paper, strokeWidth: 5 }),
+      line(own, { ...step, stroke: COLOURS.tuned, strokeWidth: 2.5 }),
+      dot(own.slice(1, -1), { ...place, r: 3, fill: COLOURS.tuned }),
+      text(own.slice(-1), {
+        ...{ ...place, dy: -9, fontWeight: 600, textAnchor: isLate ? 'end' : 'start', ...HALO },
+        text: () => `${one.row.shape}  ${gainText(one.best)}`,
       }),
     ],
   };

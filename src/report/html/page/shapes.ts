@@ -1,6 +1,5 @@
 // The shapes of a benchmark, else of the records that save most time.
-import { gainText } from '../numbers.ts';
-import { shapeOf } from '../shape-name.ts';
+import { gainText, percentText } from '../numbers.ts';
 import { VARIANTS, type KernelsData, type Variant } from '../data.ts';
 import { barsOf, type Bar, type BarGroup } from './bars.ts';
 import { figure } from './figure.ts';
@@ -16,8 +15,10 @@ const SHOWN: Readonly<Record<Variant, Pick<Bar, 'name' | 'colour' | 'isOurs'>>> 
   mkl: { name: 'MKL', colour: COLOURS.mkl, isOurs: false },
 };
 
-export const drawShapes: Drawing = (host, { data }) =>
-  data.kernels === null ? drawRecords(host) : drawKernels(host, data.kernels);
+export const drawShapes: Drawing = (host, { data }) => {
+  if (data.kernels === null) return drawRecords(host);
+  drawKernels(host, data.kernels);
+};
 
 /** `2.10× the default`. A difference below 1% counts as equal. */
 const overDefault = (gain: number): string =>
@@ -25,39 +26,12 @@ const overDefault = (gain: number): string =>
 
 type Shape = KernelsData['shapes'][number];
 
-function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): (rows: readonly Row[]) => void {
-  const gain = ({ rates }: Shape) =>
-    rates.tuned === null || rates.stock === null ? NaN : rates.tuned / rates.stock;
-  const share = ({ rates, peak: own }: Shape) =>
-    rates.tuned === null || own === null ? NaN : rates.tuned / own;
+const TITLE = 'Rate of each shape';
+
+function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): void {
+  const gain = ({ rates }: Shape) => (rates.tuned ?? NaN) / (rates.stock ?? NaN);
+  const share = ({ rates, peak: own }: Shape) => (rates.tuned ?? NaN) / (own ?? NaN);
   const sorted = shapes.toSorted((a, b) => (gain(b) || 0) - (gain(a) || 0));
-  const chart = figure<Shape>({
-    title: 'Rate of each shape',
-    note: 'GFLOP/s, largest gain over the default first. The dashed line is the measured peak of the arithmetic units.',
-    table: {
-      caption: 'Rates of each shape in GFLOP/s',
-      sortedBy: [VARIANTS.length + 2, true],
-      columns: [
-        { title: 'Shape', value: ({ name }) => name },
-        ...VARIANTS.map((variant) => ({
-          title: SHOWN[variant].name,
-          value: ({ rates }: Shape) => rates[variant] ?? NaN,
-          show: ({ rates }: Shape) => (rates[variant] === null ? '–' : rateText(rates[variant])),
-        })),
-        {
-          title: 'Of the peak',
-          value: share,
-          show: (shape) => (Number.isNaN(share(shape)) ? '–' : `${(100 * share(shape)).toFixed(0)}%`),
-        },
-        {
-          title: 'Tuned over default',
-          value: gain,
-          show: (shape) => (Number.isNaN(gain(shape)) ? '–' : gainText(gain(shape))),
-        },
-      ],
-    },
-  });
-  host.append(chart.element);
   const groups = sorted.map((shape): BarGroup => ({
     name: shape.name.replaceAll(/(?<=\d)x(?=\d)/g, '×'),
     note: Number.isNaN(gain(shape)) ? '' : overDefault(gain(shape)),
@@ -66,53 +40,60 @@ function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): (rows: r
       return rate === null ? [] : [{ ...SHOWN[variant], rate }];
     }),
   }));
-  chart.draw(
+  figure<Shape>(host, {
+    title: TITLE,
+    note: 'GFLOP/s, largest gain over the default first. The dashed line is the measured peak of the arithmetic units.',
+    caption: 'Rates of each shape in GFLOP/s',
+    sortedBy: [VARIANTS.length + 2, true],
+    columns: [
+      { title: 'Shape', value: ({ name }) => name },
+      ...VARIANTS.map((variant) => ({
+        ...{
+          title: SHOWN[variant].name,
+          value: ({ rates }: Shape) => rates[variant] ?? NaN,
+          format: rateText,
+        },
+      })),
+      { title: 'Of the peak', value: share, format: percentText },
+      { title: 'Tuned over default', value: gain, format: gainText },
+    ],
+  }).draw(
     (width) => barsOf(groups, peak, width),
     `Rates of ${shapes.length} shapes: ${sorted.map((shape) => `${shape.name} tuned ${rateText(shape.rates.tuned ?? NaN)} GFLOP/s`).join(', ')}.`,
     shapes,
   );
-  return () => undefined;
 }
 
 /** Most bars of the chart. The table of records has all. */
 const MOST = 12;
 
+type KnownRow = Row & { readonly flops: number };
+
 function drawRecords(host: HTMLElement): (rows: readonly Row[]) => void {
-  const chart = figure<Row & { readonly flops: number }>({
-    title: 'Rate of each shape',
+  const chart = figure<KnownRow>(host, {
+    title: TITLE,
     note: 'GFLOP/s of the records that save most time in one execution, largest saving first.',
-    table: {
-      caption: 'Rates of records in GFLOP/s',
-      sortedBy: [4, true],
-      columns: [
-        { title: 'Shape', value: ({ shape }) => shape },
-        {
-          title: 'default',
-          value: ({ flops, before }) => rateOf(flops, before),
-          show: ({ flops, before }) => rateText(rateOf(flops, before)),
-        },
-        {
-          title: 'tuned',
-          value: ({ flops, after }) => rateOf(flops, after),
-          show: ({ flops, after }) => rateText(rateOf(flops, after)),
-        },
-        { title: 'Gain', value: ({ ratio }) => ratio, show: ({ ratio }) => gainText(ratio) },
-        { title: 'Saved, ms', value: ({ before, after }) => Number(((before - after) * 1e3).toPrecision(3)) },
-        { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
-      ],
-    },
+    caption: 'Rates of records in GFLOP/s',
+    sortedBy: [4, true],
+    columns: [
+      { title: 'Shape', value: ({ shape }) => shape },
+      { title: 'default', value: ({ flops, before }) => rateOf(flops, before), format: rateText },
+      { title: 'tuned', value: ({ flops, after }) => rateOf(flops, after), format: rateText },
+      { title: 'Gain', value: ({ ratio }) => ratio, format: gainText },
+      { title: 'Saved, ms', value: ({ before, after }) => Number(((before - after) * 1e3).toPrecision(3)) },
+      { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
+    ],
   });
-  host.append(chart.element);
   return (rows) => {
     // The record of the newest compiler: the newest records come first.
     const latest = new Map(
       rows.toReversed().map((row) => [JSON.stringify([row.key, row.place.device]), row]),
     );
     const known = [...latest.values()]
-      .filter((row): row is Row & { flops: number } => row.flops !== null && row.outcome === 'faster')
+      .filter((row): row is KnownRow => row.flops !== null && row.outcome === 'faster')
       .sort((a, b) => b.before - b.after - (a.before - a.after));
     const groups = known.slice(0, MOST).map((row): BarGroup => ({
-      name: shapeOf(row.key),
+      name: row.shape,
       note: overDefault(row.ratio),
       bars: [
         { ...SHOWN.stock, rate: rateOf(row.flops, row.before) },

@@ -6,7 +6,9 @@ export interface Column<T> {
   readonly title: string;
   /** The value to sort by. */
   readonly value: (row: T) => number | string;
-  /** The shown text; the value by default. */
+  /** Text of a known number; a count by default. */
+  readonly format?: (value: number) => string;
+  /** The shown content; the value by default. */
   readonly show?: (row: T) => string | Node;
   /** Left out on a phone. The details have the value. */
   readonly isMinor?: boolean;
@@ -25,7 +27,7 @@ export interface TableOptions<T> {
   readonly details?: (row: T) => Node;
 }
 
-export interface SortableTable<T> {
+interface SortableTable<T> {
   readonly element: HTMLElement;
   show(rows: readonly T[]): void;
 }
@@ -108,10 +110,9 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
 
   function rowElements(row: T): HTMLTableRowElement[] {
     const cells = columns.map((column, i) => {
-      const shown = (column.show ?? column.value)(row);
-      const classes = [classOf(column), typeof column.value(row) === 'number' ? 'number' : '']
-        .join(' ')
-        .trim();
+      const value = column.value(row);
+      const shown = column.show?.(row) ?? textOf(value, column.format);
+      const classes = [classOf(column), typeof value === 'number' ? 'number' : ''].join(' ').trim();
       const content = shown instanceof Node ? shown : element('bdi', {}, ...breakable(shown));
       return i === 0
         ? element('th', { scope: 'row', class: classes }, content)
@@ -143,11 +144,14 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
   };
 }
 
-/** A line may break before a compiler's commit, and not inside it. */
-function breakable(shown: string | number): (Node | string)[] {
-  const text = typeof shown === 'number' ? countText(shown) : shown;
-  return text.split(/(?<=@)/).flatMap((part, i) => (i === 0 ? [part] : [element('wbr'), part]));
+function textOf(value: number | string, format = countText): string {
+  if (typeof value === 'string') return value;
+  return Number.isNaN(value) ? '–' : format(value);
 }
+
+/** A line may break before a compiler's commit, and not inside it. */
+const breakable = (text: string): (Node | string)[] =>
+  text.split(/(?<=@)/).flatMap((part, i) => (i === 0 ? [part] : [element('wbr'), part]));
 
 /** Unknown values are smaller than all others. */
 function compare(a: number | string, b: number | string): number {
