@@ -74,10 +74,7 @@ async function profileInput(input: string | undefined, options: Options, command
   );
   const { site } = measured;
   const slices = splitKSlices(measured.command.expanded);
-  const names = operationsOf(
-    all.map(({ workload }) => workload),
-    slices,
-  );
+  const names = operationsOf(all, slices);
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));
 
   const again = new Set(options.again === true ? works.map(({ key }) => key) : []);

@@ -44,12 +44,14 @@ interface Entry {
   readonly where: string;
 }
 
-const SECTIONS: Readonly<Record<string, (key: string) => boolean>> = {
-  Env: (key) => ['iree_bin', 'input_file', 'output_file'].includes(key),
-  // Any key, because the space also accepts our knobs, and validates them later.
-  SearchSpace: () => true,
-  SearchStrategy: (key) => ['tuner', 'n_trial'].includes(key),
+/** Keys by section. Null: any key, because the space also accepts our knobs, and validates them later. */
+const KEYS: Readonly<Record<Section, readonly string[] | null>> = {
+  Env: ['iree_bin', 'input_file', 'output_file'],
+  SearchSpace: null,
+  SearchStrategy: ['tuner', 'n_trial'],
 };
+
+type Section = 'Env' | 'SearchSpace' | 'SearchStrategy';
 
 /**
  * Parses the file. The last of repeated keys wins. Other keys of `[SearchSpace]` are knobs of a backend.
@@ -57,10 +59,7 @@ const SECTIONS: Readonly<Record<string, (key: string) => boolean>> = {
  * @throws UserError with file and line
  */
 export function readAutoScheduler(text: string, file: string): AutoScheduler {
-  const sections = sectionsOf(text, file);
-  const [env, space, strategy] = ['Env', 'SearchSpace', 'SearchStrategy'].map(
-    (name) => sections.get(name) ?? new Map<string, Entry>(),
-  ) as [Map<string, Entry>, Map<string, Entry>, Map<string, Entry>];
+  const { Env: env, SearchSpace: space, SearchStrategy: strategy } = sectionsOf(text, file);
   const input = env.get('input_file');
   if (input === undefined) throw new UserError(`${file}: [Env] has no input_file`);
   const tuner = strategy.get('tuner') ?? { value: 'XGBoostTuner', where: file };
@@ -130,9 +129,9 @@ export function knobsFor(
 }
 
 /** Keys in lower case and values, by section. */
-function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>> {
-  const sections = new Map<string, Map<string, Entry>>();
-  let current: string | null = null;
+function sectionsOf(text: string, file: string): Record<Section, Map<string, Entry>> {
+  const sections = { Env: new Map(), SearchSpace: new Map(), SearchStrategy: new Map() };
+  let current: Section | null = null;
   for (const [i, line] of text
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
@@ -142,12 +141,11 @@ function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>>
     if (bare === '' || /^[#;]/.test(bare)) continue;
     const section = /^\[(.*)\]$/.exec(bare)?.[1];
     if (section !== undefined && !/[=:]/.test(line.slice(0, line.indexOf('[')))) {
-      if (!Object.hasOwn(SECTIONS, section))
+      if (!Object.hasOwn(KEYS, section))
         throw new UserError(
-          `${where}: there is no section [${section}]: use ${Object.keys(SECTIONS).join(', ')}`,
+          `${where}: there is no section [${section}]: use ${Object.keys(KEYS).join(', ')}`,
         );
-      current = section;
-      if (!sections.has(section)) sections.set(section, new Map());
+      current = section as Section;
       continue;
     }
     const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare) ?? [];
@@ -156,8 +154,8 @@ function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>>
     if (current === null)
       throw new UserError(`${where}: ${key} comes before the first section, such as [Env]`);
     const name = key.toLowerCase();
-    if (!SECTIONS[current]!(name)) throw new UserError(`${where}: [${current}] has no ${key}`);
-    sections.get(current)!.set(name, { value, where });
+    if (KEYS[current]?.includes(name) === false) throw new UserError(`${where}: [${current}] has no ${key}`);
+    sections[current].set(name, { value, where });
   }
   return sections;
 }

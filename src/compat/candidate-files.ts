@@ -10,7 +10,7 @@ import type { Site } from '../site/site.ts';
 import { makeFolder } from '../system/folder.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { candidatePhase, isOperationWork, workloadKey, type OperationWork } from '../workload/workload.ts';
+import { candidatePhase, isOperationWork, workloadKey } from '../workload/workload.ts';
 import { configurationName, type Measurement } from './measurement.ts';
 import { csvHeader, csvRow } from './report.ts';
 
@@ -53,42 +53,29 @@ export async function candidateProgram(
   site: Site,
   workDirectory: string,
 ): Promise<CandidateProgram | null> {
-  const around = isOperationWork(workload) ? await moduleAround(workload, site, workDirectory) : null;
-  if (around === null || !isOperationWork(workload)) return null;
+  if (!isOperationWork(workload)) return null;
   const phase = candidatePhase(workload);
+  const toolchain = {
+    ...{ compiler: site.executable, compiles: new Semaphore(1), flags: site.flags },
+    ...{ commonDirectory: workDirectory, workDirectory, signal: new AbortController().signal },
+  };
+  const fillers = moduleWithFillers(workload);
+  const around = phase === null ? fillers : await moduleAt(phase, toolchain, fillers);
+  if (around === null) return null;
   const from = phase === null ? [] : [`--compile-from=${phase}`];
   const own = isDefault(configuration) ? undefined : backendOf(configuration).wholeProgram;
   const flags = [...from, ...site.flags, ...(needsOf(configuration) === null ? [] : own!.flags)];
-  const late =
-    own?.late.isNeeded(configuration) === true
-      ? [
-          `Its tiles apply to operations that the compiler creates in the phase ${own.late.phase}. This text lacks them.`,
-        ]
-      : [];
   const comments = [
-    ...[workloadKey(workload), configurationKey(configuration), `iree-compile ${flags.join(' ')}`],
-    ...late,
+    workloadKey(workload),
+    configurationKey(configuration),
+    `iree-compile ${flags.join(' ')}`,
   ];
+  if (own?.late.isNeeded(configuration) === true)
+    comments.push(
+      `Its tiles apply to operations that the compiler creates in the phase ${own.late.phase}. This text lacks them.`,
+    );
   const candidate = candidateOf('main', configuration, workload, site.compiler.release);
   const text =
     comments.map((line) => `// ${line}\n`).join('') + candidateModule(workload, [candidate], around);
   return { text, flags };
-}
-
-/** The module that a candidate is added to, in the phase of the candidate; null where the compiler fails before that phase. */
-function moduleAround(
-  workload: OperationWork,
-  { executable, flags }: Site,
-  workDirectory: string,
-): Promise<string | null> | string {
-  const phase = candidatePhase(workload);
-  const text = moduleWithFillers(workload);
-  if (phase === null) return text;
-  const folders = { commonDirectory: workDirectory, workDirectory };
-  const { signal } = new AbortController();
-  return moduleAt(
-    phase,
-    { compiler: executable, compiles: new Semaphore(1), flags, ...folders, signal },
-    text,
-  );
 }

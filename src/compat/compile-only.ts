@@ -45,10 +45,7 @@ export const compileOnly = (
     const compile = compilerIn(folder, site);
     const place = placeOf(site);
     const refused: string[] = [];
-    const operations = operationsOf(
-      works.map(({ workload }) => workload),
-      slices,
-    );
+    const operations = operationsOf(works, slices);
     const found: Profiled[] = [];
     for (const [i, { key, workload, options }] of works.entries()) {
       const operation = operations[i]!;

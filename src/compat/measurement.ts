@@ -1,7 +1,7 @@
 // One row of a report: the measurement of an operation with one configuration. Pure.
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../backend/configuration.ts';
-import type { Evidence, RecordKey, Trial } from '../store/store.ts';
+import type { RecordKey, Trial, TuningRecord } from '../store/store.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { ProfiledOperation } from './operation.ts';
 
@@ -22,10 +22,7 @@ export interface Measurement {
   readonly message: string | null;
 }
 
-export interface Decided {
-  readonly configuration: Configuration;
-  readonly evidence: Evidence;
-}
+export type Decided = Pick<TuningRecord, 'configuration' | 'evidence'>;
 
 type About = Pick<Measurement, 'operation' | 'workload' | 'place'>;
 
@@ -63,7 +60,10 @@ export function measurementsOf(
     },
     others: [...latest.values()]
       .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0))
-      .map((trial) => fromTrial(about, trial)),
+      .map(({ configuration, outcome, seconds, ratio, message }) => ({
+        ...{ ...about, configuration, seconds, ratio, low: null, high: null, message },
+        verification: outcome === 'wrong-result' ? 'FAILED' : 'Not verified',
+      })),
     best: own && fromDecision(about, own),
   };
 }
@@ -75,23 +75,13 @@ export const allOf = ({ stock, others, best }: Measurements): Measurement[] => [
   ...(best === null ? [] : [best]),
 ];
 
-const fromTrial = (
+const fromDecision = (
   about: About,
-  { configuration, outcome, seconds, ratio, message }: Trial,
+  { configuration, evidence: { seconds, ratio, low, high } }: Decided,
 ): Measurement => ({
-  ...about,
-  configuration,
-  verification: outcome === 'wrong-result' ? 'FAILED' : 'Not verified',
-  ...{ seconds, ratio, low: null, high: null, message },
-});
-
-const fromDecision = (about: About, { configuration, evidence }: Decided): Measurement => ({
-  ...about,
-  configuration,
+  ...{ ...about, configuration, seconds, ratio, low, high, message: null },
   // A decision requires a verified output.
   verification: 'SUCCESS',
-  ...{ seconds: evidence.seconds, ratio: evidence.ratio, low: evidence.low, high: evidence.high },
-  message: null,
 });
 
 /** Floating-point operations per second in 10^9; null if not measured. */

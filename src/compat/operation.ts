@@ -43,13 +43,13 @@ export interface ProfiledOperation {
  * @param splitKSlices the compiler's split of matmuls; null for none
  */
 export function operationsOf(
-  workloads: readonly Workload[],
+  works: readonly { readonly workload: Workload }[],
   splitKSlices: number | null,
 ): ProfiledOperation[] {
-  const all = workloads.map((workload) => operationOf(workload, splitKSlices));
+  const all = works.map(({ workload }) => operationOf(workload, splitKSlices));
   return all.map((operation, i) =>
     all.some(({ name }, other) => other !== i && name === operation.name)
-      ? { ...operation, name: [operation.name, ...moreOf(workloads[i]!)].join('_') }
+      ? { ...operation, name: [operation.name, ...moreOf(works[i]!.workload)].join('_') }
       : operation,
   );
 }

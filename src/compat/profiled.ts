@@ -32,10 +32,7 @@ export function profiled(
   earlier: ReadonlyMap<string, number> = new Map(),
 ): Profiled[] {
   const place = placeOf(site);
-  const operations = operationsOf(
-    works.map(({ workload }) => workload),
-    slices,
-  );
+  const operations = operationsOf(works, slices);
   return works.map((work, i) => {
     const { key, workload } = work;
     const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);

@@ -1,13 +1,5 @@
 // The files of a report: a CSV, and `run.log` beside it.
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserError } from '../system/user-error.ts';
 import type { Measurement } from './measurement.ts';
@@ -26,19 +18,10 @@ export function writeReport(
 ): void {
   const header = csvHeader(tags);
   const rows = measurements.map((one) => csvRow(one, tags)).join('');
-  if (!append || !existsSync(csv) || firstBytes(csv, 1) === '') writeFileSync(csv, header + rows);
-  else if (firstBytes(csv, Buffer.byteLength(header)) !== header)
+  const before = append && existsSync(csv) ? readFileSync(csv, 'utf8') : '';
+  if (before !== '' && !before.startsWith(header))
     throw new UserError(`${csv} has other columns: append to another file`);
-  else appendFileSync(csv, `${readFileSync(csv).at(-1) === 0x0a ? '' : '\r\n'}${rows}`);
+  if (before === '') writeFileSync(csv, header + rows);
+  else appendFileSync(csv, `${before.endsWith('\n') ? '' : '\r\n'}${rows}`);
   appendFileSync(join(dirname(csv), 'run.log'), runLog(run));
-}
-
-function firstBytes(path: string, length: number): string {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.toString('utf8', 0, readSync(file, bytes, 0, length, 0));
-  } finally {
-    closeSync(file);
-  }
 }

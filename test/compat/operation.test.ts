@@ -4,7 +4,7 @@ import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts'
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
-const one = (of: OperationWork, slices: number | null = null) => operationsOf([of], slices)[0]!;
+const one = (of: OperationWork, slices: number | null = null) => operationsOf([{ workload: of }], slices)[0]!;
 
 test('layouts are t for contiguous rows, n for contiguous columns', () => {
   const plain = matmul(8, 16, 4, ['i8', 'i8', 'i32']);
@@ -54,10 +54,8 @@ test('dimensions of a kind are multiplied, and a dynamic one lists its sizes', (
 test('only equal names get a suffix', () => {
   const constant: OperationWork = { ...matmul(8, 16, 4), constantRhs: true };
   const placed: OperationWork = { ...matmul(8, 16, 4), context: { digest: '0123456789abcdef' } };
-  const names = operationsOf([matmul(8, 16, 4), constant, placed, matmul(4, 4, 4)], null).map(
-    ({ name }) => name,
-  );
-  expect(names).toEqual([
+  const works = [matmul(8, 16, 4), constant, placed, matmul(4, 4, 4)].map((workload) => ({ workload }));
+  expect(operationsOf(works, null).map(({ name }) => name)).toEqual([
     'matmul_8x16x4_f32t_f32t_f32t',
     'matmul_8x16x4_f32t_f32t_f32t_rhs_constant',
     'matmul_8x16x4_f32t_f32t_f32t_in_01234567',
@@ -93,12 +91,13 @@ test("a dispatch has the compiler's name, with a suffix if it is not unique", ()
     parts: [{ name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] }],
     ...{ elementType: 'f32', lane: 2, bytes: 3456 },
   };
-  const [own] = operationsOf([softmax], null);
+  const [own] = operationsOf([{ workload: softmax }], null);
   expect(own).toMatchObject({
     ...{ kind: 'dispatch', name: 'softmax_6x8x9xf32', bytes: 3456, flops: 432 },
     ...{ m: '48', n: '1', k: '9', result: 'f32t' },
   });
-  const all = operationsOf([softmax, { ...softmax, digest: 'fedcba9876543210' }], null);
+  const other = { ...softmax, digest: 'fedcba9876543210' };
+  const all = operationsOf([{ workload: softmax }, { workload: other }], null);
   expect(all.map(({ name }) => name)).toEqual([
     'softmax_6x8x9xf32_in_01234567',
     'softmax_6x8x9xf32_in_fedcba98',

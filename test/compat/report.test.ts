@@ -64,7 +64,7 @@ describe('a line', () => {
 
   test('of split-k has the number of parts', () => {
     const shape = matmul(128, 128, 12288);
-    const operation = operationsOf([shape], 4)[0]!;
+    const operation = operationsOf([{ workload: shape }], 4)[0]!;
     const [row] = read(csvHeader([]) + csvRow(measurement(shape, { operation }), []));
     expect(row).toMatchObject({ op_kind: 'matmul_splitk', split_k_mode: 'parallel', split_k_slices: '4' });
   });

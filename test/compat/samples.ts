@@ -27,7 +27,7 @@ export function measurement(
   more: Partial<Measurement> = {},
 ): Measurement {
   return {
-    operation: operationsOf([workload], null)[0]!,
+    operation: operationsOf([{ workload }], null)[0]!,
     workload,
     configuration: TILED,
     verification: 'SUCCESS',
