@@ -34,14 +34,15 @@ class Descent implements Strategy {
   readonly #space: SearchSpace;
   readonly #random: Random;
   readonly #isNew: (point: Point) => boolean;
-  readonly #measured: Scored[] = [];
+  /** By the keys of their points. */
+  readonly #measured = new Map<string, Scored>();
   readonly #walked = new Set<string>();
   #starts: Point[];
   #current: Scored | null = null;
   #knobs: number[] = [];
   #combined: Point[] = [];
   /** The knob whose values are being tried. */
-  #knob: number | null = null;
+  #knob = 0;
   /** The points along this knob that are not proposed yet. */
   #line: Point[] = [];
   #improved = false;
@@ -65,13 +66,13 @@ class Descent implements Strategy {
     };
     take(this.#starts);
     if (points.length > 0) return points;
-    if (!this.#isCrossed && this.#measured.length > 0) {
+    if (!this.#isCrossed && this.#measured.size > 0) {
       this.#isCrossed = true;
-      this.#starts = crossings(this.#space, this.#measured);
+      this.#starts = crossings(this.#space, this.#bestMeasured());
       take(this.#starts);
       if (points.length > 0) return points;
     }
-    if (this.#measured.length === 0) {
+    if (this.#measured.size === 0) {
       take(Array.from({ length: 64 * limit }, () => randomPoint(this.#space, this.#random)));
       return points;
     }
@@ -81,9 +82,11 @@ class Descent implements Strategy {
     // Three restarts without a new point: the space is nearly exhausted.
     for (let barren = 0; points.length < limit && barren < 3;) {
       if (this.#knobs.length === 0 && !this.#nextRound()) barren++;
-      this.#knob = this.#knobs.shift() ?? null;
-      if (this.#knob === null) continue;
-      this.#line = this.#lineAlong(this.#knob);
+      const knob = this.#knobs.shift();
+      if (knob === undefined) continue;
+      const { point } = this.#current!;
+      this.#knob = knob;
+      this.#line = this.#space.knobs[knob]!.values.map((_, value) => point.with(knob, value));
       take(this.#line);
     }
     return points;
@@ -91,22 +94,18 @@ class Descent implements Strategy {
 
   observe(observations: readonly { point: Point; cost: number | null }[]): void {
     const scored = observations.filter((o): o is Scored => o.cost !== null);
-    for (const one of scored) {
-      const known = this.#measured.findIndex(({ point }) => isSame(point, one.point));
-      if (known < 0) this.#measured.push(one);
-      else this.#measured[known] = one;
-    }
+    for (const one of scored) this.#measured.set(one.point.join(), one);
     if (this.#current === null) return;
-    const { point } = this.#current;
-    const again = scored.find((one) => isSame(one.point, point));
+    const key = this.#current.point.join();
+    const again = scored.find(({ point }) => point.join() === key);
     // If the current point was only lucky, earlier points compete again.
     const isWorse = again !== undefined && again.cost > this.#current.cost;
-    this.#current = again ?? this.#current;
-    const current = this.#current;
-    const better = (isWorse ? this.#measured : scored)
+    const current = again ?? this.#current;
+    this.#current = current;
+    const better = (isWorse ? [...this.#measured.values()] : scored)
       .filter(({ cost }) => cost < current.cost * (1 - MIN_GAIN))
       .sort((a, b) => a.cost - b.cost);
-    const best = better[0];
+    const [best] = better;
     if (best === undefined) return;
     this.#combined = combinations(
       current.point,
@@ -115,7 +114,7 @@ class Descent implements Strategy {
     this.#current = best;
     this.#improved = true;
     // The line belongs to the old point, so its knob is tried again from the new one.
-    if (this.#line.length > 0 && this.#knob !== null) this.#knobs.push(this.#knob);
+    if (this.#line.length > 0) this.#knobs.push(this.#knob);
     this.#line = [];
   }
 
@@ -128,28 +127,26 @@ class Descent implements Strategy {
       this.#random,
     );
     this.#knobs = knobs.sort((a, b) => Number(isInner(a)) - Number(isInner(b)));
-    if (this.#current !== null && this.#improved) {
+    if (this.#improved) {
       this.#improved = false;
       return true;
     }
     if (this.#current !== null) this.#walked.add(this.#current.point.join());
-    this.#improved = false;
-    this.#measured.sort((a, b) => a.cost - b.cost);
     // A restart begins at the best measured point where no walk has ended.
-    const next = this.#measured.slice(0, 4).find(({ point }) => !this.#walked.has(point.join()));
+    const measured = this.#bestMeasured();
+    const next = measured.slice(0, 4).find(({ point }) => !this.#walked.has(point.join()));
     if (next !== undefined) {
       this.#current = next;
       this.#walked.add(next.point.join());
       return true;
     }
     this.#restarts++;
-    this.#current = { point: this.#perturbed(this.#measured[0]!.point), cost: Infinity };
+    this.#current = { point: this.#perturbed(measured[0]!.point), cost: Infinity };
     return false;
   }
 
-  #lineAlong(knob: number): Point[] {
-    const { point } = this.#current!;
-    return this.#space.knobs[knob]!.values.map((_, value) => point.with(knob, value));
+  #bestMeasured(): Scored[] {
+    return [...this.#measured.values()].sort((a, b) => a.cost - b.cost);
   }
 
   #perturbed(point: Point): Point {
@@ -164,8 +161,6 @@ class Descent implements Strategy {
   }
 }
 
-const isSame = (a: Point, b: Point) => a.every((value, i) => value === b[i]);
-
 /** Points with the changes of several improving points at once, most changes first. */
 function combinations(from: Point, improving: readonly Point[]): Point[] {
   let all = from;
@@ -178,22 +173,20 @@ function combinations(from: Point, improving: readonly Point[]): Point[] {
   return results;
 }
 
-/** Combines the best inner parts of measured points with the best outer parts of others, best first. */
+/**
+ * Combines the best inner parts of measured points with the best outer parts of others, best first.
+ * @param measured best first
+ */
 function crossings({ knobs }: SearchSpace, measured: readonly Scored[]): Point[] {
   const inner = knobs.map(({ isInner }) => isInner === true);
   if (!inner.includes(true)) return [];
-  const sorted = measured.toSorted((a, b) => a.cost - b.cost).map(({ point }) => point);
+  const partOf = (point: Point, isInner: boolean) => point.filter((_, i) => inner[i] === isInner).join();
   /** For the best few values of these knobs, the best point with them. */
-  const bestBy = (isPart: boolean) =>
-    [
-      ...new Map(
-        sorted
-          .toReversed()
-          .map((point) => [point.filter((_, i) => inner[i] === isPart).join(), point] as const),
-      ).values(),
-    ]
-      .sort((a, b) => sorted.indexOf(a) - sorted.indexOf(b))
-      .slice(0, CROSSED);
+  const bestBy = (isInner: boolean) =>
+    [...Map.groupBy(measured, ({ point }) => partOf(point, isInner)).values()]
+      .slice(0, CROSSED)
+      .map(([best]) => best!.point);
+  const known = new Set(measured.map(({ point }) => point.join()));
   const outsides = bestBy(false);
   return bestBy(true)
     .flatMap((inside, i) =>
@@ -202,7 +195,7 @@ function crossings({ knobs }: SearchSpace, measured: readonly Scored[]): Point[]
         point: inside.map((value, knob) => (inner[knob]! ? value : outside[knob]!)),
       })),
     )
-    .filter(({ point }) => !measured.some((one) => isSame(one.point, point)))
+    .filter(({ point }) => !known.has(point.join()))
     .sort((a, b) => a.rank - b.rank)
     .slice(0, MOST_CROSSINGS)
     .map(({ point }) => point);

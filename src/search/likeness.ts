@@ -37,14 +37,7 @@ export class Trials {
   /** The covariances of a point with all trials, times the inverse of the factor. */
   against(leaves: Uint8Array): number[] {
     const { ofPrior } = this.#doubt;
-    const row: number[] = [];
-    for (const [i, other] of this.#leaves.entries()) {
-      let sum = ofPrior ** 2 * likeness(leaves, other);
-      const factor = this.#factor[i]!;
-      for (let j = 0; j < i; j++) sum -= factor[j]! * row[j]!;
-      row.push(sum / factor[i]!);
-    }
-    return row;
+    return this.solved(this.#leaves.map((other) => ofPrior ** 2 * likeness(leaves, other)));
   }
 
   /** Standard deviation of the prediction for a point. @param row result of `against` */

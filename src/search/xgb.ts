@@ -1,7 +1,7 @@
 // A search without a prior: boosted trees learn from its trials and predict the cost of points.
 import { boost, type BoostOptions } from './boost.ts';
 import { predict } from './forest.ts';
-import type { Point } from './space.ts';
+import { neighbours, type Point } from './space.ts';
 import { drawn, randomPoint, unseen, type StrategyFactory } from './strategy.ts';
 
 const BOOST: BoostOptions = {
@@ -43,9 +43,7 @@ export const boostedSearch: StrategyFactory = (space, random) => {
     const best = measured()
       .sort((a, b) => a.cost! - b.cost!)
       .slice(0, BEST);
-    const near = best.flatMap(({ point }) =>
-      space.knobs.flatMap(({ values }, knob) => values.map((_, value) => point.with(knob, value))),
-    );
+    const near = best.flatMap(({ point }) => neighbours(point, space));
     return [...space.starts, ...near, ...Array.from({ length: POOL }, anywhere)]
       .filter((point) => space.configurationAt(point) !== null)
       .map((point) => ({ point, predicted: predict(forest, numbersOf(point)) }))
