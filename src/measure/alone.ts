@@ -6,17 +6,10 @@ import { loadedWith } from './common-modules.ts';
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, exactAllowance, outputsOf } from './verify.ts';
 
-/** Result of the default in its own process. */
-interface Reference {
-  /** One output for each combination of sizes. */
-  readonly outputs: readonly Uint8Array[];
-  readonly seconds: number;
-}
-
 /** Results of earlier runs with one toolchain. */
 interface Known {
-  /** By workload key. */
-  readonly references: Map<string, Reference>;
+  /** The default's outputs, one for each combination of sizes, and the time of its process; by workload key. */
+  readonly references: Map<string, { readonly outputs: readonly Uint8Array[]; readonly seconds: number }>;
   /** Failures by module and candidate; null for a correct candidate. */
   readonly outcomes: Map<string, string | null>;
 }
@@ -74,15 +67,10 @@ export async function failuresAlone(
     const key = `${module} ${name}`;
     if (!outcomes.has(key)) {
       const outputs = await run(name, LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds);
-      const comparisons = outputs?.map((output, i) =>
-        compareOutputs(reference.outputs[i]!, output, type, null, exactAllowance(type)),
-      );
-      outcomes.set(
-        key,
-        comparisons === undefined
-          ? 'it failed in a process of its own'
-          : (comparisons.find(({ equal }) => !equal)?.reason ?? null),
-      );
+      const reasons = outputs?.map(
+        (output, i) => compareOutputs(reference.outputs[i]!, output, type, null, exactAllowance(type)).reason,
+      ) ?? ['it failed in a process of its own'];
+      outcomes.set(key, reasons.find((reason) => reason !== null) ?? null);
     }
     const failure = outcomes.get(key);
     if (failure) failures.set(name, failure);

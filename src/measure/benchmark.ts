@@ -9,16 +9,15 @@ export interface ProcessEffort {
   /** Least time spent in one repetition, in seconds. */
   readonly minSeconds: number;
   readonly timeoutSeconds: number;
-}
-
-export interface BenchmarkOptions extends ProcessEffort {
+  /** Of operands; `apart` if left out. */
   readonly placement?: Placement;
 }
 
+/** Times of functions or of candidates, by name. */
 export interface Timings {
-  /** Seconds of one execution: for each function one value per repetition. */
+  /** Seconds of one execution. */
   readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** A message for each function that crashed, failed or timed out. */
+  /** A message for each name that crashed, failed or timed out. */
   readonly failed: ReadonlyMap<string, string>;
 }
 
@@ -27,13 +26,14 @@ export interface Timings {
  * function is timed again in its own process.
  * @param modules in loading order; the last module has the functions
  * @param options.timeoutSeconds of the first process; the later processes share as much again
+ * @returns for each function one value per repetition
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function benchmark(
   toolchain: Toolchain,
   modules: readonly string[],
   names: readonly string[],
-  options: BenchmarkOptions,
+  options: ProcessEffort,
 ): Promise<Timings> {
   const runOnce = (some: readonly string[], timeoutSeconds: number) => {
     const { warmUpSeconds } = meterOf(toolchain.device);
@@ -42,8 +42,7 @@ export async function benchmark(
       ...(warmUpSeconds > 0 ? [`--benchmark_min_warmup_time=${warmUpSeconds}`] : []),
       `--benchmark_filter=BM_(${some.join('|')})/`,
     ];
-    const env = environmentOf(options.placement);
-    return runBenchmark(toolchain, modules, { ...options, timeoutSeconds }, flags, env);
+    return runBenchmark(toolchain, modules, { ...options, timeoutSeconds }, flags);
   };
   const all = await runOnce(names, options.timeoutSeconds);
   const seconds = readTimings(all.stdout);
@@ -71,9 +70,8 @@ const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' :
 export const runBenchmark = (
   { benchmarkModule, device, signal }: Pick<Toolchain, 'benchmarkModule' | 'device' | 'signal'>,
   modules: readonly string[],
-  { repetitions, minSeconds, timeoutSeconds }: ProcessEffort,
+  { repetitions, minSeconds, timeoutSeconds, placement }: ProcessEffort,
   flags: readonly string[],
-  env: Readonly<Record<string, string>> = {},
 ): Promise<ToolResult> =>
   runTool(
     benchmarkModule,
@@ -87,11 +85,11 @@ export const runBenchmark = (
     ],
     timeoutSeconds,
     signal,
-    { env },
+    { env: environmentOf(placement) },
   );
 
 /** Google Benchmark's units of time. */
-export const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
 /** One run in Google Benchmark's JSON. The JSON is not validated, so any field may be missing. */
 export interface BenchmarkEntry {

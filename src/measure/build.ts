@@ -93,11 +93,8 @@ export async function buildCandidates(
     const [defaults, own] = [left.filter(isDefault), left.filter((one) => !isDefault(one))];
     if (isPart && own.length === 0) break;
     const seconds = secondsTo(until);
-    const { module, blamed, isLate } = await compile(
-      left,
-      seconds,
-      (own.length > 1 ? WORK_SHARE : 1) * seconds,
-    );
+    const workSeconds = (own.length > 1 ? WORK_SHARE : 1) * seconds;
+    const { module, blamed, isLate } = await compile(left, seconds, workSeconds);
     if (module !== null) return { module, built: left, refused };
     if (blamed.size > 0) {
       for (const [candidate, reason] of blamed) refused.set(candidate, reason);
@@ -190,21 +187,14 @@ async function compileOnce(
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
-  const linking = `--iree-hal-link-executables=${isLinked()}`;
   const repeats = meterOf(toolchain.device).repeats(toolchain.device, workloadFlops(workload));
-  // Constant operands are filled when the module is loaded. Constant evaluation would store them in every module.
-  const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
-  const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
-  const from = phase === null ? [] : [`--compile-from=${phase}`];
   const flags = [
-    ...toolchain.flags,
-    NO_CONVERSION,
-    NO_CHECKS,
-    linking,
+    ...[...toolchain.flags, NO_CONVERSION, NO_CHECKS, `--iree-hal-link-executables=${isLinked()}`],
     ...(repeats > 1 ? [`--iree-hal-benchmark-dispatch-repeat-count=${repeats}`] : []),
-    ...evaluation,
-    ...wholeProgram,
-    ...from,
+    // Constant operands are filled when the module is loaded. Constant evaluation would store them in every module.
+    ...(hasConstants(workload) ? ['--iree-opt-const-eval=false'] : []),
+    ...(await wholeProgramFlags(toolchain, candidates, name)),
+    ...(phase === null ? [] : [`--compile-from=${phase}`]),
   ];
   const longest = Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1));
   const compile = (...argv: string[]) =>

@@ -2,21 +2,15 @@
 import { meterOf } from '../backend/index.ts';
 import { workloadFlops, type OperationWork } from '../workload/workload.ts';
 import { failuresAlone } from './alone.ts';
-import { benchmark, type BenchmarkOptions } from './benchmark.ts';
+import { benchmark, type ProcessEffort, type Timings } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import { undisturbed } from './statistics.ts';
 import type { Toolchain } from './toolchain.ts';
 
-export interface CandidateTimings {
-  /** Undisturbed seconds of one execution: for each candidate one value per combination of sizes. */
-  readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** A message for each candidate that crashed, failed or timed out. */
-  readonly failed: ReadonlyMap<string, string>;
-}
-
 /**
  * Times these candidates of a module, interleaved.
+ * @returns undisturbed times: for each candidate one value per combination of sizes
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function timeCandidates(
@@ -24,8 +18,8 @@ export async function timeCandidates(
   workload: OperationWork,
   module: string,
   candidates: readonly string[],
-  options: BenchmarkOptions,
-): Promise<CandidateTimings> {
+  options: ProcessEffort,
+): Promise<Timings> {
   const modules = await loadedWith(toolchain, workload, module);
   if (modules === null)
     return {

@@ -2,33 +2,27 @@
 
 export type Elements = ArrayLike<number | bigint>;
 
+const ARRAYS = {
+  ...{ f64: Float64Array, f32: Float32Array },
+  ...{ i64: BigInt64Array, i32: Int32Array, i16: Int16Array, i8: Int8Array },
+};
+
+const isPlain = (elementType: string): elementType is keyof typeof ARRAYS =>
+  Object.hasOwn(ARRAYS, elementType);
+
 /** Little-endian elements of an MLIR element type; null for types without a byte-sized representation here. */
 export function decodeElements(bytes: Uint8Array, elementType: string): Elements | null {
   // Typed arrays need aligned data, so copy. `Buffer.slice` would not copy.
   const { buffer, byteLength } = new Uint8Array(bytes);
-  switch (elementType) {
-    case 'f64':
-      return new Float64Array(buffer, 0, byteLength >> 3);
-    case 'f32':
-      return new Float32Array(buffer, 0, byteLength >> 2);
-    case 'bf16': {
-      // A bf16 is the upper half of an f32.
-      const halves = new Uint16Array(buffer, 0, byteLength >> 1);
-      return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
-    }
-    case 'f16':
-      return Float32Array.from(new Uint16Array(buffer, 0, byteLength >> 1), halfToNumber);
-    case 'i64':
-      return new BigInt64Array(buffer, 0, byteLength >> 3);
-    case 'i32':
-      return new Int32Array(buffer, 0, byteLength >> 2);
-    case 'i16':
-      return new Int16Array(buffer, 0, byteLength >> 1);
-    case 'i8':
-      return new Int8Array(buffer);
-    default:
-      return null;
+  if (isPlain(elementType)) {
+    const Elements = ARRAYS[elementType];
+    return new Elements(buffer, 0, Math.floor(byteLength / Elements.BYTES_PER_ELEMENT));
   }
+  if (elementType !== 'f16' && elementType !== 'bf16') return null;
+  const halves = new Uint16Array(buffer, 0, byteLength >> 1);
+  if (elementType === 'f16') return Float32Array.from(halves, halfToNumber);
+  // A bf16 is the upper half of an f32.
+  return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
 }
 
 /** IEEE 754 binary16. */

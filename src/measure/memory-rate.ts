@@ -1,4 +1,5 @@
 // Measures how fast the machine reads its memory. The rate bounds the speed of code whose operands exceed all caches.
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /** Bytes that all threads together read: more than caches hold. */
@@ -35,25 +36,15 @@ export async function memoryRate(threads: number): Promise<number> {
   const each = BYTES / count;
   const readers = Array.from({ length: count }, () => new Worker(READER, { eval: true, workerData: each }));
   try {
-    await Promise.all(readers.map(answerOf));
+    await Promise.all(readers.map((reader) => once(reader, 'message')));
     let rate = 0;
     for (let pass = 0; pass < PASSES; pass++) {
-      const seconds = await Promise.all(
-        readers.map((reader) => {
-          reader.postMessage(null);
-          return answerOf(reader);
-        }),
-      );
-      rate = Math.max(rate, BYTES / Math.max(...seconds));
+      for (const reader of readers) reader.postMessage(null);
+      const seconds = await Promise.all(readers.map((reader) => once(reader, 'message')));
+      rate = Math.max(rate, BYTES / Math.max(...seconds.flat().map(Number)));
     }
     return rate;
   } finally {
     await Promise.all(readers.map((reader) => reader.terminate()));
   }
 }
-
-const answerOf = (reader: Worker): Promise<number> =>
-  new Promise((resolve, reject) => {
-    reader.once('message', resolve);
-    reader.once('error', reject);
-  });

@@ -30,6 +30,14 @@ const PAGE_BYTES = 4096;
 const TYPE = `tensor<${BYTES}xi8>`;
 const LAYOUT = `#hal.pipeline.layout<bindings = [${Array(3).fill('#hal.pipeline.binding<storage_buffer>').join(', ')}]>`;
 
+/** Stores the address of one argument in the result. */
+const storing = (
+  i: number,
+) => `        %memory${i} = hal.interface.binding.subspan layout(${LAYOUT}) binding(${i}) offset(%i0) : memref<${BYTES}xi8>
+        %index${i} = memref.extract_aligned_pointer_as_index %memory${i} : memref<${BYTES}xi8> -> index
+        %address${i} = arith.index_cast %index${i} : index to i64
+        memref.store %address${i}, %result[%i${i}] : memref<2xi64>`;
+
 /** A function that returns the addresses of its two arguments. */
 const ADDRESSES = `module {
   hal.executable.source private @executable {
@@ -42,16 +50,7 @@ const ADDRESSES = `module {
         %i0 = arith.constant 0 : index
         %i1 = arith.constant 1 : index
         %result = hal.interface.binding.subspan layout(${LAYOUT}) binding(2) offset(%i0) : memref<2xi64>
-${[0, 1]
-  .map(
-    (
-      i,
-    ) => `        %memory${i} = hal.interface.binding.subspan layout(${LAYOUT}) binding(${i}) offset(%i0) : memref<${BYTES}xi8>
-        %index${i} = memref.extract_aligned_pointer_as_index %memory${i} : memref<${BYTES}xi8> -> index
-        %address${i} = arith.index_cast %index${i} : index to i64
-        memref.store %address${i}, %result[%i${i}] : memref<2xi64>`,
-  )
-  .join('\n')}
+${[0, 1].map(storing).join('\n')}
         return
       }
     }
@@ -76,12 +75,9 @@ const known = new Map<string, Promise<readonly Placement[]>>();
 export function placementsHere(toolchain: Toolchain): Promise<readonly Placement[]> {
   const { runModule, device } = toolchain;
   if (!meterOf(device).hasPlacements) return Promise.resolve(['apart']);
-  let found = known.get(runModule);
-  if (found === undefined) {
-    found = findPlacements(toolchain);
-    known.set(runModule, found);
-    found.catch(() => known.delete(runModule));
-  }
+  const found = known.get(runModule) ?? findPlacements(toolchain);
+  known.set(runModule, found);
+  found.catch(() => known.delete(runModule));
   return found;
 }
 

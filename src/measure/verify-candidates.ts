@@ -55,6 +55,7 @@ export async function verifyCandidates(
   const forms = staticForms(workload);
   const guards = guarded !== null && isBuilt(guarded, stock) ? guarded : null;
   const isDispatch = candidatePhase(workload) !== null;
+  const type = resultTypeOf(workload);
   const isLarge = workloadBytes(workload) > LARGE_OPERANDS;
   const run = (...of: Parameters<typeof outputsOf>) =>
     isLarge ? oneAtATime.run(() => outputsOf(...of)) : outputsOf(...of);
@@ -72,20 +73,14 @@ export async function verifyCandidates(
     if (references === null) return null;
     // If the truth fails to run, outputs are compared with the default's alone.
     const truths = truth === undefined ? null : await plain(truth.name);
+    const allowanceAt = (form: number) => {
+      if (isDispatch) return dispatchAllowance(references[form]!, type);
+      return values === 'full' ? fullAllowance(forms[form]!, truths !== null) : exactAllowance(type);
+    };
     const verificationOf = (outputs: readonly Uint8Array[] | null): Verification =>
       verificationOfAll(
         outputs?.map((output, i) =>
-          compareOutputs(
-            references[i]!,
-            output,
-            resultTypeOf(workload),
-            truths?.[i],
-            isDispatch
-              ? dispatchAllowance(references[i]!, resultTypeOf(workload))
-              : values === 'full'
-                ? fullAllowance(forms[i]!, truths !== null)
-                : exactAllowance(resultTypeOf(workload)),
-          ),
+          compareOutputs(references[i]!, output, type, truths?.[i], allowanceAt(i)),
         ),
       );
     const betweenGuards = async (name: string): Promise<Verification> => {
@@ -115,22 +110,20 @@ export async function verifyCandidates(
     verifyOn('exact', false),
   ]);
   if (verified.includes(null)) return null;
+  const verdicts = new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
   // Each of these runs had its own process.
-  for (const name of names) {
-    if (verified.some((one) => one!.get(name)!.outcome !== 'right')) continue;
+  for (const name of [stock, ...names.filter((one) => verdicts.get(one)!.outcome === 'right')]) {
     noteRight(toolchain, module, name);
     if (guards !== null && isBuilt(guards, name)) noteRight(toolchain, guards.module!, name);
   }
-  for (const one of [module, ...(guards === null ? [] : [guards.module!])]) noteRight(toolchain, one, stock);
-  return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
+  return verdicts;
 }
 
 /** @param comparisons at each combination of sizes; undefined when the program failed */
 function verificationOfAll(comparisons: readonly Comparison[] | undefined): Verification {
   if (comparisons === undefined) return { outcome: 'run-error', reason: 'the program failed' };
-  const different = comparisons.find(({ equal }) => !equal);
-  if (different !== undefined)
-    return { outcome: 'wrong-result', reason: different.reason ?? 'outputs differ' };
+  const reason = comparisons.map((one) => one.reason).find((one) => one !== null);
+  if (reason !== undefined) return { outcome: 'wrong-result', reason };
   return { outcome: 'right', maxError: Math.max(...comparisons.map(({ maxError }) => maxError)) };
 }
 

@@ -7,9 +7,9 @@ import { decodeElements, type Elements } from './elements.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
 export interface Comparison {
-  readonly equal: boolean;
   /** Largest absolute difference of two elements; Infinity for a NaN, or for outputs that cannot be compared. */
   readonly maxError: number;
+  /** Why the outputs are not equal within tolerances; null if they are. */
   readonly reason: string | null;
 }
 
@@ -165,15 +165,11 @@ export function compareOutputs(
   { fromExpected, fromTruth }: Allowance = usualAllowance(elementType),
 ): Comparison {
   if (expected.length !== actual.length)
-    return {
-      equal: false,
-      maxError: Infinity,
-      reason: `${actual.length} bytes instead of ${expected.length}`,
-    };
-  if (Buffer.compare(expected, actual) === 0) return { equal: true, maxError: 0, reason: null };
+    return { maxError: Infinity, reason: `${actual.length} bytes instead of ${expected.length}` };
+  if (Buffer.compare(expected, actual) === 0) return { maxError: 0, reason: null };
   const [want, got] = [decodeElements(expected, elementType), decodeElements(actual, elementType)];
   if (want === null || got === null)
-    return { equal: false, maxError: Infinity, reason: `outputs of type ${elementType} differ` };
+    return { maxError: Infinity, reason: `outputs of type ${elementType} differ` };
   const maxError = largestError(want, got);
   let reason = firstBeyond(want, got, fromExpected);
   const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
@@ -183,7 +179,7 @@ export function compareOutputs(
     if (Number.isFinite(expectedError))
       reason = firstBeyond(exact, got, (value) => fromTruth(value, expectedError));
   }
-  return { equal: reason === null, maxError, reason };
+  return { maxError, reason };
 }
 
 const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));

@@ -1,5 +1,6 @@
 // Times functions of compiled modules on this machine. The number of repetitions depends on the function's own time.
-import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
+import type { Timings } from '../measure/benchmark.ts';
+import { timeCandidates } from '../measure/candidate-timings.ts';
 import { median, sumOf } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { staticForms, type OperationWork } from '../workload/workload.ts';
@@ -80,7 +81,7 @@ export class Timer {
   }
 
   /** Runs the default once. */
-  async timeDefault(path: string, timeoutSeconds: number): Promise<CandidateTimings> {
+  async timeDefault(path: string, timeoutSeconds: number): Promise<Timings> {
     const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds };
     const timed = await timeCandidates(this.#toolchain, this.#workload, path, [DEFAULT_NAME], options);
     const own = timed.seconds.get(DEFAULT_NAME);
