@@ -2,9 +2,9 @@
 import { backendNamed, configurationKey } from '../backend/index.ts';
 import { spaceSize } from '../search/space.ts';
 import type { Site } from '../site/site.ts';
-import { chooseRecord } from '../store/choose.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
+import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { measurementsOf, type Decided, type Measurements } from './measurement.ts';
 import { operationsOf, type ProfiledOperation } from './operation.ts';
@@ -36,7 +36,7 @@ export function profiled(
   return works.map((work, i) => {
     const { key, workload } = work;
     const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
-    const known = chooseRecord(store.findRecords([key], place.target, place.compiler), place.device, true);
+    const known = recordOf(store, { workload: key, ...place });
     // The decision is left out if this run has not tried its configuration.
     const isOf = ({ configuration }: Trial) =>
       known !== null && configurationKey(configuration) === configurationKey(known.configuration);

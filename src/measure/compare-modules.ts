@@ -76,11 +76,11 @@ const NARROW_PAIRS = 5;
  * @param isClear whether the pairs so far are enough
  * @throws what `measure` throws
  */
-export async function inPairs<T>(
-  first: string,
-  second: string,
+export async function inPairs<M, T>(
+  first: M,
+  second: M,
   { pairs, seconds, leastSeconds = seconds }: Extent,
-  measure: (module: string) => Promise<T>,
+  measure: (module: M) => Promise<T>,
   isClear: (measured: readonly (readonly [first: T, second: T])[]) => boolean = () => false,
 ): Promise<(readonly [first: T, second: T])[]> {
   const begun = performance.now();

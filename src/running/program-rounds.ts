@@ -16,7 +16,6 @@ import {
 } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { defaultStrategy } from '../search/index.ts';
-import { userName } from '../store/author.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -108,7 +107,7 @@ export async function tuneInProgram(
     const run = works.filter(({ key }) => stock.workloads.has(key));
     if (contendersOf(run).length === 0) return NOTHING;
     const notes = new Map(
-      run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site), userName())]),
+      run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site))]),
     );
     const contenders = run.map(({ key, workload, options, alike }): Contender => {
       const subject = subjectOf({ key, workload }, site);

@@ -1,5 +1,6 @@
 // The interface between tuning and timings. Timings are measured, or simulated in tests.
 import type { Configuration } from '../backend/configuration.ts';
+import type { Timings } from '../measure/benchmark.ts';
 import type { Placement } from '../measure/placement.ts';
 import type { TrialOutcome } from '../store/store.ts';
 
@@ -26,14 +27,13 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** One process that timed the default and some contestants, interleaved. Seconds are of one execution, at each size. */
-export interface TimedProcess extends Stratum {
+/**
+ * One process that timed the default and some contestants, interleaved. Seconds are of one execution, at each size. After a failure each of
+ * the other contestants was timed alone.
+ */
+export interface TimedProcess extends Stratum, Timings {
   /** Null if the process did not time the default; its contestants have no gains then. */
   readonly defaultSeconds: readonly number[] | null;
-  /** Seconds of contestants, by name. */
-  readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** Reasons of contestants that crashed, failed or took too long. After a failure each of the others was timed alone. */
-  readonly failed: ReadonlyMap<string, string>;
   /** Repetitions of each contestant. */
   readonly repetitions: number;
 }

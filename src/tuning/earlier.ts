@@ -6,10 +6,9 @@ import { carried } from '../search/counterpart.ts';
 import { legalPoints, without, type Point, type SearchSpace } from '../search/space.ts';
 import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
-import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import type { RecordKey, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
 import { spaceWithPrior } from './prior.ts';
-import { timedTrial } from './trials.ts';
 
 /** Number of configurations of earlier searches that a new search begins with. */
 const SEEDS = 4;
@@ -32,10 +31,6 @@ function earlierTrials(store: Store, subject: Subject): Trial[] {
 /** Strategy name of trials that compare a configuration of another device of the class with the default. */
 export const VERIFICATION = 'verification';
 
-/** The winner of another device, as a trial to begin with. */
-const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: TuningRecord): Trial =>
-  timedTrial({ configuration, seconds, ratio }, VERIFICATION);
-
 /** Whether the winner of another device has not been compared with the default on this device yet. */
 export const isVerifiable = (
   store: Store,
@@ -55,7 +50,7 @@ export const isVerifiable = (
 /** The current record of a subject. */
 export const recordOf = (
   store: Store,
-  { workload, target, compiler, device }: Subject,
+  { workload, target, compiler, device }: RecordKey,
 ): TuningRecord | null => chooseRecord(store.findRecords([workload], target, compiler), device, true);
 
 /** Distance to another shape, in doublings of its sizes, within which its trials are used. */
@@ -112,7 +107,8 @@ export function begunSpace(
     (one) => isMarked(one) || isExcluded?.(one) === true,
   );
   const own = earlierTrials(store, subject);
-  const earlier = (alike === null ? own : [...own, trialElsewhere(alike)])
+  const elsewhere = alike && { configuration: alike.configuration, ratio: alike.evidence.ratio };
+  const earlier = (elsewhere === null ? own : [...own, elsewhere])
     .filter(({ ratio }) => ratio !== null)
     .sort((a, b) => b.ratio! - a.ratio!);
   const byKey = new Map(earlier.map(({ configuration }) => [configurationKey(configuration), configuration]));

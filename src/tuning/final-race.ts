@@ -113,7 +113,3 @@ function stillRunning(runners: readonly Runner[]): readonly Runner[] {
 /** The best finalist with a claim; null if there is none and the default is best. */
 export const winner = ({ standings }: Pick<Race, 'standings'>): Standing | null =>
   standings.find(({ verdict }) => verdict === 'claim') ?? null;
-
-/** Whether an undecided finalist may still be faster than the default. */
-export const isOpen = (raced: Pick<Race, 'standings'>): boolean =>
-  winner(raced) === null && raced.standings.some(({ verdict }) => verdict === 'undecided');

@@ -1,5 +1,7 @@
 // Finals on this machine: compiles and verifies the default and the best few configurations in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Device } from '../backend/device.ts';
+import { meterOf } from '../backend/index.ts';
 import { buildCandidates, isBuilt } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { compiledFillers } from '../measure/common-modules.ts';
@@ -56,10 +58,11 @@ export function finalsSeconds(
   expected: ExpectedSeconds,
   sizes: number,
   isBrief: boolean,
-  { threads, startSeconds }: { readonly threads: number; readonly startSeconds: number },
+  device: Device,
 ): number {
   const all = secondsOfAll(expected);
-  const { likely, care } = effortOf(all, isBrief, threads);
+  const { startSeconds } = meterOf(device);
+  const { likely, care } = effortOf(all, isBrief, device.threads);
   const timed = [expected.ofDefault, ...expected.ofFinalists].map(
     (seconds) => repetitionsFor(seconds / sizes, care) * seconds,
   );
@@ -107,19 +110,15 @@ export async function prepareFinals(
   if (build.module === null || !isBuilt(build, DEFAULT_NAME)) return null;
 
   const all = secondsOfAll(expected);
-  const verified = await verifyCandidates(
-    toolchain,
-    workload,
-    build,
-    DEFAULT_NAME,
-    finalists.map(({ name }) => name).filter((name) => isBuilt(build, name)),
-    30 + 100 * all,
-    isGuarded ? reversed : null,
-  );
+  const built = finalists.map(({ name }) => name).filter((name) => isBuilt(build, name));
+  const guarded = isGuarded ? reversed : null;
+  const seconds = 30 + 100 * all;
+  const verified = await verifyCandidates(toolchain, workload, build, DEFAULT_NAME, built, seconds, guarded);
   if (verified === null) return null;
   const failed = refusedIn(build, finalists);
   const contestants: Contestant[] = [];
-  const timer = new Timer(toolchain, workload, expected.ofDefault);
+  const timer = new Timer(toolchain, workload);
+  timer.expect(DEFAULT_NAME, expected.ofDefault);
   for (const [i, finalist] of finalists.entries()) {
     const { name, configuration } = finalist;
     const verification = verified.get(name);
@@ -128,9 +127,8 @@ export async function prepareFinals(
       timer.expect(name, expected.ofFinalists[i]!);
     } else if (verification !== undefined) failed.push({ configuration, ...verification });
   }
-  const isWhole = [DEFAULT_NAME, ...contestants.map(({ name }) => name)].every((one) =>
-    isBuilt(reversed, one),
-  );
+  const timed = [DEFAULT_NAME, ...contestants.map(({ name }) => name)];
+  const isWhole = timed.every((name) => isBuilt(reversed, name));
   const modules = isWhole ? [build.module, reversed.module!] : [build.module];
   const { least, most, care } = effortOf(all, isBrief, toolchain.device.threads);
   // Clocks and caches settle after the compiler has ended.

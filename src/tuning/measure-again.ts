@@ -58,6 +58,7 @@ export async function raceWithDefault(
     ...raced.standings.map((one) => timedTrial(one, strategy)),
     ...raced.failed.map((one) => failedTrial(one, strategy)),
   ]);
+  // The database has runs of known trials only.
   notes.addRuns(runs);
   notes.markWrong(raced.failed);
   return raced;
@@ -73,10 +74,9 @@ export async function measureAgain(
   subject: Subject,
   bench: Bench,
   store: Store,
-  createdBy: string,
   isTimeLeft: () => boolean,
 ): Promise<Again> {
-  const notes = new SearchNotes(store, subject, createdBy);
+  const notes = new SearchNotes(store, subject);
   const raced = await raceWithDefault(record, subject, bench, notes, AGAIN, false, isTimeLeft);
   const [failure] = raced?.failed ?? [];
   if (failure !== undefined) return { drift: 'failed', now: null, reason: failure.reason };
@@ -88,7 +88,7 @@ export async function measureAgain(
   const drift = driftOf(standing, record.evidence);
   if (drift === 'busy') return { drift, now, reason: 'timings differ too much from process to process' };
   // A build may have marked the configuration in the meantime.
-  if (notes.unmarked(raced).standings.length > 0) write(record, raced, standing, drift === 'lost', notes);
+  if (notes.unmarked(raced).standings.length > 0) write(record, raced, drift === 'lost', notes);
   return { drift, now, reason: null };
 }
 
@@ -100,14 +100,9 @@ function driftOf({ verdict, low, high }: Standing, before: Interval): Drift {
 }
 
 /** The new claim counts more processes, so it replaces the old one. The interval of a lost record includes 1. */
-function write(
-  record: TuningRecord,
-  raced: Race,
-  standing: Standing,
-  isLost: boolean,
-  notes: SearchNotes,
-): void {
+function write(record: TuningRecord, raced: Race, isLost: boolean, notes: SearchNotes): void {
   const { configuration, evidence: before } = record;
+  const standing = raced.standings[0]!;
   const { ratio, low, high, processes, repetitions } = standing;
   const evidence = {
     ...notes.evidenceAgain(before, standing, raced),

@@ -1,5 +1,4 @@
 // The bench that measures on this machine, with the real compiler and runtime.
-import { meterOf } from '../backend/index.ts';
 import { textAfter } from '../measure/build.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { staticForms, type OperationWork } from '../workload/workload.ts';
@@ -11,21 +10,13 @@ import { Screener } from './screen.ts';
 export function realBench(toolchain: Toolchain, workload: OperationWork): Bench {
   const screener = new Screener(toolchain, workload);
   const sizes = staticForms(workload).length;
-  const { threads } = toolchain.device;
-  const { startSeconds } = meterOf(toolchain.device);
   return {
-    prepareBatch: (configurations, timeoutSeconds, modules) =>
-      screener.prepare(configurations, timeoutSeconds, modules),
-    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, { threads, startSeconds }),
-    prepareFinals: (configurations, expected, isBrief) =>
-      prepareFinals(
-        toolchain,
-        workload,
-        configurations,
-        expected,
-        isBrief,
-        screener.compiledWith(configurations),
-      ),
-    textAfter: (configuration, phase) => textAfter(toolchain, workload, configuration, phase),
+    prepareBatch: (...batch) => screener.prepare(...batch),
+    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device),
+    prepareFinals(configurations, expected, isBrief) {
+      const screened = screener.compiledWith(configurations);
+      return prepareFinals(toolchain, workload, configurations, expected, isBrief, screened);
+    },
+    textAfter: (...of) => textAfter(toolchain, workload, ...of),
   };
 }

@@ -8,8 +8,11 @@ import type { Toolchain } from '../measure/toolchain.ts';
 import type { RecordKey, TuningRecord } from '../store/store.ts';
 import type { OperationWork } from '../workload/workload.ts';
 
+/** A workload on one device. */
+type Place = Pick<RecordKey, 'workload' | 'target' | 'device'>;
+
 /** The newer default's time over the older default's time; above 1 is slower. */
-export interface DefaultChange extends Pick<RecordKey, 'workload' | 'target' | 'device'>, Interval {
+export interface DefaultChange extends Place, Interval {
   readonly oldSeconds: number;
   readonly newSeconds: number;
   /** Whether both were timed in turns now, or each when its record was made. */
@@ -65,40 +68,31 @@ const LEAST_SECONDS = 0.02;
  * @throws StoppedError
  */
 export async function measuredChange(
-  about: Pick<RecordKey, 'workload' | 'target' | 'device'>,
+  place: Place,
   workload: OperationWork,
   { older, newer }: { readonly older: Toolchain; readonly newer: Toolchain },
   seconds: number,
 ): Promise<DefaultChange | string> {
-  const modules = new Map<string, { readonly toolchain: Toolchain; readonly module: string }>();
-  for (const [name, toolchain] of Object.entries({ older, newer })) {
+  const modules = new Map<Toolchain, string>();
+  for (const toolchain of [older, newer]) {
     const { module, refused } = await buildCandidates(toolchain, workload, [stockCandidate(NAME)], 'stock');
     if (module === null) return refused.get(NAME) ?? 'it does not compile';
-    modules.set(name, { toolchain, module });
+    modules.set(toolchain, module);
   }
   const failures: string[] = [];
-  const time = async (name: string): Promise<number> => {
-    const { toolchain, module } = modules.get(name)!;
+  const time = async (toolchain: Toolchain): Promise<number> => {
     const options = { repetitions: REPETITIONS, minSeconds: LEAST_SECONDS, timeoutSeconds: 60 };
-    const timed = await timeCandidates(toolchain, workload, module, [NAME], options);
+    const timed = await timeCandidates(toolchain, workload, modules.get(toolchain)!, [NAME], options);
     failures.push(...timed.failed.values());
     const own = timed.seconds.get(NAME);
     return own === undefined ? NaN : geometricMean(own);
   };
-  const measured = await inPairs(
-    'newer',
-    'older',
-    { pairs: PAIRS, seconds, leastSeconds: 2 * seconds },
-    time,
-  );
+  const extent = { pairs: PAIRS, seconds, leastSeconds: 2 * seconds };
+  const measured = await inPairs(newer, older, extent, time);
   const pairs = measured.filter((pair) => pair.every(Number.isFinite));
   if (pairs.length < LEAST_PAIRS) return failures[0] ?? 'it takes too long to be timed often enough';
   const { ratio, low, high, seconds: times } = comparisonOf(pairs);
-  const { workload: key, target, device } = about;
-  return {
-    ...{ workload: key, target, device, ratio, low, high },
-    ...{ oldSeconds: times[1], newSeconds: times[0], source: 'measured' },
-  };
+  return { ...place, ratio, low, high, oldSeconds: times[1], newSeconds: times[0], source: 'measured' };
 }
 
 const NAME = 'stock';

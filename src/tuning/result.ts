@@ -2,7 +2,7 @@
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation } from '../measure/statistics.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
-import { isOpen, winner, type Race } from './final-race.ts';
+import { winner, type Race } from './final-race.ts';
 
 export interface TuningResult {
   readonly configuration: Configuration;
@@ -27,7 +27,8 @@ export function decisionOf(raced: Race, searched: Searched): TuningResult {
   const { processes, repetitions, defaultSeconds } = best ?? raced;
   const common = { defaultSeconds, processes, repetitions, noiseFloor, ...searched };
   if (best === null) {
-    const complete = searched.complete && !isOpen(raced);
+    // An undecided finalist may still be faster than the default.
+    const complete = searched.complete && !raced.standings.some(({ verdict }) => verdict === 'undecided');
     const evidence = { ...common, ...itself(defaultSeconds), complete };
     return { configuration: DEFAULT_CONFIGURATION, evidence };
   }

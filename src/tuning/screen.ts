@@ -48,7 +48,6 @@ const WHICH_ARE_FAST: Question = {
 interface Part {
   readonly build: Build;
   readonly built: readonly Contestant[];
-  readonly hasDefault: boolean;
 }
 
 /** A compiled module with the default and some configurations, and the names of their functions. */
@@ -108,11 +107,10 @@ export class Screener {
     const candidates = contestants.map(({ name, configuration }) =>
       candidateOf(name, configuration, this.#workload, this.#toolchain.release),
     );
-    const hasDefault = !this.#isSlow;
-    const all = hasDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
+    const all = this.#isSlow ? candidates : [stockCandidate(DEFAULT_NAME), ...candidates];
     const module = `batch${this.#modules++}`;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, module, timeoutSeconds);
-    const part = { build, built: contestants.filter(({ name }) => isBuilt(build, name)), hasDefault };
+    const part = { build, built: contestants.filter(({ name }) => isBuilt(build, name)) };
     this.#parts.push(part);
     return part;
   }
@@ -133,12 +131,14 @@ export class Screener {
     failed: readonly Failure[],
     timeoutSeconds: number,
   ): Promise<Batch> {
-    const end = performance.now() / 1000 + timeoutSeconds;
-    const secondsLeft = () => end - performance.now() / 1000;
+    const begun = performance.now() / 1000;
     const contestants = compiled.flatMap(({ built }) => built);
-    const nothing: Batch = { contestants, processes: [], failed, problem: null };
     const first = (compiled.find(({ build }) => build.module !== null) ?? compiled[0]!).build;
-    if (first.module === null) return { ...nothing, problem: await this.#problemOf(first, timeoutSeconds) };
+    const nothing = async (ending?: string): Promise<Batch> => {
+      const problem = await this.#problemOf(first, timeoutSeconds, ending);
+      return { contestants, processes: [], failed, problem };
+    };
+    if (first.module === null) return nothing();
     // Clocks and caches settle after the compiler has ended.
     await sleep(20);
     const isFirst = Number.isNaN(this.#timer.defaultSeconds);
@@ -147,18 +147,16 @@ export class Screener {
       // The default runs once alone first, because a slow default must not run ten times.
       const { seconds, failed } = await this.#timer.timeDefault(first.module, timeoutSeconds * DEFAULT_SHARE);
       alone = seconds.get(DEFAULT_NAME) ?? null;
-      if (alone === null)
-        return {
-          ...nothing,
-          problem: await this.#problemOf(first, timeoutSeconds, failed.get(DEFAULT_NAME)),
-        };
+      if (alone === null) return nothing(failed.get(DEFAULT_NAME));
     }
     const isSlow = this.#isSlow;
-    const modules = compiled.flatMap(({ build, hasDefault }) =>
-      build.module === null ? [] : [{ build, path: build.module, hasDefault: hasDefault && !isSlow }],
+    const modules = compiled.flatMap(({ build }) =>
+      build.module === null
+        ? []
+        : [{ build, path: build.module, hasDefault: !isSlow && isBuilt(build, DEFAULT_NAME) }],
     );
-    const share = isFirst && isSlow ? FIRST_BATCH_SHARE : 1;
-    const isTimeLeft = () => secondsLeft() > (1 - share) * timeoutSeconds;
+    const end = begun + (isFirst && isSlow ? FIRST_BATCH_SHARE : 1) * timeoutSeconds;
+    const secondsLeft = () => end - performance.now() / 1000;
     const field: Field = {
       ...{ contestants, failed, hasDefault: !isSlow, leastProcesses: 1, mostProcesses: PROCESSES },
       strata: placements.map((placement) => ({ placement, build: 0 })),
@@ -168,17 +166,14 @@ export class Screener {
           const own = names.filter((name) => isBuilt(module.build, name));
           if (own.length === 0 && names.length > 0) continue;
           // A hanging candidate must not use up the time of the others.
-          const seconds = Math.max(
-            LEAST_SHARE * timeoutSeconds,
-            secondsLeft() - (1 - share) * timeoutSeconds,
-          );
+          const seconds = Math.max(LEAST_SHARE * timeoutSeconds, secondsLeft());
           const process = await this.#timer.time(module, own, stratum, SCREENING, seconds);
           processes.push(isSlow ? { ...process, defaultSeconds: alone } : process);
         }
         return processes;
       },
     };
-    const raced = await race(field, WHICH_ARE_FAST, isTimeLeft);
+    const raced = await race(field, WHICH_ARE_FAST, () => secondsLeft() > 0);
     return { ...raced, problem: null };
   }
 

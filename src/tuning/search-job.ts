@@ -48,7 +48,6 @@ export interface SearchJob {
   readonly onProgress?: (progress: SearchProgress) => void;
   /** Seconds on a monotonic clock. */
   readonly clock: () => number;
-  readonly createdBy: string;
   /** The winner on another device of the class. */
   readonly alike?: TuningRecord;
 }

@@ -1,24 +1,24 @@
 // Database entries of one search, and entries that other processes made during it.
 import { configurationKey } from '../backend/index.ts';
+import { writtenNow } from '../store/author.ts';
 import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import type { Failure } from './bench.ts';
 import { markedIn, recordOf } from './earlier.ts';
 import type { Race, Standing } from './final-race.ts';
 import type { Searched, TuningResult } from './result.ts';
-import { evidenceAgain } from './timed-again.ts';
+import { judge } from './rule.ts';
+import { finalsOf } from './timed-again.ts';
 
 /** The view of one search on the database. Methods throw the errors of the store. */
 export class SearchNotes {
   readonly #store: Store;
   readonly #subject: Subject;
-  readonly #createdBy: string;
   /** The record before this search. */
   readonly before: TuningRecord | null;
 
-  constructor(store: Store, subject: Subject, createdBy: string) {
+  constructor(store: Store, subject: Subject) {
     this.#store = store;
     this.#subject = subject;
-    this.#createdBy = createdBy;
     this.before = recordOf(store, subject);
   }
 
@@ -30,9 +30,9 @@ export class SearchNotes {
     this.#store.addRuns(this.#subject, runs);
   }
 
-  /** Marks finalists with a wrong output. */
+  /** Marks configurations with a wrong output. */
   markWrong(failed: readonly Failure[]): void {
-    const written = this.#written();
+    const written = writtenNow();
     this.#store.addMarks(
       this.#subject,
       failed.flatMap(({ configuration, outcome, reason }) =>
@@ -52,7 +52,7 @@ export class SearchNotes {
    * @returns the record for the next build, which may be another process' better one
    */
   record(result: TuningResult, timedAgain?: { raced: Race; searched: Searched }): TuningResult {
-    this.#store.putRecord(this.#subject, { ...result, ...this.#written() });
+    this.#store.putRecord(this.#subject, { ...result, ...writtenNow() });
     if (timedAgain !== undefined) this.#recordTimedAgain(result, timedAgain.raced, timedAgain.searched);
     const record = recordOf(this.#store, this.#subject);
     if (record === null) return result;
@@ -60,9 +60,22 @@ export class SearchNotes {
     return { configuration, evidence, ...(alternative && { alternative }) };
   }
 
-  /** Evidence from all finals of a configuration, those of this race included. */
-  evidenceAgain(before: Evidence, standing: Standing, raced: Race): Evidence {
-    return evidenceAgain(before, standing, raced, this.#store.runs(this.#subject));
+  /** Earlier evidence, replaced by that from all finals of a configuration, those of this race included. */
+  evidenceAgain(
+    before: Evidence,
+    { configuration, seconds, defaultSeconds, processes, repetitions, maxError, ...last }: Standing,
+    { noiseFloor }: Race,
+  ): Evidence {
+    const finals = finalsOf(this.#store.runs(this.#subject), configuration);
+    const isPooled = finals.length > processes;
+    const { ratio, low, high } = isPooled ? judge(finals) : last;
+    return {
+      ...before,
+      ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor },
+      processes: isPooled ? finals.length : processes,
+      repetitions: repetitions + (isPooled ? before.repetitions : 0),
+      maxError: Math.max(maxError, before.maxError),
+    };
   }
 
   /** Replaces the evidence of an earlier winner that lost this race, or its old evidence would go on winning. */
@@ -82,9 +95,5 @@ export class SearchNotes {
   /** @param budgetSeconds of this try; a larger budget tries again */
   undecided(reason: string, budgetSeconds: number): void {
     this.#store.noteUndecided(this.#subject, reason, budgetSeconds);
-  }
-
-  #written(): { createdAt: string; createdBy: string } {
-    return { createdAt: new Date().toISOString(), createdBy: this.#createdBy };
   }
 }

@@ -1,9 +1,8 @@
 // Pools all finals of a record that was timed again.
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import type { Evidence, Run } from '../store/store.ts';
-import type { Race, Standing } from './final-race.ts';
-import { judge, type Process } from './rule.ts';
+import type { Run } from '../store/store.ts';
+import type { Process } from './rule.ts';
 
 /**
  * Processes of all finals of a configuration.
@@ -22,27 +21,4 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
     const gains = seconds.map((value, size) => Math.log(defaultSeconds[size]! / value));
     return [{ stratum: `${tuning} ${placement} ${build}`, gains }];
   });
-}
-
-/**
- * Evidence from all finals of a configuration.
- * @param before earlier evidence
- * @param runs of its subject, those of `standing` included
- */
-export function evidenceAgain(
-  before: Evidence,
-  { configuration, seconds, defaultSeconds, processes, repetitions, maxError, ...last }: Standing,
-  { noiseFloor }: Race,
-  runs: readonly Run[],
-): Evidence {
-  const finals = finalsOf(runs, configuration);
-  const isPooled = finals.length > processes;
-  const { ratio, low, high } = isPooled ? judge(finals) : last;
-  return {
-    ...before,
-    ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor },
-    processes: isPooled ? finals.length : processes,
-    repetitions: repetitions + (isPooled ? before.repetitions : 0),
-    maxError: Math.max(maxError, before.maxError),
-  };
 }

@@ -9,13 +9,6 @@ import type { Stratum, TimedProcess } from './bench.ts';
 /** Name of the default's function in every module. */
 export const DEFAULT_NAME = 'stock';
 
-/** Default and contestants in one compiled module. The name of a contestant is that of its function. */
-export interface TimedModule {
-  readonly path: string;
-  /** Whether the module has the default, and times it. */
-  readonly hasDefault: boolean;
-}
-
 /** Effort of timing a function in one process. */
 export interface Care {
   /** Seconds for all repetitions. */
@@ -59,23 +52,20 @@ export function repetitionsFor(seconds: number, { seconds: room, least, most }: 
 export class Timer {
   readonly #toolchain: Toolchain;
   readonly #workload: OperationWork;
-  /** Seconds of one run at every size, by contestant. */
+  /** Seconds of one run at every size, by function. */
   readonly #known = new Map<string, number>();
-  #default: number;
 
-  /** @param defaultSeconds of one run of the default at every size; NaN before it was timed */
-  constructor(toolchain: Toolchain, workload: OperationWork, defaultSeconds = NaN) {
+  constructor(toolchain: Toolchain, workload: OperationWork) {
     this.#toolchain = toolchain;
     this.#workload = workload;
-    this.#default = defaultSeconds;
   }
 
   /** Seconds of one run of the default at every size; NaN before it was timed. */
   get defaultSeconds(): number {
-    return this.#default;
+    return this.#known.get(DEFAULT_NAME) ?? NaN;
   }
 
-  /** Sets the expected time of a contestant, in seconds of one run at every size. */
+  /** Sets the expected time of a function, in seconds of one run at every size. */
   expect(name: string, seconds: number): void {
     this.#known.set(name, seconds);
   }
@@ -84,41 +74,44 @@ export class Timer {
   async timeDefault(path: string, timeoutSeconds: number): Promise<Timings> {
     const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds };
     const timed = await timeCandidates(this.#toolchain, this.#workload, path, [DEFAULT_NAME], options);
-    const own = timed.seconds.get(DEFAULT_NAME);
-    if (own !== undefined) this.#default = sumOf(own);
+    for (const [name, own] of timed.seconds) this.expect(name, sumOf(own));
     return timed;
   }
 
-  /** Times contestants of a module in one process. A far slower default gets its own process. */
+  /**
+   * Times contestants of a module in one process. A far slower default gets its own process.
+   * @param module whether it has the default, and times it
+   * @param names of the contestants, which are those of their functions
+   */
   async time(
-    { path, hasDefault }: TimedModule,
+    { path, hasDefault }: { readonly path: string; readonly hasDefault: boolean },
     names: readonly string[],
     { placement, build }: Stratum,
     care: Care,
     timeoutSeconds = Infinity,
   ): Promise<TimedProcess> {
     const known = names.flatMap((name) => this.#known.get(name) ?? []);
+    const ofDefault = this.defaultSeconds;
     // Contestants are assumed to be as slow as the default until one was timed.
-    const typical = known.length === 0 ? this.#default : median(known);
+    const typical = known.length === 0 ? ofDefault : median(known);
     const isApart =
-      hasDefault && names.length > 0 && this.#default > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
+      hasDefault && names.length > 0 && ofDefault > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
     const sizes = staticForms(this.#workload).length;
     const run = (some: readonly string[], seconds: number) => {
       const repetitions = repetitionsFor(seconds / sizes, care);
-      const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (this.#default || 0));
+      const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (ofDefault || 0));
       return timeCandidates(this.#toolchain, this.#workload, path, some, {
         ...{ repetitions, minSeconds: LEAST_SECONDS, placement },
         timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + some.length * repetitions * longest),
       });
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];
-    const apart = isApart ? await run(stock, this.#default) : null;
+    const apart = isApart ? await run(stock, ofDefault) : null;
     const timed = await run(isApart ? names : [...stock, ...names], typical);
-    const defaultSeconds = (apart ?? timed).seconds.get(DEFAULT_NAME) ?? null;
-    if (defaultSeconds !== null) this.#default = sumOf(defaultSeconds);
-    const seconds = new Map(timed.seconds);
+    const seconds = new Map([...(apart?.seconds ?? []), ...timed.seconds]);
+    for (const [name, one] of seconds) this.expect(name, sumOf(one));
+    const defaultSeconds = seconds.get(DEFAULT_NAME) ?? null;
     seconds.delete(DEFAULT_NAME);
-    for (const [name, one] of seconds) this.#known.set(name, sumOf(one));
     const repetitions = repetitionsFor(typical / sizes, care);
     return { placement, build, defaultSeconds, seconds, failed: timed.failed, repetitions };
   }

@@ -1,14 +1,13 @@
 // From batches and races to trials and runs of the database.
-import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
 import type { Batch, Contestant, Failure, TimedProcess } from './bench.ts';
+import type { Rated } from './worth.ts';
 
-/** A configuration, its seconds of one execution (over sizes, the geometric mean), and the default's time over its time. */
-interface Timed {
-  readonly configuration: Configuration;
+interface Timed extends Rated {
+  /** Of one execution; over sizes, the geometric mean. */
   readonly seconds: number;
-  readonly ratio: number;
 }
 
 export const timedTrial = ({ configuration, seconds, ratio }: Timed, strategy: string): Trial => ({

@@ -26,9 +26,9 @@ export interface Budget {
   /** Number of batches that are compiled at once, each of another search. */
   readonly compilesAtOnce: number;
   /** Whether each search runs to its end: no program says which matters more. */
-  readonly isEachAlone?: boolean;
+  readonly isEachAlone?: boolean | undefined;
   /** Ends the searches early. Steps under way are still decided. */
-  readonly finishEarly?: AbortSignal;
+  readonly finishEarly?: AbortSignal | undefined;
   /** Seconds on a monotonic clock. */
   readonly clock: () => number;
 }

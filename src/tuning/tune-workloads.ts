@@ -11,13 +11,13 @@ import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { noTuner, type Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
-import { userName } from '../store/author.ts';
-import { chooseRecord, lacksFamily } from '../store/choose.ts';
+import { lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { Semaphore } from '../system/semaphore.ts';
 import { isOperationWork, likelyCost, type Workload } from '../workload/workload.ts';
+import { recordOf } from './earlier.ts';
 import { likelyCompilesAtOnce, measuringAlone, toolchainOf } from './here.ts';
 import { realBench } from './real-bench.ts';
 import type { TuningResult } from './result.ts';
@@ -117,8 +117,7 @@ const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
 
 /** A record that another process has made for a workload, if it answers everything; else null. */
 export function recordSince(work: Work, store: Store, site: Site): TuningRecord | null {
-  const { target, compiler, device } = placeOf(site);
-  const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
+  const found = recordOf(store, { workload: work.key, ...placeOf(site) });
   if (found === null || isSameSearch(found, work.goesOnFrom)) return null;
   const families = backendNamed(site.target.key)?.familiesOf(work.workload, work.options) ?? [];
   return lacksFamily(found.evidence, families) ? null : found;
@@ -187,7 +186,7 @@ export async function tuneWorkloads(
     const compiles = new Semaphore(compilesAtOnce);
     const isAlone = options.isEachAlone === true || left.length === 1;
     const effort = options.effort ?? (isAlone ? EFFORT_ALONE : DEFAULT_EFFORT);
-    const { onProgress, finishEarly } = options;
+    const { isEachAlone, finishEarly } = options;
     const parts = left.map((work, i) => {
       // Several are compiled at once.
       const own = join(folder, String(i));
@@ -200,15 +199,12 @@ export async function tuneWorkloads(
         effort,
         budgetSeconds: share,
         clock,
-        createdBy: userName(),
         ...(work.alike && options.again?.has(work.key) !== true && { alike: work.alike }),
-        ...(onProgress && {
-          onProgress: (progress) => {
-            const decided = results.size + undecided.size;
-            const secondsLeft = Math.max(0, end - clock());
-            onProgress({ ...progress, secondsLeft, workloads: works.length, decided });
-          },
-        }),
+        onProgress: (progress) => {
+          const decided = results.size + undecided.size;
+          const secondsLeft = Math.max(0, end - clock());
+          options.onProgress?.({ ...progress, secondsLeft, workloads: works.length, decided });
+        },
       });
       return {
         work,
@@ -222,13 +218,8 @@ export async function tuneWorkloads(
       parts,
       // A user with a smaller budget gets what is possible within it.
       {
-        end,
-        clock,
-        effort,
-        compilesAtOnce,
-        ...(options.isEachAlone === true && { isEachAlone: true }),
+        ...{ end, clock, effort, compilesAtOnce, isEachAlone, finishEarly },
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
-        ...(finishEarly && { finishEarly }),
       },
       ({ work }, result) => {
         if (result !== null) {

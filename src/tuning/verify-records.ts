@@ -5,7 +5,6 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { because, type Reason } from '../system/reason.ts';
-import { userName } from '../store/author.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { isOperationWork, type Workload } from '../workload/workload.ts';
@@ -59,16 +58,11 @@ export async function verifyRecords(
         );
       const subject = store.subject(record);
       if (subject === undefined || !isOperationWork(subject.workloadForm)) continue;
-      const toolchain = toolchainOf(
-        site,
-        tools,
-        join(folder, String(i)),
-        surroundings.cacheDirectory,
-        signal,
-      );
+      const own = join(folder, String(i));
+      const toolchain = toolchainOf(site, tools, own, surroundings.cacheDirectory, signal);
       const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));
       const bench = realBench(toolchain, subject.workloadForm);
-      const again = await measureAgain(record, subject, bench, store, userName(), () => clock() < until);
+      const again = await measureAgain(record, subject, bench, store, () => clock() < until);
       note({ record, again });
     }
     return null;

@@ -6,7 +6,7 @@ import type { Point, SearchSpace } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import type { Bench, Field, ReadyBatch } from './bench.ts';
+import type { Bench, ReadyBatch } from './bench.ts';
 import { alternativeOf, finalistsOf } from './alternative.ts';
 import { begunSpace, isVerifiable, markedIn, VERIFICATION } from './earlier.ts';
 import { finalRace, winner } from './final-race.ts';
@@ -61,7 +61,7 @@ export class WorkloadSearch {
 
   constructor(bench: Bench, store: Store, job: SearchJob) {
     this.#bench = bench;
-    this.#notes = new SearchNotes(store, job.subject, job.createdBy);
+    this.#notes = new SearchNotes(store, job.subject);
     this.#job = job;
     const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
@@ -190,32 +190,24 @@ export class WorkloadSearch {
       this.#expected(finalists.map(({ ratio }) => ratio)),
       isBrief,
     );
-    return (isTimeLeft, preparedSeconds) => this.#decide(finals, complete, isTimeLeft, preparedSeconds);
-  }
-
-  /** @param complete whether the search has come to its end */
-  async #decide(
-    finals: Field | null,
-    complete: boolean,
-    isTimeLeft: () => boolean,
-    preparedSeconds: number,
-  ): Promise<TuningResult | null> {
-    const begun = this.#job.clock();
-    const raced =
-      finals &&
-      (await finalRace(finals, isTimeLeft, (process, round) => {
-        this.#notes.addRuns(runsOf(finals.contestants, process, 'finals', round));
-      }));
-    this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
-    if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-    this.#notes.addTrials(raced.failed.map((one) => failedTrial(one, this.#strategy.name)));
-    this.#notes.markWrong(raced.failed);
-    const searched = this.#searched(complete);
-    const unmarked = this.#notes.unmarked(raced);
-    const result = decisionOf(unmarked, searched);
-    const alternative = alternativeOf(result, unmarked, searched);
-    if (alternative !== null) this.#notes.record(alternative);
-    return this.#notes.record(result, { raced, searched });
+    return async (isTimeLeft, preparedSeconds) => {
+      const begun = this.#job.clock();
+      const raced =
+        finals &&
+        (await finalRace(finals, isTimeLeft, (process, round) => {
+          this.#notes.addRuns(runsOf(finals.contestants, process, 'finals', round));
+        }));
+      this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
+      if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
+      this.#notes.addTrials(raced.failed.map((one) => failedTrial(one, this.#strategy.name)));
+      this.#notes.markWrong(raced.failed);
+      const searched = this.#searched(complete);
+      const unmarked = this.#notes.unmarked(raced);
+      const result = decisionOf(unmarked, searched);
+      const alternative = alternativeOf(result, unmarked, searched);
+      if (alternative !== null) this.#notes.record(alternative);
+      return this.#notes.record(result, { raced, searched });
+    };
   }
 
   /** Decides for the default by the batches alone, if no configuration seems to be faster. */
@@ -225,16 +217,12 @@ export class WorkloadSearch {
 
   /** Whether the strategy is asked for more. */
   get #isSearching(): boolean {
-    return this.#hasPoints && this.#trials < this.#mostTrials && this.#idle < this.#patience;
+    const patience = Math.min(this.#job.effort.patience, this.#strategy.patience ?? Infinity);
+    return this.#hasPoints && this.#trials < this.#mostTrials && this.#idle < patience;
   }
 
   get #mostTrials(): number {
     return Math.min(this.#job.effort.maxTrials, this.#strategy.enough ?? Infinity);
-  }
-
-  /** Batches in a row without a gain that end the search. */
-  get #patience(): number {
-    return Math.min(this.#job.effort.patience, this.#strategy.patience ?? Infinity);
   }
 
   get #hasFollowUps(): boolean {
@@ -245,13 +233,9 @@ export class WorkloadSearch {
   async #followUps(count: number): Promise<Configuration[]> {
     this.#isFollowed = true;
     const { subject, backend, options } = this.#job;
-    const found = await backend.wholeProgram?.followUps(
-      subject.workloadForm,
-      this.#ranks
-        .best(count)
-        .map(({ configuration, ratio }) => ({ configuration, seconds: this.#secondsOf(ratio) })),
-      options,
-      (configuration, phase) => this.#bench.textAfter(configuration, phase),
+    const best = this.#ranks.best(count).map((one) => ({ ...one, seconds: this.#secondsOf(one.ratio) }));
+    const found = await backend.wholeProgram?.followUps(subject.workloadForm, best, options, (...of) =>
+      this.#bench.textAfter(...of),
     );
     return (found ?? []).filter((one) => !this.#isMarked(one));
   }

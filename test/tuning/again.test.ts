@@ -46,7 +46,6 @@ const job: TuningJob = {
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 8, maxTrials: 40 },
   budgetSeconds: 1000,
   clock: () => (seconds += 0.1),
-  createdBy: 'test',
 };
 const tune = async (machine: Machine) => (await tuneWorkload(syntheticBench(machine), store, job))!;
 const put = (configuration: Configuration, evidence: Partial<Evidence>) => {

@@ -33,7 +33,6 @@ const job: TuningJob = {
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 24 },
   budgetSeconds: 120,
   clock: () => performance.now() / 1000,
-  createdBy: 'test',
 };
 
 function prepare() {

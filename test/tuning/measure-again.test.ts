@@ -31,7 +31,7 @@ function put(evidence: Partial<Evidence>) {
 }
 
 const record = () => recordOf(store, subject)!;
-const again = (bench: Bench) => measureAgain(record(), subject, bench, store, 'me', () => true);
+const again = (bench: Bench) => measureAgain(record(), subject, bench, store, () => true);
 const at = (ratio: number, spread = 0.01): Machine => ({
   spread,
   gainOf: ({ kind }) => (kind === 'default' ? 1 : ratio),

@@ -3,8 +3,13 @@ import { expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Field, Stratum } from '../../src/tuning/bench.ts';
-import { finalRace as race, isOpen, winner } from '../../src/tuning/final-race.ts';
+import { finalRace as race, winner, type Race } from '../../src/tuning/final-race.ts';
 import { STRATA } from '../../src/tuning/finals.ts';
+import { decisionOf } from '../../src/tuning/result.ts';
+
+/** Whether an undecided finalist keeps the decision from being final. */
+const isOpen = (raced: Race) =>
+  !decisionOf(raced, { trials: 1, tuningSeconds: 1, families: [], complete: true }).evidence.complete;
 
 const tile = (i: number): TileConfiguration => ({
   version: 1,

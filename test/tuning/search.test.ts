@@ -32,7 +32,6 @@ const job: TuningJob = {
   effort: DEFAULT_EFFORT,
   budgetSeconds: 1000,
   clock: () => 0,
-  createdBy: 'test',
 };
 
 async function tune(machine: Machine, change: Partial<TuningJob> = {}) {

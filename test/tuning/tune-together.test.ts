@@ -73,7 +73,6 @@ function program(
         effort: DEFAULT_EFFORT,
         budgetSeconds,
         clock,
-        createdBy: 'test',
       });
       return { m, search, bench: made, count: 1, likelyCost: m, programSeconds };
     });

@@ -5,6 +5,7 @@ import { textAfter } from '../../src/measure/build.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { userName } from '../../src/store/author.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { StrategyFactory } from '../../src/search/strategy.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -44,7 +45,6 @@ const job = (change: Partial<TuningJob> = {}): TuningJob => ({
   // The number of trials ends the search, on a busy machine too.
   budgetSeconds: 120,
   clock: () => performance.now() / 1000,
-  createdBy: 'test',
   ...change,
 });
 
@@ -91,7 +91,11 @@ describe('tuning a workload', () => {
     expect(result!.configuration.kind).toBe('tile');
     expect(result!.evidence.low).toBeGreaterThan(1);
     const [record] = store.findRecords([subject.workload], 'target', 'compiler');
-    expect(record).toMatchObject({ configuration: result!.configuration, createdBy: 'test', failure: null });
+    expect(record).toMatchObject({
+      configuration: result!.configuration,
+      createdBy: userName(),
+      failure: null,
+    });
     return result!.evidence;
   };
 

@@ -24,7 +24,6 @@ const job: TuningJob = {
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 2, maxTrials: 2 },
   budgetSeconds: 40,
   clock: () => performance.now() / 1000,
-  createdBy: 'test',
 };
 
 /** Tunes with tools that do something else; says what is undecided then. */

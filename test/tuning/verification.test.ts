@@ -5,6 +5,7 @@ import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
+import { userName } from '../../src/store/author.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store, TuningRecord } from '../../src/store/store.ts';
 import { VERIFICATION } from '../../src/tuning/earlier.ts';
@@ -50,7 +51,6 @@ const plain: TuningJob = {
   effort: DEFAULT_EFFORT,
   budgetSeconds: 1000,
   clock: () => 0,
-  createdBy: 'test',
 };
 const job: TuningJob = { ...plain, alike };
 
@@ -79,7 +79,7 @@ describe('what won on another device of the class', () => {
     expect(bench.batches).toEqual([]);
     expect(result.configuration).toEqual(elsewhere);
     const [record] = store.findRecords([subject.workload], subject.target, subject.compiler);
-    expect(record).toMatchObject({ device: subject.device, configuration: elsewhere, createdBy: 'test' });
+    expect(record).toMatchObject({ device: subject.device, configuration: elsewhere, createdBy: userName() });
     const { evidence } = record!;
     expect(evidence.ratio).toBeGreaterThan(1.3);
     expect(evidence.ratio).toBeLessThan(1.5);

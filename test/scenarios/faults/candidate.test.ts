@@ -49,7 +49,6 @@ exec '${tools.benchmarkModule}' "$@"
     effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 },
     budgetSeconds: 280,
     clock: () => performance.now() / 1000,
-    createdBy: 'test',
   });
   const [stock, first, second, ...others] = store.trials(subject);
   expect(second).toMatchObject({ outcome, message: expect.stringMatching(message) as string });
