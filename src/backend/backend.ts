@@ -9,6 +9,7 @@ import type { Configuration, OwnConfiguration } from './configuration.ts';
 import type { Device, DeviceQuestion } from './device.ts';
 import type { ConfiguredOperation } from './dumps.ts';
 import type { Meter } from './meter.ts';
+import type { Schema } from './schema.ts';
 import type { Target } from './target.ts';
 
 /** The attribute of a configuration, as text. */
@@ -99,14 +100,7 @@ export interface Backend {
 
   // Configurations.
 
-  /** Kinds of its configurations. */
-  readonly kinds: readonly OwnConfiguration['kind'][];
-  /** Whether a value, such as a row of a database, is a configuration for a workload of `rank` iteration dimensions. */
-  isConfiguration(value: object, rank: number | undefined): value is OwnConfiguration;
-  /** All keys of its configurations' JSON, in their order. */
-  readonly jsonKeys: readonly string[];
-  /** A short text for people. Equal configurations give equal text. */
-  keyOf(configuration: OwnConfiguration): string;
+  readonly schema: Schema;
   /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
   knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns;
 
@@ -130,9 +124,8 @@ export interface Backend {
     configuration: Configuration,
     options: SpaceOptions,
   ): readonly number[] | null;
-  /** Knobs for a user's restriction, and the largest tile. */
+  /** Knobs for a user's restriction. */
   readonly userKnobs: readonly UserKnob[];
-  readonly largestTile: number;
   /** Whether a workload has these knobs. */
   isRestrictable(workload: Workload): boolean;
   /** Values of `options.only` that no configuration of a workload can have. */

@@ -6,9 +6,11 @@ import { isDefault, type Configuration, type OwnConfiguration } from './configur
 import type { Device } from './device.ts';
 import { llvmCpu } from './llvm-cpu/index.ts';
 import type { Meter } from './meter.ts';
+import { DEFAULT_SCHEMA, isOfSchema, textOfSchema, type Schema } from './schema.ts';
 
 /** A backend that loads on demand. */
-interface Deferred extends Pick<Backend, 'name' | 'drivers' | 'kinds'> {
+interface Deferred extends Pick<Backend, 'name' | 'drivers'> {
+  readonly kinds: readonly OwnConfiguration['kind'][];
   load(): Promise<Backend>;
 }
 
@@ -87,9 +89,16 @@ export const meterOf = (device: Device): Meter => backendOfDevice(device).meter;
 /** Flags of the runtime's tools for exactly this device. */
 export const deviceFlags = (device: Device): string[] => backendOfDevice(device).deviceFlags(device);
 
+/** The backend of a kind of configurations; undefined for none. */
+const backendOfKind = (kind: string): Backend | undefined =>
+  LOADED.find(({ schema }) => Object.hasOwn(schema.kinds, kind));
+
+/** The schema of a kind of configurations; undefined for an unknown kind. */
+const schemaOf = (kind: string): Schema | undefined =>
+  kind === 'default' ? DEFAULT_SCHEMA : backendOfKind(kind)?.schema;
+
 /** The backend of a configuration. */
-export const backendOf = ({ kind }: OwnConfiguration): Backend =>
-  LOADED.find(({ kinds }) => kinds.includes(kind))!;
+export const backendOf = ({ kind }: OwnConfiguration): Backend => backendOfKind(kind)!;
 
 /**
  * The directive of a configuration; null for the default.
@@ -114,14 +123,11 @@ export const attributeText = ({ attribute, value }: Directive): string =>
 
 /** The stored JSON of a configuration. Equal configurations give equal text. */
 export const configurationText = (configuration: Configuration): string =>
-  JSON.stringify(
-    configuration,
-    isDefault(configuration) ? ['version', 'kind'] : [...backendOf(configuration).jsonKeys],
-  );
+  JSON.stringify(configuration, ['version', 'kind', ...Object.keys(schemaOf(configuration.kind)!.checks)]);
 
 /** A short text for people. Equal configurations give equal text. */
 export const configurationKey = (configuration: Configuration): string =>
-  isDefault(configuration) ? configuration.kind : backendOf(configuration).keyOf(configuration);
+  textOfSchema(schemaOf(configuration.kind)!, configuration);
 
 /**
  * Whether a value is a configuration. All keys are checked.
@@ -130,11 +136,9 @@ export const configurationKey = (configuration: Configuration): string =>
 export function isConfiguration(value: unknown, rank?: number): value is Configuration {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
   const { kind } = value;
-  if (kind === 'default') return 'version' in value && value.version === 1 && Object.keys(value).length === 2;
-  const backend = LOADED.find(({ kinds }) => (kinds as readonly unknown[]).includes(kind));
-  return backend?.isConfiguration(value, rank) ?? false;
+  const schema = typeof kind === 'string' ? schemaOf(kind) : undefined;
+  return schema !== undefined && isOfSchema(schema, value, rank);
 }
 
 /** Whether this version knows a kind of configurations. A later version may know more. */
-export const isKnownKind = (kind: string): boolean =>
-  kind === 'default' || LOADED.some(({ kinds }) => (kinds as readonly string[]).includes(kind));
+export const isKnownKind = (kind: string): boolean => schemaOf(kind) !== undefined;

@@ -1,6 +1,7 @@
 // A user's restriction of a search space, checked against the knobs of a backend. Pure.
 import { UserError } from '../system/user-error.ts';
 import type { IllegalValue, KnobValues, UserKnob } from './backend.ts';
+import { LARGEST_TILE } from './schema.ts';
 
 /** One knob with its written values. */
 export interface WrittenKnob {
@@ -20,7 +21,6 @@ const MOST_VALUES = 1000;
 export function readUserSpace(
   written: readonly WrittenKnob[],
   knobs: readonly UserKnob[],
-  largest: number,
 ): KnobValues | undefined {
   const allowed: Record<string, readonly number[]> = {};
   for (const { name, values, where } of written) {
@@ -31,24 +31,19 @@ export function readUserSpace(
       );
     if (values.length === 0 || values.length > MOST_VALUES)
       throw new UserError(`${where}: ${name}: write a list of 1 to ${MOST_VALUES} values`);
-    const numbers = values.map((value) => valueOf(knob, value, largest, where));
+    const numbers = values.map((value) => valueOf(knob, value, where));
     allowed[name] = [...new Set(numbers)].sort((a, b) => a - b);
   }
   return written.length === 0 ? undefined : allowed;
 }
 
-function valueOf(
-  { name, type, least }: UserKnob,
-  value: string | number | boolean,
-  largest: number,
-  where: string,
-): number {
+function valueOf({ name, type, least }: UserKnob, value: string | number | boolean, where: string): number {
   if (type === 'boolean') {
     if (typeof value !== 'boolean') throw new UserError(`${where}: ${name}: ${value} is not true or false`);
     return Number(value);
   }
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > largest)
-    throw new UserError(`${where}: ${name}: ${value} is not a whole number from ${least} to ${largest}`);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > LARGEST_TILE)
+    throw new UserError(`${where}: ${name}: ${value} is not a whole number from ${least} to ${LARGEST_TILE}`);
   return value;
 }
 

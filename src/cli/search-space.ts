@@ -37,7 +37,7 @@ export function restrictedTo(
 ): readonly Work[] {
   const backend = backendNamed(site.target.key);
   if (backend === undefined) return works;
-  const only = readUserSpace(written, backend.userKnobs, backend.largestTile);
+  const only = readUserSpace(written, backend.userKnobs);
   if (only === undefined) return works;
   const isOurs = ({ workload }: Work) => backend.isRestrictable(workload);
   for (const { key } of works.filter((work) => !isOurs(work)))

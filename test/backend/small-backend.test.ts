@@ -6,6 +6,7 @@ import type { Backend } from '../../src/backend/backend.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { addBackend } from '../../src/backend/index.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { isLevel } from '../../src/backend/schema.ts';
 import { readCommand } from '../../src/compiler/command.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
@@ -42,10 +43,11 @@ const vmvx: Backend = {
   ...llvmCpu,
   name: 'vmvx',
   whyNotRunnable: () => Promise.resolve(null),
-  kinds: [KIND],
-  isConfiguration: (value): value is never => (value as { kind?: unknown }).kind === 'small-tile',
-  jsonKeys: ['version', 'kind', 'tile'],
-  keyOf: (configuration) => `small ${tileOf(configuration).join()}`,
+  schema: {
+    kinds: { [KIND]: { required: ['tile'] } },
+    checks: { tile: isLevel },
+    labels: { tile: 'tile' },
+  },
   hardwareOf: () => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 }),
   familiesOf: () => ['small-tile'],
   spaceOf: () => ({

@@ -6,7 +6,6 @@ const read = (...written: Omit<WrittenKnob, 'where'>[]) =>
   readUserSpace(
     written.map((knob, i) => ({ ...knob, where: `a.json:${i + 2}` })),
     llvmCpu.userKnobs,
-    llvmCpu.largestTile,
   );
 
 test('values are sorted and unique, and the last of two lists applies', () => {

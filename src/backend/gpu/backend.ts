@@ -5,12 +5,12 @@ import type { Backend, Hardware, UserKnob } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
-import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type GpuConfiguration } from './configuration.ts';
+import type { GpuConfiguration } from './configuration.ts';
 import { describeDevice, deviceFlags, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
 import { knobValues } from './names.ts';
 import { compilationInfo, loweringConfig, translationInfo } from './render.ts';
-import { isGpuConfiguration } from './schema.ts';
+import { SCHEMA } from './schema.ts';
 import type { Problem } from './legality.ts';
 import { familiesOf, gpuSpace, problemOf } from './space.ts';
 import { readGpuTarget } from './target.ts';
@@ -28,10 +28,7 @@ export const gpuBackend = (
   describeDevice,
   deviceFlags,
   meter,
-  kinds: KINDS,
-  isConfiguration: isGpuConfiguration,
-  jsonKeys: JSON_KEYS,
-  keyOf: (c) => keyOf(ofGpu(c)),
+  schema: SCHEMA,
   knobValues: (workload, c) => knobValues(workload, ofGpu(c)),
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,
@@ -47,7 +44,6 @@ export const gpuBackend = (
   },
   // Without stages the compiler ignores prefetching.
   userKnobs: traits.hasStages ? [...USER_KNOBS, PREFETCH] : USER_KNOBS,
-  largestTile: LARGEST_TILE,
   isRestrictable: isMatmul,
   illegalValues(workload, hardware) {
     const problem = problemFor(workload, hardware);

@@ -2,9 +2,6 @@
 // accepts a wrong number silently.
 import { readMma } from './target.ts';
 
-/** The largest tile of a valid configuration. */
-export const LARGEST_TILE = 2 ** 20;
-
 /** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
 interface Tiles {
   readonly version: 1;
@@ -68,29 +65,11 @@ export interface SharedSumConfiguration extends Tiles {
 
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 
-export const KINDS = ['mma-tile', 'shared-sum', 'simt-tile'] as const satisfies GpuConfiguration['kind'][];
-
-type Key = keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration;
-
-/** Keys of the stored JSON, in their order: equal configurations give equal text. */
-export const JSON_KEYS: readonly string[] = Object.keys({
-  version: true,
-  kind: true,
-  mma: true,
-  subgroupSize: true,
-  workgroup: true,
-  subgroup: true,
-  subgroups: true,
-  thread: true,
-  lanes: true,
-  reduction: true,
-  promoted: true,
-  padded: true,
-  igemm: true,
-  bankPadding: true,
-  prefetch: true,
-  wavesPerEu: true,
-} satisfies Readonly<Record<Key, true>>);
+/** The fields of all kinds. */
+export type Field = Exclude<
+  keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration,
+  'version' | 'kind'
+>;
 
 /** The product of all values but 0. */
 const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
@@ -135,21 +114,3 @@ export function isConsistent(c: GpuConfiguration): boolean {
 
 /** Elements along k of one step of `reduction`: the k of an instruction, or 1. */
 export const stepOf = (c: GpuConfiguration): number => (c.kind === 'mma-tile' ? (readMma(c.mma)?.k ?? 1) : 1);
-
-/** A short text for people. Equal configurations give equal text. */
-export function keyOf(c: GpuConfiguration): string {
-  const level = (name: string, tiles: readonly number[]) => ` ${name}=${tiles.join(',')}`;
-  const flag = (name: string, isSet: boolean) => (isSet ? ` ${name}` : '');
-  const common = `${c.kind} sg=${c.subgroupSize}${level('wg', c.workgroup)}${level('red', c.reduction)}`;
-  if (c.kind === 'shared-sum')
-    return `${common}${level('thread', c.thread)}${level('lanes', c.lanes)}${level('subgroups', c.subgroups)}`;
-  const options = flag('padded', c.padded) + flag('igemm', c.igemm);
-  if (c.kind === 'simt-tile')
-    return `${common}${level('thread', c.thread)}${flag('promoted', c.promoted)}${options}`;
-  return (
-    `${common} mma=${c.mma}${level('subgroup', c.subgroup)}${level('subgroups', c.subgroups)}${options}` +
-    flag('bank-padding', c.bankPadding) +
-    (c.prefetch === undefined ? '' : ` prefetch=${c.prefetch}`) +
-    (c.wavesPerEu === undefined ? '' : ` waves=${c.wavesPerEu}`)
-  );
-}

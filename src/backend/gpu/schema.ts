@@ -1,56 +1,42 @@
-// Checks configurations of GPUs from JSON, with all keys.
-import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
-import { isConsistent, LARGEST_TILE, threadsOf, type GpuConfiguration } from './configuration.ts';
+// The schema of GPU configurations.
+import { isBoolean } from '../../system/data.ts';
+import { isLevel, isWithin, type Schema } from '../schema.ts';
+import { isConsistent, threadsOf, type Field, type GpuConfiguration } from './configuration.ts';
 import { readMma } from './target.ts';
 
 /** Most threads in a workgroup of any GPU. */
 const MOST_THREADS = 1024;
 
-const COMMON = ['version', 'kind', 'subgroupSize', 'workgroup', 'reduction'];
-const FLAGS = ['padded', 'igemm'];
+const COMMON = ['subgroupSize', 'workgroup', 'reduction'];
+const FUSED = [...COMMON, 'padded', 'igemm'];
 
-const SHAPES: Readonly<
-  Record<
-    GpuConfiguration['kind'],
-    {
-      readonly levels: readonly string[];
-      readonly flags: readonly string[];
-      readonly optional: readonly string[];
-    }
-  >
-> = {
-  'mma-tile': {
-    levels: ['subgroup', 'subgroups'],
-    flags: [...FLAGS, 'bankPadding'],
-    optional: ['prefetch', 'wavesPerEu'],
+/** The name becomes MLIR text. */
+const isMma = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 64 && readMma(value) !== null;
+
+export const SCHEMA: Schema = {
+  kinds: {
+    'mma-tile': {
+      required: [...FUSED, 'mma', 'subgroup', 'subgroups', 'bankPadding'],
+      optional: ['prefetch', 'wavesPerEu'],
+    },
+    'shared-sum': { required: [...COMMON, 'thread', 'lanes', 'subgroups'] },
+    'simt-tile': { required: [...FUSED, 'thread', 'promoted'] },
   },
-  'simt-tile': { levels: ['thread'], flags: [...FLAGS, 'promoted'], optional: [] },
-  'shared-sum': { levels: ['thread', 'lanes', 'subgroups'], flags: [], optional: [] },
+  checks: {
+    ...{ mma: isMma, subgroupSize: isWithin(1, MOST_THREADS), workgroup: isLevel },
+    ...{ subgroup: isLevel, subgroups: isLevel, thread: isLevel, lanes: isLevel, reduction: isLevel },
+    ...{ promoted: isBoolean, padded: isBoolean, igemm: isBoolean, bankPadding: isBoolean },
+    ...{ prefetch: isWithin(0, 16), wavesPerEu: isWithin(0, 16) },
+  } satisfies Readonly<Record<Field, unknown>>,
+  labels: {
+    ...{ subgroupSize: 'sg', workgroup: 'wg', reduction: 'red', mma: 'mma', thread: 'thread' },
+    ...{ lanes: 'lanes', subgroup: 'subgroup', subgroups: 'subgroups', promoted: 'promoted' },
+    ...{ padded: 'padded', igemm: 'igemm', bankPadding: 'bank-padding' },
+    ...{ prefetch: 'prefetch', wavesPerEu: 'waves' },
+  } satisfies Readonly<Record<Field, string>>,
+  isConsistent(configuration) {
+    const own = configuration as GpuConfiguration;
+    return isConsistent(own) && threadsOf(own) <= MOST_THREADS;
+  },
 };
-
-/** @param rank number of the workload's dimensions, if known; every tile level must have that many entries */
-export function isGpuConfiguration(value: object, rank?: number): value is GpuConfiguration {
-  if (!isObject(value) || value['version'] !== 1) return false;
-  const { kind, mma, workgroup } = value;
-  if (typeof kind !== 'string' || !Object.hasOwn(SHAPES, kind)) return false;
-  const { levels, flags, optional } = SHAPES[kind as GpuConfiguration['kind']];
-  const own = kind === 'mma-tile' ? ['mma'] : [];
-  const length = rank ?? (Array.isArray(workgroup) ? workgroup.length : 0);
-  return (
-    hasKeys(value, [...COMMON, ...own, ...levels, ...flags], optional) &&
-    // The name becomes MLIR text.
-    (own.length === 0 || (typeof mma === 'string' && mma.length <= 64 && readMma(mma) !== null)) &&
-    flags.every((name) => typeof value[name] === 'boolean') &&
-    isIntegerWithin(value['subgroupSize'], 1, MOST_THREADS) &&
-    optional.every((name) => !(name in value) || isIntegerWithin(value[name], 0, 16)) &&
-    length > 0 &&
-    ['workgroup', 'reduction', ...levels].every((name) => areTiles(value[name], length)) &&
-    isConsistent(value as unknown as GpuConfiguration) &&
-    threadsOf(value as unknown as GpuConfiguration) <= MOST_THREADS
-  );
-}
-
-const areTiles = (value: unknown, length: number): boolean =>
-  Array.isArray(value) &&
-  value.length === length &&
-  value.every((size) => isIntegerWithin(size, 0, LARGEST_TILE));

@@ -3,10 +3,11 @@ import type { SearchSpace } from '../../search/space.ts';
 import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from './choices.ts';
-import { KINDS, type GpuConfiguration } from './configuration.ts';
+import type { GpuConfiguration } from './configuration.ts';
 import type { Problem } from './legality.ts';
 import { mmaSpace } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
+import { SCHEMA } from './schema.ts';
 import { simtSpace } from './simt-space.ts';
 import { sumSpace } from './sum-space.ts';
 import type { GpuTarget } from './target.ts';
@@ -28,8 +29,7 @@ export function problemOf(workload: OperationWork, target: GpuTarget): Problem |
 }
 
 /** Families of a workload, sorted. The target decides about the real families, and every record names the target. */
-export const familiesOf = (
-  workload: Workload,
-  { only }: Pick<SpaceOptions, 'only'>,
-): readonly GpuConfiguration['kind'][] =>
-  only === undefined && isOperationWork(workload) && rolesOf(workload) !== null ? KINDS : [];
+export const familiesOf = (workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] =>
+  only === undefined && isOperationWork(workload) && rolesOf(workload) !== null
+    ? Object.keys(SCHEMA.kinds)
+    : [];

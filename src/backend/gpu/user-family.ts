@@ -1,8 +1,9 @@
 // The configurations of `TileAndFuse` by a user's knobs. Operands are padded where tiles leave a remainder. Pure.
+import { isOfSchema } from '../schema.ts';
 import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import { matmulLevel } from './roles.ts';
-import { isGpuConfiguration } from './schema.ts';
+import { SCHEMA } from './schema.ts';
 import type { Mma } from './target.ts';
 import { powers } from './tiles.ts';
 import type { Traits } from './traits.ts';
@@ -95,5 +96,5 @@ function checked(
 ): GpuConfiguration | string {
   const found = legal(problem, c);
   if (found === null) return illegality(problem, { ...c, padded: true })!;
-  return isGpuConfiguration(found) ? found : NOT_WHOLE;
+  return isOfSchema(SCHEMA, found) ? found : NOT_WHOLE;
 }

@@ -1,8 +1,5 @@
 // The knobs of llvm-cpu.
 
-/** The largest tile of a valid configuration. */
-export const LARGEST_TILE = 2 ** 20;
-
 /**
  * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
  * that order; 0 means "not tiled at this level". The lowering configuration has no entry for an absent level.
@@ -76,64 +73,8 @@ export type LlvmCpuConfiguration =
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
-type Key =
-  keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration;
-
-/** Keys of the stored JSON, in their order: equal configurations give equal text. */
-export const JSON_KEYS: readonly string[] = Object.keys({
-  version: true,
-  kind: true,
-  packed: true,
-  inner: true,
-  swapped: true,
-  distribution: true,
-  cacheParallel: true,
-  cacheReduction: true,
-  vectorCommonParallel: true,
-  vectorReduction: true,
-  vectorInnerParallel: true,
-  vector: true,
-  peeling: true,
-  packing: true,
-} satisfies Readonly<Record<Key, true>>);
-
-const level = (name: string, tiles: readonly number[] | undefined) =>
-  tiles === undefined ? '' : ` ${name}=${tiles.join(',')}`;
-
-/** A short text for people. Equal configurations give equal text. */
-export function keyOf(configuration: LlvmCpuConfiguration): string {
-  switch (configuration.kind) {
-    case 'data-tile': {
-      const { packed } = configuration;
-      return (
-        'data-tile' +
-        level('inner', packed?.inner) +
-        (packed?.swapped === true ? ' swapped' : '') +
-        level('dist', packed?.distribution) +
-        level('pack', packed?.packing)
-      );
-    }
-    case 'window-tile':
-      return (
-        'window-tile' +
-        level('dist', configuration.distribution) +
-        level('vcp', configuration.vectorCommonParallel) +
-        level('vr', configuration.vectorReduction)
-      );
-    case 'dispatch-tile':
-      return (
-        'dispatch-tile' + level('dist', configuration.distribution) + level('vector', configuration.vector)
-      );
-    case 'tile':
-      return (
-        'tile' +
-        level('dist', configuration.distribution) +
-        level('cp', configuration.cacheParallel) +
-        level('cr', configuration.cacheReduction) +
-        level('vcp', configuration.vectorCommonParallel) +
-        level('vr', configuration.vectorReduction) +
-        level('vip', configuration.vectorInnerParallel) +
-        (configuration.peeling ? ' peel' : '')
-      );
-  }
-}
+/** The fields of all kinds, and of packed tiles. */
+export type Field = Exclude<
+  keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration,
+  'version' | 'kind'
+>;

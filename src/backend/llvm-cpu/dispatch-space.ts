@@ -12,7 +12,8 @@ import {
 import { elementBits } from '../../workload/element-type.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
-import { LARGEST_TILE, type DispatchTileConfiguration } from './configuration.ts';
+import { LARGEST_TILE } from '../schema.ts';
+import type { DispatchTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { ascending, divisors } from './tile-sizes.ts';
 

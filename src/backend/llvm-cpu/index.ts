@@ -1,6 +1,5 @@
 // llvm-cpu: direct tiles, data tiling, tiles of packed operations, and tiles of whole dispatches.
 import type { Backend } from '../backend.ts';
-import { JSON_KEYS, keyOf, LARGEST_TILE } from './configuration.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
@@ -13,7 +12,7 @@ import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
 import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
 import { packedRules } from './packed-rules.ts';
-import { isLlvmCpuConfiguration } from './schema.ts';
+import { SCHEMA } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
 import { illegalValues, isRestrictable, knobValues, USER_KNOBS } from './user-knobs.ts';
 import { windowSpace } from './window-space.ts';
@@ -27,10 +26,7 @@ export const llvmCpu: Backend = {
   meter,
   hardwareOf,
   specFlag: 'tuning-spec',
-  kinds: ['tile', 'data-tile', 'window-tile', 'dispatch-tile'],
-  isConfiguration: isLlvmCpuConfiguration,
-  jsonKeys: JSON_KEYS,
-  keyOf,
+  schema: SCHEMA,
   familiesOf,
   spaceOf(workload, options) {
     if (!isOperationWork(workload)) return dispatchSpace(workload, options);
@@ -41,7 +37,6 @@ export const llvmCpu: Backend = {
       ? tileFeatures(workload, configuration, options)
       : null,
   userKnobs: USER_KNOBS,
-  largestTile: LARGEST_TILE,
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
   knobValues: (workload, configuration) =>
     isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),

@@ -1,65 +1,50 @@
-// Checks configurations of llvm-cpu from JSON, with all keys.
-import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
-import { LARGEST_TILE, type LlvmCpuConfiguration } from './configuration.ts';
+// The schema of llvm-cpu's configurations.
+import { hasKeys, isBoolean, isObject } from '../../system/data.ts';
+import { isLevel, type Schema } from '../schema.ts';
+import type { Field } from './configuration.ts';
 
-const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
-const DISPATCH_LEVELS = ['distribution', 'vector'];
-const OPTIONAL_LEVELS = ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'];
+const LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
 
-/** @param rank number of the workload's dimensions, if known; every tile level must have that many entries */
-export function isLlvmCpuConfiguration(value: object, rank?: number): value is LlvmCpuConfiguration {
-  if (!isObject(value) || value['version'] !== 1) return false;
-  switch (value['kind']) {
-    case 'data-tile':
-      return (
-        hasKeys(value, ['version', 'kind'], ['packed']) &&
-        (!('packed' in value) || arePackedTiles(value['packed'], rank))
-      );
-    case 'window-tile':
-      return hasKeys(value, ['version', 'kind', ...REQUIRED_LEVELS]) && areLevels(value, rank);
-    case 'dispatch-tile':
-      return (
-        hasKeys(value, ['version', 'kind', ...DISPATCH_LEVELS]) && areLevels(value, rank, DISPATCH_LEVELS)
-      );
-    case 'tile':
-      return (
-        hasKeys(value, ['version', 'kind', 'peeling', ...REQUIRED_LEVELS], OPTIONAL_LEVELS) &&
-        typeof value['peeling'] === 'boolean' &&
-        areLevels(value, rank)
-      );
-    default:
-      return false;
-  }
-}
-
-function areLevels(
-  tile: Record<string, unknown>,
-  rank: number | undefined,
-  required: readonly string[] = REQUIRED_LEVELS,
-): boolean {
-  const levels = [...required, ...OPTIONAL_LEVELS.filter((name) => name in tile)].map((name) => tile[name]);
-  const first = levels[0];
-  const length = rank ?? (Array.isArray(first) ? first.length : 0);
-  return levels.every(
-    (level) =>
-      Array.isArray(level) &&
-      level.length === length &&
-      level.length > 0 &&
-      level.every((size) => isIntegerWithin(size, 0, LARGEST_TILE)),
-  );
-}
+/** Whether a value is some tiles of a packed operation. */
+const isPackedLevel = (value: unknown, count: number): boolean =>
+  isLevel(value, count) && (value as number[]).every((tile) => tile > 0);
 
 /** Only workloads of one m, one n and one k have packed tiles. */
-function arePackedTiles(value: unknown, rank: number | undefined): boolean {
-  if (!isObject(value) || !hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing'])) return false;
-  const areTiles = (tiles: unknown, length: number) =>
-    Array.isArray(tiles) &&
-    tiles.length === length &&
-    tiles.every((size) => isIntegerWithin(size, 1, LARGEST_TILE));
-  return (
-    (rank ?? 3) === 3 &&
-    typeof value['swapped'] === 'boolean' &&
-    areTiles(value['inner'], 3) &&
-    ['distribution', 'packing'].every((level) => !(level in value) || areTiles(value[level], 2))
-  );
-}
+const arePackedTiles = (value: unknown, rank = 3): boolean =>
+  rank === 3 &&
+  isObject(value) &&
+  hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing']) &&
+  isPackedLevel(value['inner'], 3) &&
+  isBoolean(value['swapped']) &&
+  ['distribution', 'packing'].every((level) => !(level in value) || isPackedLevel(value[level], 2));
+
+const inPacked = () => false;
+
+export const SCHEMA: Schema = {
+  kinds: {
+    'data-tile': { required: [], optional: ['packed'] },
+    'dispatch-tile': { required: ['distribution', 'vector'] },
+    tile: {
+      required: [...LEVELS, 'peeling'],
+      optional: ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'],
+    },
+    'window-tile': { required: LEVELS },
+  },
+  checks: {
+    ...{ packed: arePackedTiles, inner: inPacked, swapped: inPacked, distribution: isLevel },
+    ...{ cacheParallel: isLevel, cacheReduction: isLevel, vectorCommonParallel: isLevel },
+    ...{ vectorReduction: isLevel, vectorInnerParallel: isLevel, vector: isLevel },
+    ...{ peeling: isBoolean, packing: inPacked },
+  } satisfies Readonly<Record<Field, unknown>>,
+  labels: {
+    ...{
+      inner: 'inner',
+      swapped: 'swapped',
+      distribution: 'dist',
+      cacheParallel: 'cp',
+      cacheReduction: 'cr',
+    },
+    ...{ vectorCommonParallel: 'vcp', vectorReduction: 'vr', vectorInnerParallel: 'vip', vector: 'vector' },
+    ...{ peeling: 'peel', packing: 'pack' },
+  } satisfies Readonly<Record<Exclude<Field, 'packed'>, string>>,
+};

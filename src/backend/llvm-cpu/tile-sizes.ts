@@ -1,6 +1,6 @@
 // Candidate tile sizes along one dimension: the few sizes that suit hardware and divisibility.
 
-import { LARGEST_TILE } from './configuration.ts';
+import { LARGEST_TILE } from '../schema.ts';
 
 const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 

@@ -6,7 +6,8 @@ import { nearestByRatio } from '../../search/nearest.ts';
 import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
-import { LARGEST_TILE, type WindowTileConfiguration } from './configuration.ts';
+import { LARGEST_TILE } from '../schema.ts';
+import type { WindowTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { divisors } from './tile-sizes.ts';
 

@@ -1,9 +1,6 @@
 // The knobs of IREE's SPIR-V pipelines. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
 // number silently.
 
-/** The largest tile of a valid configuration. */
-export const LARGEST_TILE = 2 ** 20;
-
 /** Knobs of all pipelines. Arrays have one entry for each dimension of the workload; 0 means "not tiled at this level". */
 interface Tiles {
   readonly version: 1;
@@ -48,31 +45,8 @@ export interface CooperativeConfiguration extends SharedTiles {
 
 export type VulkanConfiguration = SpirvTileConfiguration | PromotedConfiguration | CooperativeConfiguration;
 
-export const KINDS = [
-  'spirv-cooperative',
-  'spirv-promoted',
-  'spirv-tile',
-] as const satisfies VulkanConfiguration['kind'][];
-
-type Key = keyof SpirvTileConfiguration | keyof PromotedConfiguration | keyof CooperativeConfiguration;
-
-/** Keys of the stored JSON, in their order: equal configurations give equal text. */
-export const JSON_KEYS: readonly string[] = Object.keys({
-  ...{ version: true, kind: true, workgroup: true, thread: true, reduction: true, window: true },
-  ...{ native: true, subgroupSize: true, depth: true, storeStage: true },
-} satisfies Readonly<Record<Key, true>>);
-
-const level = (name: string, tiles: readonly number[]) => ` ${name}=${tiles.join(',')}`;
-
-/** A short text for people. Equal configurations give equal text. */
-export const keyOf = (c: VulkanConfiguration): string =>
-  c.kind +
-  level('wg', c.workgroup) +
-  level('thread', c.thread) +
-  level('k', c.reduction) +
-  (c.kind === 'spirv-tile'
-    ? c.window === undefined
-      ? ''
-      : level('window', c.window)
-    : ` depth=${c.depth} stage=${c.storeStage}`) +
-  (c.kind === 'spirv-cooperative' ? `${level('native', c.native)} sg=${c.subgroupSize}` : '');
+/** The fields of all kinds. */
+export type Field = Exclude<
+  keyof SpirvTileConfiguration | keyof PromotedConfiguration | keyof CooperativeConfiguration,
+  'version' | 'kind'
+>;

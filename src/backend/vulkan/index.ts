@@ -6,12 +6,12 @@ import { landedWith } from '../landed.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import { isMatmul } from '../gpu/roles.ts';
 import { illegalValues, USER_KNOBS, userSpace } from '../gpu/user-space.ts';
-import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
+import type { VulkanConfiguration } from './configuration.ts';
 import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { familiesOf, isTuned } from './families.ts';
 import { knobValues } from './names.ts';
 import { directive, rendered } from './render.ts';
-import { isVulkanConfiguration } from './schema.ts';
+import { SCHEMA } from './schema.ts';
 import { vulkanSpace } from './space.ts';
 import { userFamily } from './user-family.ts';
 
@@ -23,10 +23,7 @@ export const vulkan: Backend = {
   deviceFlags,
   whyNotRunnable,
   meter,
-  kinds: KINDS,
-  isConfiguration: isVulkanConfiguration,
-  jsonKeys: JSON_KEYS,
-  keyOf,
+  schema: SCHEMA,
   knobValues,
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,
@@ -37,7 +34,6 @@ export const vulkan: Backend = {
   },
   featuresOf: () => null,
   userKnobs: USER_KNOBS,
-  largestTile: LARGEST_TILE,
   isRestrictable: isMatmul,
   illegalValues(workload, { gpu = '', only = {} }) {
     const target = readGpuTarget(Buffer.from(gpu));

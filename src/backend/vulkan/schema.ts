@@ -1,44 +1,22 @@
-// Checks configurations of Vulkan from JSON, with all keys.
-import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
-import { LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
+// The schema of Vulkan configurations.
+import { isLevel, isWithin, type Schema } from '../schema.ts';
+import type { Field } from './configuration.ts';
 
-const COMMON = ['version', 'kind', 'workgroup', 'thread', 'reduction'];
-const SHARED = ['depth', 'storeStage'];
+const COMMON = ['workgroup', 'thread', 'reduction'];
+const SHARED = [...COMMON, 'depth', 'storeStage'];
 
-/** Keys beside the common ones. */
-const SHAPES: Readonly<
-  Record<
-    VulkanConfiguration['kind'],
-    { readonly needed: readonly string[]; readonly optional: readonly string[] }
-  >
-> = {
-  'spirv-tile': { needed: [], optional: ['window'] },
-  'spirv-promoted': { needed: SHARED, optional: [] },
-  'spirv-cooperative': { needed: [...SHARED, 'native', 'subgroupSize'], optional: [] },
+export const SCHEMA: Schema = {
+  kinds: {
+    'spirv-cooperative': { required: [...SHARED, 'native', 'subgroupSize'] },
+    'spirv-promoted': { required: SHARED },
+    'spirv-tile': { required: COMMON, optional: ['window'] },
+  },
+  checks: {
+    ...{ workgroup: isLevel, thread: isLevel, reduction: isLevel, window: isLevel, native: isLevel },
+    ...{ subgroupSize: isWithin(1, 128), depth: isWithin(0, 8), storeStage: isWithin(0, 1) },
+  } satisfies Readonly<Record<Field, unknown>>,
+  labels: {
+    ...{ workgroup: 'wg', thread: 'thread', reduction: 'k', window: 'window' },
+    ...{ depth: 'depth', storeStage: 'stage', native: 'native', subgroupSize: 'sg' },
+  } satisfies Readonly<Record<Field, string>>,
 };
-
-/** Keys with one integer, and their largest values. */
-const MOST: Readonly<Record<string, number>> = { depth: 8, storeStage: 1, subgroupSize: 128 };
-
-/** @param rank number of the workload's dimensions, if known; every level must have that many entries */
-export function isVulkanConfiguration(value: object, rank?: number): value is VulkanConfiguration {
-  if (!isObject(value) || value['version'] !== 1) return false;
-  const { kind, workgroup } = value;
-  if (typeof kind !== 'string' || !Object.hasOwn(SHAPES, kind)) return false;
-  const { needed, optional } = SHAPES[kind as VulkanConfiguration['kind']];
-  const length = rank ?? (Array.isArray(workgroup) ? workgroup.length : 0);
-  return (
-    hasKeys(value, [...COMMON, ...needed], optional) &&
-    Object.entries(value).every(([key, one]) =>
-      key in MOST
-        ? isIntegerWithin(one, key === 'subgroupSize' ? 1 : 0, MOST[key]!)
-        : key === 'version' || key === 'kind' || areTiles(one, length),
-    )
-  );
-}
-
-const areTiles = (tiles: unknown, length: number): boolean =>
-  Array.isArray(tiles) &&
-  tiles.length === length &&
-  length > 0 &&
-  tiles.every((size) => isIntegerWithin(size, 0, LARGEST_TILE));

@@ -5,9 +5,10 @@ import { matmulLevel, rolesOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
 import { NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
+import { isOfSchema } from '../schema.ts';
 import type { SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
-import { isVulkanConfiguration } from './schema.ts';
+import { SCHEMA } from './schema.ts';
 
 export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily<never, Configuration> {
   const { dimensions } = workload;
@@ -27,7 +28,7 @@ export function userFamily(workload: OperationWork, target: GpuTarget): UserFami
         thread: level(workgroup_m / threads_m, workgroup_n / threads_n),
         reduction: dimensions.map((_, d) => (d === k ? summed_k : 0)),
       };
-      return illegality(workload, c, target) ?? (isVulkanConfiguration(c) ? c : NOT_WHOLE);
+      return illegality(workload, c, target) ?? (isOfSchema(SCHEMA, c) ? c : NOT_WHOLE);
     },
     choiceOf(c) {
       if (c.kind !== 'spirv-tile' || c.workgroup.length !== dimensions.length) return null;

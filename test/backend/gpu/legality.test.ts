@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   isConsistent,
-  keyOf,
   threadsOf,
   type GpuConfiguration,
   type MmaTileConfiguration,
@@ -10,7 +9,8 @@ import {
 } from '../../../src/backend/gpu/configuration.ts';
 import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legality.ts';
 import { compilationInfo } from '../../../src/backend/gpu/render.ts';
-import { isGpuConfiguration } from '../../../src/backend/gpu/schema.ts';
+import { isOfSchema, textOfSchema } from '../../../src/backend/schema.ts';
+import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { problemOf } from '../../../src/backend/gpu/space.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';
@@ -146,8 +146,8 @@ test('a product of patches has one loop for all reductions', () => {
 });
 
 test('a stored configuration is valid only if its threads fit its tiles', () => {
-  for (const own of [mma, simt, sum]) expect(isGpuConfiguration(own)).toBe(true);
-  expect(isGpuConfiguration(mma, 4)).toBe(false);
+  for (const own of [mma, simt, sum]) expect(isOfSchema(SCHEMA, own)).toBe(true);
+  expect(isOfSchema(SCHEMA, mma, 4)).toBe(false);
   for (const wrong of [
     { ...mma, subgroups: [2, 1, 0] },
     { ...mma, mma: 'NV_MMA_SYNC_F32_16x8x16_F16> <' },
@@ -160,12 +160,14 @@ test('a stored configuration is valid only if its threads fit its tiles', () => 
     { ...sum, workgroup: [6, 0] },
     { ...sum, version: 2 },
   ])
-    expect(isGpuConfiguration(wrong), JSON.stringify(wrong)).toBe(false);
+    expect(isOfSchema(SCHEMA, wrong), JSON.stringify(wrong)).toBe(false);
 });
 
 test('equal configurations have equal keys', () => {
-  const keys = [mma, simt, sum, { ...mma, bankPadding: false }, { ...mma, prefetch: 2 }].map((c) => keyOf(c));
+  const keys = [mma, simt, sum, { ...mma, bankPadding: false }, { ...mma, prefetch: 2 }].map((c) =>
+    textOfSchema(SCHEMA, c),
+  );
   expect(new Set(keys).size).toBe(keys.length);
-  expect(keys[0]).toBe(keyOf({ ...mma }));
+  expect(keys[0]).toBe(textOfSchema(SCHEMA, { ...mma }));
   expect(isConsistent(mma)).toBe(true);
 });

@@ -4,7 +4,8 @@ import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts
 import { readDevice } from '../../../src/backend/gpu/device.ts';
 import { FEATURES } from '../../../src/backend/gpu/features.ts';
 import { illegality } from '../../../src/backend/gpu/legality.ts';
-import { isGpuConfiguration } from '../../../src/backend/gpu/schema.ts';
+import { isOfSchema } from '../../../src/backend/schema.ts';
+import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { problemOf } from '../../../src/backend/gpu/space.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
@@ -32,7 +33,7 @@ describe.each(['sm_89', 'gfx942', 'gfx1100'])('for %s', (gpu) => {
       expect(found.length).toBeGreaterThan(space.starts.length);
       for (const configuration of found) {
         expect(illegality(problem, configuration)).toBeNull();
-        expect(isGpuConfiguration(configuration, workload.dimensions.length)).toBe(true);
+        expect(isOfSchema(SCHEMA, configuration, workload.dimensions.length)).toBe(true);
         expect(space.configurationAt(space.pointOf(configuration)!)).toEqual(configuration);
         expect(backend.featuresOf(workload, configuration, options)).toHaveLength(FEATURES.length);
       }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
-import { isLlvmCpuConfiguration } from '../../../src/backend/llvm-cpu/schema.ts';
+import { isConfiguration } from '../../../src/backend/index.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 
 const OPTIONS = { nativeVectorBytes: 64, threads: 1 };
@@ -71,7 +71,7 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
       const space = dispatchSpace(work, OPTIONS);
       for (const start of space.starts) {
         const configuration = space.configurationAt(start)!;
-        expect(isLlvmCpuConfiguration(configuration, work.dimensions.length)).toBe(true);
+        expect(isConfiguration(configuration, work.dimensions.length)).toBe(true);
         expect(space.configurationAt(space.pointOf(configuration)!)).toEqual(configuration);
       }
       const point = space.knobs.map(({ values }, i) => (seed >> i) % values.length);
