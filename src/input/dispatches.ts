@@ -221,7 +221,7 @@ const isElementwiseBeside = (text: string): boolean =>
     /^(?:func\.func|(?:iree_tensor_ext|flow)\.dispatch\.tensor\.(?:load|store)|arith\.\w+|math\.\w+|linalg\.(?:fill|generic|yield|matmul\w*|batch_\w+|vecmat|matvec|dot|transpose|broadcast)|tensor\.(?:empty|expand_shape|collapse_shape|extract_slice)|affine_map|iterator_types)$/.test(
       name!,
     ),
-  ) && !/elided|dense_resource|linalg\.index/.test(text);
+  ) && !/elided|dense_resource/.test(text);
 
 /** A call of a dispatch. */
 interface Site {
