@@ -1,20 +1,23 @@
 // Operations of the compiler's dumps with a configuration.
 import { matchKey, type MatchedForm, type OperationWork } from '../workload/workload.ts';
+import type { Rendered } from './compilation-info.ts';
 import type { ConfiguredOperation } from './dumps.ts';
 
 /**
  * The operations of this form with a configuration; none if the configuration has not landed.
  * @param loops of the rendered directive
  * @param expected keys of the forms of all operations of the input
- * @param has whether an operation has the configuration
+ * @param rendered the configuration; without a translation, every translation counts
  */
 export function landedWith(
   configured: readonly ConfiguredOperation[],
   form: MatchedForm,
   loops: readonly number[],
   expected: ReadonlySet<string>,
-  has: (one: ConfiguredOperation) => boolean,
+  { lowering, translation }: Partial<Rendered>,
 ): readonly ConfiguredOperation[] {
+  const has = (one: ConfiguredOperation) =>
+    one.lowering === lowering && (translation === undefined || one.translation === translation);
   const own = configured.filter(({ key }) => key === matchKey(form));
   if (own.length > 0) return own.filter(has);
   // A fusion, or a build without a survey, gives the operation another form. Then any operation with the same loops counts, unless its

@@ -2,14 +2,14 @@
 import { EMPTY_SPACE } from '../../search/space.ts';
 import { isOperationWork, type Workload } from '../../workload/workload.ts';
 import type { Backend, Hardware, UserKnob } from '../backend.ts';
-import type { ConfiguredOperation } from '../dumps.ts';
+import { compilationInfo } from '../compilation-info.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
 import type { GpuConfiguration } from './configuration.ts';
 import { describeDevice, deviceFlags, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
 import { knobValues } from './names.ts';
-import { compilationInfo, loweringConfig, translationInfo } from './render.ts';
+import { rendered } from './render.ts';
 import { SCHEMA } from './schema.ts';
 import type { Problem } from './legality.ts';
 import { familiesOf, gpuSpace, problemOf } from './space.ts';
@@ -17,7 +17,7 @@ import { readGpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 import { userFamily } from './user-family.ts';
 import { isMatmul } from './roles.ts';
-import { illegalValues, USER_KNOBS, userSpace } from './user-space.ts';
+import { USER_KNOBS } from './user-space.ts';
 
 /** A backend with the GPU pipelines. */
 export const gpuBackend = (
@@ -36,7 +36,7 @@ export const gpuBackend = (
     const problem = problemFor(workload, hardware);
     if (problem === null) return EMPTY_SPACE;
     const { only } = hardware;
-    return only === undefined ? gpuSpace(problem, traits) : userSpace(userFamily(problem, traits), only);
+    return only === undefined ? gpuSpace(problem, traits) : userFamily(problem, traits).space(only);
   },
   featuresOf(workload, configuration, hardware) {
     const problem = problemFor(workload, hardware);
@@ -47,14 +47,11 @@ export const gpuBackend = (
   isRestrictable: isMatmul,
   illegalValues(workload, hardware) {
     const problem = problemFor(workload, hardware);
-    return problem === null ? [] : illegalValues(userFamily(problem, traits), hardware.only ?? {});
+    return problem === null ? [] : userFamily(problem, traits).illegalValues(hardware.only ?? {});
   },
-  directive: (c, loops) => ({ attribute: 'compilation_info', value: compilationInfo(ofGpu(c), loops) }),
-  landedOn(configured, form, c, loops, expected) {
-    const [lowering, translation] = [loweringConfig(ofGpu(c), loops), translationInfo(ofGpu(c))];
-    const has = (one: ConfiguredOperation) => one.lowering === lowering && one.translation === translation;
-    return landedWith(configured, form, loops, expected, has);
-  },
+  directive: (c, loops) => compilationInfo(rendered(ofGpu(c), loops)),
+  landedOn: (configured, form, c, loops, expected) =>
+    landedWith(configured, form, loops, expected, rendered(ofGpu(c), loops)),
 });
 
 const PREFETCH: UserKnob = { name: 'prefetch', type: 'tile', least: 0 };

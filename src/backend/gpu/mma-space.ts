@@ -1,14 +1,12 @@
 // The space of `TileAndFuse` with matrix instructions.
 import type { SearchSpace } from '../../search/space.ts';
-import { spaceOfChoices, type Choice } from './choices.ts';
-import type { GpuConfiguration } from './configuration.ts';
+import { spaceOfChoices } from '../choices.ts';
+import type { Configuration } from '../configuration.ts';
+import type { MmaTileConfiguration } from './configuration.ts';
 import { legal, usableMmas, type Problem } from './legality.ts';
 import { levelOf, type Along } from './roles.ts';
 import { divisors, powers, sideOf } from './tiles.ts';
 import type { Traits } from './traits.ts';
-
-type Name =
-  `subgroup.${Along}` | `subgroups.${Along}` | 'mma' | 'depth' | 'bankPadding' | 'prefetch' | 'wavesPerEu';
 
 /** Value of `wavesPerEu` for the compiler's choice. */
 const UNSET = 0;
@@ -34,7 +32,7 @@ const RECIPES: readonly {
 const MOST_STARTED = 2;
 
 /** The space of configurations with matrix instructions; null if no instruction fits. Pure. */
-export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> | null {
+export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> | null {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;
   const { row, column, outer, depth } = roles;
@@ -44,7 +42,7 @@ export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfi
   const level = (of: (d: number, along: Along | null) => number) => levelOf(problem, of);
   const isOuterOf = (d: number) => outer >= 0 && dimensions[outer]!.kind === dimensions[d]!.kind;
   const starts = mmas.slice(0, MOST_STARTED).flatMap((mma, i) =>
-    RECIPES.map(({ tile, subgroups }): Partial<Choice<Name>> => {
+    RECIPES.map(({ tile, subgroups }) => {
       const [rows, columns] = [
         [row, mma.m],
         [column, mma.n],
@@ -65,21 +63,30 @@ export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfi
       };
     }),
   );
-  return spaceOfChoices<Name, GpuConfiguration>({
-    values: {
-      mma: mmas.map((_, i) => i),
-      'subgroup.row': powers(8),
-      'subgroup.column': powers(8),
-      'subgroup.outer': outer < 0 ? [1] : divisors(size(outer), 8),
-      'subgroups.row': powers(8),
-      'subgroups.column': powers(8),
-      'subgroups.outer': outer < 0 ? [1] : powers(4),
-      depth: powers(32),
-      bankPadding: traits.bankPadding,
-      prefetch: traits.prefetch,
-      wavesPerEu: traits.wavesPerEu,
+  const along = (level: 'subgroup' | 'subgroups', d: number, values: readonly number[]) => ({
+    values,
+    of: (c: MmaTileConfiguration) => c[level][d] ?? 1,
+    isInner: level === 'subgroup',
+  });
+  return spaceOfChoices({
+    kind: 'mma-tile',
+    knobs: {
+      mma: {
+        values: [...mmas.keys()],
+        of: (c) => mmas.findIndex(({ name }) => name === c.mma),
+        isInner: true,
+      },
+      'subgroup.row': along('subgroup', row, powers(8)),
+      'subgroup.column': along('subgroup', column, powers(8)),
+      'subgroup.outer': along('subgroup', outer, outer < 0 ? [1] : divisors(size(outer), 8)),
+      'subgroups.row': along('subgroups', row, powers(8)),
+      'subgroups.column': along('subgroups', column, powers(8)),
+      'subgroups.outer': along('subgroups', outer, outer < 0 ? [1] : powers(4)),
+      depth: { values: powers(32), of: ({ reduction }) => reduction[depth]! },
+      bankPadding: { values: traits.bankPadding, of: ({ bankPadding }) => Number(bankPadding) },
+      prefetch: { values: traits.prefetch, of: ({ prefetch }) => prefetch ?? traits.prefetch[0]! },
+      wavesPerEu: { values: traits.wavesPerEu, of: ({ wavesPerEu }) => wavesPerEu ?? UNSET },
     },
-    isInner: (name) => name === 'mma' || name.startsWith('subgroup.'),
     starts,
     at(choice) {
       const mma = mmas[choice.mma]!;
@@ -106,21 +113,5 @@ export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfi
         ...(choice.wavesPerEu !== UNSET && { wavesPerEu: choice.wavesPerEu }),
       });
     },
-    choiceOf: (c) =>
-      c.kind !== 'mma-tile' || c.workgroup.length !== dimensions.length
-        ? null
-        : {
-            mma: mmas.findIndex(({ name }) => name === c.mma),
-            'subgroup.row': c.subgroup[row]!,
-            'subgroup.column': c.subgroup[column]!,
-            'subgroup.outer': c.subgroup[outer] ?? 1,
-            'subgroups.row': c.subgroups[row]!,
-            'subgroups.column': c.subgroups[column]!,
-            'subgroups.outer': c.subgroups[outer] ?? 1,
-            depth: c.reduction[depth]!,
-            bankPadding: Number(c.bankPadding),
-            prefetch: c.prefetch ?? traits.prefetch[0]!,
-            wavesPerEu: c.wavesPerEu ?? UNSET,
-          },
   });
 }

@@ -1,4 +1,5 @@
 // Configurations of GPUs as MLIR attributes, in the spelling of IREE 3.12 and newer.
+import type { Rendered } from '../compilation-info.ts';
 import {
   stepOf,
   threadsOf,
@@ -7,16 +8,14 @@ import {
   type SimtTileConfiguration,
 } from './configuration.ts';
 
-/**
- * The value of a `compilation_info` attribute.
- * @param loops for each loop of the operation, outermost first, the index of the workload's dimension
- */
-export const compilationInfo = (c: GpuConfiguration, loops: readonly number[]): string =>
-  `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
-  `translation_info = ${translationInfo(c)}>`;
+/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension */
+export const rendered = (c: GpuConfiguration, loops: readonly number[]): Rendered => ({
+  lowering: loweringConfig(c, loops),
+  translation: translationInfo(c),
+});
 
-/** The lowering configuration alone, in the compiler's spelling and order. */
-export function loweringConfig(c: GpuConfiguration, loops: readonly number[]): string {
+/** Entries are in the compiler's order. */
+function loweringConfig(c: GpuConfiguration, loops: readonly number[]): string {
   const order = loopsOf(c, loops);
   const list = (tiles: readonly number[]) => `[${order.map((d) => tiles[d]!).join(', ')}]`;
   const basis = (counts: readonly number[]) =>
@@ -56,7 +55,7 @@ const PIPELINES: Readonly<Record<GpuConfiguration['kind'], string>> = {
 };
 
 /** The pipeline with its options, and the threads. */
-export function translationInfo(c: GpuConfiguration): string {
+function translationInfo(c: GpuConfiguration): string {
   const isMma = c.kind === 'mma-tile';
   const options = [
     ...(isMma && c.prefetch !== undefined ? [`prefetch_num_stages = ${c.prefetch}`] : []),

@@ -1,12 +1,11 @@
 // The space of `TileAndFuse` without matrix instructions: each thread computes a tile by itself.
 import type { SearchSpace } from '../../search/space.ts';
-import { spaceOfChoices, type Choice } from './choices.ts';
-import type { GpuConfiguration } from './configuration.ts';
+import { spaceOfChoices } from '../choices.ts';
+import type { Configuration } from '../configuration.ts';
+import type { SimtTileConfiguration } from './configuration.ts';
 import { legal, type Problem } from './legality.ts';
 import { levelOf, type Along } from './roles.ts';
 import { divisors, powers, sideOf } from './tiles.ts';
-
-type Name = `thread.${Along}` | `threads.${Along}` | 'depth' | 'promoted';
 
 /** Elements of a workgroup, and of one thread. A short search tries no more than the first few. */
 const RECIPES: readonly {
@@ -32,19 +31,15 @@ const VECTOR_RECIPES: typeof RECIPES = [
 ];
 
 /** The space of configurations without matrix instructions. Pure. */
-export function simtSpace(problem: Problem): SearchSpace<GpuConfiguration> {
+export function simtSpace(problem: Problem): SearchSpace<Configuration> {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;
   const { outer, depth } = roles;
   const size = (d: number) => (d < 0 ? 1 : dimensions[d]!.size);
   const isVector = Math.min(size(roles.row), size(roles.column)) === 1;
-  const threadTiles = (along: Along, most: number) =>
-    [...new Set([...powers(Math.min(most, size(roles[along]))), ...divisors(size(roles[along]), most)])].sort(
-      (a, b) => a - b,
-    );
   const isOuterOf = (along: 'row' | 'column') =>
     outer >= 0 && dimensions[outer]!.kind === dimensions[roles[along]]?.kind;
-  const starts = (isVector ? VECTOR_RECIPES : RECIPES).map(({ tile, thread }): Partial<Choice<Name>> => {
+  const starts = (isVector ? VECTOR_RECIPES : RECIPES).map(({ tile, thread }) => {
     const [rows, columns] = (['row', 'column'] as const).map((along, side) => {
       const own = Math.min(thread[side]!, size(roles[along]));
       const fitting = 2 ** Math.ceil(Math.log2(size(roles[along]) / own));
@@ -61,18 +56,30 @@ export function simtSpace(problem: Problem): SearchSpace<GpuConfiguration> {
       ...{ depth: tile[2], promoted: Number(!isVector) },
     };
   });
-  return spaceOfChoices<Name, GpuConfiguration>({
-    values: {
-      'thread.row': threadTiles('row', 16),
-      'thread.column': threadTiles('column', 16),
-      'thread.outer': threadTiles('outer', 4),
-      'threads.row': powers(Math.min(64, size(roles.row) * 2)),
-      'threads.column': powers(Math.min(256, size(roles.column) * 2)),
-      'threads.outer': powers(Math.min(8, size(outer))),
-      depth: [4, 8, 16, 32, 64],
-      promoted: [0, 1],
+  const tileOf = (c: SimtTileConfiguration, along: Along) => c.thread[roles[along]] ?? 1;
+  const tiles = (along: Along, most: number) => ({
+    values: [
+      ...new Set([...powers(Math.min(most, size(roles[along]))), ...divisors(size(roles[along]), most)]),
+    ].sort((a, b) => a - b),
+    of: (c: SimtTileConfiguration) => tileOf(c, along),
+    isInner: true,
+  });
+  const threads = (along: Along, most: number) => ({
+    values: powers(most),
+    of: (c: SimtTileConfiguration) => (c.workgroup[roles[along]] ?? 1) / tileOf(c, along),
+  });
+  return spaceOfChoices({
+    kind: 'simt-tile',
+    knobs: {
+      'thread.row': tiles('row', 16),
+      'thread.column': tiles('column', 16),
+      'thread.outer': tiles('outer', 4),
+      'threads.row': threads('row', Math.min(64, size(roles.row) * 2)),
+      'threads.column': threads('column', Math.min(256, size(roles.column) * 2)),
+      'threads.outer': threads('outer', Math.min(8, size(outer))),
+      depth: { values: [4, 8, 16, 32, 64], of: ({ reduction }) => reduction[depth]! },
+      promoted: { values: [0, 1], of: ({ promoted }) => Number(promoted) },
     },
-    isInner: (name) => name.startsWith('thread.'),
     starts,
     at(choice) {
       const level = (of: (along: Along) => number) =>
@@ -90,17 +97,6 @@ export function simtSpace(problem: Problem): SearchSpace<GpuConfiguration> {
         padded: false,
         igemm: roles.igemm,
       });
-    },
-    choiceOf(c) {
-      if (c.kind !== 'simt-tile' || c.workgroup.length !== dimensions.length) return null;
-      const thread = (along: Along) => c.thread[roles[along]] ?? 1;
-      const threads = (along: Along) => (c.workgroup[roles[along]] ?? 1) / thread(along);
-      return {
-        ...{ 'thread.row': thread('row'), 'threads.row': threads('row') },
-        ...{ 'thread.column': thread('column'), 'threads.column': threads('column') },
-        ...{ 'thread.outer': thread('outer'), 'threads.outer': threads('outer') },
-        ...{ depth: c.reduction[depth]!, promoted: Number(c.promoted) },
-      };
     },
   });
 }

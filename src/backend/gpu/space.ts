@@ -2,8 +2,8 @@
 import type { SearchSpace } from '../../search/space.ts';
 import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
-import { eitherSpace } from './choices.ts';
-import type { GpuConfiguration } from './configuration.ts';
+import { eitherSpace } from '../choices.ts';
+import type { Configuration } from '../configuration.ts';
 import type { Problem } from './legality.ts';
 import { mmaSpace } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
@@ -14,7 +14,7 @@ import type { GpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
 /** The search space. All its configurations compile and compute the right result. Pure. */
-export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> {
+export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> {
   const sums = sumSpace(problem);
   // Kernels without matrix instructions are several times slower on GPUs with them.
   return sums === null

@@ -1,13 +1,12 @@
 // The space of `VectorDistribute` for products with a vector: threads share sums along k.
 import type { SearchSpace } from '../../search/space.ts';
-import { spaceOfChoices, type Choice } from './choices.ts';
-import type { GpuConfiguration, SharedSumConfiguration } from './configuration.ts';
+import { spaceOfChoices } from '../choices.ts';
+import type { Configuration } from '../configuration.ts';
+import type { SharedSumConfiguration } from './configuration.ts';
 import { illegality, type Problem } from './legality.ts';
 import { powers } from './tiles.ts';
 
-type Name = 'lanes' | 'subgroups' | 'subgroups.depth' | 'thread' | 'thread.depth' | 'repeat.depth';
-
-const STARTS: readonly Choice<Name>[] = [
+const STARTS = [
   { lanes: 1, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
   { lanes: 1, subgroups: 1, 'subgroups.depth': 4, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
   { lanes: 1, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 8, 'repeat.depth': 1 },
@@ -18,7 +17,7 @@ const STARTS: readonly Choice<Name>[] = [
 ];
 
 /** The space of configurations with shared sums; null unless the workload is a product with a vector. Pure. */
-export function sumSpace(problem: Problem): SearchSpace<GpuConfiguration> | null {
+export function sumSpace(problem: Problem): SearchSpace<Configuration> | null {
   const { workload, roles, target } = problem;
   const { dimensions } = workload;
   const { row, column, depth } = roles;
@@ -29,16 +28,20 @@ export function sumSpace(problem: Problem): SearchSpace<GpuConfiguration> | null
   const [subgroupSize] = target.subgroupSizes;
   const along = (own: number, summed: number) =>
     dimensions.map((_, d) => (d === long ? own : d === depth ? summed : 1));
-  return spaceOfChoices<Name, GpuConfiguration>({
-    values: {
-      lanes: powers(Math.min(32, size(long))),
-      subgroups: powers(8),
-      'subgroups.depth': powers(16),
-      thread: powers(8),
-      'thread.depth': powers(8),
-      'repeat.depth': powers(4),
+  return spaceOfChoices({
+    kind: 'shared-sum',
+    knobs: {
+      lanes: { values: powers(Math.min(32, size(long))), of: ({ lanes }) => lanes[long] ?? 1 },
+      subgroups: { values: powers(8), of: ({ subgroups }) => subgroups[long] ?? 1 },
+      'subgroups.depth': { values: powers(16), of: ({ subgroups }) => subgroups[depth]! },
+      thread: { values: powers(8), of: ({ thread }) => thread[long] ?? 1, isInner: true },
+      'thread.depth': { values: powers(8), of: ({ thread }) => thread[depth]!, isInner: true },
+      'repeat.depth': {
+        values: powers(4),
+        of: ({ reduction, lanes, subgroups, thread }) =>
+          reduction[depth]! / (lanes[depth]! * subgroups[depth]! * thread[depth]!),
+      },
     },
-    isInner: (name) => name.startsWith('thread'),
     starts: STARTS,
     at(choice) {
       const { lanes, subgroups, thread } = choice;
@@ -62,18 +65,6 @@ export function sumSpace(problem: Problem): SearchSpace<GpuConfiguration> | null
         subgroups: along(subgroups, choice['subgroups.depth']),
       };
       return illegality(problem, configuration) === null ? configuration : null;
-    },
-    choiceOf(c) {
-      if (c.kind !== 'shared-sum' || c.workgroup.length !== dimensions.length) return null;
-      const step = c.lanes[depth]! * c.subgroups[depth]! * c.thread[depth]!;
-      return {
-        lanes: c.lanes[long] ?? 1,
-        subgroups: c.subgroups[long] ?? 1,
-        'subgroups.depth': c.subgroups[depth]!,
-        thread: c.thread[long] ?? 1,
-        'thread.depth': c.thread[depth]!,
-        'repeat.depth': c.reduction[depth]! / step,
-      };
     },
   });
 }

@@ -4,33 +4,45 @@ import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } fr
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import { matmulLevel } from './roles.ts';
 import { SCHEMA } from './schema.ts';
-import type { Mma } from './target.ts';
+import { readMma, type Mma } from './target.ts';
 import { powers } from './tiles.ts';
 import type { Traits } from './traits.ts';
-import { NOT_WHOLE, type UserFamily } from './user-space.ts';
+import { familyOf, NOT_WHOLE, type UserFamily } from './user-space.ts';
 
-/** `pipeline` is the index of a matrix instruction; without one, whether operands go through shared memory. */
-type Family = UserFamily<'pipeline' | 'prefetch', GpuConfiguration>;
+/** Knobs of every pipeline but the threads. */
+const common = ({ roles: { row, column } }: Problem) => ({
+  workgroup_m: { values: powers(256).slice(4), of: ({ workgroup }: GpuConfiguration) => workgroup[row]! },
+  workgroup_n: { values: powers(256).slice(4), of: ({ workgroup }: GpuConfiguration) => workgroup[column]! },
+});
 
-const TILES = {
-  workgroup_m: powers(256).slice(4),
-  workgroup_n: powers(256).slice(4),
-  summed_k: powers(256).slice(2),
-};
+/** Steps along k. */
+const STEPS = powers(256).slice(2);
 
 /** The family with matrix instructions if the GPU has one for the types. */
-export function userFamily(problem: Problem, traits: Traits): Family {
+export function userFamily(problem: Problem, traits: Traits): UserFamily {
   const mmas = usableMmas(problem.workload, problem.target);
   return mmas.length > 0 ? mmaFamily(problem, traits, mmas) : simtFamily(problem);
 }
 
-function mmaFamily(problem: Problem, traits: Traits, mmas: readonly Mma[]): Family {
+function mmaFamily(problem: Problem, traits: Traits, mmas: readonly Mma[]): UserFamily {
   const { row, column, depth, igemm } = problem.roles;
   const subgroupSize = problem.target.subgroupSizes[0]!;
-  return {
-    values: {
-      ...{ ...TILES, threads_m: powers(8), threads_n: powers(8).map((count) => count * subgroupSize) },
-      ...{ pipeline: mmas.map((_, i) => i), prefetch: traits.prefetch },
+  return familyOf({
+    kind: 'mma-tile',
+    knobs: {
+      ...common(problem),
+      summed_k: { values: STEPS, of: ({ reduction, mma }) => reduction[depth]! * (readMma(mma)?.k ?? 1) },
+      threads_m: { values: powers(8), of: ({ subgroups }) => subgroups[row]!, isInner: true },
+      threads_n: {
+        values: powers(8).map((count) => count * subgroupSize),
+        of: ({ subgroups }) => subgroups[column]! * subgroupSize,
+        isInner: true,
+      },
+      pipeline: {
+        values: [...mmas.keys()],
+        of: ({ mma }) => mmas.findIndex(({ name }) => name === mma),
+      },
+      prefetch: { values: traits.prefetch, of: ({ prefetch }) => prefetch ?? traits.prefetch[0]! },
     },
     at({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n, pipeline, prefetch }) {
       const { name, m, n, k } = mmas[pipeline]!;
@@ -46,24 +58,27 @@ function mmaFamily(problem: Problem, traits: Traits, mmas: readonly Mma[]): Fami
         ...(traits.hasStages && { prefetch }),
       });
     },
-    choiceOf(c) {
-      if (c.kind !== 'mma-tile') return null;
-      const pipeline = mmas.findIndex(({ name }) => name === c.mma);
-      return {
-        ...{ workgroup_m: c.workgroup[row]!, workgroup_n: c.workgroup[column]! },
-        ...{ threads_m: c.subgroups[row]!, threads_n: c.subgroups[column]! * subgroupSize },
-        summed_k: c.reduction[depth]! * (mmas[pipeline]?.k ?? 1),
-        ...{ pipeline, prefetch: c.prefetch ?? traits.prefetch[0]! },
-      };
-    },
-  };
+  });
 }
 
-function simtFamily(problem: Problem): Family {
+function simtFamily(problem: Problem): UserFamily {
   const { row, column, depth, igemm } = problem.roles;
   const subgroupSize = problem.target.subgroupSizes[0]!;
-  return {
-    values: { ...TILES, threads_m: powers(64), threads_n: powers(256), pipeline: [0, 1], prefetch: [0] },
+  const threads = (d: number, most: number) => ({
+    values: powers(most),
+    of: ({ workgroup, thread }: SimtTileConfiguration) => workgroup[d]! / thread[d]!,
+    isInner: true,
+  });
+  return familyOf({
+    kind: 'simt-tile',
+    knobs: {
+      ...common(problem),
+      summed_k: { values: STEPS, of: ({ reduction }) => reduction[depth]! },
+      ...{ threads_m: threads(row, 64), threads_n: threads(column, 256) },
+      // Whether operands go through shared memory.
+      pipeline: { values: [0, 1], of: ({ promoted }) => Number(promoted) },
+      prefetch: { values: [0], of: () => 0 },
+    },
     at: ({ workgroup_m, workgroup_n, summed_k, threads_m, threads_n, pipeline }) =>
       checked(problem, {
         ...{ version: 1, kind: 'simt-tile', subgroupSize, igemm, padded: false, promoted: pipeline === 1 },
@@ -71,29 +86,14 @@ function simtFamily(problem: Problem): Family {
         thread: matmulLevel(problem, workgroup_m / threads_m, workgroup_n / threads_n),
         reduction: summed(problem, summed_k),
       }),
-    choiceOf(c) {
-      if (c.kind !== 'simt-tile') return null;
-      const threads = (d: number) => c.workgroup[d]! / c.thread[d]!;
-      return {
-        ...{
-          workgroup_m: c.workgroup[row]!,
-          workgroup_n: c.workgroup[column]!,
-          summed_k: c.reduction[depth]!,
-        },
-        ...{ threads_m: threads(row), threads_n: threads(column), pipeline: Number(c.promoted), prefetch: 0 },
-      };
-    },
-  };
+  });
 }
 
 const summed = ({ workload, roles }: Problem, k: number): number[] =>
   workload.dimensions.map((_, d) => (d === roles.depth ? k : 0));
 
 /** The configuration, with padding if necessary, or the broken rule. */
-function checked(
-  problem: Problem,
-  c: MmaTileConfiguration | SimtTileConfiguration,
-): GpuConfiguration | string {
+function checked<C extends MmaTileConfiguration | SimtTileConfiguration>(problem: Problem, c: C): C | string {
   const found = legal(problem, c);
   if (found === null) return illegality(problem, { ...c, padded: true })!;
   return isOfSchema(SCHEMA, found) ? found : NOT_WHOLE;

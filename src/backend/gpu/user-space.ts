@@ -1,65 +1,73 @@
 // A user's search space of a matmul on a GPU: tiles of a workgroup, its threads along each dimension, and prefetch stages. Pure.
 import type { SearchSpace } from '../../search/space.ts';
 import type { IllegalValue, KnobValues, UserKnob } from '../backend.ts';
-import { spaceOfChoices, type Choice } from './choices.ts';
+import { spaceOfChoices, type Choice, type OfKind, type Pipeline } from '../choices.ts';
+import type { Configuration, OwnConfiguration } from '../configuration.ts';
 
-const NAMES = ['workgroup_m', 'workgroup_n', 'summed_k', 'threads_m', 'threads_n'] as const;
+/** The user's knobs of every GPU backend. With matrix instructions, `threads_m` counts subgroups. */
+export const USER_KNOBS: readonly UserKnob[] = [
+  ...['workgroup_m', 'workgroup_n', 'summed_k', 'threads_m', 'threads_n'],
+].map((name) => ({ name, type: 'tile', least: 1 }));
 
-/** With matrix instructions, `threads_m` counts subgroups. */
-export type UserName = (typeof NAMES)[number];
+/** The user's spaces of one workload. */
+export interface UserFamily {
+  /** @param only the user's values */
+  space(only: KnobValues): SearchSpace<Configuration>;
+  /** The user's values that no configuration can have, with the broken rule. */
+  illegalValues(only: KnobValues): IllegalValue[];
+}
 
-/** The user's knobs of every GPU backend. */
-export const USER_KNOBS: readonly UserKnob[] = NAMES.map((name) => ({ name, type: 'tile', least: 1 }));
-
-/** The configurations of a pipeline by a user's knobs and knobs of its own. */
-export interface UserFamily<Own extends string, C> {
-  /** Values of each knob that the user leaves free. */
-  readonly values: Readonly<Record<UserName | Own, readonly number[]>>;
+/** A pipeline with the user's knobs. The user may give other values of the knobs. */
+interface UserPipeline<Name extends string, Kind> extends Pipeline<Name, Kind> {
   /** The configuration of a choice, or the broken rule. */
-  at(choice: Choice<UserName | Own>): C | string;
-  choiceOf(configuration: C): Choice<UserName | Own> | null;
+  readonly at: (choice: Choice<Name>) => OfKind<Kind> | string;
 }
 
 /** Choices that a restriction is checked for. A larger space has a sample of them. */
 const MOST_CHECKED = 4096;
 const STARTS = 8;
 
-/** @param only the user's values */
-export const userSpace = <Own extends string, C extends object>(
-  family: UserFamily<Own, C>,
-  only: KnobValues,
-): SearchSpace<C> => {
-  const values = { ...family.values, ...only };
-  const at = (choice: Choice<UserName | Own>) => {
-    const found = family.at(choice);
-    return typeof found === 'string' ? null : found;
+export function familyOf<Name extends string, Kind extends OwnConfiguration['kind']>({
+  kind,
+  knobs,
+  at,
+}: UserPipeline<Name, Kind>): UserFamily {
+  const names = Object.keys(knobs) as Name[];
+  const valuesWith = (only: KnobValues) =>
+    Object.fromEntries(names.map((name) => [name, only[name] ?? knobs[name].values])) as Values<Name>;
+  return {
+    space(only) {
+      const values = valuesWith(only);
+      const legalAt = (choice: Choice<Name>) => {
+        const found = at(choice);
+        return typeof found === 'string' ? null : found;
+      };
+      const legal = choicesOf(values).filter((choice) => legalAt(choice) !== null);
+      const own = names.map((name) => [name, { ...knobs[name], values: values[name] }]);
+      return spaceOfChoices({
+        kind,
+        knobs: Object.fromEntries(own) as typeof knobs,
+        starts: legal.filter((_, i) => i % Math.ceil(legal.length / STARTS) === 0),
+        at: legalAt,
+      });
+    },
+    illegalValues: (only) =>
+      Object.entries(only).flatMap(([knob, own]) =>
+        own.flatMap((value) => {
+          const found = choicesOf(valuesWith({ ...only, [knob]: [value] })).map((choice) => at(choice));
+          const [rule] = found;
+          return typeof rule === 'string' && found.every((one) => typeof one === 'string')
+            ? [{ knob, value, rule }]
+            : [];
+        }),
+      ),
   };
-  const legal = choicesOf(values).filter((choice) => at(choice) !== null);
-  return spaceOfChoices({
-    ...{ values, at, choiceOf: (configuration: C) => family.choiceOf(configuration) },
-    isInner: (name) => name.startsWith('threads'),
-    starts: legal.filter((_, i) => i % Math.ceil(legal.length / STARTS) === 0),
-  });
-};
+}
 
-/** The user's values that no configuration can have, with the broken rule. */
-export const illegalValues = <Own extends string, C extends object>(
-  family: UserFamily<Own, C>,
-  only: KnobValues,
-): IllegalValue[] =>
-  Object.entries(only).flatMap(([knob, own]) =>
-    own.flatMap((value) => {
-      const some = choicesOf({ ...family.values, ...only, [knob]: [value] });
-      const found = some.map((choice) => family.at(choice));
-      const [rule] = found;
-      return typeof rule === 'string' && found.every((one) => typeof one === 'string')
-        ? [{ knob, value, rule }]
-        : [];
-    }),
-  );
+type Values<Name extends string> = Readonly<Record<Name, readonly number[]>>;
 
 /** All choices of some values; of many, every nth. */
-function choicesOf<Name extends string>(values: Readonly<Record<Name, readonly number[]>>): Choice<Name>[] {
+function choicesOf<Name extends string>(values: Values<Name>): Choice<Name>[] {
   const names = Object.keys(values) as Name[];
   const size = names.reduce((all, name) => all * values[name].length, 1);
   return Array.from({ length: Math.min(size, MOST_CHECKED) }, (_, i) => {

@@ -1,9 +1,10 @@
 // A configuration as the attribute that carries it.
 import type { Release } from '../../compiler/release.ts';
 import type { Directive } from '../backend.ts';
+import { compilationInfo } from '../compilation-info.ts';
 import type { LlvmCpuConfiguration } from './configuration.ts';
 import { DATA_TILING_HINT } from './data-tiling.ts';
-import { compilationInfo } from './render.ts';
+import { rendered } from './render.ts';
 
 /** The requirement of a configuration on the whole program; null for none. */
 export const needsOf = ({ kind }: LlvmCpuConfiguration): string | null =>
@@ -21,7 +22,7 @@ export function directive(
   switch (configuration.kind) {
     case 'tile':
     case 'window-tile':
-      return { attribute: 'compilation_info', value: compilationInfo(configuration, loops, release) };
+      return compilationInfo(rendered(configuration, loops, release));
     case 'data-tile':
       return { attribute: DATA_TILING_HINT, value: 'unit' };
     case 'dispatch-tile':

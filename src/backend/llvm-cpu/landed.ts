@@ -20,8 +20,7 @@ export function landedOn(
 ): readonly ConfiguredOperation[] {
   if (configuration.kind === 'dispatch-tile') return [];
   if (configuration.kind === 'data-tile') return packedOnes(configured, form.workload, configuration);
-  const lowering = loweringConfig(configuration, loops);
-  return landedWith(configured, form, loops, expected, (one) => one.lowering === lowering);
+  return landedWith(configured, form, loops, expected, { lowering: loweringConfig(configuration, loops) });
 }
 
 /** The packed operation of a workload, if the tiles are on the packed operation and on a packing. */

@@ -1,22 +1,20 @@
 // Configurations as MLIR attributes. The syntax differs between releases of the compiler.
 import { isBefore, type Release } from '../../compiler/release.ts';
+import { compilationInfo, type Rendered } from '../compilation-info.ts';
 import type { PackedTiles, TileConfiguration, WindowTileConfiguration } from './configuration.ts';
 
 type Tiles = TileConfiguration | WindowTileConfiguration;
 
-/**
- * The value of a `compilation_info` attribute.
- * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
- */
-export function compilationInfo(c: Tiles, loops: readonly number[], release: Release): string {
+/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
+export function rendered(c: Tiles, loops: readonly number[], release: Release): Rendered {
   const name = c.kind === 'tile' ? 'DoubleTilingExpert' : 'ConvTileAndDecomposeExpert';
   // 3.12 turned the pipeline from an enum case into an attribute; each spelling is a parse error in the other.
   const pipeline = isBefore(release, 3, 12) ? `CPU${name}` : `#iree_cpu.pipeline<${name}>`;
   const peeling = c.kind === 'tile' && c.peeling ? ', {enable_loop_peeling}' : '';
-  return (
-    `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
-    `translation_info = #iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>>`
-  );
+  return {
+    lowering: loweringConfig(c, loops),
+    translation: `#iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>`,
+  };
 }
 
 /** The lowering configuration alone, in the compiler's spelling. */
@@ -36,11 +34,14 @@ export function loweringConfig(c: Tiles, loops: readonly number[]): string {
   return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
 }
 
-/** Attributes of a packed operation and of the packing of its operands; null leaves the tiles to the compiler. */
-export function packedLowering({ inner, distribution, packing }: PackedTiles): {
+/** Parts of a packed operation's configuration: the multiplication, and the packing of its operands. */
+export interface PackedParts {
   readonly multiply: string | null;
   readonly pack: string | null;
-} {
+}
+
+/** Lowering configurations; null leaves the tiles to the compiler. */
+export const packedLowering = ({ inner, distribution, packing }: PackedTiles): PackedParts => {
   const [first, second, depth] = inner;
   return {
     multiply:
@@ -53,20 +54,17 @@ export function packedLowering({ inner, distribution, packing }: PackedTiles): {
         ? null
         : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
   };
-}
+};
 
 /** Packed tiles along k that one step moves: the compiler's own value for most operands. */
 const PACKED_AT_ONCE = 16;
 
 /** Values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
-export function packedInfo(tiles: PackedTiles): {
-  readonly multiply: string | null;
-  readonly pack: string | null;
-} {
+export function packedInfo(tiles: PackedTiles): PackedParts {
   const { multiply, pack } = packedLowering(tiles);
-  const info = (lowering: string | null, pipeline: string) =>
-    lowering &&
-    `#iree_codegen.compilation_info<lowering_config = ${lowering}, ` +
-      `translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>>`;
+  const info = (lowering: string | null, pipeline: string) => {
+    const translation = `#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>`;
+    return lowering && compilationInfo({ lowering, translation }).value;
+  };
   return { multiply: info(multiply, 'Mmt4dTilingExpert'), pack: info(pack, 'DataTiling') };
 }

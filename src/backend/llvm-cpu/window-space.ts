@@ -3,8 +3,9 @@
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import type { SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
+import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
 import type { WindowTileConfiguration } from './configuration.ts';
@@ -35,18 +36,6 @@ const MOST_ROWS = 32;
 /** Most vectors of one register tile. */
 const MOST_LANES = 8;
 const MOST_DEPTH = 16;
-
-/** Knobs in the order of a point. */
-const KNOBS = [
-  'distribution.row',
-  'distribution.column',
-  'distribution.lane',
-  'rows',
-  'lanes',
-  'depth',
-] as const;
-
-type Choice = Readonly<Record<(typeof KNOBS)[number], number>>;
 
 /**
  * Preferences for one start: register tiles in rows, vectors and elements of the reduction; workgroup tiles in elements. A short search
@@ -81,110 +70,89 @@ export function windowSpace(
   const roles = rolesOf(workload);
   const size = (d: number) => dimensions[d]!.size;
   const perVector = elementsPerVector(accumulator.elementType, { nativeVectorBytes });
-  const whole = (d: number) => divisors(size(d), 1, LARGEST_TILE);
-  const narrow = divisors(size(roles.lane), 1, MOST_LANES * perVector);
+  const whole = (d: number) => ({
+    values: divisors(size(d), 1, LARGEST_TILE),
+    of: ({ distribution }: WindowTileConfiguration) => distribution[d] ?? 0,
+    isInner: false,
+  });
+  const registers = (d: number, values: readonly number[]) => ({
+    values,
+    of: ({ vectorCommonParallel }: WindowTileConfiguration) => vectorCommonParallel[d] ?? 0,
+    isInner: true,
+  });
+  const { row, column, lane, depth } = roles;
+  const narrow = divisors(size(lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
   // The compiler generates scalar code for three or five vectors of a depthwise convolution, at a tenth of the default's speed.
-  const inVectors = roles.depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
-  const values: Readonly<Record<(typeof KNOBS)[number], readonly number[]>> = {
-    'distribution.row': whole(roles.row),
-    'distribution.column': whole(roles.column),
-    'distribution.lane': whole(roles.lane),
-    rows: divisors(size(roles.column), 1, MOST_ROWS),
+  const inVectors = depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
+  const knobs = {
+    'distribution.row': whole(row),
+    'distribution.column': whole(column),
+    'distribution.lane': whole(lane),
+    rows: registers(column, divisors(size(column), 1, MOST_ROWS)),
     // Partial vectors only if no whole vectors divide the dimension.
-    lanes: inVectors.length > 0 ? inVectors : narrow,
-    depth: roles.depth === null ? [0] : divisors(size(roles.depth), 1, MOST_DEPTH),
+    lanes: registers(lane, inVectors.length > 0 ? inVectors : narrow),
+    depth: {
+      values: depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH),
+      of: ({ vectorReduction }: WindowTileConfiguration) =>
+        depth === null ? 0 : (vectorReduction[depth] ?? 0),
+      isInner: true,
+    },
   };
-  const knobs: Knob[] = KNOBS.map((name) => ({
-    ...{ name, values: values[name], isInner: !name.startsWith('distribution.') },
-  }));
-  const configurationAt = (point: Point): Configuration | null => {
-    const choice = Object.fromEntries(KNOBS.map((name, i) => [name, values[name][point[i]!]!])) as Choice;
-    return isLegal(choice, nativeVectorBytes, elementBits(accumulator.elementType))
-      ? configurationOf(workload, roles, choice)
-      : null;
+  const near = (name: keyof typeof knobs, wanted: number) => {
+    const { values } = knobs[name];
+    return values[nearestByRatio(values, wanted)]!;
   };
-  const workgroups = (point: Point) =>
-    [roles.row, roles.column, roles.lane].reduce(
-      (count, d, i) => count * (size(d) / values[KNOBS[i]!][point[i]!]!),
-      1,
-    );
-  const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]): Point => {
-    const tile = [rows, vectors * perVector, depth];
-    const wanted = [...workgroup.map((one, i) => (i === 0 ? one : Math.max(one, tile[i - 1]!))), ...tile];
-    const point = KNOBS.map((name, i) => nearestByRatio(values[name], wanted[i]!));
-    // A workgroup has whole register tiles.
-    for (const [outer, inner] of [
-      [1, 3],
-      [2, 4],
-    ] as const) {
-      const least = values[KNOBS[inner]][point[inner]!]!;
-      const all = values[KNOBS[outer]];
-      while (all[point[outer]!]! % least !== 0) point[outer]!++;
-    }
-    while (workgroups(point) < threads && point[0]! > 0) point[0]!--;
-    return point;
+  /** The nearest workgroup tile to a size, or the next one, that has whole register tiles. */
+  const around = (name: keyof typeof knobs, wanted: number, tile: number) => {
+    const least = near(name, wanted);
+    return knobs[name].values.find((one) => one >= least && one % tile === 0)!;
   };
-  const valuesOf = (configuration: Configuration) => {
-    if (configuration.kind !== 'window-tile') return null;
-    const choice = choiceOf(configuration, roles);
-    return KNOBS.map((name) => choice[name]);
+  const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]) => {
+    const lanes = vectors * perVector;
+    const own = { rows: near('rows', rows), lanes: near('lanes', lanes), depth: near('depth', depth) };
+    const columns = around('distribution.column', Math.max(workgroup[1], rows), own.rows);
+    const channels = around('distribution.lane', Math.max(workgroup[2], lanes), own.lanes);
+    const beside = (size(column) / columns) * (size(lane) / channels);
+    const most = near('distribution.row', workgroup[0]);
+    const images = knobs['distribution.row'].values.findLast(
+      (one) => one <= most && (one === 1 || beside * (size(row) / one) >= threads),
+    )!;
+    return {
+      ...own,
+      ...{ 'distribution.row': images, 'distribution.column': columns, 'distribution.lane': channels },
+    };
   };
-  const recipes = roles.depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES;
-  return {
-    knobs,
-    starts: legalPoints(recipes.map(startOf), configurationAt),
-    alternatives: [],
-    configurationAt,
-    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
-    valuesOf,
-  };
-}
-
-/** Whether tiles leave no remainder, and the compiler accepts the vectors. */
-const isLegal = (choice: Choice, nativeVectorBytes: number, bits: number): boolean =>
-  choice['distribution.column'] % choice.rows === 0 &&
-  choice['distribution.lane'] % choice.lanes === 0 &&
-  (choice.rows * choice.lanes * Math.max(1, choice.depth) * bits) / 8 <
-    vectorTileLimit({ nativeVectorBytes });
-
-function configurationOf(
-  { dimensions }: OperationWork,
-  roles: Roles,
-  choice: Choice,
-): WindowTileConfiguration {
-  const tiles = (own: ReadonlyMap<number, number>, isReduced: boolean, others: number) =>
-    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? (own.get(d) ?? others) : 0));
-  const { row, column, lane, depth } = roles;
-  const workgroup = new Map([
-    [row, choice['distribution.row']],
-    [column, choice['distribution.column']],
-    [lane, choice['distribution.lane']],
-  ]);
-  const registers = new Map([
-    [column, choice.rows],
-    [lane, choice.lanes],
-  ]);
-  return {
-    version: 1,
+  return spaceOfChoices({
     kind: 'window-tile',
-    distribution: tiles(workgroup, false, 1),
-    vectorCommonParallel: tiles(registers, false, 1),
-    vectorReduction: tiles(new Map(depth === null ? [] : [[depth, choice.depth]]), true, 1),
-  };
+    knobs,
+    starts: (depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES).map(startOf),
+    at(choice) {
+      const { rows, lanes } = choice;
+      if (choice['distribution.column'] % rows !== 0 || choice['distribution.lane'] % lanes !== 0)
+        return null;
+      const bytes = (rows * lanes * Math.max(1, choice.depth) * elementBits(accumulator.elementType)) / 8;
+      if (bytes >= vectorTileLimit({ nativeVectorBytes })) return null;
+      const workgroup = new Map([
+        [row, choice['distribution.row']],
+        [column, choice['distribution.column']],
+        [lane, choice['distribution.lane']],
+      ]);
+      const inRegisters = new Map([
+        [column, rows],
+        [lane, lanes],
+      ]);
+      const tiles = (isReduced: boolean, of: (d: number) => number | undefined) =>
+        dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? (of(d) ?? 1) : 0));
+      return {
+        version: 1,
+        kind: 'window-tile',
+        distribution: tiles(false, (d) => workgroup.get(d)),
+        vectorCommonParallel: tiles(false, (d) => inRegisters.get(d)),
+        vectorReduction: tiles(true, (d) => (d === depth ? choice.depth : undefined)),
+      };
+    },
+  });
 }
-
-/** The inverse of `configurationOf`. */
-const choiceOf = (
-  { distribution, vectorCommonParallel, vectorReduction }: WindowTileConfiguration,
-  { row, column, lane, depth }: Roles,
-): Choice => ({
-  'distribution.row': distribution[row] ?? 0,
-  'distribution.column': distribution[column] ?? 0,
-  'distribution.lane': distribution[lane] ?? 0,
-  rows: vectorCommonParallel[column] ?? 0,
-  lanes: vectorCommonParallel[lane] ?? 0,
-  depth: depth === null ? 0 : (vectorReduction[depth] ?? 0),
-});
 
 const isPowerOfTwo = (value: number) => (value & (value - 1)) === 0;

@@ -1,8 +1,8 @@
 // The space of `CooperativeMatrixVectorize`: subgroups multiply with matrix instructions.
 import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
+import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
 import { matmulLevel } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
@@ -10,9 +10,7 @@ import type { CooperativeConfiguration } from './configuration.ts';
 import { MOST_RESULTS } from './legality.ts';
 import { fitting, illegality, productOf } from './shared-tiles.ts';
 
-type Name = 'tile.row' | 'tile.column' | 'subgroups.row' | 'subgroups.column' | 'depth' | 'storeStage';
-
-/** Tiles of a subgroup and steps are numbers of instructions. Each value is that of the knob in `Name`. */
+/** Tiles of a subgroup, subgroups, and steps along k. Tiles and steps are numbers of instructions. The last value is the store stage. */
 const RECIPES: readonly (readonly number[])[] = [
   [4, 4, 2, 2, 2, 0],
   [2, 2, 2, 2, 2, 0],
@@ -41,17 +39,17 @@ export function cooperativeSpace(
   if (product === null || mma === undefined) return null;
   const { row: m, column: n, depth: k } = product.roles;
   const subgroupSize = target.subgroupSizes[0]!;
-  return spaceOfChoices<Name, Configuration>({
-    values: {
-      'tile.row': powers(8),
-      'tile.column': powers(8),
-      'subgroups.row': powers(8),
-      'subgroups.column': powers(8),
-      depth: powers(8),
-      storeStage: [0, 1],
+  return spaceOfChoices({
+    kind: 'spirv-cooperative',
+    knobs: {
+      'tile.row': { values: powers(8), of: ({ thread }) => thread[m]! / mma.m, isInner: true },
+      'tile.column': { values: powers(8), of: ({ thread }) => thread[n]! / mma.n, isInner: true },
+      'subgroups.row': { values: powers(8), of: ({ workgroup, thread }) => workgroup[m]! / thread[m]! },
+      'subgroups.column': { values: powers(8), of: ({ workgroup, thread }) => workgroup[n]! / thread[n]! },
+      depth: { values: powers(8), of: ({ reduction }) => reduction[k]! / mma.k },
+      storeStage: { values: [0, 1], of: ({ storeStage }) => storeStage },
     },
-    isInner: (name) => name.startsWith('tile.'),
-    starts: RECIPES.map(([row, column, rows, columns, depth, storeStage]): Choice<Name> => ({
+    starts: RECIPES.map(([row, column, rows, columns, depth, storeStage]) => ({
       ...{ 'tile.row': row!, 'tile.column': column! },
       'subgroups.row': fitting(dimensions[m]!.size, row! * mma.m, rows!),
       'subgroups.column': fitting(dimensions[n]!.size, column! * mma.n, columns!),
@@ -68,15 +66,6 @@ export function cooperativeSpace(
       };
       const results = (row * column) / subgroupSize;
       return results > MOST_RESULTS || illegality(product, c, target) !== null ? null : c;
-    },
-    choiceOf(c) {
-      if (c.kind !== 'spirv-cooperative' || c.workgroup.length !== dimensions.length) return null;
-      return {
-        ...{ 'tile.row': c.thread[m]! / mma.m, 'tile.column': c.thread[n]! / mma.n },
-        'subgroups.row': c.workgroup[m]! / c.thread[m]!,
-        'subgroups.column': c.workgroup[n]! / c.thread[n]!,
-        ...{ depth: c.reduction[k]! / mma.k, storeStage: c.storeStage },
-      };
     },
   });
 }

@@ -2,16 +2,14 @@
 import type { SearchSpace } from '../../search/space.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
+import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { spaceOfChoices, type Choice } from '../gpu/choices.ts';
 import { matmulLevel } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { PromotedConfiguration } from './configuration.ts';
 import { MOST_RESULTS } from './legality.ts';
 import { fitting, illegality, loadOf, productOf } from './shared-tiles.ts';
-
-type Name = 'tile.row' | 'tile.column' | 'threads.row' | 'threads.column' | 'depth' | 'buffers';
 
 /** Columns of 8 bits for which the compiler makes invalid vectors with most steps along k. */
 const REFUSED_COLUMNS = 8;
@@ -23,7 +21,7 @@ const BUFFERS = [
   [1, 0],
 ] as const;
 
-/** Each value is that of the knob in `Name`. */
+/** Tiles of a thread, threads, steps along k, and an index into `BUFFERS`. */
 const RECIPES: readonly (readonly number[])[] = [
   [8, 4, 8, 32, 16, 0],
   [4, 4, 8, 32, 32, 0],
@@ -42,18 +40,24 @@ export function promotedSpace(workload: OperationWork, target: GpuTarget): Searc
   const { dimensions } = workload;
   const steps = powers(64).filter((step) => step >= loadOf(workload) && dimensions[k]!.size % step === 0);
   if (steps.length === 0) return null;
-  return spaceOfChoices<Name, Configuration>({
-    values: {
-      'tile.row': powers(16),
-      'tile.column': powers(16),
-      'threads.row': powers(32),
-      // With one column of threads the compiler finds too few threads.
-      'threads.column': powers(64).slice(1),
-      depth: steps,
-      buffers: BUFFERS.map((_, i) => i),
+  return spaceOfChoices({
+    kind: 'spirv-promoted',
+    knobs: {
+      'tile.row': { values: powers(16), of: ({ thread }) => thread[m]!, isInner: true },
+      'tile.column': { values: powers(16), of: ({ thread }) => thread[n]!, isInner: true },
+      'threads.row': { values: powers(32), of: ({ workgroup, thread }) => workgroup[m]! / thread[m]! },
+      'threads.column': {
+        // With one column of threads the compiler finds too few threads.
+        values: powers(64).slice(1),
+        of: ({ workgroup, thread }) => workgroup[n]! / thread[n]!,
+      },
+      depth: { values: steps, of: ({ reduction }) => reduction[k]! },
+      buffers: {
+        values: [...BUFFERS.keys()],
+        of: (c) => BUFFERS.findIndex(([depth, stage]) => depth === c.depth && stage === c.storeStage),
+      },
     },
-    isInner: (name) => name.startsWith('tile.'),
-    starts: RECIPES.map(([row, column, rows, columns, depth, buffers]): Choice<Name> => ({
+    starts: RECIPES.map(([row, column, rows, columns, depth, buffers]) => ({
       ...{ 'tile.row': row!, 'tile.column': column! },
       'threads.row': fitting(dimensions[m]!.size, row!, rows!),
       'threads.column': fitting(dimensions[n]!.size, column!, columns!),
@@ -70,18 +74,6 @@ export function promotedSpace(workload: OperationWork, target: GpuTarget): Searc
       };
       const isRefused = elementBits(workload.rhs.elementType) === 8 && column === REFUSED_COLUMNS;
       return row * column > MOST_RESULTS || isRefused || illegality(product, c, target) !== null ? null : c;
-    },
-    choiceOf(c) {
-      if (c.kind !== 'spirv-promoted' || c.workgroup.length !== dimensions.length) return null;
-      return {
-        ...{ 'tile.row': c.thread[m]!, 'tile.column': c.thread[n]! },
-        ...{
-          'threads.row': c.workgroup[m]! / c.thread[m]!,
-          'threads.column': c.workgroup[n]! / c.thread[n]!,
-        },
-        depth: c.reduction[k]!,
-        buffers: BUFFERS.findIndex(([depth, stage]) => depth === c.depth && stage === c.storeStage),
-      };
     },
   });
 }

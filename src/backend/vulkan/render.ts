@@ -1,13 +1,7 @@
 // Configurations as MLIR attributes, with a tile for each loop of the operation. Threads belong to the last three parallel loops, x to the
 // innermost.
-import type { Directive } from '../backend.ts';
+import type { Rendered } from '../compilation-info.ts';
 import type { VulkanConfiguration } from './configuration.ts';
-
-/** Both parts of a `compilation_info`, in the compiler's spelling. */
-export interface Rendered {
-  readonly lowering: string;
-  readonly translation: string;
-}
 
 const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {
   'spirv-tile': 'BaseVectorize',
@@ -40,14 +34,6 @@ function levelsOf(c: VulkanConfiguration): readonly (readonly number[])[] {
     case 'spirv-cooperative':
       return [workgroup, thread, reduction, c.native];
   }
-}
-
-export function directive(configuration: VulkanConfiguration, loops: readonly number[]): Directive {
-  const { lowering, translation } = rendered(configuration, loops);
-  return {
-    attribute: 'compilation_info',
-    value: `#iree_codegen.compilation_info<lowering_config = ${lowering}, translation_info = ${translation}>`,
-  };
 }
 
 /** Threads along each parallel dimension; 0 along reduction dimensions. */

@@ -2,7 +2,7 @@
 import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
-import { eitherSpace } from '../gpu/choices.ts';
+import { eitherSpace } from '../choices.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { cooperativeSpace } from './cooperative-space.ts';
 import { promotedSpace } from './promoted-space.ts';

@@ -1,8 +1,9 @@
 // The search space of `BaseVectorize`: register tiles of threads, and threads of a workgroup along each dimension. Tiles leave no remainder:
 // see legality.ts.
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
+import { spaceOfChoices, type Choice, type NamedKnob } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
@@ -21,6 +22,9 @@ interface Roles {
   readonly depth: number;
 }
 
+/** The roles with threads. */
+const PARALLEL = ['lane', 'row', 'image'] as const;
+
 function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Roles {
   const image = windows[0]?.[0] ?? -1;
   const [lane = -1, row = -1] = accumulator.dimensions.filter((d) => d !== image).toReversed();
@@ -29,21 +33,8 @@ function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Role
   return { lane, row, image, depth };
 }
 
-const KNOBS = [
-  'threads.lane',
-  'threads.row',
-  'threads.image',
-  'tile.lane',
-  'tile.row',
-  'tile.image',
-  'tile.depth',
-] as const;
-
-type Name = (typeof KNOBS)[number];
-type Choice = Readonly<Record<Name, number>>;
-
-/** Largest values of the knobs. A dimension of prime size may be one tile, up to `MOST_WHOLE`. */
-const MOST: Choice = {
+/** The largest values of the knobs: threads of a workgroup, and elements of a thread or of a step. */
+const MOST = {
   'threads.lane': 256,
   'threads.row': 64,
   'threads.image': 8,
@@ -52,9 +43,14 @@ const MOST: Choice = {
   'tile.image': 4,
   'tile.depth': 32,
 };
+
+type Name = keyof typeof MOST;
+const NAMES = Object.keys(MOST) as Name[];
+
+/** A dimension of prime size may be one tile, up to this size. */
 const MOST_WHOLE = 128;
 
-/** Promising choices, best guess first; each value is that of the knob in `KNOBS`. */
+/** Promising choices, best guess first; each value is that of the knob in `MOST`. */
 const RECIPES: readonly (readonly number[])[] = [
   [32, 4, 1, 4, 8, 1, 4],
   [32, 2, 1, 8, 8, 1, 4],
@@ -80,93 +76,68 @@ const IMAGE_RECIPES: typeof RECIPES = [
 
 /** The search space. All its configurations compile and compute the right result. */
 export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
-  const { dimensions } = workload;
+  const { dimensions, windows } = workload;
   const roles = rolesOf(workload);
-  const roleOf = (name: Name) => name.split('.')[1] as keyof Roles;
-  const sizeOf = (name: Name) => dimensions[roles[roleOf(name)]]?.size ?? 1;
-  const values = Object.fromEntries(
-    KNOBS.map((name) => {
-      const size = sizeOf(name);
-      const all = divisors(size, MOST[name]);
-      return [name, name.startsWith('tile.') && all.length === 1 && size <= MOST_WHOLE ? [1, size] : all];
+  const sizeAlong = (role: keyof Roles) => dimensions[roles[role]]?.size ?? 1;
+  const knobs = Object.fromEntries(
+    NAMES.map((name): [Name, NamedKnob<'spirv-tile'>] => {
+      const [level, role] = name.split('.') as ['threads' | 'tile', keyof Roles];
+      const isTile = level === 'tile';
+      const size = sizeAlong(role);
+      const dividing = divisors(size, MOST[name]);
+      return [
+        name,
+        {
+          values: isTile && dividing.length === 1 && size <= MOST_WHOLE ? [1, size] : dividing,
+          of({ workgroup, thread, reduction }) {
+            const d = roles[role];
+            const tile = (role === 'depth' ? reduction : thread)[d] ?? 1;
+            return isTile ? tile : (workgroup[d] ?? 1) / tile;
+          },
+          isInner: isTile,
+        },
+      ];
     }),
-  ) as Record<Name, number[]>;
-  const knobs = KNOBS.map((name): Knob => ({
-    ...{ name, values: values[name], isInner: name.startsWith('tile.') },
-  }));
-  const configurationAt = (point: Point): Configuration | null => {
-    const choice = Object.fromEntries(KNOBS.map((name, i) => [name, values[name][point[i]!]!])) as Choice;
-    const configuration = configurationOf(workload, roles, choice);
-    return illegality(workload, configuration, target) === null ? configuration : null;
-  };
-  const startOf = (recipe: readonly number[]): Point => {
-    const point = KNOBS.map((name, i) => nearestByRatio(values[name], recipe[i]!));
+  ) as Record<Name, NamedKnob<'spirv-tile'>>;
+  const startOf = (recipe: readonly number[]): Choice<Name> => {
+    const choice = Object.fromEntries(
+      NAMES.map((name, i) => {
+        const { values } = knobs[name];
+        return [name, values[nearestByRatio(values, recipe[i]!)]!];
+      }),
+    ) as Record<Name, number>;
     // The register tile goes first. The largest fitting number of threads divides the rest.
-    for (const [threads, tile] of [
-      [0, 3],
-      [1, 4],
-      [2, 5],
-    ] as const) {
-      const rest = sizeOf(KNOBS[tile]) / values[KNOBS[tile]][point[tile]!]!;
-      while (rest % values[KNOBS[threads]][point[threads]!]! !== 0) point[threads]!--;
+    for (const role of PARALLEL) {
+      const rest = sizeAlong(role) / choice[`tile.${role}`];
+      const most = choice[`threads.${role}`];
+      choice[`threads.${role}`] = knobs[`threads.${role}`].values.findLast(
+        (count) => count <= most && rest % count === 0,
+      )!;
     }
-    return point;
+    return choice;
   };
-  const isImage = workload.windows?.some(([along]) => along === roles.lane) === true;
-  const recipes = isImage ? [...IMAGE_RECIPES, ...RECIPES] : RECIPES;
-  const valuesOf = (configuration: Configuration) => {
-    if (configuration.kind !== 'spirv-tile') return null;
-    const choice = choiceOf(configuration, roles);
-    return KNOBS.map((name) => choice[name]);
-  };
-  return {
-    knobs,
-    starts: legalPoints(recipes.map(startOf), configurationAt),
-    alternatives: [],
-    configurationAt,
-    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
-    valuesOf,
-  };
-}
-
-function configurationOf(
-  { dimensions, windows }: OperationWork,
-  { lane, row, image, depth }: Roles,
-  choice: Choice,
-): SpirvTileConfiguration {
-  const tile = new Map([
-    [image, choice['tile.image']],
-    [row, choice['tile.row']],
-    [lane, choice['tile.lane']],
-  ]);
-  const threads = new Map([
-    [image, choice['threads.image']],
-    [row, choice['threads.row']],
-    [lane, choice['threads.lane']],
-  ]);
-  const each = (of: (d: number) => number, isReduced: boolean) =>
-    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? of(d) : 0));
-  return {
-    version: 1,
+  const isImage = windows?.some(([along]) => along === roles.lane) === true;
+  return spaceOfChoices({
     kind: 'spirv-tile',
-    workgroup: each((d) => (tile.get(d) ?? 1) * (threads.get(d) ?? 1), false),
-    thread: each((d) => tile.get(d) ?? 1, false),
-    reduction: each((d) => (d === depth ? choice['tile.depth'] : 1), true),
-    ...(windows && { window: dimensions.map((_, d) => (d === image ? 1 : 0)) }),
-  };
-}
-
-/** The inverse of `configurationOf`. */
-function choiceOf({ workgroup, thread, reduction }: SpirvTileConfiguration, roles: Roles): Choice {
-  const tile = (d: number) => thread[d] ?? 1;
-  const threads = (d: number) => (workgroup[d] ?? 1) / tile(d);
-  return {
-    'threads.lane': threads(roles.lane),
-    'threads.row': threads(roles.row),
-    'threads.image': threads(roles.image),
-    'tile.lane': tile(roles.lane),
-    'tile.row': tile(roles.row),
-    'tile.image': tile(roles.image),
-    'tile.depth': reduction[roles.depth] ?? 1,
-  };
+    knobs,
+    starts: (isImage ? [...IMAGE_RECIPES, ...RECIPES] : RECIPES).map(startOf),
+    at(choice) {
+      const along = (of: (role: (typeof PARALLEL)[number]) => number) =>
+        dimensions.map(({ kind }, d) => {
+          const role = PARALLEL.find((one) => roles[one] === d);
+          return kind === 'k' ? 0 : role === undefined ? 1 : of(role);
+        });
+      const c: SpirvTileConfiguration = {
+        version: 1,
+        kind: 'spirv-tile',
+        workgroup: along((role) => choice[`tile.${role}`] * choice[`threads.${role}`]),
+        thread: along((role) => choice[`tile.${role}`]),
+        reduction: dimensions.map(({ kind }, d) =>
+          kind !== 'k' ? 0 : d === roles.depth ? choice['tile.depth'] : 1,
+        ),
+        ...(windows && { window: dimensions.map((_, d) => (d === roles.image ? 1 : 0)) }),
+      };
+      return illegality(workload, c, target) === null ? c : null;
+    },
+  });
 }

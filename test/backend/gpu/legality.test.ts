@@ -8,7 +8,8 @@ import {
   type SimtTileConfiguration,
 } from '../../../src/backend/gpu/configuration.ts';
 import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legality.ts';
-import { compilationInfo } from '../../../src/backend/gpu/render.ts';
+import { compilationInfo } from '../../../src/backend/compilation-info.ts';
+import { rendered } from '../../../src/backend/gpu/render.ts';
 import { isOfSchema, textOfSchema } from '../../../src/backend/schema.ts';
 import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { problemOf } from '../../../src/backend/gpu/space.ts';
@@ -121,14 +122,14 @@ test('a tile with a remainder gets padding, unless most of the tile would be pad
 });
 
 test('a configuration has the spelling of the compiler', () => {
-  expect(compilationInfo(mma, [0, 1, 2])).toBe(
+  expect(compilationInfo(rendered(mma, [0, 1, 2])).value).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{mma_kind = ' +
       '#iree_gpu.mma_layout<NV_MMA_SYNC_F32_16x8x16_F16>, promote_operands = [0, 1], reduction = [0, 0, 4], ' +
       'subgroup = [4, 8, 0], workgroup = [128, 128, 0]}>, translation_info = #iree_codegen.translation_info<pipeline = ' +
       '#iree_gpu.pipeline<TileAndFuse> workgroup_size = [128, 1, 1] subgroup_size = 32, {gpu_pipeline_options = ' +
       '#iree_gpu.pipeline_options<no_reduce_shared_memory_bank_conflicts = false, use_igemm_convolution = false>}>>',
   );
-  expect(compilationInfo({ ...simt, padded: true }, [1, 0, 2])).toContain(
+  expect(compilationInfo(rendered({ ...simt, padded: true }, [1, 0, 2])).value).toContain(
     '{padding = [64, 64, 16], promote_operands = [0, 1], reduction = [0, 0, 16], thread = [4, 8, 0], ',
   );
 });
@@ -140,7 +141,7 @@ test('a product of patches has one loop for all reductions', () => {
     ...{ subgroups: [1, 2, 2, 2, 0, 0, 0], reduction: [0, 0, 0, 0, 0, 0, 4] },
   };
   expect(why(work, own)).toBeNull();
-  expect(compilationInfo(own, [0, 3, 1, 2, 6, 4, 5])).toContain(
+  expect(compilationInfo(rendered(own, [0, 3, 1, 2, 6, 4, 5])).value).toContain(
     'reduction = [0, 0, 0, 0, 4], subgroup = [1, 2, 1, 1, 0], workgroup = [1, 64, 2, 16, 0]',
   );
 });

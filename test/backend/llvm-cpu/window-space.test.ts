@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isConfiguration } from '../../../src/backend/index.ts';
 import type { WindowTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
-import { compilationInfo } from '../../../src/backend/llvm-cpu/render.ts';
+import { compilationInfo } from '../../../src/backend/compilation-info.ts';
+import { rendered } from '../../../src/backend/llvm-cpu/render.ts';
 import { windowSpace } from '../../../src/backend/llvm-cpu/window-space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { convolution } from '../../support/workloads.ts';
@@ -59,7 +60,7 @@ test('all threads get work if possible', () => {
 test('the directive names the pipeline, and the batch dimension comes first', () => {
   const space = windowSpace(convolution(35, 96, 96), options);
   const configuration = space.configurationAt(space.starts[0]!) as WindowTileConfiguration;
-  expect(compilationInfo(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).toBe(
+  expect(compilationInfo(rendered(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).value).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1, 1, 35, 96, 0, 0, 0], ' +
       'vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
       'translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<ConvTileAndDecomposeExpert>>>',

@@ -1,46 +1,56 @@
-// Search spaces of named values, and the union of two spaces.
-import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+// Search spaces of named knobs, and the union of two spaces.
+import { nearestByRatio } from '../search/nearest.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../search/space.ts';
+import type { Configuration, OwnConfiguration } from './configuration.ts';
 
 /** The value of each knob. */
 export type Choice<Name extends string> = Readonly<Record<Name, number>>;
 
+/** The configurations of a kind. */
+export type OfKind<Kind> = Extract<OwnConfiguration, { readonly kind: Kind }>;
+
+/** A knob of a pipeline. */
+export interface NamedKnob<Kind> extends Pick<Knob, 'values' | 'isInner'> {
+  /** The value of a configuration. */
+  readonly of: (configuration: OfKind<Kind>) => number;
+}
+
+/** The configurations of one pipeline. */
+export interface Pipeline<Name extends string, Kind> {
+  readonly kind: Kind;
+  readonly knobs: Readonly<Record<Name, NamedKnob<Kind>>>;
+}
+
 /** A search space of choices. */
-export interface ChoiceSpace<Name extends string, C> {
-  /** Values of each knob. */
-  readonly values: Readonly<Record<Name, readonly number[]>>;
-  /** Whether a knob decides about registers. */
-  isInner(name: Name): boolean;
+export interface ChoiceSpace<Name extends string, Kind> extends Pipeline<Name, Kind> {
   /** Promising choices, best guess first. Each knob takes the nearest value, or its first value without a preference. */
-  readonly starts: readonly Partial<Choice<Name>>[];
+  readonly starts: readonly Partial<Choice<NoInfer<Name>>>[];
   /** The configuration of a choice; null for an illegal choice. */
-  at(choice: Choice<Name>): C | null;
-  /** The choice of a configuration; null for another pipeline. */
-  choiceOf(configuration: C): Choice<Name> | null;
+  readonly at: (choice: Choice<Name>) => OfKind<Kind> | null;
 }
 
 /** The space of all choices. Pure. */
-export function spaceOfChoices<Name extends string, C>(own: ChoiceSpace<Name, C>): SearchSpace<C> {
-  const names = Object.keys(own.values) as Name[];
-  const knobs = names.map((name): Knob => ({ name, values: own.values[name], isInner: own.isInner(name) }));
+export function spaceOfChoices<Name extends string, Kind extends OwnConfiguration['kind']>({
+  kind,
+  knobs: named,
+  starts,
+  at,
+}: ChoiceSpace<Name, Kind>): SearchSpace<Configuration> {
+  const all = Object.entries<NamedKnob<Kind>>(named) as [Name, NamedKnob<Kind>][];
+  const knobs = all.map(([name, { values, isInner = false }]): Knob => ({ name, values, isInner }));
   const configurationAt = (point: Point) =>
-    own.at(
-      Object.fromEntries(knobs.map(({ name, values }, i) => [name, values[point[i]!]!])) as Choice<Name>,
-    );
+    at(Object.fromEntries(knobs.map(({ name, values }, i) => [name, values[point[i]!]!])) as Choice<Name>);
   const startAt = (wanted: Partial<Choice<Name>>): Point =>
-    names.map((name, i) => {
+    all.map(([name, { values }]) => {
       const value = wanted[name];
-      const { values } = knobs[i]!;
       const exact = value === undefined ? 0 : values.indexOf(value);
       return exact >= 0 ? exact : nearestByRatio(values, value!);
     });
-  const valuesOf = (configuration: C) => {
-    const choice = own.choiceOf(configuration);
-    return choice && names.map((name) => choice[name]);
-  };
+  const valuesOf = (configuration: Configuration) =>
+    configuration.kind === kind ? all.map(([, { of }]) => of(configuration as OfKind<Kind>)) : null;
   return {
     knobs,
-    starts: legalPoints(own.starts.map(startAt), configurationAt),
+    starts: legalPoints(starts.map(startAt), configurationAt),
     alternatives: [],
     configurationAt,
     pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
