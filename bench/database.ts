@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { configurationText } from '../src/backend/index.ts';
 import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../src/store/claim.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
-import { preparedOnce } from '../src/store/sqlite/prepared.ts';
+import { preparedOnce } from '../src/store/sqlite/connect.ts';
 import * as sql from '../src/store/sqlite/statements.ts';
 import { insertSubject } from '../src/store/sqlite/write.ts';
 import { seededRandom } from '../src/search/strategy.ts';

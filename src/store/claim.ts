@@ -1,8 +1,11 @@
 // Merges claims, marks and revocations of several databases. Pure. Each merge is associative, commutative and idempotent, and uses no
 // clock, so databases reach the same content in any order.
 import { configurationText } from '../backend/index.ts';
+import { pick } from '../system/data.ts';
 import { sha256 } from '../system/sha256.ts';
+import { MEASURED } from './fields.ts';
 import type { Claim, Evidence, KeptMark, Origin, Revocation } from './store.ts';
+import { keysOf } from './subject.ts';
 
 /** Version of measuring and judging. Raise it when older evidence is worth less. */
 export const EVIDENCE_VERSION = 2;
@@ -15,15 +18,13 @@ export const CONFIDENCE = 0.99;
  * tuningSeconds. No hit calls it.
  */
 export function digestOf(claim: Omit<Claim, 'digest'>): string {
-  const { workload, target, device, compiler, configuration, createdAt, createdBy, machine, tool } = claim;
-  const { version, confidence, ratio, low, high, defaultSeconds, seconds } = claim.evidence;
-  const { processes, repetitions, noiseFloor, maxError, complete } = claim.evidence;
-  const measured = { version, confidence, ratio, low, high, defaultSeconds, seconds };
-  const evidence = { ...measured, processes, repetitions, noiseFloor, maxError, complete };
+  const { createdAt, createdBy, machine, tool, evidence } = claim;
+  const { version, confidence, complete } = evidence;
   return sha256(
     JSON.stringify({
-      ...{ type: 'claim', version: 1, workload, target, device, compiler },
-      ...{ configuration: JSON.parse(configurationText(configuration)) as unknown, evidence },
+      ...{ type: 'claim', version: 1, ...keysOf(claim) },
+      configuration: JSON.parse(configurationText(claim.configuration)) as unknown,
+      evidence: { version, confidence, ...pick(evidence, MEASURED), complete },
       ...{ createdAt, createdBy, machine, tool },
     }),
   );

@@ -1,10 +1,9 @@
 // Selects a part of a database.
+import { PARTS } from './fields.ts';
 import type { RecordKey } from './store.ts';
 
 /** Substrings that the parts of a key must contain. */
 export type Filter = Partial<RecordKey>;
-
-const PARTS = ['workload', 'target', 'device', 'compiler'] as const;
 
 /** Whether a key matches a filter. */
 export const fits = (key: RecordKey, filter: Filter): boolean =>

@@ -2,10 +2,11 @@
 import { isServer } from '../settings/address.ts';
 import { StoreError } from './errors.ts';
 import type { Exchange } from './exchange/exchange.ts';
-import { openSqliteExchange, type ExchangeOptions } from './sqlite/exchange.ts';
+import type { OpenOptions } from './sqlite/connect.ts';
+import { openSqliteExchange } from './sqlite/exchange.ts';
 
 /** Opens a SQLite path. Throws `StoreError`. */
-export function openExchange(location: string, options: ExchangeOptions = {}): Exchange {
+export function openExchange(location: string, options: OpenOptions = {}): Exchange {
   // Without the URL, because it may contain a password.
   if (isServer(location))
     throw new StoreError(

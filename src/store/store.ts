@@ -1,15 +1,11 @@
 // The interface of a tuning database.
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { MARK_KINDS, PartType, PLACEMENTS, SCOPES, STAGES, TRIAL_OUTCOMES } from './fields.ts';
 import type { Neighbour } from './like.ts';
 
 /** Subject of a record as canonical keys. */
-export interface RecordKey {
-  readonly workload: string;
-  readonly target: string;
-  readonly device: string;
-  readonly compiler: string;
-}
+export type RecordKey = { readonly [Part in PartType]: string };
 
 /** Keys with their full descriptions, for showing, measuring again and merging records. */
 export interface Subject extends RecordKey {
@@ -98,7 +94,7 @@ export interface TuningRecord extends RecordKey, Origin {
 /** A claim before the store adds origin and digest. */
 export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt' | 'createdBy'>;
 
-export type TrialOutcome = 'measured' | 'compile-error' | 'run-error' | 'timeout' | 'wrong-result';
+export type TrialOutcome = (typeof TRIAL_OUTCOMES)[number];
 
 /** One tried configuration. The store keeps all trials. */
 export interface Trial {
@@ -116,11 +112,11 @@ export interface Trial {
 export interface Run {
   /** May be the default, timed against itself. */
   readonly configuration: Configuration;
-  readonly stage: 'search' | 'finals';
+  readonly stage: (typeof STAGES)[number];
   /** Batch of the search or process of the finals, from 0 in each tuning. */
   readonly batch: number;
   /** Placement of operands in memory: see `measure/benchmark.ts`. */
-  readonly placement: 'apart' | 'packed';
+  readonly placement: (typeof PLACEMENTS)[number];
   /** Number of the build, from 0. Builds differ in the order of functions. */
   readonly build: number;
   /** Median seconds of one execution at each tuned size. */
@@ -139,7 +135,7 @@ export interface KeptTrial extends Trial, Origin {
 }
 
 /** Fault of a configuration in a program; `lifted` removes earlier marks. */
-export type MarkKind = 'compile-error' | 'wrong-result' | 'slower' | 'lifted';
+export type MarkKind = (typeof MARK_KINDS)[number];
 
 /** A mark, which forbids a configuration for its subject: see `isMarked`. */
 export interface Mark {
@@ -161,7 +157,7 @@ export interface KeptMark extends Mark, Origin {
 /** Hides claims, marks or trials from readers. Permanent. */
 export interface Revocation {
   /** Meaning of `value`: digest of a claim, version of this program, or user, machine or `user@machine`. The last two hide marks and trials, too. */
-  readonly scope: 'record' | 'tool' | 'origin';
+  readonly scope: (typeof SCOPES)[number];
   readonly value: string;
   readonly reason: string;
   /** ISO 8601 UTC. */

@@ -1,5 +1,6 @@
 import type { Site } from '../site/site.ts';
-import type { Workload } from '../workload/workload.ts';
+import { storedForm, type Workload } from '../workload/workload.ts';
+import type { PartType } from './fields.ts';
 import type { RecordKey, Subject } from './store.ts';
 
 /** The four keys without other fields, because databases and servers reject other fields. */
@@ -9,6 +10,10 @@ export const keysOf = ({ workload, target, device, compiler }: RecordKey): Recor
   device,
   compiler,
 });
+
+/** The description of a part as databases and servers store it. */
+export const formOf = (subject: Subject, part: PartType): unknown =>
+  part === 'workload' ? storedForm(subject.workloadForm) : subject[`${part}Form`];
 
 /** Keys that all records of a site share. */
 export const placeOf = ({ target, deviceKey, compiler }: Site): Omit<RecordKey, 'workload'> => ({

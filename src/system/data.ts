@@ -4,6 +4,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The given fields of an object, in the given order. */
+export const pick = <T extends object, Name extends keyof T>(object: T, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<T, Name>;
+
 /** Whether an object has all required keys, and beyond them only optional ones. */
 export function hasKeys(
   value: Record<string, unknown>,

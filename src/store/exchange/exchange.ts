@@ -1,6 +1,7 @@
 // The interface for import, export, exchange with a server, and pruning.
 import type { Filter } from '../filter.ts';
-import type { Line, PartType, RevocationLine } from './lines.ts';
+import type { PartType } from '../fields.ts';
+import type { Line, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
 
 /**

@@ -1,10 +1,11 @@
 // Exchange format of databases, in files and with a team's server: one JSON object a line.
 import * as v from 'valibot';
-import { isConfiguration } from '../../backend/index.ts';
+import { configurationText, isConfiguration } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 import { isIntegerWithin } from '../../system/data.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { digestOf } from '../claim.ts';
+import { MARK_KINDS, PLACEMENTS, SCOPES, STAGES, TRIAL_OUTCOMES, type PartType } from '../fields.ts';
 import type { Claim, Evidence, KeptMark, KeptTrial, RecordKey, Revocation } from '../store.ts';
 import {
   HIGHEST_GENERATION,
@@ -27,8 +28,6 @@ interface Versioned<T extends string> {
   readonly type: T;
   readonly version: typeof LINE_VERSION;
 }
-
-export type PartType = 'workload' | 'target' | 'device' | 'compiler';
 
 /** Description of a key. It comes before lines with the key. */
 export interface PartLine extends Versioned<PartType> {
@@ -143,7 +142,7 @@ const markLine = v.strictObject({
   ...subject,
   configuration: ownConfiguration,
   generation: count(0, HIGHEST_GENERATION),
-  kind: v.picklist(['compile-error', 'wrong-result', 'slower', 'lifted']),
+  kind: v.picklist(MARK_KINDS),
   reason,
   createdAt: instant,
   ...origin,
@@ -152,9 +151,9 @@ const markLine = v.strictObject({
 const times = v.custom<readonly number[]>(areTimes, 'is not a list of positive times');
 const run = v.pipe(
   v.strictObject({
-    stage: v.picklist(['search', 'finals']),
+    stage: v.picklist(STAGES),
     batch: count(0),
-    placement: v.picklist(['apart', 'packed']),
+    placement: v.picklist(PLACEMENTS),
     build: count(0),
     seconds: times,
     defaultSeconds: v.nullable(times),
@@ -171,7 +170,7 @@ const trialLine = v.pipe(
     ...subject,
     id: hex(32),
     configuration,
-    outcome: v.picklist(['measured', 'compile-error', 'run-error', 'timeout', 'wrong-result']),
+    outcome: v.picklist(TRIAL_OUTCOMES),
     seconds: v.nullable(seconds),
     ratio: v.nullable(seconds),
     message: v.nullable(reason),
@@ -189,7 +188,7 @@ const trialLine = v.pipe(
 
 const revocationLine = v.strictObject({
   ...versioned('revocation'),
-  scope: v.picklist(['record', 'tool', 'origin']),
+  scope: v.picklist(SCOPES),
   value: v.pipe(text(LONGEST_REVOKED), v.minLength(1, 'is empty')),
   reason,
   createdAt: instant,
@@ -207,3 +206,11 @@ export const LINES = {
   trial: trialLine,
   revocation: revocationLine,
 } satisfies Record<Line['type'], v.GenericSchema<unknown, Line>>;
+
+/** Canonical text of a line that was read, without the line feed: equal lines have equal texts. */
+export const lineText = (line: Line): string =>
+  JSON.stringify(
+    'configuration' in line
+      ? { ...line, configuration: JSON.parse(configurationText(line.configuration)) as unknown }
+      : line,
+  );

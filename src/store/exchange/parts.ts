@@ -1,20 +1,12 @@
 // Lines that describe the keys of a subject.
-import { storedForm } from '../../workload/workload.ts';
+import { PARTS } from '../fields.ts';
 import type { Subject } from '../store.ts';
+import { formOf } from '../subject.ts';
 import type { PartLine } from './lines.ts';
 
 /** Send them before any line with the keys. */
-export function partsOf(subject: Subject): PartLine[] {
-  const part = (type: PartLine['type'], key: string, form: unknown): PartLine => ({
-    type,
-    version: 1,
-    key,
-    form: JSON.parse(JSON.stringify(form)) as unknown,
+export const partsOf = (subject: Subject): PartLine[] =>
+  PARTS.map((type) => {
+    const form = JSON.parse(JSON.stringify(formOf(subject, type))) as unknown;
+    return { type, version: 1, key: subject[type], form };
   });
-  return [
-    part('workload', subject.workload, storedForm(subject.workloadForm)),
-    part('target', subject.target, subject.targetForm),
-    part('device', subject.device, subject.deviceForm),
-    part('compiler', subject.compiler, subject.compilerForm),
-  ];
-}

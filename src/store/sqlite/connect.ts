@@ -14,34 +14,75 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolder } from '../../system/folder.ts';
 import { temporaryName } from '../../system/scratch.ts';
 import { networkOf } from '../../system/file-system.ts';
-import { ELSEWHERE, StoreError, errorCode, type FailureContext } from '../errors.ts';
+import { ELSEWHERE, guardedBy, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
+import type { Prepare } from './write.ts';
 
 type Connection = Database.Database;
 
 /** Largest database that is copied to memory, which takes about 1 ms for each MB. */
 const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 
-export interface ConnectOptions {
+export interface OpenOptions {
+  /** Change nothing. An idle database is read once, at the opening. */
+  readonly readonly?: boolean;
+  /** Time limit for another process's lock, in milliseconds; 5000 by default. */
+  readonly busyTimeoutMs?: number;
   /** Network file system of a path, null for none; asks the system by default. */
-  readonly networkAt?: ((path: string) => string | null) | undefined;
+  readonly networkAt?: (path: string) => string | null;
   /** Folder for the migrated copy of a read-only database with an older schema. By default the copy is in memory, and a large database fails. */
-  readonly copyInto?: string | undefined;
-  /** Statements that a newer schema must support for reading. By default a newer schema fails. */
-  readonly reads?: readonly string[] | undefined;
+  readonly copyInto?: string;
   /** Receives a message after a migration. */
-  readonly onMigrated?: ((message: string) => void) | undefined;
+  readonly onMigrated?: (message: string) => void;
 }
 
-/** Opens and checks the database. Creates or migrates it unless read-only. Throws `StoreError` and errors of the driver. */
-export function connect(
+/** An open database. */
+export interface OpenDatabase {
+  readonly db: Connection;
+  /** Prepares each statement at its first use, because a build needs only two or three. */
+  readonly statement: Prepare;
+  /** Runs an action, and converts its errors to `StoreError`. */
+  readonly guard: <T>(action: () => T) => T;
+  /** Runs an action in a transaction that locks at once. A transaction that starts with a read cannot wait for the write lock later. */
+  readonly write: <T>(action: () => T) => T;
+}
+
+/**
+ * Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`.
+ * @param reads statements that a newer schema must support for reading; by default a newer schema fails
+ */
+export function openDatabase(
+  path: string,
+  { readonly = false, busyTimeoutMs = 5000, ...options }: OpenOptions,
+  reads?: readonly string[],
+): OpenDatabase {
+  const context = { path: resolve(path), readonly, busyTimeoutMs };
+  const guard = guardedBy(context);
+  const db = guard(() => connect(context, options, reads));
+  const write = <T>(action: () => T) => guard(() => db.transaction(action).immediate());
+  return { db, statement: preparedOnce(db), guard, write };
+}
+
+/** Prepares each statement once. */
+export function preparedOnce(db: Connection): Prepare {
+  const statements = new Map<string, Database.Statement>();
+  return (text) => {
+    const known = statements.get(text) ?? db.prepare(text);
+    statements.set(text, known);
+    return known;
+  };
+}
+
+/** Opens and checks the database. Throws `StoreError` and errors of the driver. */
+function connect(
   context: FailureContext,
-  { networkAt = networkOf, copyInto, reads, onMigrated }: ConnectOptions = {},
+  { networkAt = networkOf, copyInto, onMigrated }: OpenOptions,
+  reads: readonly string[] | undefined,
 ): Connection {
   const file = statOf(context.path);
   if (file !== undefined && !file.isFile()) {

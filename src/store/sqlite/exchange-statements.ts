@@ -1,82 +1,66 @@
 // The SQL of exports, imports, pushes and pruning.
-import { CLAIM_COLUMNS, KEYS, SUBJECT_PARTS, SUBJECT_WITH_KEYS } from './statements.ts';
+import { FIELDS, PARTS, type PartType } from '../fields.ts';
+import { CLAIMS, columns, into, KEYS, SUBJECT_WITH_KEYS } from './statements.ts';
 
-type Part = (typeof SUBJECT_PARTS)[number];
-
-const ALIAS: Readonly<Record<Part, string>> = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
+const ALIAS: Readonly<Record<PartType, string>> = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
 
 /** Condition of a filter. Its parameters are texts or null. */
-const FITS = SUBJECT_PARTS.map(
-  (part) => `(@${part} IS NULL OR instr(${ALIAS[part]}.key, @${part}) > 0)`,
-).join(' AND ');
+const FITS = PARTS.map((part) => `(@${part} IS NULL OR instr(${ALIAS[part]}.key, @${part}) > 0)`).join(
+  ' AND ',
+);
 
 const IS_USED = ['claim', 'mark', 'trial']
   .map((table) => `EXISTS (SELECT 1 FROM ${table} AS x WHERE x.subject = s.id)`)
   .join(' OR ');
 
 /** Keys and forms in claims, marks and trials of a filter. */
-export const selectParts = (part: Part): string => `
+export const selectParts = (part: PartType): string => `
   SELECT p.key, p.form FROM ${part} AS p
   WHERE EXISTS (SELECT 1 FROM ${SUBJECT_WITH_KEYS} WHERE s.${part} = p.id AND ${FITS} AND (${IS_USED}))
   ORDER BY p.key`;
 
 const BY_KEYS = 'w.key, t.key, d.key, c.key';
 
-const CLAIMS = `
-  SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change
-  FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;
-const MARKS = `
-  SELECT ${KEYS}, r.configuration, r.generation, r.kind, r.reason, r.created_at, r.created_by, r.machine, r.tool, r.change
-  FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`;
-const TRIALS = `
-  SELECT r.number, r.id, ${KEYS}, r.configuration, r.outcome, r.seconds, r.ratio, r.message, r.strategy, r.created_at,
-         r.created_by, r.machine, r.tool, r.change
-  FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id`;
-const REVOCATIONS = 'SELECT scope, value, reason, created_at, created_by, change FROM revocation AS r';
-const KEPT_LINES = 'SELECT line, change FROM kept_line AS r';
+/** All rows of each table that becomes lines. */
+export const ROWS = {
+  revocation: `SELECT ${columns(FIELDS.revocation)}, change FROM revocation AS r`,
+  claim: CLAIMS,
+  mark: `
+    SELECT ${KEYS}, ${columns(FIELDS.mark)}, r.change
+    FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`,
+  trial: `
+    SELECT r.number, r.id, ${KEYS}, ${columns(FIELDS.trial)}, r.created_at AS createdAt, r.change
+    FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id`,
+  kept: 'SELECT line, change FROM kept_line AS r',
+};
 
-/** In the order of an export. */
-export const SORTED = {
-  revocation: `${REVOCATIONS} ORDER BY scope, value, reason, created_at, created_by`,
-  claim: `${CLAIMS} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.configuration`,
-  mark: `${MARKS} WHERE ${FITS}
+export type LineTable = keyof typeof ROWS;
+
+/** The rows of a filter in the order of an export. */
+export const SORTED: Readonly<Record<LineTable, string>> = {
+  revocation: `${ROWS.revocation} ORDER BY scope, value, reason, created_at, created_by`,
+  claim: `${ROWS.claim} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.configuration`,
+  mark: `${ROWS.mark} WHERE ${FITS}
     ORDER BY ${BY_KEYS}, r.configuration, r.generation, r.kind, r.created_by, r.machine, r.tool`,
-  trial: `${TRIALS} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.id`,
-  kept: `${KEPT_LINES} ORDER BY line`,
+  trial: `${ROWS.trial} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.id`,
+  kept: `${ROWS.kept} ORDER BY line`,
 };
 
-const CHANGED = 'WHERE r.change > @after ORDER BY r.change LIMIT @most';
+/** The first rows after a change. */
+export const selectChanged = (table: LineTable): string =>
+  `${ROWS[table]} WHERE r.change > @after ORDER BY r.change LIMIT @most`;
 
-/** By change. */
-export const SINCE = {
-  revocation: `${REVOCATIONS} ${CHANGED}`,
-  claim: `${CLAIMS} ${CHANGED}`,
-  mark: `${MARKS} ${CHANGED}`,
-  trial: `${TRIALS} ${CHANGED}`,
-  kept: `${KEPT_LINES} ${CHANGED}`,
-};
+export const ALL_RUNS = `
+  SELECT t.configuration, ${columns(FIELDS.run)} FROM run AS r JOIN trial AS t ON t.number = r.trial`;
 
-/** All rows. */
-export const ALL = {
-  revocation: REVOCATIONS,
-  claim: `${CLAIMS} ORDER BY r.subject`,
-  mark: MARKS,
-  trial: TRIALS,
-  run: `SELECT o.*, r.configuration FROM run AS o JOIN trial AS r ON r.number = o.trial`,
-  part: (part: Part) => `SELECT key, form FROM ${part}`,
-};
+export const RUNS_OF_TRIAL = `${ALL_RUNS} WHERE r.trial = ? ORDER BY r.id`;
 
-export const RUNS_OF_TRIAL = `
-  SELECT stage, batch, placement, build, seconds, default_seconds FROM run WHERE trial = ? ORDER BY id`;
-
-export const TRIAL_OF_ID = `${TRIALS} WHERE r.id = ?`;
+export const TRIAL_OF_ID = `${ROWS.trial} WHERE r.id = ?`;
 
 export const DELETE_TRIAL = 'DELETE FROM trial WHERE number = ?';
 export const DELETE_RUNS = 'DELETE FROM run WHERE trial = ?';
 
-export const INSERT_REVOCATION = `
-  INSERT INTO revocation (scope, value, reason, created_at, created_by, change)
-  VALUES (@scope, @value, @reason, @createdAt, @createdBy, @change) ON CONFLICT DO NOTHING`;
+export const INSERT_REVOCATION = `INSERT ${into('revocation', [...FIELDS.revocation, 'change'])} ON CONFLICT DO NOTHING`;
 
 export const INSERT_KEPT_LINE = 'INSERT INTO kept_line (line, change) VALUES (?, ?) ON CONFLICT DO NOTHING';
 export const DELETE_KEPT_LINE = 'DELETE FROM kept_line WHERE line = ?';
@@ -107,7 +91,7 @@ export const DELETE_UNNAMED = [
   `DELETE FROM subject WHERE ${['claim', 'mark', 'trial', 'miss', 'undecided']
     .map((table) => `NOT EXISTS (SELECT 1 FROM ${table} AS x WHERE x.subject = subject.id)`)
     .join(' AND ')}`,
-  ...SUBJECT_PARTS.map(
+  ...PARTS.map(
     (part) =>
       `DELETE FROM ${part} WHERE id NOT IN (SELECT ${part} FROM subject)` +
       (part === 'device' ? ' AND id NOT IN (SELECT device FROM device_name)' : ''),

@@ -1,74 +1,50 @@
-// Converts rows to lines; undefined for an invalid row.
-import type {
-  ClaimLine,
-  MarkLine,
-  PartLine,
-  PartType,
-  RevocationLine,
-  TrialLine,
-} from '../exchange/lines.ts';
-import { keysOf } from '../subject.ts';
-import type { Run } from '../store.ts';
-import { parseJson } from '../validate.ts';
-import {
-  toClaim,
-  toMark,
-  toOrigin,
-  toRevocation,
-  toRun,
-  toTrial,
-  type ClaimRow,
-  type MarkRow,
-  type RevocationRow,
-  type RunRow,
-  type TrialRow,
-} from './rows.ts';
+// Converts rows to lines.
+import { pick } from '../../system/data.ts';
+import type { Line, PartLine } from '../exchange/lines.ts';
+import { FIELDS, type PartType } from '../fields.ts';
 import type { RecordKey } from '../store.ts';
+import { keysOf } from '../subject.ts';
+import { parseJson } from '../validate.ts';
+import { RUNS_OF_TRIAL } from './exchange-statements.ts';
+import { toClaim, toMark, toRevocation, toRun, toTrial } from './rows.ts';
+import type { KeptTrialRow, MarkRow, RunRow } from './rows.ts';
+import type { Prepare } from './write.ts';
 
 export interface PartRow {
   readonly key: string;
   readonly form: string;
 }
 
-export interface ExchangedClaimRow extends ClaimRow {
-  readonly subject: number;
-}
-
-export interface ExchangedTrialRow extends TrialRow, RecordKey {
-  readonly number: number;
-  readonly id: string;
-  readonly created_at: string;
-}
-
 export const partLine = (type: PartType, { key, form }: PartRow): PartLine => ({
-  type,
-  version: 1,
-  key,
+  ...{ type, version: 1, key },
   form: parseJson(form),
 });
 
-export function claimLine(row: ClaimRow): ClaimLine | undefined {
-  const claim = toClaim(row);
-  return claim && { type: 'claim', version: 1, ...claim };
-}
+const VALUES = {
+  revocation: toRevocation,
+  claim: toClaim,
+  mark: (row: MarkRow & RecordKey) => {
+    const mark = toMark(row);
+    return mark && { ...keysOf(row), ...mark };
+  },
+  trial: (row: KeptTrialRow, statement: Prepare) => {
+    const trial = toTrial(row);
+    if (trial === undefined) return undefined;
+    const runs = (statement(RUNS_OF_TRIAL).all(row.number) as RunRow[])
+      .map(toRun)
+      .flatMap((run) => (run === undefined ? [] : [pick(run, FIELDS.run)]));
+    const { id, createdAt, createdBy, machine, tool } = row;
+    return { ...keysOf(row), id, ...trial, createdAt, createdBy, machine, tool, runs };
+  },
+};
 
-export function markLine(row: MarkRow & RecordKey): MarkLine | undefined {
-  const mark = toMark(row);
-  return mark && { type: 'mark', version: 1, ...keysOf(row), ...mark };
-}
+export type LineType = keyof typeof VALUES;
 
-export function trialLine(row: ExchangedTrialRow, runRows: readonly RunRow[]): TrialLine | undefined {
-  const trial = toTrial(row);
-  if (trial === undefined) return undefined;
-  const runs = runRows.flatMap((one): Omit<Run, 'configuration'>[] => {
-    const { configuration, ...run } = toRun({ ...one, configuration: row.configuration }) ?? {};
-    return configuration === undefined ? [] : [run as Omit<Run, 'configuration'>];
-  });
-  const { id, created_at: createdAt } = row;
-  return { type: 'trial', version: 1, ...keysOf(row), id, ...trial, createdAt, ...toOrigin(row), runs };
-}
+/** In the order of an export. */
+export const LINE_TYPES = Object.keys(VALUES) as readonly LineType[];
 
-export function revocationLine(row: RevocationRow): RevocationLine | undefined {
-  const revocation = toRevocation(row);
-  return revocation && { type: 'revocation', version: 1, ...revocation };
+/** The line of a row of `ROWS`; undefined for an invalid row. */
+export function lineOf<Type extends LineType>(type: Type, row: unknown, statement: Prepare) {
+  const value = VALUES[type](row as never, statement);
+  return value && ({ type, version: 1, ...value } as Extract<Line, { type: Type }>);
 }

@@ -2,7 +2,7 @@
 import { shapeOf } from '../../workload/shape.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
-import type { PartType } from '../exchange/lines.ts';
+import type { PartType } from '../fields.ts';
 import { parseJson } from '../validate.ts';
 import * as sql from './statements.ts';
 import type { Prepare } from './write.ts';

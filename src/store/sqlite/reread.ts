@@ -3,7 +3,7 @@ import type { Source } from '../exchange/exchange.ts';
 import type { Line } from '../exchange/lines.ts';
 import { readLine } from '../exchange/read.ts';
 import * as exchange from './exchange-statements.ts';
-import { Receiver } from './receive.ts';
+import { receiverOf } from './receive.ts';
 import type { Prepare } from './write.ts';
 
 interface KeptRow {
@@ -34,9 +34,9 @@ export function rereadKept(statement: Prepare): number {
   let taken = 0;
   for (const phase of phases)
     for (const [source, lines] of Map.groupBy(phase, (one) => one.source)) {
-      const receiver = new Receiver(statement, source, new Set());
+      const take = receiverOf(statement, source, new Set());
       for (const { text, line } of lines)
-        if (typeof receiver.take({ outcome: 'line', line }) !== 'object') {
+        if (typeof take({ outcome: 'line', line }) !== 'object') {
           statement(exchange.DELETE_KEPT_LINE).run(text);
           taken++;
         }

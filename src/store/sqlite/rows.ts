@@ -9,12 +9,14 @@ import {
   LONGEST_REASON,
   LONGEST_REVOKED,
 } from '../limits.ts';
+import { FIELDS, MARK_KINDS, MEASURED, PLACEMENTS, SCOPES, STAGES, TRIAL_OUTCOMES } from '../fields.ts';
 import type { TrialAlike } from '../like.ts';
-import { isIntegerWithin } from '../../system/data.ts';
+import { isIntegerWithin, pick } from '../../system/data.ts';
 import type {
   Claim,
   Evidence,
   KeptMark,
+  KeptTrial,
   KnownDevice,
   Origin,
   RecordKey,
@@ -22,9 +24,7 @@ import type {
   Run,
   Subject,
   Trial,
-  TrialOutcome,
   TuningRecord,
-  MarkKind,
   Undecided,
 } from '../store.ts';
 import { keysOf } from '../subject.ts';
@@ -32,99 +32,48 @@ import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTi
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
-/** STRICT tables guarantee the types of columns. The functions below check their values. */
-export interface ClaimRow extends RecordKey {
-  readonly workload_form: string;
-  readonly configuration: string;
-  readonly version: number;
-  readonly confidence: number;
-  readonly ratio: number;
-  readonly low: number;
-  readonly high: number;
-  readonly default_seconds: number;
-  readonly seconds: number;
-  readonly processes: number;
-  readonly repetitions: number;
-  readonly noise_floor: number;
-  readonly max_error: number;
-  readonly trials: number;
-  readonly tuning_seconds: number;
-  readonly families: string;
-  readonly complete: number;
-  readonly created_at: string;
-  readonly created_by: string;
-  readonly machine: string;
-  readonly tool: string;
-  readonly digest: string;
-}
+/** A value whose fields of these names are JSON. STRICT tables guarantee the types. The functions below check the values. */
+type Row<T, Json extends keyof T> = Omit<T, Json> & { readonly [Name in Json]: string };
+
+export type ClaimRow = Row<Omit<Claim, 'evidence'>, 'configuration'> &
+  Row<Omit<Claim['evidence'], 'complete'>, 'families'> & {
+    readonly subject: number;
+    readonly workloadForm: string;
+    /** 0 or 1, like the fields of `RecordRow`. */
+    readonly complete: number;
+  };
 
 export interface RecordRow extends ClaimRow {
-  readonly subject: number;
-  /** 0 or 1. */
-  readonly has_marks: number;
-  /** 1 if the database has any revocation, else 0. */
-  readonly may_be_revoked: number;
+  readonly hasMarks: number;
+  /** Whether the database has any revocation. */
+  readonly mayBeRevoked: number;
 }
 
 /** A row of `FIND_RECORDS`. `place` is the index of its workload in the question. */
 export type FoundRow = Omit<RecordRow, 'workload' | 'target' | 'compiler'> & { readonly place: number };
 
-export interface MarkRow {
-  readonly configuration: string;
-  readonly generation: number;
-  readonly kind: MarkKind;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by: string;
-  readonly machine: string;
-  readonly tool: string;
-}
+export type MarkRow = Row<KeptMark, 'configuration'>;
 
-/** Columns of the origin. */
-export type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
+export type TrialRow = Row<Trial & Origin, 'configuration'>;
 
-export interface TrialRow extends OriginRow {
-  readonly configuration: string;
-  readonly outcome: TrialOutcome;
-  readonly seconds: number | null;
-  readonly ratio: number | null;
-  readonly message: string | null;
-  readonly strategy: string;
-}
+export type KeptTrialRow = TrialRow &
+  RecordKey &
+  Pick<KeptTrial, 'id' | 'createdAt'> & { readonly number: number };
 
 /** A trial of a similar subject. */
 export interface AlikeRow extends TrialRow, Pick<RecordKey, 'device' | 'compiler'> {
   readonly subject: number;
-  readonly workload_form: string;
+  readonly workloadForm: string;
   readonly distance: number;
 }
 
-export interface RunRow extends Pick<Run, 'stage' | 'batch' | 'placement' | 'build'> {
-  readonly configuration: string;
-  readonly seconds: string;
-  readonly default_seconds: string | null;
-}
+export type RunRow = Row<Omit<Run, 'defaultSeconds'>, 'configuration' | 'seconds'> & {
+  readonly defaultSeconds: string | null;
+};
 
-export interface RevocationRow {
-  readonly scope: Revocation['scope'];
-  readonly value: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by: string;
-}
+export type SubjectRow = Row<Subject, 'workloadForm' | 'targetForm' | 'deviceForm' | 'compilerForm'>;
 
-export interface SubjectRow extends RecordKey {
-  readonly workload_form: string;
-  readonly target_form: string;
-  readonly device_form: string;
-  readonly compiler_form: string;
-}
-
-export interface DeviceRow {
-  readonly key: string;
-  readonly form: string;
-  readonly name: string | null;
-}
+export type DeviceRow = Row<KnownDevice, 'form'>;
 
 /** A row as an object, from a list of its columns. */
 export function rowOf(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
@@ -133,41 +82,23 @@ export function rowOf(names: readonly string[], values: readonly unknown[]): Rec
   return row;
 }
 
-/** The fields that claims and records share. */
-type Judged = RecordKey &
-  Origin &
-  Pick<Claim, 'configuration' | 'createdAt' | 'digest'> & { evidence: Evidence };
-
-function toJudged(row: ClaimRow): Judged | undefined {
-  const form = parseJson(row.workload_form);
-  if (!isWorkload(form)) return undefined;
-  const configuration = toConfiguration(row.configuration, workloadRank(form));
+function toEvidence(row: ClaimRow): Evidence | undefined {
   const families = parseJson(row.families);
-  if (configuration === undefined || !areFamilies(families)) return undefined;
-  const evidence: Evidence = {
-    ratio: row.ratio,
-    low: row.low,
-    high: row.high,
-    defaultSeconds: row.default_seconds,
-    seconds: row.seconds,
-    processes: row.processes,
-    repetitions: row.repetitions,
-    noiseFloor: row.noise_floor,
-    maxError: row.max_error,
-    trials: row.trials,
-    tuningSeconds: row.tuning_seconds,
-    families,
-    complete: row.complete === 1,
-  };
-  if (!isSoundEvidence(evidence) || !isInstant(row.created_at)) return undefined;
-  return {
-    ...keysOf(row),
-    configuration,
-    evidence,
-    createdAt: row.created_at,
-    ...toOrigin(row),
-    digest: row.digest,
-  };
+  if (!areFamilies(families)) return undefined;
+  const { trials, tuningSeconds, complete } = row;
+  const evidence = { ...pick(row, MEASURED), trials, tuningSeconds, families, complete: complete === 1 };
+  return isSoundEvidence(evidence) ? evidence : undefined;
+}
+
+/** The fields that claims and records share. */
+function toJudged(row: ClaimRow): (Omit<Claim, 'evidence'> & { readonly evidence: Evidence }) | undefined {
+  const form = parseJson(row.workloadForm);
+  if (!isWorkload(form) || !isInstant(row.createdAt)) return undefined;
+  const configuration = toConfiguration(row.configuration, workloadRank(form));
+  const evidence = toEvidence(row);
+  if (configuration === undefined || evidence === undefined) return undefined;
+  const { createdAt, createdBy, machine, tool, digest } = row;
+  return { ...keysOf(row), configuration, evidence, createdAt, createdBy, machine, tool, digest };
 }
 
 export function toClaim(row: ClaimRow): Claim | undefined {
@@ -179,32 +110,24 @@ export function toClaim(row: ClaimRow): Claim | undefined {
 /** @param failure reason of the configuration's marks; called only if there are marks */
 export function toRecord(row: RecordRow, failure: (row: RecordRow) => string | null): TuningRecord | null {
   const judged = toJudged(row);
-  return judged === undefined ? null : { ...judged, failure: row.has_marks === 0 ? null : failure(row) };
+  return judged === undefined ? null : { ...judged, failure: row.hasMarks === 0 ? null : failure(row) };
 }
 
 /** Effort of a claim, which may be invalid otherwise; null if the effort is invalid. */
-export function toEffort({ families: text, trials, tuning_seconds: tuningSeconds }: ClaimRow): Effort | null {
+export function toEffort({ families: text, trials, tuningSeconds }: ClaimRow): Effort | null {
   const families = parseJson(text);
   const isSound = areFamilies(families) && trials >= 0 && tuningSeconds >= 0 && tuningSeconds < Infinity;
   return isSound ? { families, trials, tuningSeconds } : null;
 }
 
-const KINDS: readonly MarkKind[] = ['compile-error', 'wrong-result', 'slower', 'lifted'];
-
 export function toMark(row: MarkRow): KeptMark | undefined {
   const configuration = toConfiguration(row.configuration);
-  const { generation, kind, reason, created_at: createdAt } = row;
-  if (configuration === undefined || !KINDS.includes(kind) || !isInstant(createdAt)) return undefined;
+  const { generation, kind, createdAt } = row;
+  if (configuration === undefined || !MARK_KINDS.includes(kind) || !isInstant(createdAt)) return undefined;
   // An excessive generation would disable all other marks.
   if (!isIntegerWithin(generation, 0, HIGHEST_GENERATION)) return undefined;
-  return { configuration, generation, kind, reason, createdAt, ...toOrigin(row) };
+  return { ...pick(row, FIELDS.mark), configuration };
 }
-
-export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): Origin => ({
-  createdBy,
-  machine,
-  tool,
-});
 
 /** Rejects an infinite budget, because such a row would never be retried. */
 export function toUndecided(row: Undecided): Undecided | undefined {
@@ -216,18 +139,10 @@ export function toDevice({ key, form: text, name }: DeviceRow): KnownDevice | un
   return form === undefined ? undefined : { key, form, name: isDeviceName(name) ? name : null };
 }
 
-const OUTCOMES: readonly TrialOutcome[] = [
-  'measured',
-  'compile-error',
-  'run-error',
-  'timeout',
-  'wrong-result',
-];
-
 export function toTrial(row: TrialRow): Trial | undefined {
   const configuration = toConfiguration(row.configuration);
   const { outcome, seconds, ratio, message, strategy } = row;
-  if (configuration === undefined || !OUTCOMES.includes(outcome)) return undefined;
+  if (configuration === undefined || !TRIAL_OUTCOMES.includes(outcome)) return undefined;
   if ((outcome === 'measured') !== areTimes([seconds]) || (ratio !== null && !areTimes([ratio])))
     return undefined;
   return { configuration, outcome, seconds, ratio, message, strategy };
@@ -239,13 +154,10 @@ export function toTrialAlike(row: AlikeRow, workload: Workload): TrialAlike | un
   return trial && { subject: String(row.subject), workload, device, compiler, distance, trial };
 }
 
-const STAGES: readonly Run['stage'][] = ['search', 'finals'];
-const PLACEMENTS: readonly Run['placement'][] = ['apart', 'packed'];
-
 export function toRun(row: RunRow): Run | undefined {
   const configuration = toConfiguration(row.configuration);
   const seconds = parseJson(row.seconds);
-  const defaultSeconds = row.default_seconds === null ? null : parseJson(row.default_seconds);
+  const defaultSeconds = row.defaultSeconds === null ? null : parseJson(row.defaultSeconds);
   if (configuration === undefined || !areTimes(seconds)) return undefined;
   if (defaultSeconds !== null && !(areTimes(defaultSeconds) && defaultSeconds.length === seconds.length))
     return undefined;
@@ -255,10 +167,8 @@ export function toRun(row: RunRow): Run | undefined {
   return { configuration, stage, batch, placement, build, seconds, defaultSeconds };
 }
 
-const SCOPES: readonly Revocation['scope'][] = ['record', 'tool', 'origin'];
-
-export function toRevocation(row: RevocationRow): Revocation | undefined {
-  const { scope, value, reason, created_at: createdAt, created_by: createdBy } = row;
+export function toRevocation(row: Revocation): Revocation | undefined {
+  const { scope, value, reason, createdAt, createdBy } = row;
   const isText = (text: string, longest: number) => text.length <= longest && isPlain(text);
   return SCOPES.includes(scope) &&
     value !== '' &&
@@ -266,7 +176,7 @@ export function toRevocation(row: RevocationRow): Revocation | undefined {
     isText(reason, LONGEST_REASON) &&
     isText(createdBy, LONGEST_NAME) &&
     isInstant(createdAt)
-    ? { scope, value, reason, createdAt, createdBy }
+    ? pick(row, FIELDS.revocation)
     : undefined;
 }
 
@@ -279,12 +189,11 @@ export function toConfiguration(text: string, rank?: number): Configuration | un
 
 /** The forms of target, device and compiler are any JSON. A workload's form must match its key. */
 export function toSubject(row: SubjectRow): Subject | undefined {
-  const workloadForm = parseJson(row.workload_form);
+  const workloadForm = parseJson(row.workloadForm);
   if (!isWorkload(workloadForm) || workloadKey(workloadForm) !== row.workload) return undefined;
-  const targetForm = parseJson(row.target_form);
-  const deviceForm = parseJson(row.device_form);
-  const compilerForm = parseJson(row.compiler_form);
+  const [targetForm, deviceForm, compilerForm] = [row.targetForm, row.deviceForm, row.compilerForm].map(
+    parseJson,
+  );
   if (targetForm === undefined || deviceForm === undefined || compilerForm === undefined) return undefined;
-  const { workload, target, device, compiler } = row;
-  return { workload, target, device, compiler, workloadForm, targetForm, deviceForm, compilerForm };
+  return { ...keysOf(row), workloadForm, targetForm, deviceForm, compilerForm };
 }

@@ -1,5 +1,4 @@
 // The store in a SQLite file.
-import { resolve } from 'node:path';
 import { ownOrigin } from '../author.ts';
 import { decisionAmong, type Candidate } from '../choose.ts';
 import {
@@ -13,87 +12,66 @@ import {
 } from '../claim.ts';
 import { MOST_SUBJECTS, MOST_TRIALS, neighboursIn, OTHER_COMPILER, OTHER_DEVICE, WIDTH } from '../like.ts';
 import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
-import { connect } from './connect.ts';
-import { guardedBy } from '../errors.ts';
+import { openDatabase, type OpenOptions } from './connect.ts';
 import { keysOf } from '../subject.ts';
 import {
   rowOf,
   toConfiguration,
   toDevice,
   toEffort,
-  toOrigin,
+  toMark,
   toRecord,
-  toSubject,
   toRun,
+  toSubject,
   toTrial,
   toTrialAlike,
+  toUndecided,
   type AlikeRow,
   type DeviceRow,
   type FoundRow,
-  type OriginRow,
+  type MarkRow,
   type RecordRow,
   type RunRow,
   type SubjectRow,
   type TrialRow,
-  toMark,
-  toUndecided,
-  type MarkRow,
 } from './rows.ts';
 import { parseJson } from '../validate.ts';
 import { isWorkload } from '../../workload/workload.ts';
 import { describePart } from './parts.ts';
-import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
-import { formText, insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
-import type {
-  KeptMark,
-  Mark,
-  Miss,
-  Origin,
-  Store,
-  Subject,
-  Trial,
-  TuningRecord,
-  Undecided,
-} from '../store.ts';
+import {
+  deleteMiss,
+  formText,
+  insertRun,
+  insertSubject,
+  insertTrial,
+  nextChange,
+  putClaim,
+  putMark,
+  revocationsIn,
+} from './write.ts';
+import type { KeptMark, Mark, Miss, Origin, Store, Subject, TuningRecord, Undecided } from '../store.ts';
 import { configurationText } from '../../backend/index.ts';
 import { shapeOf } from '../../workload/shape.ts';
 
-export interface SqliteOptions {
-  /** Change nothing. An idle database is read once, at the opening. */
-  readonly readonly?: boolean;
-  /** Time limit for another process's lock, in milliseconds; 5000 by default. */
-  readonly busyTimeoutMs?: number;
+export interface SqliteOptions extends OpenOptions {
   /** Clock for misses and trials; the system's by default. */
   readonly now?: () => Date;
   /** Origin of writes; this process by default. */
   readonly origin?: Origin;
-  /** Network file system of a path, null for none; asks the system by default. */
-  readonly networkAt?: (path: string) => string | null;
-  /** Receives a message after a migration. */
-  readonly onMigrated?: (message: string) => void;
 }
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Opening and all methods throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
-  const context = { path: resolve(path), readonly, busyTimeoutMs };
-  const guard = guardedBy(context);
-  const db = guard(() => connect(context, { ...options, reads: sql.READS }));
-  const statement = preparedOnce(db);
-  // A transaction that starts with a read cannot wait for the write lock later.
-  const write = (action: () => void) => {
-    guard(() => {
-      db.transaction(action).immediate();
-    });
-  };
+  const { now = () => new Date() } = options;
+  const { db, statement, guard, write } = openDatabase(path, options, sql.READS);
   const read = <Row>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
   /** Rows without those of revoked origins. */
-  const unrevoked = <Row extends OriginRow>(text: string, parameters: object): Row[] => {
+  const unrevoked = <Row extends Origin>(text: string, parameters: object): Row[] => {
     const rows = read<Row>(text, parameters);
     const revocations = rows.length === 0 ? [] : guard(() => revocationsIn(statement));
-    return revocations.length === 0 ? rows : rows.filter((row) => !isRevoked(toOrigin(row), revocations));
+    return revocations.length === 0 ? rows : rows.filter((row) => !isRevoked(row, revocations));
   };
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
@@ -117,8 +95,8 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   });
   /** The record of a subject from its claims; empty for none. */
   const decide = (rows: readonly RecordRow[]): TuningRecord[] => {
-    const revocations = rows.some((row) => row.may_be_revoked === 1) ? revocationsIn(statement) : [];
-    const live = rows.filter((row) => !isRevoked({ ...toOrigin(row), digest: row.digest }, revocations));
+    const revocations = rows.some((row) => row.mayBeRevoked === 1) ? revocationsIn(statement) : [];
+    const live = rows.filter((row) => !isRevoked(row, revocations));
     const decision = decisionAmong(live.map(candidateOf));
     return decision === null ? [] : [decision];
   };
@@ -161,8 +139,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       write(() => {
         const id = subjectId(subject);
         putClaim(statement, id, { ...claim, digest }, revocationsIn(statement), false);
-        statement(sql.DELETE_MISS).run(id);
-        statement(sql.DELETE_UNDECIDED).run(id);
+        deleteMiss(statement, id);
       });
     },
     addMarks: (subject, marks) => {
@@ -185,16 +162,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     addTrials: (subject, trials) => {
       if (trials.length === 0) return;
       const createdAt = now().toISOString();
+      const { randomBytes } = process.getBuiltinModule('node:crypto');
       write(() => {
         const id = subjectId(subject);
-        for (const trial of trials)
-          statement(sql.INSERT_TRIAL).run({
-            ...newTrial(trial),
-            ...origin(),
-            subject: id,
-            createdAt,
-            change: nextChange(statement),
-          });
+        for (const trial of trials) {
+          const message = trial.message && plainText(trial.message, LONGEST_REASON);
+          const kept = { ...trial, id: randomBytes(16).toString('hex'), message, createdAt, ...origin() };
+          insertTrial(statement, id, kept, nextChange(statement));
+        }
       });
     },
     trials: (key) => valid(unrevoked<TrialRow>(sql.SELECT_TRIALS, keysOf(key)), toTrial),
@@ -209,7 +184,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       });
       // Rows of one subject share their workload, which is parsed once.
       return [...Map.groupBy(rows, (row) => row.subject).values()].flatMap((own) => {
-        const workload = parseJson(own[0]!.workload_form);
+        const workload = parseJson(own[0]!.workloadForm);
         return isWorkload(workload) ? neighboursIn(valid(own, (row) => toTrialAlike(row, workload))) : [];
       });
     },
@@ -219,23 +194,16 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         const id = subjectId(subject);
         const changed = new Set<unknown>();
         for (const run of runs) {
-          const { seconds, defaultSeconds } = run;
           const configuration = configurationText(run.configuration);
-          const trial = statement(sql.SELECT_OWN_TRIAL)
-            .pluck()
-            .get({ subject: id, configuration, ...origin() });
-          statement(sql.INSERT_RUN).run({
-            ...run,
-            trial,
-            seconds: JSON.stringify(seconds),
-            defaultSeconds: defaultSeconds && JSON.stringify(defaultSeconds),
-          });
+          const own = { subject: id, configuration, ...origin() };
+          const trial = statement(sql.SELECT_OWN_TRIAL).pluck().get(own);
+          insertRun(statement, trial, run);
           changed.add(trial);
         }
         for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
-    runs: (key) => valid(unrevoked<RunRow & OriginRow>(sql.SELECT_RUNS, keysOf(key)), toRun),
+    runs: (key) => valid(unrevoked<RunRow & Origin>(sql.SELECT_RUNS, keysOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));
@@ -302,17 +270,6 @@ const plainWords = ({ reason, createdBy }: Pick<Mark, 'reason' | 'createdBy'>) =
   reason: plainText(reason, LONGEST_REASON),
   createdBy: plainText(createdBy, LONGEST_NAME),
 });
-
-/** Columns of a new trial. */
-function newTrial({ configuration, outcome, seconds, ratio, message, strategy }: Trial) {
-  const { randomBytes } = process.getBuiltinModule('node:crypto');
-  return {
-    id: randomBytes(16).toString('hex'),
-    configuration: configurationText(configuration),
-    ...{ outcome, seconds, ratio, strategy },
-    message: message && plainText(message, LONGEST_REASON),
-  };
-}
 
 /** The marks of one subject that count, in their order. */
 function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] {

@@ -1,4 +1,5 @@
 // The SQL of the store.
+import { FIELDS, type PartType } from '../fields.ts';
 
 export const SUBJECT_WITH_KEYS = `
   subject AS s
@@ -9,57 +10,36 @@ export const SUBJECT_WITH_KEYS = `
 
 export const KEYS = 'w.key AS workload, t.key AS target, d.key AS device, c.key AS compiler';
 
-const CLAIM_NAMES = [
-  ...[
-    'configuration',
-    'version',
-    'confidence',
-    'ratio',
-    'low',
-    'high',
-    'default_seconds',
-    'seconds',
-    'processes',
-  ],
-  ...[
-    'repetitions',
-    'noise_floor',
-    'max_error',
-    'trials',
-    'tuning_seconds',
-    'families',
-    'complete',
-    'created_at',
-  ],
-  ...['created_by', 'machine', 'tool', 'digest'],
-];
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export const CLAIM_COLUMNS = CLAIM_NAMES.map((name) => `r.${name}`).join(', ');
+/** Columns of the table `r`, under the names of the fields. */
+export const columns = (fields: readonly string[]): string =>
+  fields.map((field) => `r.${columnOf(field)} AS ${field}`).join(', ');
+
+/** The end of an INSERT whose parameters have the names of the fields. */
+export const into = (table: string, fields: readonly string[]): string =>
+  `INTO ${table} (${fields.map(columnOf).join()}) VALUES (${fields.map((field) => `@${field}`).join()})`;
 
 /** Columns of a claim. Marks and revocations are rare, so this only tells whether there are any. */
 const RECORD_COLUMNS = `
-  w.form AS workload_form, ${CLAIM_COLUMNS},
-  EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS has_marks,
-  EXISTS (SELECT 1 FROM revocation) AS may_be_revoked`;
+  w.form AS workloadForm, ${columns(FIELDS.claim)},
+  EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS hasMarks,
+  EXISTS (SELECT 1 FROM revocation) AS mayBeRevoked`;
 
 /** Condition on the four keys of a subject. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
 
-const SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
+export const SELECT_SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
-export const SUBJECT_PARTS = ['workload', 'target', 'device', 'compiler'] as const;
+const hasOwn = (part: PartType) => part !== 'workload';
 
-type Part = (typeof SUBJECT_PARTS)[number];
-
-const hasOwn = (part: Part) => part !== 'workload';
-
-export const selectPart = (part: Part): string =>
+export const selectPart = (part: PartType): string =>
   `SELECT form, ${hasOwn(part) ? 'own' : 'NULL AS own'} FROM ${part} WHERE key = ?`;
 
-export const putPart = (part: Part): string =>
+export const putPart = (part: PartType): string =>
   `INSERT INTO ${part} (key, form) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET form = excluded.form`;
 
-export const putOwnPart = (part: Exclude<Part, 'workload'>): string =>
+export const putOwnPart = (part: Exclude<PartType, 'workload'>): string =>
   `UPDATE ${part} SET own = ? WHERE key = ?`;
 
 export const PLACE_WORKLOAD = `
@@ -71,11 +51,9 @@ export const INSERT_SUBJECT = `
   SELECT w.id, t.id, d.id, c.id FROM workload AS w, target AS t, device AS d, compiler AS c ${WHERE_KEY}
   ON CONFLICT DO NOTHING`;
 
-export const SELECT_SUBJECT_ID = SUBJECT_ID;
-
 export const SELECT_SUBJECT = `
-  SELECT ${KEYS}, w.form AS workload_form, coalesce(t.own, t.form) AS target_form,
-         coalesce(d.own, d.form) AS device_form, coalesce(c.own, c.form) AS compiler_form
+  SELECT ${KEYS}, w.form AS workloadForm, coalesce(t.own, t.form) AS targetForm,
+         coalesce(d.own, d.form) AS deviceForm, coalesce(c.own, c.form) AS compilerForm
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
 /**
@@ -91,7 +69,7 @@ const ASKED_SUBJECTS = `
 
 /** Column names of `FIND_RECORDS`, in order. */
 export const FOUND_NAMES = [
-  ...['place', 'subject', 'device', 'workload_form', ...CLAIM_NAMES, 'has_marks', 'may_be_revoked'],
+  ...['place', 'subject', 'device', 'workloadForm', ...FIELDS.claim, 'hasMarks', 'mayBeRevoked'],
 ];
 
 /** Omits the keys that the caller knows. */
@@ -120,52 +98,40 @@ export const ALL_RECORDS = `
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
   ORDER BY r.subject DESC`;
 
-export const SELECT_CLAIM = `
-  SELECT ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change
-  FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
-  WHERE r.subject = ? AND r.configuration = ?`;
+/** All claims. `change` is for a push. */
+export const CLAIMS = `
+  SELECT r.subject, ${KEYS}, w.form AS workloadForm, ${columns(FIELDS.claim)}, r.change
+  FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;
 
-export const PUT_CLAIM = `
-  INSERT OR REPLACE INTO claim (subject, configuration, version, confidence, ratio, low, high, default_seconds, seconds,
-    processes, repetitions, noise_floor, max_error, trials, tuning_seconds, families, complete, created_at, created_by,
-    machine, tool, digest, change)
-  VALUES (@subject, @configuration, @version, @confidence, @ratio, @low, @high, @defaultSeconds, @seconds,
-    @processes, @repetitions, @noiseFloor, @maxError, @trials, @tuningSeconds, @families, @complete, @createdAt, @createdBy,
-    @machine, @tool, @digest, @change)`;
+export const SELECT_CLAIM = `${CLAIMS} WHERE r.subject = ? AND r.configuration = ?`;
+
+export const PUT_CLAIM = `INSERT OR REPLACE ${into('claim', ['subject', ...FIELDS.claim, 'change'])}`;
 
 /** Number for a row that the next push sends. */
 export const NEXT_CHANGE = 'UPDATE change SET last = last + 1 RETURNING last';
 
 /** Of two marks that differ only in time and reason, the earlier stays. */
 export const PUT_MARK = `
-  INSERT INTO mark (subject, configuration, generation, kind, reason, created_at, created_by, machine, tool, change)
-  VALUES (@subject, @configuration, @generation, @kind, @reason, @createdAt, @createdBy, @machine, @tool, @change)
+  INSERT ${into('mark', ['subject', ...FIELDS.mark, 'change'])}
   ON CONFLICT DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at, change = excluded.change
   WHERE (excluded.created_at, excluded.reason) < (created_at, reason)`;
 
-const MARK_COLUMNS = 'configuration, generation, kind, reason, created_at, created_by, machine, tool';
-
 export const SELECT_MARKS = `
-  SELECT ${MARK_COLUMNS}
-  FROM mark WHERE subject = (${SUBJECT_ID})
+  SELECT ${columns(FIELDS.mark)}
+  FROM mark AS r WHERE subject = (${SELECT_SUBJECT_ID})
   ORDER BY created_at, configuration, kind, generation, created_by, machine, tool`;
 
 /** Includes revoked marks, because their generations count. */
 export const SELECT_MARKS_OF_CONFIGURATION = `
-  SELECT ${MARK_COLUMNS} FROM mark WHERE subject = ? AND configuration = ?`;
+  SELECT ${columns(FIELDS.mark)} FROM mark AS r WHERE subject = ? AND configuration = ?`;
 
 export const SELECT_REVOCATIONS = `
-  SELECT scope, value, reason, created_at, created_by FROM revocation ORDER BY scope, value, reason`;
+  SELECT ${columns(FIELDS.revocation)} FROM revocation AS r ORDER BY scope, value, reason`;
 
-export const INSERT_TRIAL = `
-  INSERT INTO trial (id, subject, configuration, outcome, seconds, ratio, message, strategy, created_at, created_by,
-    machine, tool, change)
-  VALUES (@id, @subject, @configuration, @outcome, @seconds, @ratio, @message, @strategy, @createdAt, @createdBy,
-    @machine, @tool, @change)`;
+export const INSERT_TRIAL = `INSERT ${into('trial', ['id', 'subject', ...FIELDS.trial, 'createdAt', 'change'])}`;
 
 export const SELECT_TRIALS = `
-  SELECT configuration, outcome, seconds, ratio, message, strategy, created_by, machine, tool
-  FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY number`;
+  SELECT ${columns(FIELDS.trial)} FROM trial AS r WHERE subject = (${SELECT_SUBJECT_ID}) ORDER BY number`;
 
 /** Shapes of one structure on one side of a place, the nearest first. */
 const nextTo = (side: '>=' | '<', order: 'ASC' | 'DESC') => `
@@ -188,7 +154,7 @@ export const TRIALS_LIKE = `
     FROM near
     CROSS JOIN subject AS s ON s.workload = near.workload AND s.target = (SELECT id FROM target WHERE key = @target)
     WHERE s.device IN (SELECT d.id FROM json_each(@devices) AS given CROSS JOIN device AS d ON d.key = given.value)
-      AND s.id IS NOT (${SUBJECT_ID})
+      AND s.id IS NOT (${SELECT_SUBJECT_ID})
       AND EXISTS (SELECT 1 FROM trial WHERE subject = s.id AND ratio > 0)
     LIMIT 2 * @subjects
   ),
@@ -199,8 +165,7 @@ export const TRIALS_LIKE = `
     FROM tried AS s
     ORDER BY distance, s.id LIMIT @subjects
   )
-  SELECT a.id AS subject, w.form AS workload_form, d.key AS device, c.key AS compiler, a.distance,
-         r.configuration, r.outcome, r.seconds, r.ratio, r.message, r.strategy, r.created_by, r.machine, r.tool
+  SELECT a.id AS subject, w.form AS workloadForm, d.key AS device, c.key AS compiler, a.distance, ${columns(FIELDS.trial)}
   FROM alike AS a
   CROSS JOIN workload AS w ON w.id = a.workload
   CROSS JOIN device AS d ON d.id = a.device
@@ -216,15 +181,12 @@ export const SELECT_OWN_TRIAL = `
 
 export const CHANGE_TRIAL = 'UPDATE trial SET change = ? WHERE number = ?';
 
-export const INSERT_RUN = `
-  INSERT INTO run (trial, stage, batch, placement, build, seconds, default_seconds)
-  VALUES (@trial, @stage, @batch, @placement, @build, @seconds, @defaultSeconds)`;
+export const INSERT_RUN = `INSERT ${into('run', ['trial', ...FIELDS.run])}`;
 
 export const SELECT_RUNS = `
-  SELECT r.configuration, o.stage, o.batch, o.placement, o.build, o.seconds, o.default_seconds, r.created_by, r.machine,
-         r.tool
-  FROM trial AS r JOIN run AS o ON o.trial = r.number
-  WHERE r.subject = (${SUBJECT_ID}) ORDER BY o.id`;
+  SELECT t.configuration, ${columns(FIELDS.run)}, t.created_by AS createdBy, t.machine, t.tool
+  FROM trial AS t JOIN run AS r ON r.trial = t.number
+  WHERE t.subject = (${SELECT_SUBJECT_ID}) ORDER BY r.id`;
 
 export const NOTE_MISS = `
   INSERT INTO miss (subject, count, last_seen_at) VALUES (?, 1, ?)

@@ -1,22 +1,19 @@
 // Writes subjects, claims and marks by merging. Runs in the caller's transaction.
 import type { Statement } from 'better-sqlite3';
 import { configurationText } from '../../backend/index.ts';
-import { storedForm } from '../../workload/workload.ts';
 import { joinedUnder } from '../claim.ts';
-import type { Claim, KeptMark, RecordKey, Revocation, Subject } from '../store.ts';
-import { keysOf } from '../subject.ts';
+import { PARTS } from '../fields.ts';
+import type { Claim, KeptMark, KeptTrial, RecordKey, Revocation, Run, Subject } from '../store.ts';
+import { formOf, keysOf } from '../subject.ts';
 import { describePart } from './parts.ts';
-import { toClaim, toRevocation, type ClaimRow, type RevocationRow } from './rows.ts';
+import { toClaim, toRevocation, type ClaimRow } from './rows.ts';
 import * as sql from './statements.ts';
 
 export type Prepare = (text: string) => Statement;
 
 /** Row id of the subject. Creates the subject and its parts. */
 export function insertSubject(statement: Prepare, subject: Subject): number {
-  for (const part of sql.SUBJECT_PARTS) {
-    const form = part === 'workload' ? storedForm(subject.workloadForm) : subject[`${part}Form`];
-    describePart(statement, part, subject[part], formText(form));
-  }
+  for (const part of PARTS) describePart(statement, part, subject[part], formText(formOf(subject, part)));
   return insertKnownSubject(statement, subject)!;
 }
 
@@ -38,7 +35,7 @@ export const nextChange = (statement: Prepare): number =>
 
 /** Valid revocations. */
 export const revocationsIn = (statement: Prepare): Revocation[] =>
-  (statement(sql.SELECT_REVOCATIONS).all() as RevocationRow[])
+  (statement(sql.SELECT_REVOCATIONS).all() as Revocation[])
     .map(toRevocation)
     .filter((one) => one !== undefined);
 
@@ -59,15 +56,19 @@ export function putClaim(
   const before = row && toClaim(row);
   const after = before === undefined ? claim : joinedUnder(before, claim, revocations);
   if (before !== undefined && isSameClaim(before, after)) return false;
-  const { evidence, createdAt, createdBy, machine, tool, digest } = after;
+  const { evidence } = after;
   statement(sql.PUT_CLAIM).run({
-    ...evidence,
+    ...{ ...after, ...evidence, subject, configuration },
     families: JSON.stringify(evidence.families),
     complete: evidence.complete ? 1 : 0,
-    ...{ subject, configuration, createdAt, createdBy, machine, tool, digest },
     change: isShared && isSameClaim(after, claim) ? null : nextChange(statement),
   });
   return true;
+}
+
+/** Removes the miss and the undecided state of a subject with a new claim. */
+export function deleteMiss(statement: Prepare, subject: number): void {
+  for (const text of [sql.DELETE_MISS, sql.DELETE_UNDECIDED]) statement(text).run(subject);
 }
 
 /** For two claims of one subject and configuration. */
@@ -86,9 +87,24 @@ function isSameClaim(a: Claim, b: Claim): boolean {
  * @returns whether the database changed
  */
 export function putMark(statement: Prepare, subject: number, mark: KeptMark, isShared: boolean): boolean {
-  const { generation, kind, reason, createdAt, createdBy, machine, tool } = mark;
   const configuration = configurationText(mark.configuration);
-  const row = { subject, configuration, generation, kind, reason, createdAt, createdBy, machine, tool };
   const change = isShared ? null : nextChange(statement);
-  return statement(sql.PUT_MARK).run({ ...row, change }).changes > 0;
+  return statement(sql.PUT_MARK).run({ ...mark, subject, configuration, change }).changes > 0;
 }
+
+/** Returns the number of the new row. */
+export const insertTrial = (
+  statement: Prepare,
+  subject: number,
+  trial: Omit<KeptTrial, 'runs'>,
+  change: number | null,
+): number | bigint => {
+  const configuration = configurationText(trial.configuration);
+  return statement(sql.INSERT_TRIAL).run({ ...trial, subject, configuration, change }).lastInsertRowid;
+};
+
+/** @param trial number of its row */
+export const insertRun = (statement: Prepare, trial: unknown, run: Omit<Run, 'configuration'>) => {
+  const defaultSeconds = run.defaultSeconds && JSON.stringify(run.defaultSeconds);
+  statement(sql.INSERT_RUN).run({ ...run, trial, seconds: JSON.stringify(run.seconds), defaultSeconds });
+};

@@ -8,10 +8,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { isFull } from '../../support/needs.ts';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
-import type { Line } from '../../../src/store/exchange/lines.ts';
 import { readLine, readValue } from '../../../src/store/exchange/read.ts';
-import { lineText } from '../../../src/store/exchange/write.ts';
-import { openSqliteExchange, type ExchangeOptions } from '../../../src/store/sqlite/exchange.ts';
+import { lineText, type Line } from '../../../src/store/exchange/lines.ts';
+import type { OpenOptions } from '../../../src/store/sqlite/connect.ts';
+import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
 import { migrate } from '../../../src/store/sqlite/migrate.ts';
 import {
   alter,
@@ -42,7 +42,7 @@ import {
   trialLineOf,
 } from './samples.ts';
 
-function exchangeAt(path = temporaryPath(), options?: ExchangeOptions): Exchange {
+function exchangeAt(path = temporaryPath(), options?: OpenOptions): Exchange {
   const exchange = openSqliteExchange(path, options);
   onTestFinished(() => {
     exchange.close();

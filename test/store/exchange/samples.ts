@@ -26,10 +26,10 @@ export function claimOf({
   const claim = {
     ...KEY,
     configuration: TILE as Configuration,
+    evidence: { version: 2, confidence: 0.99, ...EVIDENCE, ...evidence },
     createdAt: '2026-01-31T08:00:00.000Z',
     ...ORIGIN,
     ...change,
-    evidence: { version: 2, confidence: 0.99, ...EVIDENCE, ...evidence },
   };
   return { ...claim, digest: digestOf(claim) };
 }

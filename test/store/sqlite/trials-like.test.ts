@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { seededRandom } from '../../../src/search/strategy.ts';
 import { siblingsOf } from '../../../src/store/like.ts';
-import { preparedOnce } from '../../../src/store/sqlite/prepared.ts';
+import { preparedOnce } from '../../../src/store/sqlite/connect.ts';
 import { insertSubject } from '../../../src/store/sqlite/write.ts';
 import type { Store, Subject, Trial } from '../../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
