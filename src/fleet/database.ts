@@ -1,8 +1,8 @@
 // The queue's connection to the team's server. The queue's library runs its SQL through it, so our limits and certificates apply.
 import type { Db } from 'pg-boss';
 import type { Address } from '../team/address.ts';
-import { LateError, openConnection, type Connection } from '../team/connection.ts';
-import { failureOf, lateFailure } from '../team/failure.ts';
+import { openConnection, type Connection } from '../team/connection.ts';
+import { failureOf } from '../team/failure.ts';
 import type { Answer, Failure } from '../team/team.ts';
 import { UserError } from '../system/user-error.ts';
 
@@ -41,28 +41,13 @@ export function queueDatabase(
   password: string,
   connection: Connection = openConnection(address, password),
 ): QueueDatabase {
-  let last: Promise<unknown> = Promise.resolve();
-  /** Queues an action: a connection runs one statement at a time. */
-  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
-    const result = last.then(action, action);
-    last = result.catch(() => undefined);
-    return result;
+  const rows = async (text: string, values: readonly unknown[] = []) => {
+    try {
+      return (await connection.query(text, values, STATEMENT_LIMIT_MS)) as Record<string, unknown>[];
+    } catch (error) {
+      throw new ServerError(failureOf(error, address, password), error);
+    }
   };
-  const failed = (error: unknown): Failure =>
-    error instanceof LateError
-      ? lateFailure(address, STATEMENT_LIMIT_MS)
-      : failureOf(error, address, password);
-  const rows = (text: string, values: readonly unknown[] = []) =>
-    inTurn(async () => {
-      try {
-        return (await connection.query(text, values, STATEMENT_LIMIT_MS)) as Record<string, unknown>[];
-      } catch (error) {
-        // A failed text that began a transaction leaves it open.
-        if (/^\s*BEGIN\b/.test(text))
-          await connection.query('ROLLBACK', [], STATEMENT_LIMIT_MS).catch(() => undefined);
-        throw new ServerError(failed(error), error);
-      }
-    });
   return {
     rows,
     executeSql: async (text, values) => ({ rows: [...(await rows(text, values))] }),

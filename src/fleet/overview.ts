@@ -4,13 +4,11 @@ import { UserError } from '../system/user-error.ts';
 import { QUEUE_SCHEMA } from '../team/roles.ts';
 import { openBoss } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
+import type { Place } from './job.ts';
 import { DEAD, machinesIn } from './queue.ts';
 
 /** Job counts of one target, compiler and class of devices. */
-export interface QueueState {
-  readonly target: string;
-  readonly compiler: string;
-  readonly device: string;
+export interface QueueState extends Place {
   readonly waiting: number;
   /** Waiting jobs that failed before. */
   readonly retried: number;
@@ -21,12 +19,9 @@ export interface QueueState {
   readonly secondsEach: number | null;
 }
 
-export interface DeadJob {
+export interface DeadJob extends Place {
   readonly id: string;
   readonly workload: string;
-  readonly target: string;
-  readonly compiler: string;
-  readonly device: string;
   readonly attempts: number;
   /** Machines on which it failed, which do not try it again; empty for a job of an earlier version. */
   readonly machines: readonly string[];
@@ -36,10 +31,14 @@ export interface DeadJob {
   readonly since: string;
 }
 
-const textOf = (value: unknown, name: string): string => {
-  const text = isObject(value) ? value[name] : undefined;
-  return typeof text === 'string' ? text : '?';
-};
+/** Texts of an untrusted job; `?` for a missing one. */
+const textsOf = <Name extends string>(data: unknown, ...names: readonly Name[]) =>
+  Object.fromEntries(
+    names.map((name) => {
+      const text = isObject(data) ? data[name] : undefined;
+      return [name, typeof text === 'string' ? text : '?'];
+    }),
+  ) as Record<Name, string>;
 
 /** Rejects with `ServerError`. */
 export async function queueStates(database: QueueDatabase): Promise<QueueState[]> {
@@ -50,22 +49,16 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
       count(*) FILTER (WHERE state = 'active')::integer AS active,
       count(*) FILTER (WHERE is_done)::integer AS done,
       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM completed_on - started_on))
-        FILTER (WHERE is_done AND started_on IS NOT NULL) AS seconds
+        FILTER (WHERE is_done AND started_on IS NOT NULL) AS "secondsEach"
     FROM ${QUEUE_SCHEMA}.job
     -- A job that nobody wanted any more completes without a ratio.
     CROSS JOIN LATERAL (
       SELECT state = 'completed' AND output->'ratio' IS NOT NULL AND completed_on > now() - interval '1 hour'
     ) AS finished (is_done)
     WHERE name <> '${DEAD}' GROUP BY name ORDER BY name`);
-  return rows.map(({ data, waiting, retried, active, done, seconds }) => ({
-    target: textOf(data, 'target'),
-    compiler: textOf(data, 'compiler'),
-    device: textOf(data, 'device'),
-    waiting: Number(waiting),
-    retried: Number(retried),
-    active: Number(active),
-    done: Number(done),
-    secondsEach: seconds === null ? null : Number(seconds),
+  return rows.map(({ data, ...counts }) => ({
+    ...textsOf(data, 'target', 'compiler', 'device'),
+    ...(counts as unknown as Omit<QueueState, keyof Place>),
   }));
 }
 
@@ -76,10 +69,7 @@ export async function deadJobs(database: QueueDatabase): Promise<DeadJob[]> {
     FROM ${QUEUE_SCHEMA}.job WHERE name = '${DEAD}' AND state < 'active' ORDER BY created_on, id`);
   return rows.map(({ id, data, output, retries, machines, since }) => ({
     id: String(id),
-    workload: textOf(data, 'workload'),
-    target: textOf(data, 'target'),
-    compiler: textOf(data, 'compiler'),
-    device: textOf(data, 'device'),
+    ...textsOf(data, 'workload', 'target', 'compiler', 'device'),
     attempts: Number(retries) + 1,
     machines: machinesIn(machines),
     reason: reasonOf(output),

@@ -81,7 +81,6 @@ class Worker {
   #plannedAt = -Infinity;
   #pushedAt = -Infinity;
   #pushing: Promise<void> = Promise.resolve();
-  #calls: Promise<unknown> = Promise.resolve();
   #attending: Promise<void> | null = null;
   /** Keys of jobs of later versions, and until when each is deferred, by `performance.now()`. */
   readonly #deferred = new Map<string, number>();
@@ -97,7 +96,7 @@ class Worker {
   }
 
   async run(): Promise<{ finished: number }> {
-    const { queue, signals, say } = this.#parts;
+    const { team, queue, signals, say } = this.#parts;
     const stopHeartbeats = new AbortController();
     const heartbeats = this.#heartbeats(stopHeartbeats.signal);
     try {
@@ -112,9 +111,7 @@ class Worker {
       await heartbeats;
       await this.#attending;
       await this.#tryOnce(() => this.#releaseMachine());
-      await this.#tryOnce(async () => {
-        await this.#call((team) => team.leave({ id: this.#id }, CALL_MS));
-      });
+      await team.leave({ id: this.#id }, CALL_MS);
       await queue.close().catch(() => undefined);
     }
     return { finished: this.#finished };
@@ -253,12 +250,12 @@ class Worker {
 
   /** Plans one page of demands. Returns whether there are more pages. */
   async #planPage(skip: number): Promise<boolean> {
-    const { place, queue, say } = this.#parts;
+    const { team, place, queue, say } = this.#parts;
     const { target, compiler } = place;
-    const wanted = valueOf(await this.#call((team) => team.demands({ target, compiler, skip }, CALL_MS)));
+    const wanted = valueOf(await team.demands({ target, compiler, skip }, CALL_MS));
     const { jobs, refused } = planJobs(wanted, place);
     for (const { subject, reason } of refused) {
-      valueOf(await this.#call((team) => team.settle([subject], reason, CALL_MS)));
+      valueOf(await team.settle([subject], reason, CALL_MS));
       say(`cannot tune ${subject.workload}: ${reason}`);
     }
     const added = await queue.plan(jobs);
@@ -268,27 +265,26 @@ class Worker {
 
   /** The demands for a job's workload on all devices of the class. */
   async #wanted({ workload }: Job): Promise<RecordKey[]> {
-    const { place } = this.#parts;
+    const { team, place } = this.#parts;
     const { target, compiler } = place;
-    const wanted = valueOf(await this.#call((team) => team.demands({ target, compiler, workload }, CALL_MS)));
+    const wanted = valueOf(await team.demands({ target, compiler, workload }, CALL_MS));
     return demandsAt(wanted, place).map(({ device }) => ({ workload, target, compiler, device }));
   }
 
   async #settle(job: Job): Promise<void> {
     const subjects = await this.#wanted(job);
-    if (subjects.length > 0) valueOf(await this.#call((team) => team.settle(subjects, null, CALL_MS)));
+    if (subjects.length > 0) valueOf(await this.#parts.team.settle(subjects, null, CALL_MS));
   }
 
   /** Pushes new content of the local database. Before a job it also pulls. */
   async #sync(job?: Job): Promise<void> {
-    const { local } = this.#parts;
-    const server = valueOf(await this.#call((team) => team.identify(CALL_MS)));
+    const { team, local } = this.#parts;
+    const server = valueOf(await team.identify(CALL_MS));
     if (job !== undefined) {
       const { target, compiler } = job;
-      valueOf(await this.#call((team) => pull(team, local, { target, compiler }, server, CALL_MS)));
+      valueOf(await pull(team, local, { target, compiler }, server, CALL_MS));
     }
-    const options = { limitMs: PUSH_MS, allTrials: true };
-    const pushed = valueOf(await this.#call((team) => push(team, local, server, options)));
+    const pushed = valueOf(await push(team, local, server, { limitMs: PUSH_MS, allTrials: true }));
     this.#pushedAt = performance.now();
     for (const [reason, count] of Object.entries(pushed.refused))
       this.#parts.say(`the server refused ${count} lines: ${reason}`);
@@ -326,21 +322,13 @@ class Worker {
   }
 
   async #attend(): Promise<void> {
-    const { place, device } = this.#parts;
-    const { createdBy: person, machine: name, tool } = ownOrigin();
-    await this.#call((team) =>
-      team.attend(
-        {
-          id: this.#id,
-          ...{ person, machine: name, tool, device },
-          ...{ target: place.target, compiler: place.compiler },
-          state: this.#parts.signals.drain.aborted ? 'ends' : this.#state,
-          holds: this.#held?.job.workload ?? null,
-          finished: this.#finished,
-        },
-        CALL_MS,
-      ),
-    );
+    const { team, place, device, signals } = this.#parts;
+    const { createdBy: person, machine, tool } = ownOrigin();
+    const { target, compiler } = place;
+    const state = signals.drain.aborted ? 'ends' : this.#state;
+    const holds = this.#held?.job.workload ?? null;
+    const own = { id: this.#id, person, machine, tool, device, target, compiler };
+    await team.attend({ ...own, state, holds, finished: this.#finished }, CALL_MS);
   }
 
   async #releaseMachine(): Promise<void> {
@@ -352,14 +340,6 @@ class Worker {
   async #idle(): Promise<void> {
     const { drain } = this.#parts.signals;
     await sleep(IDLE_MS * (0.75 + Math.random() / 2), undefined, { signal: drain }).catch(() => undefined);
-  }
-
-  /** Queues a call: the team's connection does one at a time. */
-  #call<T>(action: (team: Team) => Promise<T>): Promise<T> {
-    const { team } = this.#parts;
-    const result = this.#calls.then(() => action(team));
-    this.#calls = result.catch(() => undefined);
-    return result;
   }
 
   /** Ignores a failure. */

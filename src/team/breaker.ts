@@ -1,5 +1,5 @@
 // A circuit breaker: when to ask a failed server again. Pure: the caller passes time and random numbers.
-import { isObject } from '../system/data.ts';
+import { hasFields, isIntegerWithin, isText } from '../system/data.ts';
 import type { Failure } from './team.ts';
 
 /** State of a server that failed; null after an answer. */
@@ -43,10 +43,7 @@ export function afterFailure(
   return { failures, since: now, until, reason };
 }
 
-export const isBreaker = (value: unknown): value is Breaker =>
-  isObject(value) &&
-  Number.isSafeInteger(value['failures']) &&
-  (value['failures'] as number) > 0 &&
-  Number.isFinite(value['since']) &&
-  Number.isFinite(value['until']) &&
-  typeof value['reason'] === 'string';
+export const isBreaker = hasFields<Breaker>({
+  failures: (value) => isIntegerWithin(value, 1, Number.MAX_SAFE_INTEGER),
+  ...{ since: Number.isFinite, until: Number.isFinite, reason: isText },
+});

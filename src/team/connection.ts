@@ -4,15 +4,10 @@ import type Driver from 'pg';
 import type { Client } from 'pg';
 import type { Address } from './address.ts';
 
-/** The time limit of a query passed. */
-export class LateError extends Error {
-  override readonly name = 'LateError';
-}
-
 export interface Connection {
   /**
-   * Rows of one statement, or of all statements of a text without values. Rejects with the driver's error or `LateError`. Any error but
-   * the server's closes the connection; the next query opens a new one.
+   * Rows of one statement, or of all statements of a text without values. Queries run one after the other. Rejects with the driver's error,
+   * or with an error about the time limit. Any error but the server's closes the connection; the next query opens a new one.
    */
   query(text: string, values: readonly unknown[], limitMs: number): Promise<readonly unknown[]>;
   close(): void;
@@ -61,7 +56,7 @@ export function openConnection(address: Address, password: string): Connection {
   const within = async <T>(limitMs: number, action: () => Promise<T>): Promise<T> => {
     const clock = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      clock.reject(new LateError());
+      clock.reject(new Error(`no answer within ${Math.ceil(limitMs)} ms`));
     }, limitMs);
     const work = action();
     // After a time-out nothing else handles a rejection of the work.
@@ -77,16 +72,28 @@ export function openConnection(address: Address, password: string): Connection {
     }
   };
 
+  let last: Promise<unknown> = Promise.resolve();
+  const run = async (text: string, values: readonly unknown[], limitMs: number) => {
+    // Outside the limit: the first load of the driver takes longer than most queries.
+    const { default: driver } = await import('pg');
+    return within(limitMs, async () => {
+      const client = await connect(driver);
+      const result = await client.query<Record<string, unknown>>(text, [...values]);
+      // For several statements the driver returns a list, against its types.
+      return [result].flat().flatMap(({ rows }) => rows);
+    });
+  };
+
   return {
-    query: async (text, values, limitMs) => {
-      // Outside the limit: the first load of the driver takes longer than most queries.
-      const { default: driver } = await import('pg');
-      return within(limitMs, async () => {
-        const client = await connect(driver);
-        const result = await client.query<Record<string, unknown>>(text, [...values]);
-        // For several statements the driver returns a list, against its types.
-        return [result].flat().flatMap(({ rows }) => rows);
-      });
+    query(text, values, limitMs) {
+      const result = last.then(() => run(text, values, limitMs));
+      last = result
+        .catch(async () => {
+          // A failed text that began a transaction leaves it open.
+          if (live !== null && /^\s*BEGIN\b/.test(text)) await run('ROLLBACK', [], limitMs);
+        })
+        .catch(() => undefined);
+      return result;
     },
     close() {
       const closing = live;

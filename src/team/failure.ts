@@ -1,4 +1,5 @@
 // Messages about failures of a team's server. None contains a password.
+import { errorCode } from '../store/errors.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Address } from './address.ts';
 import { PROTOCOL, type Failure, type FailureKind } from './team.ts';
@@ -21,9 +22,6 @@ function withoutSecret(text: string, password: string): string {
   );
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
 /** TLS errors that a retry cannot fix. */
 const CERTIFICATE =
   /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
@@ -39,13 +37,13 @@ function kindOf(code: string, message: string): FailureKind {
 }
 
 /** Whether the server rejected the data of a line, so that a push without the line can succeed. */
-export const isAboutData = (error: unknown): boolean => /^2[123]...$|^54...$/.test(codeOf(error));
+export const isAboutData = (error: unknown): boolean => /^2[123]...$|^54...$/.test(errorCode(error));
 
 /** @param password of the connection, from any source */
 export function failureOf(error: unknown, { shown }: Address, password: string): Failure {
   const message = messageOf(error);
-  const kind = kindOf(codeOf(error), message);
-  const said = withoutSecret(quoted(message || codeOf(error)), password);
+  const kind = kindOf(errorCode(error), message);
+  const said = withoutSecret(quoted(message || errorCode(error)), password);
   return { kind, reason: `the team's server ${shown} ${sentence(kind, said)}` };
 }
 
@@ -61,11 +59,6 @@ function sentence(kind: FailureKind, said: string): string {
       return `cannot be reached: ${said}`;
   }
 }
-
-export const lateFailure = ({ shown }: Address, limitMs: number): Failure => ({
-  kind: 'unreachable',
-  reason: `the team's server ${shown} cannot be reached: no answer within ${Math.ceil(limitMs)} ms`,
-});
 
 /** For a server whose protocol differs by more than one. */
 export function protocolFailure({ shown }: Address, protocol: unknown): Failure {

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { withoutPassword } from '../settings/address.ts';
 import { BREAKERS, MISSING } from '../system/cache.ts';
-import { isObject } from '../system/data.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { shortHash } from '../system/hash.ts';
 import { memoryOf, type Memory } from '../system/memory.ts';
 import { isBreaker, type Breaker } from './breaker.ts';
@@ -14,10 +14,8 @@ interface Kept<T> {
   readonly value: T;
 }
 
-const isKept =
-  <T>(isValue: (value: unknown) => value is T) =>
-  (value: unknown): value is Kept<T> =>
-    isObject(value) && typeof value['identity'] === 'string' && isValue(value['value']);
+const isKept = <T>(isValue: (value: unknown) => value is T) =>
+  hasFields<Kept<T>>({ identity: isText, value: isValue });
 
 const breakers = memoryOf(BREAKERS, isKept(isBreaker), { outlivesBuild: true });
 const missing = memoryOf(MISSING, isKept(isMissing), { outlivesBuild: true });

@@ -2,12 +2,12 @@
 import { readValue } from '../store/exchange/read.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import { parseJson } from '../store/validate.ts';
-import { isObject } from '../system/data.ts';
+import { isObject, isText } from '../system/data.ts';
 import { neighboursIn } from '../store/like.ts';
 import { readAddress, type Address } from './address.ts';
-import { LateError, openConnection } from './connection.ts';
-import { failureOf, isAboutData, lateFailure, protocolFailure, unknownAnswerFailure } from './failure.ts';
-import { areCounts, isCount, readDemands, readFleet, type Json } from './read-fleet.ts';
+import { openConnection } from './connection.ts';
+import { failureOf, isAboutData, protocolFailure, unknownAnswerFailure } from './failure.ts';
+import { areCounts, isCount, readDemands, readFleet, reader, type Json } from './read-fleet.ts';
 import { likenessOf, trialsAlike } from './like.ts';
 import { passwordFor } from './password-file.ts';
 import {
@@ -53,10 +53,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
     protocol = spoken;
     return send(name, request, Math.max(1, limitMs - (performance.now() - begun)));
   };
-  const failed = (error: unknown, limitMs: number): Answer<never> => ({
-    ok: false,
-    failure: error instanceof LateError ? lateFailure(address, limitMs) : failureOf(error, address, password),
-  });
+  const failed = (error: unknown) => ({ ok: false, failure: failureOf(error, address, password) }) as const;
   /** @param read validates an answer; undefined if it is invalid */
   const call = async <T>(
     name: Function,
@@ -67,7 +64,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
     try {
       return understood(await send(name, request, limitMs), read, address);
     } catch (error) {
-      return failed(error, limitMs);
+      return failed(error);
     }
   };
   /** Bisects rejected lines, and counts the lines that the server refuses. */
@@ -76,13 +73,10 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
     try {
       return understood(await send('push', { lines: byType(lines) }, limitMs), readPushed, address);
     } catch (error) {
-      if (!isAboutData(error)) return failed(error, limitMs);
+      if (!isAboutData(error)) return failed(error);
       if (lines.length === 1) {
-        const { failure } = failed(error, limitMs) as Answer<never> & { ok: false };
-        return {
-          ok: true,
-          value: { ...NOTHING_PUSHED, server: '', epoch: '', refused: { [failure.reason]: 1 } },
-        };
+        const refused = { [failed(error).failure.reason]: 1 };
+        return { ok: true, value: { ...NOTHING_PUSHED, server: '', epoch: '', refused } };
       }
       // In order, because lines may refer to earlier ones.
       const middle = Math.ceil(lines.length / 2);
@@ -97,19 +91,22 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
 
   return {
     ask: (question, limitMs) => call('ask', { ...question }, limitMs, readReceived),
-    identify: (limitMs) =>
-      call('ask', { workloads: [] }, limitMs, ({ server, epoch }) =>
-        typeof server === 'string' && typeof epoch === 'string' ? { server, epoch } : undefined,
-      ),
+    identify: (limitMs) => call('ask', { workloads: [] }, limitMs, readIdentity),
     pull: (filter, cursor, limitMs) => call('pull', { ...filter, ...cursor }, limitMs, readPage),
     push: (lines, limitMs) => push(lines, performance.now() + limitMs),
     want: (lines, subjects, limitMs) =>
-      call('want', { lines: byType(lines), subjects }, limitMs, ({ wanted }) =>
-        isCount(wanted) ? { wanted } : undefined,
+      call(
+        'want',
+        { lines: byType(lines), subjects },
+        limitMs,
+        reader<{ wanted: number }>({ wanted: isCount }),
       ),
     revoke: (revocation, limitMs) =>
-      call('revoke', { lines: byType([revocation]) }, limitMs, ({ revoked }) =>
-        isCount(revoked) ? { revoked } : undefined,
+      call(
+        'revoke',
+        { lines: byType([revocation]) },
+        limitMs,
+        reader<{ revoked: number }>({ revoked: isCount }),
       ),
     trials: (key, limitMs) => call('trials', { ...key }, limitMs, readReceived),
     trialsLike: (subject, limitMs) =>
@@ -120,18 +117,15 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
     status: (limitMs) => call('status', {}, limitMs, readStatus),
     demands: (place, limitMs) =>
       call('demands', { ...place }, limitMs, (answer) => {
-        const received = readReceived(answer);
-        const demands = readDemands(answer);
-        return received && demands && { ...received, demands, more: answer['more'] === true };
+        const [received, found] = [readReceived(answer), readDemands(answer)];
+        return received && found && { ...received, ...found, more: answer['more'] === true };
       }),
     settle: (subjects, refused, limitMs) =>
-      call('settle', { subjects, refused }, limitMs, ({ settled }) =>
-        isCount(settled) ? { settled } : undefined,
-      ),
+      call('settle', { subjects, refused }, limitMs, reader<{ settled: number }>({ settled: isCount })),
     attend: (worker, limitMs) =>
-      call('attend', { worker }, limitMs, ({ attended }) => (isCount(attended) ? { attended } : undefined)),
+      call('attend', { worker }, limitMs, reader<{ attended: number }>({ attended: isCount })),
     leave: ({ id }, limitMs) =>
-      call('leave', { worker: { id } }, limitMs, ({ left }) => (isCount(left) ? { left } : undefined)),
+      call('leave', { worker: { id } }, limitMs, reader<{ left: number }>({ left: isCount })),
     fleet: (limitMs) => call('fleet', {}, limitMs, readFleet),
     close: () => {
       connection.close();
@@ -173,32 +167,23 @@ function readReceived({ lines }: Json): Received | undefined {
   };
 }
 
+const readIdentity = reader<Pick<Cursor, 'server' | 'epoch'>>({ server: isText, epoch: isText });
+const readCursor = reader<Cursor>({ server: isText, epoch: isText, seq: isCount });
+
 function readPage(answer: Json): Page | undefined {
-  const received = readReceived(answer);
-  const { server, epoch, seq, more, restarted } = answer;
-  const isCursor = typeof server === 'string' && typeof epoch === 'string' && isCount(seq);
-  if (received === undefined || !isCursor) return undefined;
-  const cursor: Cursor = { server, epoch, seq };
-  return { ...received, cursor, more: more === true, restarted: restarted === true };
+  const [received, cursor] = [readReceived(answer), readCursor(answer)];
+  const { more, restarted } = answer;
+  return received && cursor && { ...received, cursor, more: more === true, restarted: restarted === true };
 }
 
-function readPushed({ server, epoch, changed, unwelcome }: Json): Pushed | undefined {
-  if (typeof server !== 'string' || typeof epoch !== 'string') return undefined;
-  if (!areCounts(changed) || !areCounts(unwelcome)) return undefined;
+function readPushed(answer: Json): Pushed | undefined {
+  const [identity, { changed, unwelcome }] = [readIdentity(answer), answer];
+  if (identity === undefined || !areCounts(changed) || !areCounts(unwelcome)) return undefined;
   const { claims = 0, marks = 0, trials = 0, revocations = 0 } = changed;
-  return { server, epoch, changed: { claims, marks, trials, revocations }, refused: unwelcome };
+  return { ...identity, changed: { claims, marks, trials, revocations }, refused: unwelcome };
 }
 
-function readStatus({
-  server,
-  epoch,
-  protocol,
-  version,
-  login,
-  counts,
-  bytes,
-}: Json): ServerStatus | undefined {
-  if (typeof server !== 'string' || typeof epoch !== 'string' || typeof login !== 'string') return undefined;
-  if (!isCount(protocol) || !isCount(version) || !areCounts(counts) || !areCounts(bytes)) return undefined;
-  return { server, epoch, protocol, version, login, counts, bytes };
-}
+const readStatus = reader<ServerStatus>({
+  ...{ server: isText, epoch: isText, login: isText, protocol: isCount, version: isCount },
+  ...{ counts: areCounts, bytes: areCounts },
+});

@@ -1,5 +1,5 @@
-// Validates demands and workers in a server's answer: anybody may have written them.
-import { isObject } from '../system/data.ts';
+// Validates a server's answers: anybody may have written them.
+import { hasFields, isObject, isText, listOf, orNull, pick, type Check } from '../system/data.ts';
 import type { Demand, FleetState, KnownWorker, Refused } from './team.ts';
 
 export type Json = Record<string, unknown>;
@@ -10,38 +10,28 @@ export const isCount = (value: unknown): value is number =>
 export const areCounts = (value: unknown): value is Record<string, number> =>
   isObject(value) && Object.values(value).every(isCount);
 
-const areTexts = (row: Json, names: readonly string[]): boolean =>
-  names.every((name) => typeof row[name] === 'string');
+/** Returns a function that reads fields of an answer; undefined if one is invalid. */
+export const reader =
+  <T extends object>(checks: { readonly [Name in keyof T]-?: Check }) =>
+  (answer: Json): T | undefined =>
+    hasFields<T>(checks)(answer) ? pick(answer, Object.keys(checks) as (keyof T)[]) : undefined;
 
-const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string';
+const PLACE = { target: isText, compiler: isText, device: isText };
 
-const isDemand = (row: unknown): row is Demand =>
-  isObject(row) &&
-  areTexts(row, ['workload', 'device']) &&
-  isCount(row['builds']) &&
-  isTextOrNull(row['refused']);
+export const readDemands = reader<{ readonly demands: readonly Demand[] }>({
+  demands: listOf(
+    hasFields<Demand>({ workload: isText, device: isText, builds: isCount, refused: orNull(isText) }),
+  ),
+});
 
-const isWorker = (row: unknown): row is KnownWorker =>
-  isObject(row) &&
-  areTexts(row, [
-    ...['id', 'login', 'person', 'machine', 'tool'],
-    ...['target', 'compiler', 'device', 'state'],
-  ]) &&
-  isTextOrNull(row['holds']) &&
-  isCount(row['finished']) &&
-  [row['since'], row['started'], row['seen']].every(Number.isFinite);
-
-const isRefused = (row: unknown): row is Refused =>
-  isObject(row) &&
-  areTexts(row, ['workload', 'target', 'compiler', 'device', 'reason']) &&
-  isCount(row['builds']);
-
-const listOf = <T>(value: unknown, is: (row: unknown) => row is T): readonly T[] | undefined =>
-  Array.isArray(value) && value.every(is) ? value : undefined;
-
-export const readDemands = ({ demands }: Json): readonly Demand[] | undefined => listOf(demands, isDemand);
-
-export function readFleet({ workers, wanted, refused }: Json): FleetState | undefined {
-  const [known, cannot] = [listOf(workers, isWorker), listOf(refused, isRefused)];
-  return known && cannot && isCount(wanted) ? { workers: known, wanted, refused: cannot } : undefined;
-}
+export const readFleet = reader<FleetState>({
+  workers: listOf(
+    hasFields<KnownWorker>({
+      ...{ id: isText, login: isText, person: isText, machine: isText, tool: isText },
+      ...{ ...PLACE, state: isText, holds: orNull(isText), finished: isCount },
+      ...{ since: Number.isFinite, started: Number.isFinite, seen: Number.isFinite },
+    }),
+  ),
+  wanted: isCount,
+  refused: listOf(hasFields<Refused>({ ...PLACE, workload: isText, reason: isText, builds: isCount })),
+});

@@ -77,18 +77,14 @@ export const NOTHING_PUSHED: Omit<Pushed, 'server' | 'epoch'> = {
 };
 
 /** Counts of two pushes together. */
-export function sumOfPushes(a: typeof NOTHING_PUSHED, b: typeof NOTHING_PUSHED): typeof NOTHING_PUSHED {
-  const refused = { ...a.refused };
-  for (const [reason, count] of Object.entries(b.refused)) refused[reason] = (refused[reason] ?? 0) + count;
-  return {
-    changed: {
-      claims: a.changed.claims + b.changed.claims,
-      marks: a.changed.marks + b.changed.marks,
-      trials: a.changed.trials + b.changed.trials,
-      revocations: a.changed.revocations + b.changed.revocations,
-    },
-    refused,
-  };
+export const sumOfPushes = (a: typeof NOTHING_PUSHED, b: typeof NOTHING_PUSHED): typeof NOTHING_PUSHED => ({
+  changed: sumOf(a.changed, b.changed),
+  refused: sumOf(a.refused, b.refused),
+});
+
+function sumOf<T extends Readonly<Record<string, number>>>(a: T, b: T): T {
+  const counts = Object.keys({ ...a, ...b }).map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]);
+  return Object.fromEntries(counts) as T;
 }
 
 export interface ServerStatus {
@@ -156,7 +152,8 @@ export interface FleetState {
 }
 
 /**
- * Each call ends within its limit in milliseconds, name look-up, TLS and login included, and never throws. Make one call at a time.
+ * Each call ends within its limit in milliseconds, name look-up, TLS and login included, and never throws. A call waits for the calls before
+ * it. Its limit begins after that.
  */
 export interface Team {
   /** Records, marks and descriptions of these workloads, in one statement. */

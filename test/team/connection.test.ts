@@ -319,6 +319,18 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect((await failureOf(`${url}?sslmode=require`)).kind).toBe('incompatible');
   });
 
+  test('runs one query after the other, and rolls a failed transaction back before the next', async () => {
+    const database = await (await ownServer()).database();
+    const connection = openConnection(readAddress(database.url), '');
+    onTestFinished(() => {
+      connection.close();
+    });
+    const failed = connection.query('BEGIN; SELECT 1 / 0; COMMIT', [], LONG);
+    const next = connection.query('SELECT 2 AS two', [], LONG);
+    await expect(failed).rejects.toThrow('division by zero');
+    expect(await next).toEqual([{ two: 2 }]);
+  });
+
   test('without the roles can be migrated, and the same login can ask it', async () => {
     const database = await (await ownServer()).database();
     expect(await database.query(`SELECT FROM pg_roles WHERE rolname LIKE 'iree_tuned%'`)).toEqual([]);
