@@ -67,11 +67,6 @@ export function lastValue(args: CompilerArguments, name: string): string | null 
   return lastOf(args.flags, name)?.value ?? null;
 }
 
-/** All values of a repeatable flag, in order. Does not split comma-separated lists. */
-export function allValues(args: CompilerArguments, name: string): string[] {
-  return args.flags.flatMap((flag) => (flag.name === name && flag.value !== null ? [flag.value] : []));
-}
-
 /** Whether a boolean flag is on. The last of `--flag`, `--flag=true` and `--flag=false` wins. */
 export function flagIsOn(args: CompilerArguments, name: string, byDefault = false): boolean {
   const flag = lastOf(args.flags, name);
@@ -97,7 +92,7 @@ function readFlag(
   }
   const alone: Flag = { name: body, value: null, index, end: index + 1 };
   const next = argv[index + 1];
-  switch (table.kindOf(body)) {
+  switch (table(body)) {
     case 'flag':
       return { flag: alone, unclear: null };
     case 'value':

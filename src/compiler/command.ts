@@ -1,6 +1,5 @@
 // The user's command as the compiler reads it, and the same with more flags for our own compiles.
 import type { Reason } from '../system/reason.ts';
-import { isText } from '../system/undecoded.ts';
 import { readArguments, type CompilerArguments } from './arguments.ts';
 import type { FoundCompiler } from './find.ts';
 import { writingOf } from './flag-roles.ts';
@@ -50,7 +49,9 @@ export async function readCommand(
   const expansion = expandResponseFiles(argv, readResponseFile);
   const table = await loadOptionTable(compiler.executable, cacheDirectory);
   const read = readArguments(expansion.argv, table);
-  const unclear = argv.every(isText) ? (expansion.problem ?? read.unclear) : 'an argument is not UTF-8';
+  // An invalid byte is a lone surrogate: see `undecoded.ts`.
+  const isUtf8 = argv.every((text) => text.isWellFormed());
+  const unclear = isUtf8 ? (expansion.problem ?? read.unclear) : 'an argument is not UTF-8';
   const args = { ...read, unclear };
   return { compiler, argv, expanded: expansion.argv, arguments: args, whyUntouched: whyUntouched(args) };
 }

@@ -9,10 +9,8 @@ import { askCompiler } from './ask.ts';
 /** `flag` never takes the next argument; its value may follow `=`. `value` takes it if there is no `=`. */
 export type FlagKind = 'flag' | 'value';
 
-export interface OptionTable {
-  /** Kind of a flag by its name without dashes; undefined if unknown. */
-  kindOf(name: string): FlagKind | undefined;
-}
+/** Kind of a flag by its name without dashes; undefined if unknown. */
+export type OptionTable = (name: string) => FlagKind | undefined;
 
 /** Flags in `--help-hidden`. For `uncertain` flags only a probe of the compiler tells their kind. */
 export interface HelpFlags {
@@ -44,12 +42,9 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
 }
 
 /** A table from names without dashes. */
-export function tableOf(flags: Iterable<string>, values: Iterable<string>): OptionTable {
-  const flagSet = new Set(flags);
-  const valueSet = new Set(values);
-  return {
-    kindOf: (name) => (valueSet.has(name) ? 'value' : flagSet.has(name) ? 'flag' : undefined),
-  };
+export function tableOf(flags: readonly string[], values: readonly string[]): OptionTable {
+  const [flagSet, valueSet] = [new Set(flags), new Set(values)];
+  return (name) => (valueSet.has(name) ? 'value' : flagSet.has(name) ? 'flag' : undefined);
 }
 
 /**

@@ -1,8 +1,7 @@
 // Finds the executable behind pip's Python script `iree-compile`, which starts it 110 ms later. It takes a few stats. Only for an unknown
 // layout it asks Python.
-import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isExecutableFile, realpathOr } from '../system/files.ts';
+import { isExecutableFile, namesIn, realpathOr } from '../system/files.ts';
 
 /** Folder of a pip tool below site-packages, and its Python package. */
 export interface PipTool {
@@ -70,7 +69,7 @@ function installedBelow(prefix: string, tool: PipTool): string[] {
     const real = realpathOr(join(prefix, lib));
     if (seen.has(real)) continue;
     seen.add(real);
-    for (const python of pythonDirectories(real)) {
+    for (const python of namesIn(real).filter((name) => /^python3[\d.]*t?$/.test(name))) {
       // Debian's Python calls the directory dist-packages.
       for (const packages of ['site-packages', 'dist-packages']) {
         const path = join(real, python, packages, tool.directory, tool.name);
@@ -79,14 +78,6 @@ function installedBelow(prefix: string, tool: PipTool): string[] {
     }
   }
   return found;
-}
-
-function pythonDirectories(lib: string): string[] {
-  try {
-    return readdirSync(lib).filter((name) => /^python3[\d.]*t?$/.test(name));
-  } catch {
-    return [];
-  }
 }
 
 /** Asks a Python for the tool's path. It takes as long as a start of Python. */

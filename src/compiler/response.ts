@@ -12,9 +12,8 @@ export type ResponseFile =
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 export interface ExpandedArguments {
+  /** The arguments as given if there is a problem. */
   readonly argv: readonly string[];
-  /** Whether any argument was expanded. */
-  readonly expanded: boolean;
   /** Why the compiler rejects the arguments; null if it accepts them. */
   readonly problem: string | null;
 }
@@ -30,42 +29,30 @@ export function expandResponseFiles(
   argv: readonly string[],
   readFile: (path: string) => ResponseFile,
 ): ExpandedArguments {
-  if (!argv.some((argument) => argument.startsWith('@'))) return { argv, expanded: false, problem: null };
-  const expansion = new Expansion(readFile);
-  for (const argument of argv) expansion.add(argument, []);
-  const { result, expanded, problem } = expansion;
-  return problem === null ? { argv: result, expanded, problem } : { argv, expanded: false, problem };
-}
-
-class Expansion {
-  readonly result: string[] = [];
-  expanded = false;
-  problem: string | null = null;
-  readonly #readFile: (path: string) => ResponseFile;
-
-  constructor(readFile: (path: string) => ResponseFile) {
-    this.#readFile = readFile;
-  }
-
-  /** Adds an argument or its expansion. `inside` has the ids of the files around it. */
-  add(argument: string, inside: readonly string[]): void {
-    if (this.problem !== null) return;
-    const file = argument.startsWith('@') ? this.#readFile(argument.slice(1)) : null;
-    if (file === null || file.kind === 'missing') {
-      this.result.push(argument);
-      if (this.result.length > mostArguments) this.problem = 'too many arguments';
-    } else if (file.kind === 'unreadable') {
-      this.problem = `${argument}: ${file.reason}`;
-    } else if (inside.includes(file.id)) {
-      this.problem = `${argument} contains itself`;
-    } else {
-      this.expanded = true;
-      const tokens = splitArguments(file.text);
-      // 3.13 keeps an empty argument, and 3.11 drops it.
-      if (tokens.includes('')) this.problem = `${argument} holds an empty argument`;
-      for (const token of tokens) this.add(token, [...inside, file.id]);
+  if (!argv.some((argument) => argument.startsWith('@'))) return { argv, problem: null };
+  const expanded: string[] = [];
+  /** Adds an argument or its expansion. Returns its problem. `inside` has the ids of the files around it. */
+  const add = (argument: string, inside: readonly string[]): string | null => {
+    const file = argument.startsWith('@') ? readFile(argument.slice(1)) : null;
+    if (file === null || file.kind === 'missing')
+      return expanded.push(argument) > mostArguments ? 'too many arguments' : null;
+    if (file.kind === 'unreadable') return `${argument}: ${file.reason}`;
+    if (inside.includes(file.id)) return `${argument} contains itself`;
+    const tokens = splitArguments(file.text);
+    // 3.13 keeps an empty argument, and 3.11 drops it.
+    if (tokens.includes('')) return `${argument} holds an empty argument`;
+    return addAll(tokens, [...inside, file.id]);
+  };
+  /** Returns the first problem. */
+  const addAll = (all: readonly string[], inside: readonly string[]): string | null => {
+    for (const argument of all) {
+      const problem = add(argument, inside);
+      if (problem !== null) return problem;
     }
-  }
+    return null;
+  };
+  const problem = addAll(argv, []);
+  return { argv: problem === null ? expanded : argv, problem };
 }
 
 /** Splits a text by GNU rules: white space separates, `'` and `"` quote, a backslash escapes any character, even in quotes. */
@@ -93,10 +80,4 @@ export function splitArguments(text: string): string[] {
   if (token !== null) tokens.push(token);
   // The compiler cuts an argument at a zero byte.
   return tokens.map((each) => each.split('\0', 1)[0]!);
-}
-
-/** Quotes one argument for {@link splitArguments} and the compiler. */
-export function quoteArgument(argument: string): string {
-  if (/^[\w./:=,+@%-]+$/.test(argument)) return argument;
-  return `"${argument.replace(/[\\"]/g, '\\$&')}"`;
 }

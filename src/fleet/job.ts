@@ -5,7 +5,7 @@ import { readValue } from '../store/exchange/read.ts';
 import type { Site } from '../site/site.ts';
 import { LONGEST_KEY } from '../store/limits.ts';
 import { isObject } from '../system/data.ts';
-import { sha256 } from '../system/sha256.ts';
+import { sha256 } from '../system/hash.ts';
 import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
 
 /** Workers of one queue share these. */

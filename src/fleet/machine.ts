@@ -2,7 +2,7 @@
 // lock excludes other processes.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { sha256 } from '../system/sha256.ts';
+import { sha256 } from '../system/hash.ts';
 import type { QueueDatabase } from './database.ts';
 
 /** "IREt" in ASCII. */

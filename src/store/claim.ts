@@ -2,7 +2,7 @@
 // clock, so databases reach the same content in any order.
 import { configurationText } from '../backend/index.ts';
 import { pick } from '../system/data.ts';
-import { sha256 } from '../system/sha256.ts';
+import { sha256 } from '../system/hash.ts';
 import { MEASURED } from './fields.ts';
 import type { Claim, Evidence, KeptMark, Origin, Revocation } from './store.ts';
 import { keysOf } from './subject.ts';
@@ -75,10 +75,6 @@ export function joinedUnder(
   if (isARevoked === isBRevoked) return joined(a, b);
   return isARevoked ? b : a;
 }
-
-/** Merges two marks that differ only in time and reason: the earlier mark. */
-export const joinedMark = (a: KeptMark, b: KeptMark): KeptMark =>
-  (compare(a.createdAt, b.createdAt) || compare(a.reason, b.reason)) <= 0 ? a : b;
 
 /** The fields of a mark that decide whether it counts. */
 export type MarkSign = Pick<KeptMark, 'generation' | 'kind' | 'createdBy' | 'machine'>;

@@ -1,8 +1,8 @@
-// Starts other programs and waits for them, with limits. A watcher ends each child if this process dies.
+// Starts other programs and waits for them, with limits. A watcher ends each child when this process dies, even by SIGKILL: a shell reads a
+// pipe that only this process holds open.
 import type { ChildProcess } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { piecesOf } from './bytes.ts';
-import { dismissAtExit, watched } from './guardian.ts';
 import { killTree } from './process-tree.ts';
 import { childEnvironment } from './recursion.ts';
 import { startable } from './undecoded.ts';
@@ -48,6 +48,13 @@ export interface Child {
 }
 
 /**
+ * Starts the watcher before the program, so no moment is unwatched. The watcher is no child of the program, ends at a line on its pipe, and
+ * holds no file of the caller open. `$0` is `-` to kill the program's process group, or empty to kill the program alone.
+ */
+const WATCHED =
+  '( { read -r dismissed || kill -KILL "$0$$"; } <&3 3<&- >/dev/null 2>&1 & ); exec 3<&-; exec "$@"';
+
+/**
  * Starts a program. A missing program ends with code 127, as in a shell.
  * @throws if the system cannot start a process
  */
@@ -56,8 +63,8 @@ export function startChild(executable: string, argv: readonly string[], options:
   const { spawn } = process.getBuiltinModule('node:child_process');
   const { group, stdin, output, limits = [] } = options;
   const start = startable(executable, argv, childEnvironment(options.env));
-  const command = watched(start.executable, start.argv, group === 'own');
-  const child = spawn(command.file, command.argv, {
+  const command = ['-c', WATCHED, group === 'own' ? '-' : '', start.executable, ...start.argv];
+  const child = spawn('/bin/sh', command, {
     stdio: [typeof stdin === 'string' ? stdin : 'pipe', output, output, 'pipe'],
     detached: group === 'own',
     env: start.env,
@@ -89,6 +96,15 @@ export function startChild(executable: string, argv: readonly string[], options:
       for (const stop of stops) stop();
     });
   return { kill: (signal) => child.kill(signal), ended };
+}
+
+/** Ends the watcher after the program. `child` closes only then. */
+function dismissAtExit(child: ChildProcess): void {
+  const pipe = child.stdio[3] as Duplex;
+  // A killed group includes the watcher.
+  pipe.on('error', () => undefined);
+  pipe.resume();
+  child.once('exit', () => pipe.end('\n'));
 }
 
 /** Kills a process group, except daemons that left it. */

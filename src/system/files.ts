@@ -1,5 +1,5 @@
 // Queries of the file system that never throw.
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
 export function readHead(path: string, length = 1024): string {
@@ -12,6 +12,15 @@ export function readHead(path: string, length = 1024): string {
     return '';
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Names in a folder; none for an unreadable folder. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

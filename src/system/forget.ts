@@ -1,7 +1,6 @@
 // Removes everything that the cache remembers about one input.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { filesOf, INPUTS, OUTPUT_NOTES, PLANS, REPLAYS, SUBSTITUTES, SURVEYS, type Place } from './cache.ts';
+import { readFileSync, rmSync } from 'node:fs';
+import { filesAt, INPUTS, OUTPUT_NOTES, PLANS, REPLAYS, SUBSTITUTES, SURVEYS, type Place } from './cache.ts';
 
 /**
  * Removes plans with their states, replays, surveys and outputs. A memory belongs to an input if it has the input's digest.
@@ -9,11 +8,7 @@ import { filesOf, INPUTS, OUTPUT_NOTES, PLANS, REPLAYS, SUBSTITUTES, SURVEYS, ty
  */
 export function forgetInput(cacheDirectory: string, digest: string): { plans: number; outputs: number } {
   const remove = (place: Place) => {
-    const { folder, isOurs } = filesOf(cacheDirectory, place);
-    const paths = namesIn(folder)
-      .filter((name) => isOurs.test(name))
-      .map((name) => join(folder, name))
-      .filter((path) => readFileSync(path).includes(digest));
+    const paths = filesAt(cacheDirectory, place).filter((path) => readFileSync(path).includes(digest));
     for (const path of paths) rmSync(path, { force: true });
     return paths;
   };
@@ -21,12 +16,4 @@ export function forgetInput(cacheDirectory: string, digest: string): { plans: nu
   const notes = remove(OUTPUT_NOTES);
   for (const path of notes) rmSync(path.replace(/json$/, 'bin'), { force: true });
   return { plans: remove(PLANS).length, outputs: notes.length };
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -2,7 +2,6 @@
 import {
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -12,7 +11,8 @@ import {
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeFolder } from './folder.ts';
-import { filesOf, pathIn, PLACES, SCRATCH } from './cache.ts';
+import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
+import { namesIn } from './files.ts';
 import { shortHash } from './hash.ts';
 import { statFields } from './process-stat.ts';
 import { UserError } from './user-error.ts';
@@ -75,16 +75,11 @@ export function removeScratchFolders(): void {
 
 /** Removes scratch folders and temporary files of dead processes. Never throws. */
 export function removeAbandoned(cacheDirectory: string): void {
-  const { folder: scratch } = filesOf(cacheDirectory, SCRATCH);
-  const folders = entries(scratch)
+  const scratch = pathIn(cacheDirectory, SCRATCH);
+  const folders = namesIn(scratch)
     .map((name) => join(scratch, name))
     .filter((path) => existsSync(join(path, MARKER)));
-  const files = PLACES.flatMap((place) => {
-    const { folder, isOurs } = filesOf(cacheDirectory, place, `\\.${OWNER}\\.tmp`);
-    return entries(folder)
-      .filter((name) => isOurs.test(name))
-      .map((name) => join(folder, name));
-  });
+  const files = PLACES.flatMap((place) => filesAt(cacheDirectory, place, `\\.${OWNER}\\.tmp`));
   for (const path of [...folders, ...files]) {
     const [, machine, pid, started] = OWNED.exec(path) ?? [];
     if (machine === undefined) continue;
@@ -127,14 +122,6 @@ function isRunning(pid: number, started: string): boolean {
 
 /** Start time of a process in ticks; null if unknown. */
 const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
-
-function entries(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
 
 function remove(path: string): void {
   try {

@@ -1,7 +1,6 @@
 // Removes unused files from the cache. Only builds after a miss take the time for it.
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { filesOf, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { filesAt, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
 import { removeAbandoned } from './scratch.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -24,17 +23,14 @@ export function tidyUp(cacheDirectory: string): void {
 }
 
 function removeUnused(cacheDirectory: string, place: Place): void {
-  const { folder, isOurs } = filesOf(cacheDirectory, place);
   try {
-    for (const name of readdirSync(folder)) {
-      if (!isOurs.test(name)) continue;
-      const path = join(folder, name);
+    for (const path of filesAt(cacheDirectory, place)) {
       const { atimeMs, mtimeMs } = statSync(path);
       // On a system without access times a used file may go, and is made again.
       if (Math.max(atimeMs, mtimeMs) < Date.now() - place.days * DAY_MS)
         rmSync(path, { force: true, recursive: true });
     }
   } catch {
-    // The folder is missing, or another build removes the same files.
+    // Another build removes the same files.
   }
 }

@@ -29,9 +29,6 @@ export function readProcess(): { readonly argv: readonly string[]; readonly env:
   }
 }
 
-/** Whether Node can pass a text on: no invalid byte in it. */
-export const isText = (text: string): boolean => text.isWellFormed();
-
 /** The command to start for texts with invalid bytes; the command itself without them. */
 export function startable(
   executable: string,
@@ -39,13 +36,14 @@ export function startable(
   env: Environment,
 ): { readonly executable: string; readonly argv: readonly string[]; readonly env: Record<string, string> } {
   const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const bytes = variables.filter(([name, value]) => !isText(value) && /^[A-Za-z_]\w*$/.test(name));
+  const bytes = variables.filter(([name, value]) => !value.isWellFormed() && /^[A-Za-z_]\w*$/.test(name));
   const plain = Object.fromEntries(variables);
-  if (bytes.length === 0 && argv.every(isText)) return { executable, argv, env: plain };
+  if (bytes.length === 0 && argv.every((text) => text.isWellFormed()))
+    return { executable, argv, env: plain };
   const pairs = bytes.flatMap(([name, value]) => [name, printfFormat(value)]);
   // An argument that begins like a mark needs a mark, too.
   const marked = argv.map((text) =>
-    isText(text) && !text.startsWith(MARK) ? text : `${MARK}${printfFormat(text)}`,
+    text.isWellFormed() && !text.startsWith(MARK) ? text : `${MARK}${printfFormat(text)}`,
   );
   return {
     executable: '/bin/sh',

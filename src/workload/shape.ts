@@ -1,5 +1,5 @@
 // The place of a workload among workloads of the same structure, for searches of neighbours in the database.
-import { sha256 } from '../system/sha256.ts';
+import { sha256 } from '../system/hash.ts';
 import { structureOf, type Workload } from './workload.ts';
 
 const KINDS = ['batch', 'm', 'n', 'k'] as const;

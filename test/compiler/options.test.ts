@@ -82,12 +82,7 @@ describe('the probe', () => {
 describe('the table', () => {
   it('knows the given names only', () => {
     const table = tableOf(['f'], ['v']);
-    expect(['f', 'v', 'x', ''].map((name) => table.kindOf(name))).toEqual([
-      'flag',
-      'value',
-      undefined,
-      undefined,
-    ]);
+    expect(['f', 'v', 'x', ''].map((name) => table(name))).toEqual(['flag', 'value', undefined, undefined]);
   });
 
   it('is asked once and then read from the cache', async () => {
@@ -101,11 +96,7 @@ describe('the table', () => {
     const first = await loadOptionTable(compiler, cache);
     const second = await loadOptionTable(compiler, cache);
     for (const table of [first, second]) {
-      expect([table.kindOf('text'), table.kindOf('color'), table.kindOf('x')]).toEqual([
-        'value',
-        'flag',
-        undefined,
-      ]);
+      expect([table('text'), table('color'), table('x')]).toEqual(['value', 'flag', undefined]);
     }
     expect(readFileSync(count, 'utf8')).toBe('x\n');
   });
@@ -123,7 +114,7 @@ describe('the table', () => {
       '{"identity":"other","flags":"text","values":""}',
     ]) {
       writeFileSync(join(directory, file!), text);
-      expect((await loadOptionTable(compiler, directory)).kindOf('text')).toBe('value');
+      expect((await loadOptionTable(compiler, directory))('text')).toBe('value');
     }
   });
 
@@ -134,14 +125,14 @@ describe('the table', () => {
       "printf '  --text=<string> - x\\n  --choice=<value> - x\\n'",
     );
     const table = await loadOptionTable(compiler, directory);
-    expect([table.kindOf('text'), table.kindOf('choice')]).toEqual(['value', undefined]);
+    expect([table('text'), table('choice')]).toEqual(['value', undefined]);
   });
 
   it('is empty for a compiler that fails or prints nothing', async () => {
     const directory = temporaryDirectory();
     const silent = program(join(directory, 'silent'), 'exit 3');
     for (const compiler of [join(directory, 'nowhere'), silent]) {
-      expect((await loadOptionTable(compiler, directory)).kindOf('help')).toBeUndefined();
+      expect((await loadOptionTable(compiler, directory))('help')).toBeUndefined();
     }
     expect(readdirSync(directory)).toEqual(['silent']);
   });
@@ -158,7 +149,7 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
       'iree-codegen-transform-dialect-library',
       'iree-opt-level',
     ];
-    for (const name of [...values, ...codegen]) expect([name, table.kindOf(name)]).toEqual([name, 'value']);
+    for (const name of [...values, ...codegen]) expect([name, table(name)]).toEqual([name, 'value']);
     const flags = [
       'split-input-file',
       'iree-opt-data-tiling',
@@ -168,8 +159,8 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
       'mlir-print-debuginfo',
     ];
     const optional = ['enable-machine-outliner', 'mlir-print-ir-after', 'iree-hal-list-target-backends'];
-    for (const name of [...flags, ...optional]) expect([name, table.kindOf(name)]).toEqual([name, 'flag']);
-    expect(table.kindOf('iree-tuned-db')).toBeUndefined();
+    for (const name of [...flags, ...optional]) expect([name, table(name)]).toEqual([name, 'flag']);
+    expect(table('iree-tuned-db')).toBeUndefined();
   });
 
   it("matches the compiler's treatment of every flag", () => {
@@ -185,7 +176,7 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
     const probe = (some: readonly string[]): void => {
       const free = unclaimedProbes(compile(probeArguments(some)).stderr);
       if (free.has(some.length)) {
-        wrong.push(...some.filter((name, index) => (table.kindOf(name) === 'flag') !== free.has(index)));
+        wrong.push(...some.filter((name, index) => (table(name) === 'flag') !== free.has(index)));
       } else if (some.length === 1) {
         silent.push(...some); // prints other text, or fails
       } else {

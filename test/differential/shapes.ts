@@ -1,6 +1,6 @@
 // Shapes of command lines. Each shape runs with every file.
-import { quoteArgument } from '../../src/compiler/response.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { quoteArgument } from '../support/quote-argument.ts';
 
 export interface Shape {
   readonly name: string;

@@ -133,7 +133,7 @@ const evidence = {
 
 /** Decisions as if the space's first start had won everywhere. */
 function decisionsFor(input: Uint8Array): Decision[] {
-  const convert = elementTypeConversion(readArguments([], { kindOf: () => 'value' }));
+  const convert = elementTypeConversion(readArguments([], () => 'value'));
   const sizes = { batch: [2], m: [1, 48], n: [64], k: [32] };
   return classify(parse(input).operations, sizes, convert).map((tunable): Decision => {
     if (!isTunable(tunable)) return skipped(tunable);

@@ -15,6 +15,6 @@ test.each<[string, string[], string[]]>([
     ['f32', 'f32', 'f32', 'f32', 'i64', 'i8'],
   ],
 ])('element types are converted: %s', (_, argv, expected) => {
-  const convert = elementTypeConversion(readArguments(argv, { kindOf: () => 'flag' }));
+  const convert = elementTypeConversion(readArguments(argv, () => 'flag'));
   expect(types.map(convert)).toEqual(expected);
 });

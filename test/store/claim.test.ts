@@ -7,7 +7,6 @@ import {
   isMarked,
   isRevoked,
   joined,
-  joinedMark,
   joinedUnder,
   nextGeneration,
 } from '../../src/store/claim.ts';
@@ -155,16 +154,6 @@ describe('the decision', () => {
 });
 
 describe('marks', () => {
-  it('that differ only in time and reason merge in any order and any number of times', () => {
-    const same = keptMarks(fc.constant(TILE)).map((mark): KeptMark => ({
-      ...mark,
-      ...ORIGIN,
-      generation: 0,
-      kind: 'slower',
-    }));
-    expectLaws(same, joinedMark);
-  });
-
   it('count independently of their order', () => {
     const marks = fc.array(keptMarks(fc.constant(TILE)), { maxLength: 5 });
     fc.assert(

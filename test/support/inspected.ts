@@ -16,7 +16,7 @@ import { matmul } from './workloads.ts';
 /** A command line of an iree-compile that does not exist. */
 export function commandOf(...argv: string[]): Command {
   const executable = '/nowhere/iree-compile';
-  const args = readArguments(argv, { kindOf: (name) => (name === 'o' ? 'value' : 'flag') });
+  const args = readArguments(argv, (name) => (name === 'o' ? 'value' : 'flag'));
   return {
     compiler: { executable, invokedAs: executable, origin: 'PATH' },
     argv,

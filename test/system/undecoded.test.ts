@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { isText, startable } from '../../src/system/undecoded.ts';
+import { startable } from '../../src/system/undecoded.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
@@ -119,16 +119,6 @@ describe('the started command', () => {
       '-n \\',
       Buffer.from('é\n').toString('latin1'),
       '',
-    ]);
-  });
-  it('distinguishes text from invalid bytes', () => {
-    expect(['', 'é', '💡', '\ufffd', '\udce9', 'a\udc80'].map(isText)).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-      false,
     ]);
   });
 });

@@ -1,6 +1,6 @@
 // SQL functions for migrations. Never change a published function, like a published migration.
 import type { Database } from 'better-sqlite3';
-import { sha256 } from '../../system/sha256.ts';
+import { sha256 } from '../../system/hash.ts';
 import { shapeOf, type Shape } from '../../workload/shape.ts';
 import { isWorkload } from '../../workload/workload.ts';
 import { plainText } from '../limits.ts';
