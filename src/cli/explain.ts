@@ -49,7 +49,6 @@ export const explain = new CliCommand(
 
 async function explainInput(input: string, cli: CliCommand): Promise<void> {
   const surroundings = surroundingsOf(cli);
-  const { cacheDirectory, env } = surroundings;
   const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
   const { settings } = surroundings;
   const lock =
@@ -61,11 +60,8 @@ async function explainInput(input: string, cli: CliCommand): Promise<void> {
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
-    if (injected !== null) {
-      const { forExecutables, route } = injected;
-      const asking = { env, cacheDirectory };
-      landed = await proveLanded(command.compiler.executable, forExecutables, decisions, route, asking);
-    }
+    if (injected !== null)
+      landed = await proveLanded(command.compiler.executable, injected, decisions, surroundings);
   }
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));

@@ -1,18 +1,18 @@
 // Looks every operation up: a record, or the reason for none.
 import { backendNamed } from '../backend/index.ts';
 import { tunables, type Input } from '../input/input.ts';
-import { isTunable, type TunableOperation } from '../input/operation.ts';
+import { isTunable } from '../input/operation.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
-import { chooseRecord, lacksFamily } from '../store/choose.ts';
-import type { Store, Subject, TuningRecord, Undecided } from '../store/store.ts';
-import { placeOf, subjectOf } from '../store/subject.ts';
+import { lacksFamily } from '../store/choose.ts';
+import type { Store, TuningRecord, Undecided } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision, type Override } from './decision.ts';
-import { isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
+import { bestOfEach, isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -54,30 +54,12 @@ export function lookUp(
   // The best configuration of another device can be slower than the default here, even if nothing is tuned. A record of any device is
   // used only if nothing can be measured for the target, and no setting names the device.
   const anyDevice = site.whyNotHere !== null && site.forDevice === null;
-  const chosen = new Map<string, TuningRecord>();
-  const byWorkload = new Map<string, TuningRecord[]>();
-  for (const record of records) {
-    const own = byWorkload.get(record.workload);
-    if (own === undefined) byWorkload.set(record.workload, [record]);
-    else own.push(record);
-  }
-  for (const [key, own] of byWorkload) {
-    const record = chooseRecord(own, device, !anyDevice);
-    if (record !== null) chosen.set(key, record);
-  }
-  const ofClass =
-    store === null || each.every(({ key }) => chosen.has(key))
-      ? new Map<string, TuningRecord>()
-      : recordsOfClass(records, site, store);
+  const chosen = bestOfEach(records, device, !anyDevice);
   const missing = each.filter(({ key }) => !chosen.has(key));
-  const ofVersions =
-    store === null || missing.length === 0
-      ? new Map<string, TuningRecord>()
-      : recordsOfVersions(
-          missing.map(({ key }) => key),
-          site,
-          store,
-        );
+  const missed = missing.map(({ key }) => key);
+  const isAsked = store !== null && missing.length > 0;
+  const ofClass = isAsked ? recordsOfClass(records, site, store) : NOTHING;
+  const ofVersions = isAsked ? recordsOfVersions(missed, site, store) : NOTHING;
   const misses = missing.map((one): Work => {
     const alike = [ofClass, ofVersions]
       .map((records) => records.get(one.key))
@@ -148,9 +130,7 @@ export function lookUp(
   };
 }
 
-/** The subjects of misses: to be noted, and to ask the team for. */
-export const wantedSubjects = ({ misses }: Pick<Lookup, 'misses'>, site: Site): Subject[] =>
-  misses.map((miss) => subjectOf(miss, site));
+const NOTHING: ReadonlyMap<string, TuningRecord> = new Map();
 
 /** The workloads of an input, each once, in its order. */
 export function workloadsOf(
@@ -159,10 +139,7 @@ export function workloadsOf(
   settings: Pick<Settings, 'inject'>,
 ): Work[] {
   const optionsOf = spaceOptionsOf(input, site, settings);
-  const byKey = new Map<string, TunableOperation[]>();
-  for (const operation of tunables(input))
-    byKey.set(operation.key, [...(byKey.get(operation.key) ?? []), operation]);
-  return [...byKey.values()].map((operations) => {
+  return [...Map.groupBy(tunables(input), ({ key }) => key).values()].map((operations) => {
     const { key, workload } = operations[0]!;
     const executables = [...new Set(operations.flatMap((one) => one.executables ?? []))];
     return { key, workload, count: operations.length, options: optionsOf({ key }), executables };

@@ -23,18 +23,24 @@ export function recordsOfClass(
   if (own === null) return new Map();
   const devices = store.devices().filter(({ form }) => deviceClass(form) === own);
   const keys = new Set(devices.map(({ key }) => key));
-  const alike = others.filter(({ device }) => keys.has(device));
-  return new Map(
-    [...new Set(alike.map(({ workload }) => workload))].flatMap((workload) => {
-      const best = chooseRecord(
-        alike.filter((record) => record.workload === workload),
-        site.deviceKey,
-        false,
-      );
+  return bestOfEach(
+    others.filter(({ device }) => keys.has(device)),
+    site.deviceKey,
+  );
+}
+
+/** The best record of each workload, as `chooseRecord` finds it. */
+export const bestOfEach = (
+  records: readonly TuningRecord[],
+  device: string,
+  canTuneHere = false,
+): Map<string, TuningRecord> =>
+  new Map(
+    [...Map.groupBy(records, ({ workload }) => workload)].flatMap(([workload, own]) => {
+      const best = chooseRecord(own, device, canTuneHere);
       return best === null ? [] : [[workload, best] as const];
     }),
   );
-}
 
 /**
  * The best record of other compilers for each workload: of this device, else of its class. It is used only after a comparison with
@@ -49,14 +55,9 @@ export function recordsOfVersions(
   const records = store
     .findOfOtherCompilers(workloads, target, compiler)
     .filter(({ configuration }) => !isDefault(configuration));
-  const byWorkload = Map.groupBy(records, ({ workload }) => workload);
-  const own = [...byWorkload].flatMap(([workload, all]) => {
-    const here = all.filter(({ device }) => device === site.deviceKey);
-    // The largest gain, of any compiler.
-    const best = chooseRecord(here, '', false);
-    return best === null ? [] : [[workload, best] as const];
-  });
-  return new Map([...recordsOfClass(records, site, store), ...own]);
+  const here = records.filter(({ device }) => device === site.deviceKey);
+  // The largest gain, of any compiler.
+  return new Map([...recordsOfClass(records, site, store), ...bestOfEach(here, '')]);
 }
 
 /** Whether the device of `key` has tried or marked the configuration itself: then no other device's record counts. */

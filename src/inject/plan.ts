@@ -1,9 +1,9 @@
 // From decisions to an injection: the way in which they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
-import type { Alike, TunableOperation } from '../input/operation.ts';
+import type { TunableOperation } from '../input/operation.ts';
 import { attributeText, backendOf, directiveOf, needsOf } from '../backend/index.ts';
-import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
+import type { OwnConfiguration } from '../backend/configuration.ts';
 import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
@@ -225,8 +225,6 @@ export function injectedLoops(route: Injection['route'], tunable: TunableOperati
     : (tunable.written?.loops ?? tunable.loops);
 }
 
-const formOf = ({ workload, loops }: Alike): WorkloadForm => ({ workload, loops });
-
 function specProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
   if (options.dataTiling) return 'a tuning spec and data tiling together break the compile';
@@ -239,11 +237,8 @@ function generatedProblem(decisions: readonly Decision[], options: InjectionOpti
   if (options.dataTiling) return 'the command has data tiling, which hides the generated operations';
   const needs = needsOfAll(decisions);
   if (needs !== null) return `${needs} must be requested before code generation`;
-  const all = decisions.map(({ tunable, alike, configuration }) => ({
-    key: keyOf(tunable ?? alike ?? null, formOf),
-    wanted: wantedOf(configuration),
-  }));
-  return conflict(all) ? 'operations of the same form have different configurations' : null;
+  const isConflict = conflict(decisions, ({ tunable, alike }) => keyOf(tunable ?? alike), true);
+  return isConflict ? 'operations of the same form have different configurations' : null;
 }
 
 function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
@@ -251,13 +246,13 @@ function preprocessProblem(decisions: readonly Decision[], options: InjectionOpt
   if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
   if (decisions.some((decision) => isInjected(decision) && decision.tunable.written === null))
     return 'an operation with a configuration is not in the input';
-  const all = decisions.map(({ tunable, alike, configuration }) => ({
-    key: keyOf(tunable ?? alike ?? null, ({ written }) => written && writtenForm(written)),
-    wanted: wantedOf(configuration, tunable),
-  }));
+  const isConflict = conflict(decisions, ({ tunable, alike }) => {
+    const written = (tunable ?? alike)?.written;
+    return keyOf(written && writtenForm(written));
+  });
   return (
     ownProblem(decisions) ??
-    (conflict(all) ? 'operations with the same written form have different configurations' : null)
+    (isConflict ? 'operations with the same written form have different configurations' : null)
   );
 }
 
@@ -269,11 +264,8 @@ function inlineProblem(decisions: readonly Decision[], { isWhole }: InjectionOpt
   if (needs !== null) return `inline edits cannot keep ${needs} from the other operations`;
   if (injected.some(({ tunable }) => tunable.written === null))
     return 'an operation with a configuration has other dimensions in the input';
-  const all = decisions.map(({ place, tunable, configuration }) => ({
-    key: place.operation,
-    wanted: wantedOf(configuration, tunable),
-  }));
-  if (conflict(all)) return 'the compiler splits an operation into operations with different configurations';
+  if (conflict(decisions, ({ place }) => place.operation))
+    return 'the compiler splits an operation into operations with different configurations';
   return isWhole ? null : TOO_LARGE;
 }
 
@@ -283,35 +275,23 @@ const ownProblem = (decisions: readonly Decision[]) =>
     ? 'the input has operations with configurations of their own'
     : null;
 
-/** An operation's key and configuration. */
-interface Wish {
-  /** Null for an operation that the route cannot match. */
-  readonly key: unknown;
-  readonly wanted: string | null;
+/**
+ * Whether operations with the same key have different configurations.
+ * @param keyOf null for an operation that the route cannot match
+ * @param isMapped whether a matcher maps tiles; otherwise they are written in the order of the operation's loops
+ */
+function conflict(
+  decisions: readonly Decision[],
+  keyOf: (decision: Decision) => unknown,
+  isMapped = false,
+): boolean {
+  const wanted = (decision: Decision) =>
+    isInjected(decision)
+      ? JSON.stringify([decision.configuration, isMapped ? null : decision.tunable.written?.loops])
+      : null;
+  const byKey = Map.groupBy(decisions, keyOf);
+  byKey.delete(null);
+  return [...byKey.values()].some((own) => new Set(own.map(wanted)).size > 1);
 }
 
-/** Whether operations with the same key have different configurations. */
-function conflict(wishes: readonly Wish[]): boolean {
-  const byKey = new Map<unknown, string | null>();
-  for (const { key, wanted } of wishes) {
-    if (key === null) continue;
-    if (byKey.has(key) && byKey.get(key) !== wanted) return true;
-    byKey.set(key, wanted);
-  }
-  return false;
-}
-
-function keyOf<T>(operation: T | null, formOf: (operation: T) => WorkloadForm | null): string | null {
-  const form = operation && formOf(operation);
-  return form && matchKey(form);
-}
-
-/** @param tunable given if tiles are written in the order of its loops; null if a matcher maps them */
-function wantedOf(
-  configuration: Configuration | null,
-  tunable: TunableOperation | null = null,
-): string | null {
-  return configuration === null || isDefault(configuration)
-    ? null
-    : JSON.stringify([configuration, tunable?.written?.loops]);
-}
+const keyOf = (form: WorkloadForm | null | undefined): string | null => (form ? matchKey(form) : null);

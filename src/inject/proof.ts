@@ -18,18 +18,16 @@ interface Asking {
 
 /**
  * Compiles up to the configured executables, and looks for each configuration in them.
- * @param asked the injected command
  * @returns for each decision, whether its configuration landed; null for a decision without an injection. Null if the compile fails, or no
  *   folder can be created
  */
 export async function proveLanded(
   executable: string,
-  asked: Compile,
+  { forExecutables, route }: { readonly forExecutables: Compile; readonly route: Injection['route'] },
   decisions: readonly Decision[],
-  route: Injection['route'],
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
-  const texts = await configurationsOf(executable, asked, asking);
+  const texts = await configurationsOf(executable, forExecutables, asking);
   return texts && whatLanded(landedOn(texts, decisions, route));
 }
 

@@ -17,15 +17,12 @@ import { substituteFiles } from './substitutes.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A command with its injection. */
-export interface InjectedCommand {
-  readonly argv: readonly string[];
+export interface InjectedCommand extends Compile {
   readonly route: Injection['route'];
   /** The compile that proves the landing: it starts at the end of `flow` if the program was split there. */
   readonly forExecutables: Compile;
   /** Files of the injection in the cache folder. */
   readonly files: readonly string[];
-  /** The input if the compiler reads it from stdin. */
-  readonly stdin: Uint8Array | undefined;
   /** Maps messages about an edited copy to the user's input; null if the compiler reads the user's input. */
   readonly mapMessages: ((messages: string) => string) | null;
 }
@@ -80,14 +77,7 @@ export async function injectedCommand(
   if (entries.length === 0 && dispatches.length === 0) return complete(base);
   const { argv, stdin } = base;
   const substitutes = await substituteFiles(
-    {
-      argv,
-      stdin,
-      route,
-      entries,
-      dispatches,
-      texts: split,
-    },
+    { argv, stdin, route, entries, dispatches, texts: split },
     command,
     inspected,
     decisions,

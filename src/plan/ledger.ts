@@ -28,11 +28,8 @@ export interface LedgerEntry {
   readonly reason: string | null;
 }
 
-/** Result of one build of a plan. */
-export type Finding =
-  | { readonly state: 'compiled' }
-  | { readonly state: 'seen'; readonly landed: Landed }
-  | { readonly state: 'broken'; readonly reason: string };
+/** Result of one build of a plan: it compiles, with a proof or without (null), or it is broken. */
+export type Finding = { readonly landed: Landed | null } | { readonly reason: string };
 
 /** Allowed transitions. Two builds may note the same state, and no build takes back a later state. */
 export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanState[]>> = {
@@ -92,14 +89,8 @@ export function notePlan(cacheDirectory: string, identity: string, finding: Find
 }
 
 function entryOf(identity: string, finding: Finding): LedgerEntry {
-  switch (finding.state) {
-    case 'compiled':
-      return { identity, state: 'compiled', landed: null, reason: null };
-    case 'seen': {
-      const { landed } = finding;
-      return { identity, state: landed.includes(false) ? 'lost' : 'landed', landed, reason: null };
-    }
-    case 'broken':
-      return { identity, state: 'broken', landed: null, reason: finding.reason };
-  }
+  if ('reason' in finding) return { identity, state: 'broken', landed: null, reason: finding.reason };
+  const { landed } = finding;
+  const state = landed === null ? 'compiled' : landed.includes(false) ? 'lost' : 'landed';
+  return { identity, state, landed, reason: null };
 }

@@ -2,25 +2,22 @@
 import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/arguments.ts';
 import type { Decision } from '../decision/decision.ts';
-import { matchesGenerated, type DispatchEntry, type GeneratedEntry, type Injection } from '../inject/plan.ts';
+import { matchesGenerated, type Injection } from '../inject/plan.ts';
+import type { SubstituteEntries } from '../inject/substitute.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import type { SubstituteFile } from '../inject/substitute-flags.ts';
 import type { Inspected } from './inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Command } from '../compiler/command.ts';
+import type { Command, Compile } from '../compiler/command.ts';
 import { SUBSTITUTES } from '../system/cache.ts';
 import { hasFields, isText, listOf } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { planIdentity } from './ledger.ts';
 
 /** A command whose executables are to be substituted. */
-export interface Substitution {
-  readonly argv: readonly string[];
-  readonly stdin: Uint8Array | undefined;
+interface Substitution extends Compile, SubstituteEntries {
   /** Route of the other configurations. */
   readonly route: Injection['route'];
-  readonly entries: readonly GeneratedEntry[];
-  readonly dispatches: readonly DispatchEntry[];
   /** Texts of the executables with the other configurations; null if they are not known. */
   readonly texts: ExecutableTexts | null;
 }

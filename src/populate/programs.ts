@@ -2,7 +2,8 @@
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { mayRun } from '../running/limits.ts';
-import { concludeProgram, openProgram, tuneDispatches, type Means, type OpenProgram } from './tune-ahead.ts';
+import { concludeProgram, openProgram, tuneDispatches, type OpenProgram } from './tune-ahead.ts';
+import type { RunMeans } from '../running/program-verdict.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { Knowledge } from './ask.ts';
 import type { ProgramFile, ProgramToTune } from './request.ts';
@@ -92,7 +93,7 @@ async function withProgram(
   site: number,
   { sites, knowledge: { store, surroundings } }: Programs,
   seconds: number,
-  use: (open: OpenProgram, means: Means) => Promise<void>,
+  use: (open: OpenProgram, means: RunMeans) => Promise<void>,
 ): Promise<void> {
   const settings = { ...surroundings.settings, budgetSeconds: seconds };
   const means = { store, surroundings: { ...surroundings, settings }, kept: new KeptModules() };

@@ -4,19 +4,16 @@ import type { Decision } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
-import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
-import type { KeptModules } from '../plan/kept-modules.ts';
 import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
 import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from '../wrapper/program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { programMemory, inProgram } from '../running/program-memory.ts';
-import { verifyOnDemand } from '../running/program-verdict.ts';
+import { verifyOnDemand, type RunMeans } from '../running/program-verdict.ts';
 import { programOf } from '../running/program-notes.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -29,18 +26,10 @@ export interface OpenProgram extends FormedProgram {
   readonly lookup: Lookup;
 }
 
-/** The database, the settings and the modules of one run. */
-export interface Means {
-  readonly store: Store;
-  readonly surroundings: Surroundings;
-  /** Collects the compiled modules. */
-  readonly kept: KeptModules;
-}
-
 /** Opens a program. Measures its forms, unless the database has the result or is read-only. */
 export async function openProgram(
   written: FormedProgram,
-  { store, surroundings, kept }: Means,
+  { store, surroundings, kept }: RunMeans,
 ): Promise<OpenProgram> {
   const { settings } = surroundings;
   const measured = settings.readonly ? null : kept;
@@ -60,7 +49,7 @@ export async function tuneDispatches(
   { command, inspected, identity, lookup }: OpenProgram,
   works: readonly Work[],
   again: ReadonlySet<string>,
-  { store, surroundings, kept }: Means,
+  { store, surroundings, kept }: RunMeans,
 ): Promise<Tuned> {
   const own = works.flatMap((work): Work[] => {
     if (isOperationWork(work.workload)) return [];
@@ -91,8 +80,9 @@ export async function concludeProgram(
   { command, inspected, identity }: OpenProgram,
   whyNot: Reason,
   isOnDemand: boolean,
-  { store, surroundings, kept }: Means,
+  means: RunMeans,
 ): Promise<Concluded> {
+  const { store, surroundings } = means;
   const { settings } = surroundings;
   const lookup = lookUp(store, inspected.input, inspected.site, settings);
   const found = lookup.decide(new Map(), whyNot);
@@ -105,7 +95,7 @@ export async function concludeProgram(
     const { decisions, memory } = now();
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = settings.readonly ? because('read-only', 'the database is read-only') : null;
-    return verifiedDecisions({ ...ours, decisions, memory }, injection, why, store, surroundings, kept);
+    return verifiedDecisions({ ...ours, decisions, memory }, injection, why, means);
   };
   const verdict = isOnDemand
     ? await verifyOnDemand({ ...ours, decisions: found }, store, surroundings)

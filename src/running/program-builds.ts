@@ -132,7 +132,7 @@ export function programBuilds(
     // This build then needs no second proof. After a loss it looks again, and reports the loss.
     if (landed?.includes(false) === false) {
       const plan = planIdentity(command, inspected.input.digest, own, route);
-      notePlan(cacheDirectory, plan, { state: 'seen', landed });
+      notePlan(cacheDirectory, plan, { landed });
     }
     return { module, dispatches: dispatchesOf(landing, own) };
   };

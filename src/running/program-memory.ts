@@ -91,23 +91,14 @@ export function inProgram(
   marked: ReadonlyMap<string, Configuration>,
   inject: InjectRoute,
 ): readonly Decision[] {
-  const kept = withoutWorse(decisions, program, marked);
-  if (!program?.programWide || !mayPreprocess(inject)) return kept;
+  if (program === null) return decisions;
+  const kept = leaveOut(decisions, (key, configuration) =>
+    whyLeftOut(program, key, configuration ?? marked.get(key)),
+  );
+  if (program.programWide === null || !mayPreprocess(inject)) return kept;
   const { chosen, reason } = program.programWide;
   const known = new Map(chosen.map(({ workload, configuration }) => [workload, configuration]));
   return withProgramWide(kept, known, reason);
-}
-
-/** Leaves out the configurations that make this program slower or wrong. */
-function withoutWorse(
-  decisions: readonly Decision[],
-  program: Pick<ProgramMemory, 'leftOut'> | null,
-  marked: ReadonlyMap<string, Configuration>,
-): readonly Decision[] {
-  if (program === null || program.leftOut.length === 0) return decisions;
-  return leaveOut(decisions, (key, configuration) =>
-    whyLeftOut(program, key, configuration ?? marked.get(key)),
-  );
 }
 
 /** @param text undefined for a configuration that is not left out */

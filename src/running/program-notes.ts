@@ -9,23 +9,17 @@ import type { Inspected } from '../plan/inspected.ts';
 export const programOf = (command: Command, { input, site }: Inspected): string =>
   programIdentity(command, input.digest, placeOf(site));
 
-/** Notes of one kind. */
-export interface ProgramNotes<T> {
+/**
+ * Notes of one kind.
+ * @param isValid checks a note on read, because other programs may write to the database
+ */
+export const programNotes = <T>(kind: ProgramNoteKind, isValid: (value: unknown) => value is T) => ({
   /** The note on a program; null if there is none, or no database. */
-  recall(store: Store | null, program: string): T | null;
-  remember(store: Store, program: string, note: T): void;
-}
-
-/** @param isValid checks a note on read, because other programs may write to the database */
-export const programNotes = <T>(
-  kind: ProgramNoteKind,
-  isValid: (value: unknown) => value is T,
-): ProgramNotes<T> => ({
-  recall(store, program) {
+  recall(store: Store | null, program: string): T | null {
     const note = store?.programNote(kind, program) ?? null;
     return isValid(note) ? note : null;
   },
-  remember(store, program, note) {
+  remember(store: Store, program: string, note: T): void {
     store.noteProgram(kind, program, note);
   },
 });

@@ -1,5 +1,6 @@
 // Tunes the workloads of a program together, in the program. Each confirmed configuration becomes the record of its workload, as if a search
 // for the workload alone had found it.
+import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
@@ -26,9 +27,10 @@ import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
 import type { Callable, MeasuredProgram } from './callable.ts';
-import { offeredBase, plainBase } from './round-bases.ts';
+import { resumedCompile } from '../plan/injected-command.ts';
+import { offeredBase } from './offered-base.ts';
 import { noteTimes } from './program-times.ts';
-import { roundBench, type RunWork } from './round-bench.ts';
+import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 import { NO_REASON } from '../system/reason.ts';
@@ -101,7 +103,12 @@ export async function tuneInProgram(
     const ready = await runnable(program, true);
     const { contests } = ready;
     const given = givenBy(decisions, works);
-    const base = plainBase(program, ready, [...works, ...given]);
+    const base: RoundBase = {
+      split: ready.split!,
+      resumed: (path) => resumedCompile(program.command, path),
+      ...{ module: ready.stock, works: [...works, ...given], folder: join(ready.folder, 'rounds') },
+      compileSeconds: program.kept.stockSeconds,
+    };
     const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
     await noteTimes(program, dispatchSeconds, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
@@ -257,8 +264,7 @@ function resultOf(
   };
   const configuration = found.get(key);
   // The database keeps the configurations of an offer with the program.
-  if (isOffered) return byDefault();
-  if (configuration === undefined) return byDefault();
+  if (isOffered || configuration === undefined) return byDefault();
   if (assessed === null || assessed.judgement.open !== null) return null;
   if (!assessed.judgement.kept.includes(key)) return byDefault();
   const compared = assessed.workloads.find((one) => one.key === key);

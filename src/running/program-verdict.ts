@@ -27,6 +27,7 @@ import { interruptible } from './interruptible.ts';
 import { limitsWithin, MOST_ATTEMPTS, type Limits } from './limits.ts';
 import { injectedSet, programMemory, worse, type ProgramMemory } from './program-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
+import type { Confirmed } from './program-rounds.ts';
 import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
 import { because } from '../system/reason.ts';
 
@@ -38,6 +39,14 @@ export interface KnownProgram {
   /** See `programIdentity`. */
   readonly identity: string;
   readonly memory: ProgramMemory | null;
+}
+
+/** The database, the settings and the modules of a run. */
+export interface RunMeans {
+  readonly store: Store;
+  readonly surroundings: Surroundings;
+  /** Collects the compiled modules. */
+  readonly kept: KeptModules;
 }
 
 /** The decisions to inject after a run. */
@@ -52,9 +61,7 @@ export interface Judged {
 /** Runs the program, notes the verdict, and marks configurations. The caller holds the measuring lock. */
 export async function judgeProgram(
   program: KnownProgram,
-  store: Store,
-  surroundings: Surroundings,
-  kept: KeptModules,
+  { store, surroundings, kept }: RunMeans,
 ): Promise<Judged> {
   const { command, inspected, decisions } = program;
   const { settings } = surroundings;
@@ -118,13 +125,22 @@ export async function verifyOnDemand(
   }
 }
 
-/** Tells a terminal about a verdict that tuning has reached. */
-export const tellVerdict = (verdict: ProgramVerdict): void => {
+/** Notes the verdict that tuning has reached, and shows it on a terminal. */
+export function concludeConfirmed(
+  program: KnownProgram,
+  offer: ProgramWide,
+  { configurations, verdict, programWide }: Confirmed,
+  store: Store,
+  surroundings: Surroundings,
+): Judged {
   storyOf(null).endProgram(verdict);
-};
+  const judgement = { kept: [...configurations.keys()], leftOut: [], open: null };
+  const found = { judgement, workloads: [], programWide };
+  return { ...conclude(program, offer, found, store, surroundings), verdict };
+}
 
 /** Notes the verdict on a program. @returns the decisions to inject */
-export function conclude(
+function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,
   offer: ProgramWide,
   { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,

@@ -3,19 +3,17 @@ import { findMeasuringTools } from '../compiler/find.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Story } from '../report/story.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
-import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
 import { offerTo } from './program-offer.ts';
 import type { Confirmed, ProgramTuning } from './program-rounds.ts';
 import { noteTimes } from './program-times.ts';
-import type { KnownProgram } from './program-verdict.ts';
+import type { KnownProgram, RunMeans } from './program-verdict.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -30,10 +28,7 @@ export const NOTHING_TUNED: Tuned = {
 };
 
 /** Limits and settings of tuning. */
-interface TuningMeans {
-  readonly surroundings: Surroundings;
-  readonly kept: KeptModules;
-  readonly store: Store;
+interface TuningMeans extends RunMeans {
   readonly budgetSeconds: number;
   /** Time of the lookup, in milliseconds of the system's clock. Other builds may have written records since. */
   readonly began: number;

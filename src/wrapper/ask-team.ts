@@ -22,13 +22,6 @@ import type { Work } from '../tuning/tune-workloads.ts';
 /** Limit of a push, in milliseconds. */
 const PUSH_LIMIT_MS = 1000;
 
-/** A build that has a team and a writable database. */
-interface Asker {
-  readonly url: string;
-  readonly site: Site;
-  readonly surroundings: Surroundings;
-}
-
 /**
  * Asks the team about misses, and writes its records into the database. Never throws.
  * @param missing looks up the present misses
@@ -37,7 +30,9 @@ interface Asker {
 export async function askTeam(
   missing: () => readonly Work[],
   isTuned: boolean,
-  { url, site, surroundings }: Asker,
+  url: string,
+  site: Site,
+  surroundings: Surroundings,
 ): Promise<void> {
   const { settings, cacheDirectory, env } = surroundings;
   const end = performance.now() + settings.teamTimeoutMs;
@@ -127,7 +122,7 @@ function report(asked: Asked, found: number, { cacheDirectory, settings }: Surro
 }
 
 /** Pushes new records for at most a second. Never throws: the next push, or `iree-tuned team sync`, sends the rest. */
-export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Promise<void> {
+export async function tellTeam(url: string, surroundings: Surroundings): Promise<void> {
   const { cacheDirectory, env, settings } = surroundings;
   const end = performance.now() + PUSH_LIMIT_MS;
   const left = () => Math.max(1, end - performance.now());

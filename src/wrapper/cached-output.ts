@@ -18,17 +18,17 @@ export interface CachedOutput {
   keep(module: string, messages: Uint8Array): string | null;
 }
 
-/** @param parts everything that the output's bytes depend on, except the input's name */
+/** @param plan everything that the output's bytes depend on, except the input's name */
 export async function cachedOutput(
   command: Command,
   { bytes, digest, file }: Pick<InputText, 'bytes' | 'digest' | 'file'>,
-  parts: readonly unknown[],
+  plan: string,
   { cacheDirectory, settings, env }: Surroundings,
 ): Promise<CachedOutput> {
   const { input, output } = command.arguments;
   const path = output.kind === 'file' && settings.outputs && canDeliver(command) ? output.path : null;
   // Locations in the output contain the input's name.
-  const key = (await createDigest())([Buffer.from(JSON.stringify([...parts, input]))]);
+  const key = (await createDigest())([Buffer.from(JSON.stringify([plan, input]))]);
   /** False if the input has changed since we read it: the compiler may have read the new one. */
   const isSameInput = () => input?.kind !== 'file' || fileState(input.path)?.identity === file?.identity;
   const keep = (module: string, messages: Uint8Array) => {

@@ -146,7 +146,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   if (injected === null) {
     const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
-    notePlan(cacheDirectory, identity, { state: 'seen', landed });
+    notePlan(cacheDirectory, identity, { landed });
     const lost = { landed, fallback: because('not-substitutable') };
     if (!mayFallBack(settings, lock)) return refuseAs(lost);
     store?.close();

@@ -74,67 +74,54 @@ async function decideByStore(
   given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const { found: inspected, store, problem, surroundings } = await openDatabase(asked, given);
+  const { found, store, problem, surroundings } = await openDatabase(asked, given);
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
   const begun = performance.now();
-  const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
-  const { program, verdict, compileSeconds, forms, isOpen } = await inBetterForms(
-    { command: written, inspected },
-    store,
-    surroundings,
-    mayMeasure ? kept : null,
-  );
-  // The budget pays for all measuring of a build, and not for its compiles.
-  const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
-  const spentSeconds = Math.max(0, spent - compileSeconds);
+  const mayMeasure = problem === null && whyUntuned(store, found, surroundings) === null;
+  const asWritten = { command: written, inspected: found };
+  const better = await inBetterForms(asWritten, store, surroundings, mayMeasure ? kept : null);
+  const { program, forms } = better;
   const { command } = program;
-  const own = { command, store, problem, surroundings, kept, lock };
-  const decided = await decideProgram(program.inspected, own, spentSeconds);
-  const isInTime = spent === 0 || spentSeconds < surroundings.settings.budgetSeconds;
-  return {
-    ...decided,
-    ...{ before, forms },
-    verdict: decided.verdict ?? verdict,
-    tuning: decided.tuning + spent,
-    isFinal: decided.isFinal && !isOpen && isInTime,
-  };
-}
+  const formsSeconds = better.verdict === null ? 0 : (performance.now() - begun) / 1000;
+  const { budgetSeconds } = surroundings.settings;
+  // The budget pays for all measuring of a build, and not for its compiles.
+  const spent = Math.max(0, formsSeconds - better.compileSeconds);
+  const isInTime = formsSeconds === 0 || spent < budgetSeconds;
 
-/** @param spentSeconds the part of the budget that comparing forms has taken */
-async function decideProgram(
-  found: Inspected,
-  asked: Asked,
-  spentSeconds: number,
-): Promise<Omit<Decided, 'before' | 'forms'>> {
-  const { command, store, surroundings, kept } = asked;
-  const identity = programOf(command, found);
+  const own = { command, store, problem, surroundings, kept, lock };
+  const identity = programOf(command, program.inspected);
   const memory = programMemory.recall(store, identity);
-  const resolveIt = (seen: Inspected, spent: number) => resolve(seen, asked, memory, spent);
-  let resolved = await resolveIt(found, spentSeconds);
-  let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
-  let tuning = resolved.seconds;
-  const set = injectedSet(resolved.decisions, injection.route);
+  let tuning = 0;
+  const decideAbout = async (seen: Inspected) => {
+    const now = await resolve(seen, own, memory, spent + tuning);
+    tuning += now.seconds;
+    return { ...now, injection: planCompile(now.decisions, now.inspected, command, surroundings) };
+  };
+  let resolved = await decideAbout(program.inspected);
+  const { route } = resolved.injection;
+  const set = injectedSet(resolved.decisions, route);
   const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
   // The written operation can differ from the generated operation, which was measured. A verdict on other decisions is a sign of that.
-  if (!matchesGenerated(injection.route) || isNew) {
+  if (!matchesGenerated(route) || isNew) {
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
-    if (surveyed !== resolved.inspected) {
-      resolved = await resolveIt(surveyed, spentSeconds + tuning);
-      injection = planCompile(resolved.decisions, surveyed, command, surroundings);
-      tuning += resolved.seconds;
-    }
+    if (surveyed !== resolved.inspected) resolved = await decideAbout(surveyed);
   }
-  const { inspected, whyNot, files, until } = resolved;
-  const program = { command, inspected, decisions: resolved.decisions, identity, memory };
-  const secondsLeft = surroundings.settings.budgetSeconds - spentSeconds - tuning;
-  const tuned = { confirmed: resolved.confirmed, secondsLeft };
-  const verified = await verifiedDecisions(program, injection, whyNot, store, surroundings, kept, tuned);
-  const { decisions, verdict } = verified;
-  if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
-  tuning += verified.seconds;
-  const isFinal = resolved.isFinal && verified.isFinal;
-  return { ...asked, inspected, decisions, injection, verdict, tuning, isFinal, files, until };
+  const { inspected, whyNot, files, until, confirmed } = resolved;
+  const known = { command, inspected, decisions: resolved.decisions, identity, memory };
+  const tuned = { confirmed, secondsLeft: budgetSeconds - spent - tuning };
+  const verified = await verifiedDecisions(known, resolved.injection, whyNot, own, tuned);
+  const { decisions } = verified;
+  const injection =
+    decisions === resolved.decisions
+      ? resolved.injection
+      : planCompile(decisions, inspected, command, surroundings);
+  return {
+    ...{ ...own, inspected, decisions, injection, before, files, until, forms },
+    verdict: verified.verdict ?? better.verdict,
+    tuning: formsSeconds + tuning + verified.seconds,
+    isFinal: resolved.isFinal && verified.isFinal && !better.isOpen && isInTime,
+  };
 }
 
 /**

@@ -80,13 +80,11 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
 async function prove(run: RunningPlan): Promise<Landed | null> {
   const { command, decisions, injected, surroundings, identity, onLost } = run;
   if (injected === null) return null;
-  const { env, cacheDirectory, settings } = surroundings;
-  const { executable } = command.compiler;
-  const { forExecutables, route } = injected;
-  const look = () => proveLanded(executable, forExecutables, decisions, route, { env, cacheDirectory });
+  const { cacheDirectory, settings } = surroundings;
+  const look = () => proveLanded(command.compiler.executable, injected, decisions, surroundings);
   const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
   const landed = mayLook(settings) ? await seen() : null;
-  notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
+  notePlan(cacheDirectory, identity, { landed });
   if (allLanded(landed) === false) await onLost?.();
   return landed;
 }
@@ -119,7 +117,7 @@ async function recover(
       const said = hasHung ? null : await failsAgain(injected, executable, surroundings, workSeconds());
       if (!hasHung && said === null) return;
       const reason = said === null ? ours.reason : firstError(said);
-      notePlan(cacheDirectory, identity, { state: 'broken', reason });
+      notePlan(cacheDirectory, identity, { reason });
       if (said !== null) await onFailure?.(said);
     }, surroundings);
   }

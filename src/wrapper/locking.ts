@@ -185,8 +185,7 @@ async function provenRoute(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Injection['route']> {
-  const { env, cacheDirectory } = surroundings;
-  const { executable } = command.compiler;
+  const { cacheDirectory } = surroundings;
   const next = () => planCompile(decisions, inspected, command, surroundings);
   for (let tries = 0; tries < ROUTES.length; tries++) {
     const injection = next();
@@ -196,10 +195,9 @@ async function provenRoute(
     if (injection.route === 'none' || known?.landed) return injection.route;
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
     if (injected === null) return injection.route;
-    const { forExecutables, route } = injected;
-    const landed = await proveLanded(executable, forExecutables, decisions, route, { env, cacheDirectory });
+    const landed = await proveLanded(command.compiler.executable, injected, decisions, surroundings);
     if (landed === null) throw new UserError(BROKEN);
-    notePlan(cacheDirectory, identity, { state: 'seen', landed });
+    notePlan(cacheDirectory, identity, { landed });
   }
   return next().route;
 }

@@ -44,12 +44,13 @@ const fileOf = (cacheDirectory: string, identity: string) =>
   notes.pathOf(cacheDirectory, identity).replace(/json$/, 'bin');
 
 /** Adds up a CRC-32; `node:zlib` is loaded only here, because most hits do not need it. */
-function checksum() {
+function checksum(expected = 0) {
   const { crc32 } = process.getBuiltinModule('node:zlib');
   let value = 0;
   return {
     add: (piece: Uint8Array) => void (value = crc32(piece, value)),
     value: () => value,
+    isRight: () => value === expected,
   };
 }
 
@@ -70,9 +71,8 @@ export function fetchOutput(
     if (note === null || statSync(output, { throwIfNoEntry: false })?.isFile() === false) return false;
     const path = fileOf(cacheDirectory, identity);
     const settled = settledIdentity(path);
-    const sum = settled === null || settled !== note.settled ? checksum() : null;
-    const check = sum && { add: sum.add, isRight: () => sum.value() === note.checksum };
-    if (!copyOver(path, output, check ?? undefined)) {
+    const isSettled = settled !== null && settled === note.settled;
+    if (!copyOver(path, output, isSettled ? undefined : checksum(note.checksum))) {
       rmSync(path, { force: true });
       return false;
     }

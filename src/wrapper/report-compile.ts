@@ -36,32 +36,21 @@ export function reportCompile(
   const { command, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
   const { input, site } = decided.inspected;
   const { argv, landed, fallback } = ending;
-  note(
-    countsOf({ decisions, injection, verdict, landed, fallback, tuningSeconds: tuning }),
-    command,
-    surroundings,
-  );
-  if (!isExplained(surroundings.settings)) return null;
-  const explanation: Explanation = {
-    version: EXPLAIN_VERSION,
-    compiler: { ...site.compiler, executable: command.compiler.executable },
+  const counts = countsOf({ decisions, injection, verdict, landed, fallback, tuningSeconds: tuning });
+  return report(counts, command, surroundings, (executable) => ({
+    compiler: { ...site.compiler, executable },
     target: site.target.target,
     device: site.device,
     route: fallback === null ? injection.route : 'none',
-    ...{
-      applied: fallback === null && allLanded(landed),
-      forms,
-      program: verdict && explainProgram(verdict),
-    },
-    command: [command.compiler.executable, ...argv],
+    applied: fallback === null && allLanded(landed),
+    ...{ forms, program: verdict && explainProgram(verdict) },
+    command: [executable, ...argv],
     ...(fallback ?? whyNothing(injection, forms) ?? NO_REASON),
     operations: explainOperations(input, inputName(command), decisions, landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     time: timeSharesOf(decisions, programTimes, largestCache(site.device)),
     seconds: { total: seconds(), tuning, overhead: seconds(handedOver) - tuning },
-  };
-  writeExplanation(explanation, surroundings.settings);
-  return explanation;
+  }));
 }
 
 /** Reports an untuned compile. @returns as for `reportCompile` */
@@ -70,26 +59,31 @@ export function reportPass(
   command: Command,
   surroundings: Surroundings,
 ): Explanation | null {
-  note(countsOfPass(pass, decisions), command, surroundings);
-  if (command.arguments.informational || !isExplained(surroundings.settings)) return null;
-  const { executable } = command.compiler;
   const text = input ?? { bytes: new Uint8Array(), cuts: [] };
-  const explanation: Explanation = {
-    ...{ version: EXPLAIN_VERSION, route: 'none', target: null, device: null, applied: null },
+  return report(countsOfPass(pass, decisions), command, surroundings, (executable) => ({
+    ...{ route: 'none', target: null, device: null, applied: null },
     ...{ lock: null, forms: null, time: null, program: null },
     compiler: { executable },
     command: [executable, ...command.argv],
     ...pass,
     operations: explainOperations(text, inputName(command), decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
-  };
-  writeExplanation(explanation, surroundings.settings);
-  return explanation;
+  }));
 }
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
 
-function note(counts: Counts, command: Command, { cacheDirectory }: Surroundings): void {
+/** Notes counts, and writes the explanation if a setting asks for it. @returns the explanation */
+function report(
+  counts: Counts,
+  command: Command,
+  { cacheDirectory, settings }: Surroundings,
+  explain: (executable: string) => Omit<Explanation, 'version'>,
+): Explanation | null {
   noteCounts(cacheDirectory, counts);
   logBuild(cacheDirectory, inputName(command), false, counts);
+  if (command.arguments.informational || !isExplained(settings)) return null;
+  const explanation: Explanation = { version: EXPLAIN_VERSION, ...explain(command.compiler.executable) };
+  writeExplanation(explanation, settings);
+  return explanation;
 }

@@ -2,8 +2,9 @@
 import type { Decision } from '../decision/decision.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
+import { subjectOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { lookUp, wantedSubjects, type Lookup } from '../decision/look-up.ts';
+import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -81,7 +82,7 @@ export async function resolve(
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
     const { askTeam } = await import('./ask-team.ts');
     const missing = () => (lookup = lookUpIn(inspected)).misses;
-    await askTeam(missing, whyNot === null, { url, site: inspected.site, surroundings });
+    await askTeam(missing, whyNot === null, url, inspected.site, surroundings);
   };
   await askOthers();
   /** Looks up the generated operations of a survey. */
@@ -123,7 +124,7 @@ export async function resolve(
   if (open.length === 0 || whyNot !== null || store === null) {
     const isNoted = open.length > 0 && settings.onMiss === 'record';
     if (isNoted && store !== null && !settings.readonly)
-      for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
+      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));
     const isFinal = open.length === 0 || (store !== null && !isNoted);
     return resolved({ decisions: decide(new Map(), whyNot ?? undefined), seconds: waitedSeconds, isFinal });
   }
@@ -147,7 +148,7 @@ export async function resolve(
   const { results, undecided } = tuned;
   if (settings.team !== undefined && !settings.isForeignDatabase && results.size > 0) {
     const { tellTeam } = await import('./ask-team.ts');
-    await tellTeam({ url: settings.team, surroundings });
+    await tellTeam(settings.team, surroundings);
   }
   const isFinal = open.every(({ key }) => {
     const known = results.get(key);

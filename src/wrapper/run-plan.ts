@@ -55,7 +55,7 @@ async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPla
     ...{ surroundings, compile, identity, end },
     entry: injected && recallPlan(surroundings.cacheDirectory, identity),
     isInjecting: injected !== null && decisions.some(isInjected),
-    cached: await cachedOutput(command, input, [identity], surroundings),
+    cached: await cachedOutput(command, input, identity, surroundings),
   };
 }
 
@@ -75,7 +75,7 @@ function deliverKnown(run: RunningPlan): void {
   const delivered = cached.deliver(module);
   if (delivered === null) return;
   noteDelivered();
-  if (injected !== null) notePlan(surroundings.cacheDirectory, identity, { state: 'compiled' });
+  if (injected !== null) notePlan(surroundings.cacheDirectory, identity, { landed: null });
   end(entry?.landed ?? null, delivered.output);
   exitLike(SUCCESS);
 }

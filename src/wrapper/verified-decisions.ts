@@ -3,7 +3,6 @@
 import { configurationText } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
-import type { KeptModules } from '../plan/kept-modules.ts';
 import { planIdentity, recallPlan } from '../plan/ledger.ts';
 import { planCompile } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
@@ -12,8 +11,7 @@ import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { offerTo } from '../running/program-offer.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
-import type { Judged, KnownProgram } from '../running/program-verdict.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
+import type { Judged, KnownProgram, RunMeans } from '../running/program-verdict.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -38,15 +36,12 @@ export interface TuningState {
  * Verifies the decisions about a program by running it. The program does not run if an earlier build has verified the decisions, or if the
  * budget is too small. Never rejects.
  * @param whyNot why nothing is measured; null if measuring is allowed
- * @param kept modules of this build
  */
 export async function verifiedDecisions(
   program: KnownProgram,
   { route }: Injection,
   whyNot: Reason | null,
-  store: Store | null,
-  surroundings: Surroundings,
-  kept: KeptModules,
+  { store, surroundings, kept }: Omit<RunMeans, 'store'> & { readonly store: Store | null },
   { confirmed, secondsLeft }: TuningState = { confirmed: null, secondsLeft: Infinity },
 ): Promise<VerifiedDecisions> {
   const { decisions, memory } = program;
@@ -79,12 +74,8 @@ export async function verifiedDecisions(
   const isTried = confirmed?.programWide.isOpen === false;
   const isShort = secondsLeft < OFFER_SHARE * budgetSeconds;
   if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
-    const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
-    const found = { judgement, workloads: [], programWide: confirmed.programWide };
-    const { conclude, tellVerdict } = await import('../running/program-verdict.ts');
-    tellVerdict(confirmed.verdict);
-    const concluded = conclude(program, offer, found, store, surroundings);
-    return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
+    const { concludeConfirmed } = await import('../running/program-verdict.ts');
+    return { ...concludeConfirmed(program, offer, confirmed, store, surroundings), seconds: 0 };
   }
   // A later build has the time.
   if (route === 'none' && isShort) return { ...unchanged, isFinal: false };
@@ -92,7 +83,7 @@ export async function verifiedDecisions(
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   try {
-    const judged = await judgeInTurn(program, store, surroundings, kept);
+    const judged = await judgeInTurn(program, { store, surroundings, kept });
     return { ...judged, seconds: seconds() };
   } catch (error) {
     // For example a full disk, or the end of the caller.
@@ -123,12 +114,8 @@ const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): bo
   open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
 
 /** Judges the program with the measuring lock. */
-async function judgeInTurn(
-  program: KnownProgram,
-  store: Store,
-  surroundings: Surroundings,
-  kept: KeptModules,
-): Promise<Judged> {
+async function judgeInTurn(program: KnownProgram, means: RunMeans): Promise<Judged> {
+  const { store, surroundings } = means;
   const { budgetSeconds, inject } = surroundings.settings;
   /** The program with the verdict that another build may have reached meanwhile. */
   const recall = () => {
@@ -149,5 +136,5 @@ async function judgeInTurn(
     return { ...shippable(now.decisions, NO_TURN, verdict), isFinal: false };
   }
   const { judgeProgram } = await import('../running/program-verdict.ts');
-  return await judgeProgram(now, store, surroundings, kept);
+  return await judgeProgram(now, means);
 }

@@ -100,13 +100,7 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
   // The pipeline takes no specs, so the program gets the configuration.
   const asking = { env: process.env, cacheDirectory: surroundings.cacheDirectory };
-  const landed = await proveLanded(
-    compiler.executable,
-    injected!.forExecutables,
-    decisions,
-    injection.route,
-    asking,
-  );
+  const landed = await proveLanded(compiler.executable, injected!, decisions, asking);
   expect(landed).toEqual([true]);
 
   // The candidates compile together, and compute the right result.

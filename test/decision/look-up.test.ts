@@ -4,7 +4,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Device } from '../../src/backend/device.ts';
 import { passedOver } from '../../src/decision/decision.ts';
 import { siteFor } from '../../src/decision/for-device.ts';
-import { lookUp, wantedSubjects, workloadsOf } from '../../src/decision/look-up.ts';
+import { lookUp, workloadsOf } from '../../src/decision/look-up.ts';
 import type { TunableOperation } from '../../src/input/operation.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
@@ -339,9 +339,9 @@ describe('a record of the same class', () => {
   test('is used unmeasured with trust=class, names its device, and stays a miss', () => {
     const { lookup, got } = look(withAlike(), own, 'class');
     expect(got).toEqual([onAlike]);
-    expect(wantedSubjects(lookup, own).map(({ workload, device }) => [workload, device])).toEqual([
-      [keyOf(8), 'own'],
-    ]);
+    expect(
+      lookup.misses.map((miss) => subjectOf(miss, own)).map(({ workload, device }) => [workload, device]),
+    ).toEqual([[keyOf(8), 'own']]);
   });
   test('of another class is ignored', () => {
     const store = open(temporaryPath());
@@ -411,7 +411,7 @@ describe('a record of the same class', () => {
       store.nameDevice('prod', { key: 'own', form: own.device });
       const { lookup, got } = look(store, forIt(store, 'prod'));
       expect(got).toEqual([missed]);
-      expect(wantedSubjects(lookup, forIt(store, 'prod'))).toMatchObject([
+      expect(lookup.misses.map((miss) => subjectOf(miss, forIt(store, 'prod')))).toMatchObject([
         { workload: keyOf(8), device: 'own', deviceForm: own.device },
       ]);
     });

@@ -66,7 +66,8 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
     const program = { command: commandOf('in.mlir'), inspected, decisions: [], identity: '', memory: null };
     const injection = { route: 'spec' } as Parameters<typeof verifiedDecisions>[1];
     const surroundings = { ...surroundingsOf({ log }), cacheDirectory: '/dev/null/cache' };
-    await verifiedDecisions(program, injection, null, open(temporaryPath()), surroundings, new KeptModules());
+    const means = { store: open(temporaryPath()), surroundings, kept: new KeptModules() };
+    await verifiedDecisions(program, injection, null, means);
     return readFileSync(log, 'utf8');
   },
 };

@@ -210,7 +210,8 @@ async function land(
     return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];
-  const landed = await proveLanded(executable, { argv, stdin: undefined }, decisions, wanted, asking);
+  const injected = { forExecutables: { argv, stdin: undefined }, route: wanted };
+  const landed = await proveLanded(executable, injected, decisions, asking);
   return landed && resultsOf(parts, landed);
 }
 

@@ -53,9 +53,8 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
   const landed = (flags: readonly string[]) =>
     proveLanded(
       rememberingCompiler,
-      { argv: [...flags, ...LLVMPIPE_FLAGS, path], stdin: undefined },
+      { forExecutables: { argv: [...flags, ...LLVMPIPE_FLAGS, path], stdin: undefined }, route: 'spec' },
       [decision],
-      'spec',
       { env: process.env, cacheDirectory: folder },
     );
   expect(await landed(specFlags(injection, write))).toEqual([true]);

@@ -62,10 +62,10 @@ test('notes about a program hold for one device', () => {
 });
 
 const FINDINGS: readonly (readonly [PlanState, Finding])[] = [
-  ['compiled', { state: 'compiled' }],
-  ['landed', { state: 'seen', landed: [true, null] }],
-  ['lost', { state: 'seen', landed: [true, false] }],
-  ['broken', { state: 'broken', reason: 'an error' }],
+  ['compiled', { landed: null }],
+  ['landed', { landed: [true, null] }],
+  ['lost', { landed: [true, false] }],
+  ['broken', { reason: 'an error' }],
 ];
 
 test.each(

@@ -39,7 +39,7 @@ function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto'
     route: () => planCompile(decisions, inspected, command, { settings: { inject }, cacheDirectory }).route,
     found: (route: Route, landed: readonly (boolean | null)[] | null) => {
       const identity = planIdentity(command, inspected.input.digest, decisions, route);
-      notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
+      notePlan(cacheDirectory, identity, { landed });
     },
   };
 }

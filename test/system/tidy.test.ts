@@ -17,7 +17,7 @@ const spec = `${shortHash('spec')}.mlir`;
 /** A cache with a plan, a spec and a foreign file. */
 function cache() {
   const directory = temporaryDirectory();
-  notePlan(directory, 'a', { state: 'compiled' });
+  notePlan(directory, 'a', { landed: null });
   mkdirSync(join(directory, 'specs'));
   writeFileSync(join(directory, 'specs', spec), 'module {}');
   writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');

@@ -186,12 +186,12 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     const { url } = await teamThatKnows();
     const { store, surroundings } = machine(url);
     store.putRecord(aboutMatmul(8), DECISION);
-    await tellTeam({ url, surroundings });
+    await tellTeam(url, surroundings);
     const other = machine(url);
     expect((await other.build(8)).got).toEqual(['hit']);
     // A second push adds nothing. A push to a missing server fails no build.
-    await tellTeam({ url, surroundings });
-    await tellTeam({ url: 'postgres://ada@127.0.0.1:1/x', surroundings });
+    await tellTeam(url, surroundings);
+    await tellTeam('postgres://ada@127.0.0.1:1/x', surroundings);
     const team = openTeam(url, {});
     const answer = await given(team.status(LONG));
     expect(answer.counts).toMatchObject({ claims: 1, origins: 1 });
@@ -204,7 +204,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     await given((await clientAs(database, 'writer', 'others')).push(known(16), LONG));
     const { store, surroundings, build } = machine(url);
     store.putRecord(aboutMatmul(8), DECISION);
-    await tellTeam({ url, surroundings });
+    await tellTeam(url, surroundings);
     expect((await build(8, 16, 24)).got).toEqual(['hit', 'hit', 'default']);
   });
 });

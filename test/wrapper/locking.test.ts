@@ -74,7 +74,6 @@ function machine({
       const decisions = decideAll(input.operations, overrideOf(workloads), because('no-record'));
       for (const route of ROUTES)
         notePlan(cacheDirectory, planIdentity(command, input.digest, decisions, route), {
-          state: 'seen',
           landed: decisions.map(({ configuration }) =>
             configuration === null ? null : !lost.includes(route),
           ),
@@ -213,7 +212,6 @@ test('a configuration that breaks the compile is not locked, and the message say
   const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
   const decisions = decideAll(input.operations, overrideOf(made.workloads), because('no-record'));
   notePlan(surroundings.cacheDirectory, planIdentity(command, input.digest, decisions, 'spec'), {
-    state: 'broken',
     reason: 'an error',
   });
   await expect(

@@ -21,9 +21,8 @@ async function injectedWith(memory: ProgramMemory | null) {
   const program = { command: commandOf('in.mlir'), inspected, decisions: [dataTiled], identity: 'p', memory };
   const surroundings = surroundingsOf({ budgetSeconds: 0 });
   const why = because('no-budget');
-  const { decisions } = await verifiedDecisions(
-    ...([program, injection, why, null, surroundings, new KeptModules()] as const),
-  );
+  const means = { store: null, surroundings, kept: new KeptModules() };
+  const { decisions } = await verifiedDecisions(program, injection, why, means);
   return decisions.map(({ configuration }) => configuration);
 }
 

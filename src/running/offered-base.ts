@@ -1,4 +1,4 @@
-// The programs that rounds start from: untuned, and with the offer to all operations at once.
+// The program with the offer to all operations at once, from which rounds can start.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/command.ts';
@@ -7,26 +7,12 @@ import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { sameExecutables } from '../inject/executable-sources.ts';
 import { splitProgram } from '../inject/split-program.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { injectedCommand, resumedCompile, resumedInjection } from '../plan/injected-command.ts';
+import { injectedCommand, resumedInjection } from '../plan/injected-command.ts';
 import { flowOf } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
-import type { RoundBase, RunWork } from './round-bench.ts';
+import type { RoundBase } from './round-bench.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { compiling, type Runnable } from './runnable.ts';
-
-/** The untuned program. */
-export const plainBase = (
-  { command, kept }: MeasuredProgram,
-  { folder, stock, split }: Runnable,
-  works: readonly RunWork[],
-): RoundBase => ({
-  split: split!,
-  resumed: (path) => resumedCompile(command, path),
-  module: stock,
-  works,
-  folder: join(folder, 'rounds'),
-  compileSeconds: kept.stockSeconds,
-});
 
 /**
  * The program with the offer, compiled; null if it does not compile. Rounds tune its other workloads, if their executables are found again.
