@@ -123,13 +123,9 @@ export async function runFunction(
     timeoutSeconds,
     toolchain.signal,
   );
-  try {
-    return result.ok ? await readFile(file) : null;
-  } catch {
-    return null;
-  } finally {
-    await rm(file, { force: true });
-  }
+  const output = result.ok ? await readFile(file).catch(() => null) : null;
+  await rm(file, { force: true });
+  return output;
 }
 
 /**

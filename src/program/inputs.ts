@@ -122,12 +122,14 @@ export function roundedInputs(
   folder: string,
 ): Promise<string[]> {
   const random = seededRandom(1);
+  const isUp = () => random() < 0.5;
   const path = (given: string) => join(folder, basename(given));
-  return changedInputs(inputs, path, ({ elementType }, bytes) =>
-    RELATIVE_ROUNDING[elementType] === undefined
-      ? null
-      : roundedElements(bytes, elementType, roundsTo, random),
-  );
+  return changedInputs(inputs, path, ({ elementType }, bytes) => {
+    const relative = Math.max(...[elementType, ...roundsTo].map((type) => RELATIVE_ROUNDING[type] ?? 0));
+    const wide = (value: number) => value * (isUp() ? 1 + relative : 1 - relative);
+    // Zero and negative zero stay zero.
+    return mapped(bytes, elementType, wide, (half) => (half & 0x7fff && isUp() ? half ^ 1 : half));
+  });
 }
 
 /**
@@ -138,10 +140,7 @@ export function roundedInputs(
 async function changedInputs(
   inputs: readonly string[],
   pathOf: (given: string) => string,
-  change: (
-    type: { readonly shape: readonly number[]; readonly elementType: string },
-    bytes: Uint8Array<ArrayBuffer>,
-  ) => Uint8Array | Float32Array | Float64Array | null,
+  change: (type: RuntimeType, bytes: ArrayBuffer) => NodeJS.ArrayBufferView | null,
 ): Promise<string[]> {
   const changed: string[] = [];
   for (const input of inputs) {
@@ -152,7 +151,7 @@ async function changedInputs(
     const elements =
       path === undefined
         ? null
-        : change({ shape: shape.map(Number), elementType }, new Uint8Array(await readFile(path)));
+        : change({ shape: shape.map(Number), elementType }, new Uint8Array(await readFile(path)).buffer);
     if (elements === null) {
       changed.push(input);
       continue;
@@ -164,22 +163,19 @@ async function changedInputs(
   return changed;
 }
 
-function roundedElements(
-  { buffer }: Uint8Array<ArrayBuffer>,
+/**
+ * Changes each float of a tensor; null for other types.
+ * @param narrow changes the bits of a float of 16 bits
+ */
+function mapped(
+  bytes: ArrayBuffer,
   elementType: string,
-  roundsTo: readonly string[],
-  random: Random,
-): Uint8Array | Float32Array | Float64Array {
-  const isUp = () => random() < 0.5;
-  if (elementType === 'f64' || elementType === 'f32') {
-    const types = [elementType, ...roundsTo];
-    const relative = Math.max(...types.map((type) => RELATIVE_ROUNDING[type] ?? 0));
-    const round = (value: number) => value * (isUp() ? 1 + relative : 1 - relative);
-    return (elementType === 'f64' ? new Float64Array(buffer) : new Float32Array(buffer)).map(round);
-  }
-  // Zero and negative zero stay zero.
-  const halves = new Uint16Array(buffer).map((half) => (half & 0x7fff && isUp() ? half ^ 1 : half));
-  return new Uint8Array(halves.buffer);
+  wide: (value: number) => number,
+  narrow: (bits: number) => number,
+): NodeJS.ArrayBufferView | null {
+  if (elementType === 'f64') return new Float64Array(bytes).map(wide);
+  if (elementType === 'f32') return new Float32Array(bytes).map(wide);
+  return elementType === 'f16' || elementType === 'bf16' ? new Uint16Array(bytes).map(narrow) : null;
 }
 
 /** Prefix of file names. */
@@ -203,10 +199,10 @@ const MOST_SUMMED = 2 ** 14;
 export function scaledInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
   const path = (given: string) => join(dirname(given), `${SCALED}${basename(given)}`);
   return changedInputs(inputs, path, ({ shape, elementType }, bytes) => {
-    const scale = scaleOf(shape);
-    return mapped(bytes, elementType, (value) =>
-      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value),
-    );
+    const scale = scaleOf(shape!);
+    const to = (value: number) =>
+      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value);
+    return mapped(bytes, elementType, to, (half) => narrowed(half, elementType, to));
   });
 }
 
@@ -220,20 +216,10 @@ function scaleOf(shape: readonly number[]): number | null {
   return summed > MOST_SUMMED ? 1 : 2 ** -Math.ceil(Math.log2(Math.max(1, summed)) / 2);
 }
 
-/** Applies a function to each float; null for other types. Narrow floats must be 0 or powers of two, before and after. */
-function mapped(
-  { buffer }: Uint8Array<ArrayBuffer>,
-  elementType: string,
-  to: (value: number) => number,
-): Uint8Array | Float32Array | Float64Array | null {
-  if (elementType === 'f32') return new Float32Array(buffer).map(to);
-  if (elementType === 'f64') return new Float64Array(buffer).map(to);
-  if (elementType !== 'f16' && elementType !== 'bf16') return null;
+/** Applies a function to the bits of a float of 16 bits, which is 0 or a power of two, before and after. */
+function narrowed(half: number, elementType: string, to: (value: number) => number): number {
   const [one, exponent] = NARROW_ONE[elementType]!;
-  const halves = new Uint16Array(buffer).map((half) => {
-    const size = half & 0x7fff;
-    const value = to(size === 0 ? 0 : (half === size ? 1 : -1) * 2 ** ((size - one) / exponent));
-    return value === 0 ? 0 : (value < 0 ? 0x8000 : 0) + one + Math.log2(Math.abs(value)) * exponent;
-  });
-  return new Uint8Array(halves.buffer);
+  const size = half & 0x7fff;
+  const value = to(size === 0 ? 0 : (half === size ? 1 : -1) * 2 ** ((size - one) / exponent));
+  return value === 0 ? 0 : (value < 0 ? 0x8000 : 0) + one + Math.log2(Math.abs(value)) * exponent;
 }

@@ -29,10 +29,9 @@ export const parameterBytes = (parameters: readonly Parameter[]): number =>
  */
 export async function writeParameters(parameters: readonly Parameter[], folder: string): Promise<string[]> {
   const random = seededRandom(parameters.length);
-  const scopes = [...new Set(parameters.map(({ scope }) => scope))];
+  const scopes = Map.groupBy(parameters, ({ scope }) => scope);
   const flags: string[] = [];
-  for (const [i, scope] of scopes.entries()) {
-    const own = parameters.filter((one) => one.scope === scope);
+  for (const [i, [scope, own]] of [...scopes].entries()) {
     const path = join(folder, `parameters${i}.safetensors`);
     const file = await open(path, 'w');
     try {

@@ -1,5 +1,4 @@
 // Runs a program with subsets of its configurations, within a time budget.
-import type { Extent } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
@@ -131,13 +130,6 @@ export function programRuns(
     return { results: 'equal', why: null };
   };
 
-  /** Limits for the timing of one function. */
-  const extentOf = (share: number): Extent => ({
-    pairs: MOST_PAIRS,
-    seconds: Math.min(MOST_SECONDS, share) / contests.length,
-    // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
-    leastSeconds: Math.min(MOST_SECONDS, budget.left) / contests.length,
-  });
   /** Times the functions in the order of the contests, up to the first function that cannot be timed. */
   const time = once(async (keys): Promise<Known> => {
     const known = knownOf(keys);
@@ -145,7 +137,13 @@ export function programRuns(
     if ('problem' in program) return known;
     const longest = Math.max(0, ...known.compared.map(({ seconds }) => seconds));
     const least = Math.min(budget.left, contests.length * leastSeconds(longest));
-    const extent = extentOf(Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least));
+    const share = Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least);
+    const extent = {
+      pairs: MOST_PAIRS,
+      seconds: Math.min(MOST_SECONDS, share) / contests.length,
+      // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
+      leastSeconds: Math.min(MOST_SECONDS, budget.left) / contests.length,
+    };
     const timed: Timed[] = [];
     for (const [i, { seconds }] of known.compared.entries()) {
       const both = { ...contests[i]!, tuned: program.module };

@@ -27,8 +27,6 @@ export const kindOf = (name: string): string => name.replace(NUMBER, '');
 /** Names of each kind, in the order of their numbers. */
 function byKind(times: DispatchTimes): Map<string, string[]> {
   const numberOf = (name: string) => Number(NUMBER.exec(name)?.[0] ?? 0);
-  const kinds = new Map<string, string[]>();
-  for (const name of [...times.keys()].sort((a, b) => numberOf(a) - numberOf(b)))
-    kinds.set(kindOf(name), [...(kinds.get(kindOf(name)) ?? []), name]);
-  return kinds;
+  const names = [...times.keys()].sort((a, b) => numberOf(a) - numberOf(b));
+  return Map.groupBy(names, kindOf);
 }

@@ -21,15 +21,12 @@ export interface ComparedWorkload {
   readonly calls: number;
   /** Number of pairs of processes. */
   readonly processes: number;
-  /** Whether both programs have exactly the same dispatches. */
-  readonly areSame: boolean;
+  /** Whether a loss counts beyond this program: both programs have exactly the same dispatches, and the interval lies below the limit. */
+  readonly isCertain: boolean;
 }
 
 /** A workload whose dispatches are slower with its configuration. */
-export interface SlowerWorkload extends Pick<ComparedWorkload, 'key' | 'comparison'> {
-  /** Whether the loss counts beyond this program: both programs have exactly the same dispatches, and the interval lies below the limit. */
-  readonly isCertain: boolean;
-}
+export type SlowerWorkload = Pick<ComparedWorkload, 'key' | 'comparison' | 'isCertain'>;
 
 /**
  * Compares each workload's dispatches. Dispatches without a match in stock are compared by kind: all dispatches whose names differ only
@@ -61,19 +58,14 @@ export function comparedWorkloads(
     if (calls === 0 || sums.some((pair) => pair.some((one) => one.calls !== calls))) return [];
     const comparison = comparisonOf(sums.map(([stock, tuned]) => [stock!.seconds, tuned!.seconds]));
     const stock = sums.map(([one]) => one!.seconds);
-    return [{ key, comparison, stock, calls, processes: pairs.length, areSame }];
+    const isCertain = areSame && comparison.high < LEAST_RATIO;
+    return [{ key, comparison, stock, calls, processes: pairs.length, isCertain }];
   });
 }
 
 /** Workloads that are slower beyond noise. */
 export const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>): SlowerWorkload[] =>
-  comparedWorkloads(...program)
-    .filter(({ comparison }) => isSlower(comparison))
-    .map(({ key, comparison, areSame }) => ({
-      key,
-      comparison,
-      isCertain: areSame && comparison.high < LEAST_RATIO,
-    }));
+  comparedWorkloads(...program).filter(({ comparison }) => isSlower(comparison));
 
 const namesOf = (times: DispatchTimes) => [...times.keys()].sort().join(' ');
 

@@ -11,16 +11,12 @@ export interface SkippedFunction extends Reason {
   readonly name: string;
 }
 
-/** Key of a workload that keeps the default in one program, with the reason. */
-export interface LeftOutReason extends Reason {
-  readonly workload: string;
-}
-
 export interface ProgramVerdict {
   /** Verdicts on the functions of the program with the kept configurations. */
   readonly functions: readonly FunctionVerdict[];
   readonly skipped: readonly SkippedFunction[];
-  readonly leftOut: readonly LeftOutReason[];
+  /** Keys of the workloads that keep the default in this program, with the reasons. */
+  readonly leftOut: readonly (Reason & { readonly workload: string })[];
   /** Whether the program keeps any configuration. */
   readonly injected: boolean;
   /** Why nothing is injected, or why the injected configurations are not proven correct and no slower; null otherwise. */

@@ -139,10 +139,9 @@ export const roundingOf = (
 ): Promise<readonly number[] | null> =>
   inFolder(contest, async (folder) => {
     const inputs = await roundedInputs(contest.inputs, contest.roundsTo ?? [], folder);
-    const [before, after] = [
-      await runProgram(contest, contest.stock, join(folder, 'as-given'), callSeconds),
-      await runProgram({ ...contest, inputs }, contest.stock, join(folder, 'rounded'), callSeconds),
-    ];
+    const run = (given: Omit<Contest, 'tuned'>, prefix: string) =>
+      runProgram(given, contest.stock, join(folder, prefix), callSeconds);
+    const [before, after] = [await run(contest, 'as-given'), await run({ ...contest, inputs }, 'rounded')];
     if ('failure' in before || 'failure' in after) return null;
     const errors: number[] = [];
     for (const [i, elementType] of contest.function.results.entries()) {

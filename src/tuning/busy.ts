@@ -1,8 +1,9 @@
 // A time-out blames a candidate only on a machine that runs anything else in time.
 import { buildCandidates } from '../measure/build.ts';
-import { timeCandidates } from '../measure/candidate-timings.ts';
+import { stockCandidate } from '../measure/candidate-module.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { OperationWork } from '../workload/workload.ts';
+import { DEFAULT_NAME, Timer } from './timer.ts';
 
 /** A workload whose run ends at once. */
 const TINY: OperationWork = {
@@ -20,10 +21,8 @@ const TINY: OperationWork = {
 
 /** Whether this machine takes longer than `timeoutSeconds` to start a program with almost no work. */
 export async function isTooBusy(toolchain: Toolchain, timeoutSeconds: number): Promise<boolean> {
-  const candidate = { name: 'tiny', attribute: null };
-  const { module } = await buildCandidates(toolchain, TINY, [candidate], 'tiny');
+  const { module } = await buildCandidates(toolchain, TINY, [stockCandidate(DEFAULT_NAME)], 'tiny');
   if (module === null) return false;
-  const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds };
-  const { seconds } = await timeCandidates(toolchain, TINY, module, [candidate.name], options);
-  return !seconds.has(candidate.name);
+  const { seconds } = await new Timer(toolchain, TINY).timeDefault(module, timeoutSeconds);
+  return seconds.size === 0;
 }

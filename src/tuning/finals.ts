@@ -15,25 +15,17 @@ import { resultTypeOf, type OperationWork } from '../workload/workload.ts';
 import type { Contestant, ExpectedSeconds, Field, Stratum } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { refusedIn, type Screened } from './screen.ts';
-import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer, type Care } from './timer.ts';
-
-/** Effort of finals. */
-interface Effort {
-  /** Numbers of processes. */
-  readonly least: number;
-  readonly most: number;
-  /** Processes that the schedule keeps time for. */
-  readonly likely: number;
-  /** Of each process. */
-  readonly care: Care;
-}
+import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer } from './timer.ts';
 
 /** Most processes if little depends on the decision. On several threads each process is disturbed, so more are necessary. */
 const BRIEF_PROCESSES = 8;
 const BRIEF_PROCESSES_ON_THREADS = 12;
 
-/** Slow programs get fewer processes: their times spread less. Brief timings on several threads are too noisy. */
-function effortOf(secondsOfAll: number, isBrief: boolean, threads: number): Effort {
+/**
+ * Effort of finals: the care of each process, and numbers of processes. The schedule keeps time for the likely number. Slow programs get
+ * fewer processes: their times spread less. Brief timings on several threads are too noisy.
+ */
+function effortOf(secondsOfAll: number, isBrief: boolean, threads: number) {
   const care = isBrief && threads === 1 ? BRIEF : FINALS;
   if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4, care };
   const brief = threads === 1 ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;

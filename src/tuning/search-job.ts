@@ -34,9 +34,6 @@ export interface TuningProgress {
   readonly decided: number;
 }
 
-/** The part of the progress that one search knows. */
-export type SearchProgress = Omit<TuningProgress, 'secondsLeft' | 'workloads' | 'decided'>;
-
 export interface SearchJob {
   readonly subject: Subject;
   readonly backend: Backend;
@@ -45,7 +42,8 @@ export interface SearchJob {
   readonly effort: Effort;
   /** Seconds for this search. If they do not suffice, more of them are worth another try. */
   readonly budgetSeconds: number;
-  readonly onProgress?: (progress: SearchProgress) => void;
+  /** Receives the part of the progress that one search knows. */
+  readonly onProgress?: (progress: Omit<TuningProgress, 'secondsLeft' | 'workloads' | 'decided'>) => void;
   /** Seconds on a monotonic clock. */
   readonly clock: () => number;
   /** The winner on another device of the class. */

@@ -52,11 +52,10 @@ interface Care {
 const SMALL: Care = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
 const TINY: Care = { share: 0, trialsPerBatch: 3, finals: { finalists: 1, isBrief: true } };
 
-const largest = ({ trialsPerBatch, finalists }: Effort): Care => ({
-  share: 0.15,
-  trialsPerBatch,
-  finals: { finalists, isBrief: false },
-});
+/** State of a search, and its effort. */
+interface PartStanding extends Standing {
+  readonly care: Care;
+}
 
 /** Share of the finals' time that a short final takes. */
 const SHORT_FINALS = 0.5;
@@ -114,10 +113,9 @@ export async function tuneTogether<P extends Part>(
       const firstSeconds = shareOf(secondsLeft, openParts);
       const modules = Math.max(1, Math.floor(compilesAtOnce / chosen.length));
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
-        const own = standings[index]!;
-        const { trialsPerBatch } = careFor(own, standings, effort, isAlone);
-        const compileSeconds = end - clock() - (own.batches === 0 ? 0 : SHORT_FINALS * own.finalsSeconds);
-        return parts[index]!.search.prepare(trialsPerBatch, compileSeconds, modules);
+        const { care, batches, finalsSeconds } = standings[index]!;
+        const compileSeconds = end - clock() - (batches === 0 ? 0 : SHORT_FINALS * finalsSeconds);
+        return parts[index]!.search.prepare(care.trialsPerBatch, compileSeconds, modules);
       });
       for (const [i, index] of chosen.entries()) {
         const own = standings[index]!;
@@ -131,9 +129,9 @@ export async function tuneTogether<P extends Part>(
     } else if (step.kind === 'finals') {
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
         const { search } = parts[index]!;
-        const usual = careFor(standings[index]!, standings, effort, isAlone);
+        const { care } = standings[index]!;
         // A batch took longer than expected. Brief finals are better than none.
-        const cares = [usual, ...[SMALL, TINY].filter(({ share }) => share < usual.share)];
+        const cares = [care, ...[SMALL, TINY].filter(({ share }) => share < care.share)];
         const fitting = cares.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
         return search.prepareFinals((fitting ?? cares.at(-1)!).finals);
       });
@@ -145,19 +143,6 @@ export async function tuneTogether<P extends Part>(
       }
     } else conclude(part, part.search.settleForDefault());
   }
-}
-
-/** A single search gets the largest effort. */
-function careFor(
-  { programSeconds }: Pick<Standing, 'programSeconds'>,
-  all: readonly Pick<Standing, 'programSeconds'>[],
-  effort: Effort,
-  isAlone: boolean,
-): Care {
-  const most = largest(effort);
-  if (isAlone) return most;
-  const seconds = sumOf(all.map((one) => one.programSeconds));
-  return [most, SMALL].find(({ share }) => programSeconds >= share * seconds) ?? TINY;
 }
 
 /** Prepares steps of several searches at once. Returns them, and the seconds of the budget that each took. */
@@ -190,12 +175,15 @@ function standingsOf<P extends Part>(
   parts: readonly P[],
   isClosed: (part: P) => boolean,
   isAlone: boolean,
-  effort: Effort,
-): Standing[] {
-  const times = likelySeconds(parts).map((programSeconds) => ({ programSeconds }));
-  const cares = times.map((time) => careFor(time, times, effort, isAlone));
+  { trialsPerBatch, finalists }: Effort,
+): PartStanding[] {
+  const times = likelySeconds(parts);
+  const most: Care = { share: 0.15, trialsPerBatch, finals: { finalists, isBrief: false } };
+  const careFor = (share: number) => [most, SMALL].find((one) => share >= one.share) ?? TINY;
+  // A single search gets the largest effort.
+  const cares = times.map((seconds) => (isAlone ? most : careFor(seconds / sumOf(times))));
   const timed = parts.flatMap(({ search }, i) => (search.batches > 0 ? [{ search, care: cares[i]! }] : []));
-  return parts.map((part, i): Standing => {
+  return parts.map((part, i): PartStanding => {
     const { batches, ratio, idle, isOver } = part.search;
     const care = cares[i]!;
     const alike = timed.filter((one) => one.care.share === care.share);
@@ -203,8 +191,7 @@ function standingsOf<P extends Part>(
     const meanOf = (secondsOf: (search: WorkloadSearch) => number, otherwise: number) =>
       own.length === 0 ? otherwise : sumOf(own.map(({ search }) => secondsOf(search))) / own.length;
     return {
-      isClosed: isClosed(part),
-      ...{ programSeconds: times[i]!.programSeconds, ratio, batches, idle, isOver },
+      ...{ isClosed: isClosed(part), care, programSeconds: times[i]!, ratio, batches, idle, isOver },
       batchSeconds: meanOf((search) => search.batchSeconds, FIRST_BATCH_SECONDS),
       finalsSeconds: meanOf((search) => search.finalsSeconds(care.finals), FINALS_SECONDS),
     };

@@ -98,10 +98,6 @@ const GRACE = 0.1;
 /** A smaller budget is extended to so many seconds, so that something can be decided. */
 const LEAST_LIMIT_SECONDS = 16.5;
 
-/** Seconds from the end of the budget to the stop of everything. */
-const graceSeconds = (givenSeconds: number): number =>
-  Math.max(LEAST_LIMIT_SECONDS - givenSeconds, GRACE * givenSeconds);
-
 /** Seconds of one run of the program in a workload; null if none of its dispatches was timed. */
 export function programSeconds(
   work: Pick<Work, 'executables'>,
@@ -179,7 +175,8 @@ export async function tuneWorkloads(
     const asked = clock();
     const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;
     end += clock() - asked;
-    const overdueMs = 1000 * (end - clock() + graceSeconds(options.givenSeconds));
+    const graceSeconds = Math.max(LEAST_LIMIT_SECONDS - options.givenSeconds, GRACE * options.givenSeconds);
+    const overdueMs = 1000 * (end - clock() + graceSeconds);
     const overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
     const signal = AbortSignal.any([options.signal, overdue]);
     const compilesAtOnce = options.compilesAtOnce ?? likelyCompilesAtOnce();

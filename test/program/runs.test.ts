@@ -73,7 +73,7 @@ test('a faster program with equal results', async () => {
   expect(runs.measured(['a']).workloads).toEqual([]);
   expect(await runs.slower(['a'])).toEqual([]);
   expect(runs.measured(['a']).workloads).toMatchObject([
-    { key: 'a', calls: 1, areSame: true, comparison: { ratio: 2 } },
+    { key: 'a', calls: 1, isCertain: false, comparison: { ratio: 2 } },
   ]);
   expect(await runs.ratio(['a'])).toBe(1);
   expect(runs.measured(['a']).functions).toMatchObject([

@@ -33,7 +33,7 @@ function decisionFor(workload: OperationWork, chosen: Configuration = configurat
 const shown = (workload: OperationWork, ratio: number, doubt = 0.05): ComparedWorkload => ({
   key: workloadKey(workload),
   comparison: { ratio, low: ratio - doubt, high: ratio + doubt, seconds: [3 * ratio, 3] },
-  ...{ stock: Array<number>(7).fill(3 * ratio), calls: 3, processes: 7, areSame: true },
+  ...{ stock: Array<number>(7).fill(3 * ratio), calls: 3, processes: 7, isCertain: false },
 });
 
 test('a gain in the program replaces the evidence of the record', () => {
