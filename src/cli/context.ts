@@ -1,6 +1,5 @@
 // The settings, the compiler, the input and the database of a command.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { unknownDevice, type Device } from '../backend/device.ts';
 import { loadBackendOfDriver } from '../backend/index.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type MeasuringTools,
 } from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
+import { commandFor } from '../populate/site.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -149,11 +149,11 @@ function compilerOrNull(surroundings: Surroundings): FoundCompiler | null {
  */
 export function measuringToolsAt(
   { command: { compiler }, site }: { command: Pick<Command, 'compiler'>; site: Site },
-  { env, root, cacheDirectory }: Surroundings,
+  surroundings: Surroundings,
 ): MeasuringTools {
   if (site.whyNotHere !== null)
     throw new UserError(`nothing can be measured here: ${site.whyNotHere.reason}`);
-  const tools = findMeasuringTools(compiler, env, { root, cacheDirectory });
+  const tools = findMeasuringTools(compiler, surroundings.env, surroundings);
   if (tools !== null) return tools;
   throw new UserError(
     `iree-benchmark-module and iree-run-module of ${compiler.executable} are not found: pip install iree-base-runtime`,
@@ -200,7 +200,7 @@ export async function inspectInput(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; inspected: Inspected }> {
-  const command = await commandFor(input, flags, surroundings);
+  const command = await readableCommand(input, flags, surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
@@ -215,7 +215,7 @@ export async function inspectEach(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<readonly { command: Command; inspected: Inspected; surroundings: Surroundings }[]> {
-  const command = await commandFor(input, flags, surroundings);
+  const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
   if (!('pass' in found))
     return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
@@ -225,29 +225,20 @@ export async function inspectEach(
   return parts.open;
 }
 
-/** The command of a build of an input, with this machine as the target if the flags name none. */
-async function commandFor(
+/** The command of a build of an input, for this machine by default. Refuses an unreadable file: the compiler's message has no reason. */
+function readableCommand(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<Command> {
-  refuseUnreadable(input);
-  const own = withTarget(flags);
-  const { env, root, cacheDirectory } = surroundings;
-  const compiler = compilerOf(surroundings);
-  const path = isOnnx(input) ? await importOnnx(input, compiler, { env, root, cacheDirectory }) : input;
-  return readCommand([path, ...own], compiler, cacheDirectory);
-}
-
-/** The compiler's message for an unreadable file has no reason. */
-function refuseUnreadable(input: string): void {
-  if (input === '-') return;
   try {
-    accessSync(input, constants.R_OK);
+    if (input !== '-') accessSync(input, constants.R_OK);
   } catch (error) {
     throw new UserError(`${input}: the input cannot be read: ${refusalOf(error)}`, { cause: error });
   }
-  if (statSync(input).isDirectory()) throw new UserError(`${input} is a folder: name a file with MLIR in it`);
+  if (statSync(input, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new UserError(`${input} is a folder: name a file with MLIR in it`);
+  return commandFor(input, withTarget(flags), surroundings);
 }
 
 /** @throws UserError for an unreadable file */

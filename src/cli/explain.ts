@@ -3,16 +3,10 @@ import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import type { Command } from '../compiler/command.ts';
-import type { Decision, Override } from '../decision/decision.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { Override } from '../decision/decision.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
 import { consultLock } from '../wrapper/locked.ts';
-import { lookUp } from '../decision/look-up.ts';
 import { planCompile } from '../plan/route.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
-import { programMemory, inProgram } from '../running/program-memory.ts';
-import { programOf } from '../running/program-notes.ts';
-import { knownTimes } from '../running/program-times.ts';
 import {
   EXPLAIN_VERSION,
   explainOperations,
@@ -21,14 +15,15 @@ import {
   type ExplainedOperation,
 } from '../report/explain.ts';
 import { largestCache } from '../backend/device.ts';
-import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
+import { NO_TIMES, timeLines, timeSharesOf } from '../report/time-shares.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { CliCommand } from './command.ts';
-import { atDevice, inspectInput, openIfThere, surroundingsOf } from './context.ts';
+import { decideByRecords } from './by-records.ts';
+import { inspectInput, surroundingsOf } from './context.ts';
 import { because, NO_REASON } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
@@ -43,20 +38,19 @@ export const explain = new CliCommand(
     ['iree-tuned explain model.mlir', 'for this CPU'],
     ['iree-tuned explain model.mlir --json -- --iree-llvmcpu-target-cpu=znver4', 'with the flags of a build'],
   )
-  .action(async (input: string, _, command: CliCommand) => {
-    await explainInput(input, command);
-  });
+  .action(explainInput);
 
-async function explainInput(input: string, cli: CliCommand): Promise<void> {
+async function explainInput(input: string, _: unknown, cli: CliCommand): Promise<void> {
   const surroundings = surroundingsOf(cli);
   const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
   const { settings } = surroundings;
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
+  const known = { command: asked, inspected: read };
   const { command, inspected, decisions, injection, forms, times } = lock?.whole
     ? { ...lock.whole, ...lock.program, forms: lock.forms, times: NO_TIMES }
-    : await decideByDatabase(read, asked, lock?.override, surroundings);
+    : await decideByDatabase(known, lock?.override, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
@@ -82,32 +76,17 @@ async function explainInput(input: string, cli: CliCommand): Promise<void> {
 
 /** Decisions by the database. */
 async function decideByDatabase(
-  read: Inspected,
-  asked: Command,
+  program: FormedProgram,
   override: Override | undefined,
   surroundings: Surroundings,
-): Promise<{
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly decisions: readonly Decision[];
-  readonly injection: Injection;
-  readonly forms: ExplainedForms | null;
-  readonly times: ProgramTimes;
-}> {
-  const { settings } = surroundings;
-  const store = await openIfThere(surroundings);
-  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const { program, forms } = await inBetterForms(written, store, surroundings);
-  const { command, inspected } = program;
-  const why =
-    inspected.site.whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one');
-  const lookup = lookUp(store, inspected.input, inspected.site, settings, override);
-  const memory = programMemory.recall(store, programOf(command, inspected));
-  const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
-  const times = knownTimes(program, store);
-  store?.close();
-  const injection = planCompile(decisions, inspected, command, surroundings);
-  return { command, inspected, decisions, injection, forms, times };
+) {
+  const decided = await decideByRecords(program, surroundings, {
+    ...{ inject: surroundings.settings.inject, override },
+    whyNot: ({ whyNotHere }) =>
+      whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
+  });
+  const { decisions, inspected, command } = decided;
+  return { ...decided, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;

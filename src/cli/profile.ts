@@ -24,7 +24,7 @@ import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from
 import { warn } from './output.ts';
 import { search, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
-import { isSwept, sweepFlag } from './sweep.ts';
+import { isSwept, optionFlag } from './sweep.ts';
 
 interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
@@ -149,7 +149,7 @@ async function withInputs(
   if ((input !== undefined) === isSwept(options))
     throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
   if (input !== undefined) return read([{ path: input, shape: null }]);
-  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, sweepFlag);
+  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, optionFlag);
   return withScratchFolder(cacheDirectory, 'profile', (folder) =>
     read(
       shapes.map((shape, i): Source => {

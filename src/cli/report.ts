@@ -1,5 +1,5 @@
 // `iree-tuned report`
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pendingCounts, sumOf } from '../report/counting.ts';
 import { readKernels, readModels } from '../report/html/bench-files.ts';
@@ -9,11 +9,11 @@ import { pageText, type PageAssets } from '../report/html/page.ts';
 import { fits } from '../store/filter.ts';
 import type { RecordKey } from '../store/store.ts';
 import { packageRoot, packageVersion } from '../system/package-root.ts';
-import { temporaryName } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { openToRead, surroundingsOf } from './context.ts';
 import { contains, filterText } from './db/records.ts';
+import { writeWhole } from './write-whole.ts';
 
 interface Options {
   readonly output: string;
@@ -68,7 +68,9 @@ async function writeReport(
   });
   store.close();
   const page = pageText(data, assets);
-  writeWhole(output, page);
+  await writeWhole(output, (path) => {
+    writeFileSync(path, page);
+  });
   const bytes = Buffer.byteLength(page);
   const facts = factsOf(data);
   const shapes = data.kernels?.shapes.length ?? 0;
@@ -91,17 +93,5 @@ function readAssets(): PageAssets {
       `${path} is missing or damaged: run \`npm run build\` in ${packageRoot}, or install iree-compile-tuned again`,
       { cause: error },
     );
-  }
-}
-
-/** Writes the whole page or nothing. */
-function writeWhole(file: string, page: string): void {
-  const path = temporaryName(file);
-  try {
-    writeFileSync(path, page);
-    renameSync(path, file);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
   }
 }

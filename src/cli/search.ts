@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
+import { interruptible } from './interrupt.ts';
 
 /** A site, the command whose tools measure, and the seconds that were spent before. */
 export interface Measured {
@@ -36,32 +37,30 @@ export async function search(
   { strategy, trials = DEFAULT_EFFORT.maxTrials, patience = DEFAULT_EFFORT.patience }: SearchLimits,
   again: ReadonlySet<string>,
 ): Promise<TuneOutcome> {
-  const [finishEarly, abort] = [new AbortController(), new AbortController()];
-  const interrupt = () => {
-    (finishEarly.signal.aborted ? abort : finishEarly).abort();
-  };
-  process.on('SIGINT', interrupt);
   // Without the introduction: the user has asked for the search.
   const story = storyOf(null);
-  const { env, root, cacheDirectory, settings } = surroundings;
-  const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+  const { env, settings } = surroundings;
+  const tools = findMeasuringTools(command.compiler, env, surroundings);
   const seconds = settings.budgetSeconds - waitedSeconds;
   if (works.length > 0) story.begin(works.length, seconds);
   try {
-    return await tuneWorkloads(works, store, site, tools, surroundings, {
-      givenSeconds: settings.budgetSeconds,
-      budgetSeconds: seconds,
-      signal: abort.signal,
-      finishEarly: finishEarly.signal,
-      strategy: STRATEGIES[strategy]!,
-      effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
-      again,
-      onProgress: (progress) => {
-        story.progress(progress);
-      },
-    });
+    return await interruptible(({ finishEarly, abort }) =>
+      tuneWorkloads(works, store, site, tools, surroundings, {
+        ...{
+          givenSeconds: settings.budgetSeconds,
+          budgetSeconds: seconds,
+          signal: abort,
+          finishEarly,
+          again,
+        },
+        strategy: STRATEGIES[strategy]!,
+        effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
+        onProgress: (progress) => {
+          story.progress(progress);
+        },
+      }),
+    );
   } finally {
     story.clear();
-    process.off('SIGINT', interrupt);
   }
 }

@@ -8,13 +8,9 @@ import { specFlags } from '../inject/spec-flags.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
-import { lookUp } from '../decision/look-up.ts';
 import { untunedCompile } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { injectionOptions } from '../plan/route.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
-import { programMemory, inProgram } from '../running/program-memory.ts';
-import { programOf } from '../running/program-notes.ts';
 import {
   explainOperations,
   whyNothing,
@@ -26,7 +22,8 @@ import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
-import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
+import { decideByRecords } from './by-records.ts';
+import { inspectInput, PassedThroughError, surroundingsOf } from './context.ts';
 import { warn } from './output.ts';
 import { because, NO_REASON, type ReasonCode } from '../system/reason.ts';
 
@@ -122,16 +119,11 @@ interface DecidedByRecords {
 /** Decides for an input by its records, without tuning. */
 async function decide(input: string, inject: InjectRoute, cli: CliCommand): Promise<DecidedByRecords> {
   const surroundings = surroundingsOf(cli, { budget: '0' });
-  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
-  const store = await openIfThere(surroundings);
-  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const better = await inBetterForms(written, store, surroundings);
-  const { command, inspected } = better.program;
-  const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
-  const memory = programMemory.recall(store, programOf(command, inspected));
-  const found = lookup.decide(new Map(), because('no-record', 'no record: run iree-tuned tune first'));
-  store?.close();
-  const decisions = inProgram(found, memory, lookup.marked, inject);
+  const program = await inspectInput(input, cli.flags, surroundings);
+  const { command, inspected, decisions, choices, forms } = await decideByRecords(program, surroundings, {
+    inject,
+    whyNot: () => because('no-record', 'no record: run iree-tuned tune first'),
+  });
   const options = injectionOptions(inspected.input, inspected.site, 'spec');
   const { dispatches = [] } = planInjection(decisions, options);
   const { rules, left } = await rulesFor(dispatches, command, inspected, surroundings);
@@ -139,9 +131,7 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand): Prom
     decisions,
     planned: { ...options, dispatchRules: rules },
     left: left.map(({ executables }) => executables.join(', ')),
-    text: inspected.input,
-    choices: better.choices,
-    forms: better.forms,
+    ...{ text: inspected.input, choices, forms },
   };
 }
 

@@ -3,9 +3,9 @@ import { configurationKey } from '../backend/index.ts';
 import { verdictOf } from '../decision/decision.ts';
 import { table } from '../report/table.ts';
 import type { Evidence } from '../store/store.ts';
-import { formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
+import { counted, formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
 import { describeVerdict } from './describe-verdict.ts';
-import { expectedSeconds, type LeftOut, type Plan, type Planned } from './plan.ts';
+import { expectedSeconds, type LeftOut, type Plan } from './plan.ts';
 import type { Populated } from './populate.ts';
 import type { ConcludedProgram, PopulatedProgram } from './programs.ts';
 import type { ProgramToTune, RequestPlan } from './request.ts';
@@ -29,7 +29,7 @@ const nameOfProgram = ({ source, site }: Pick<ProgramToTune, 'source' | 'site'>,
 export const describeProgram = ({ dispatches, hasOpenForms }: ProgramToTune): string =>
   [
     ...(hasOpenForms ? ['its forms'] : []),
-    ...(dispatches > 0 ? [`${dispatches} dispatch${dispatches === 1 ? '' : 'es'}`] : []),
+    ...(dispatches > 0 ? [counted(dispatches, 'dispatch', 'dispatches')] : []),
   ].join(' and ');
 
 /** @param budgetSeconds for the whole run; undefined for no limit */
@@ -58,7 +58,7 @@ export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: num
     `known       ${known.length}`,
     `duplicate   ${duplicates}`,
     `skipped     ${skipped.length}`,
-    ...reasonsOf(skipped.map(({ what, reason }) => [shortKey(what), reason] as const)),
+    ...reasonsOf(skipped),
     `expected    ${expectation(plan, budgetSeconds)}`,
   ].join('\n');
 }
@@ -74,12 +74,10 @@ function expectation(plan: Plan, budgetSeconds: number | undefined): string {
 }
 
 /** Each reason once, with its first subject and the number of others. */
-function reasonsOf(all: readonly (readonly [what: string, reason: string])[]): string[] {
-  const byReason = new Map<string, string[]>();
-  for (const [what, reason] of all) byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
-  return [...byReason].map(
+function reasonsOf(all: readonly Pick<LeftOut, 'what' | 'reason'>[]): string[] {
+  return [...Map.groupBy(all, ({ reason }) => reason)].map(
     ([reason, [first, ...others]]) =>
-      `  ${first!}${others.length === 0 ? '' : ` and ${others.length} more`}: ${reason}`,
+      `  ${shortKey(first!.what)}${others.length === 0 ? '' : ` and ${others.length} more`}: ${reason}`,
   );
 }
 
@@ -144,7 +142,7 @@ export function describeResults(
       ],
     ];
   });
-  const open = results.filter(({ result }) => result === null);
+  const open = results.flatMap(({ key, result, reason }) => (result === null ? [{ what: key, reason }] : []));
   const faster = results.filter(({ result }) => result !== null && result.evidence.ratio > 1).length;
   return [
     ...(found.length === 0
@@ -155,33 +153,10 @@ export function describeResults(
     results.length === 0
       ? `${plan.known.length} had a record before.`
       : `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,
-    ...(open.length === 0
-      ? []
-      : ['without a record:', ...reasonsOf(open.map(({ key, reason }) => [shortKey(key), reason] as const))]),
-    ...(plan.skipped.length === 0
-      ? []
-      : [
-          'skipped:',
-          ...reasonsOf(plan.skipped.map(({ what, reason }) => [shortKey(what), reason] as const)),
-        ]),
+    ...(open.length === 0 ? [] : ['without a record:', ...reasonsOf(open)]),
+    ...(plan.skipped.length === 0 ? [] : ['skipped:', ...reasonsOf(plan.skipped)]),
   ].join('\n');
 }
-
-const leftOutJson = ({ what, site, source, reason }: LeftOut, sites: Names) => ({
-  what,
-  flags: sites[site]?.name ?? null,
-  source,
-  reason,
-});
-
-const plannedJson = (
-  { work, site, source, isUnfinished, likelyGain, likelySaving }: Planned,
-  sites: Names,
-) => ({
-  workload: work.key,
-  flags: sites[site]!.name,
-  ...{ source, count: work.count, unfinished: isUnfinished, likelyGain, likelySaving },
-});
 
 /** @param results null for a plan that was not executed */
 export function populationJson(
@@ -191,30 +166,30 @@ export function populationJson(
   sites: Names,
 ): unknown {
   const { programs, todo, known, duplicates, skipped, secondsEach, isMeasured } = plan;
+  const flagsOf = (site: number) => ({ flags: sites[site]?.name ?? null });
+  const withFlags = <T extends { readonly site: number }>({ site, ...one }: T) => ({
+    ...one,
+    ...flagsOf(site),
+  });
   return {
     plan: {
-      programs: programs.map(({ source, site, dispatches, hasOpenForms }) => ({
-        ...{ source, flags: sites[site]!.name, dispatches, openForms: hasOpenForms },
+      programs: programs.map(({ hasOpenForms, ...one }) => ({
+        ...withFlags(one),
+        openForms: hasOpenForms,
       })),
-      todo: todo.map((one) => plannedJson(one, sites)),
-      known: known.map(({ work, site, source }) => ({
-        workload: work.key,
-        flags: sites[site]!.name,
-        source,
+      todo: todo.map(({ work, site, source, isUnfinished, likelyGain, likelySaving }) => ({
+        ...{ workload: work.key, ...flagsOf(site), source, count: work.count },
+        ...{ unfinished: isUnfinished, likelyGain, likelySaving },
       })),
+      known: known.map(({ work, site, source }) => ({ workload: work.key, ...flagsOf(site), source })),
       duplicates,
-      skipped: skipped.map((one) => leftOutJson(one, sites)),
+      skipped: skipped.map(withFlags),
       seconds: { expected: expectedSeconds(plan), each: secondsEach, measured: isMeasured },
     },
-    programs: {
-      tuned: tuned.map(({ site, ...one }) => ({ ...one, flags: sites[site]!.name })),
-      verdicts: concluded.map(({ site, ...one }) => ({ ...one, flags: sites[site]!.name })),
-    },
+    programs: { tuned: tuned.map(withFlags), verdicts: concluded.map(withFlags) },
     results:
-      results?.map(({ planned, key, result, wasKnown, reason }) => ({
-        workload: key,
-        flags: sites[planned.site]!.name,
-        source: planned.source,
+      results?.map(({ planned: { site, source }, key, result, wasKnown, reason }) => ({
+        ...{ workload: key, ...flagsOf(site), source },
         outcome: result === null ? 'open' : wasKnown ? 'known' : 'tuned',
         reason: result === null ? reason : verdictOf(result.configuration, result.evidence).reason,
         configuration: result?.configuration ?? null,

@@ -1,5 +1,6 @@
 // Estimates the gain of tuning a workload from the gains of similar workloads. Pure.
 import { isDefault } from '../backend/configuration.ts';
+import { sumOf } from '../measure/statistics.ts';
 import type { TuningRecord } from '../store/store.ts';
 
 /** Number of nearest records that count. */
@@ -33,20 +34,15 @@ function pointOf(key: string): Point {
 export function likelyGains(
   records: readonly Pick<TuningRecord, 'workload' | 'configuration' | 'evidence'>[],
 ): (key: string) => number {
-  const families = new Map<string, { sizes: readonly number[]; gain: number }[]>();
-  const gains: number[] = [];
-  for (const { workload, configuration, evidence } of records) {
-    const gain = isDefault(configuration) ? 1 : evidence.ratio;
-    const { family, sizes } = pointOf(workload);
-    const others = families.get(family);
-    if (others === undefined) families.set(family, [{ sizes, gain }]);
-    else others.push({ sizes, gain });
-    gains.push(gain);
-  }
-  const otherwise = medianOf(gains) ?? LIKELY_GAIN;
+  const known = records.map(({ workload, configuration, evidence }) => ({
+    ...{ ...pointOf(workload), gain: isDefault(configuration) ? 1 : evidence.ratio },
+  }));
+  const families = Map.groupBy(known, ({ family }) => family);
+  const otherwise = medianOf(known.map(({ gain }) => gain)) ?? LIKELY_GAIN;
   return (key) => {
     const { family, sizes } = pointOf(key);
     const nearest: { distance: number; gain: number }[] = [];
+    // A sweep of thousands of shapes asks about thousands of records.
     for (const other of families.get(family) ?? []) {
       let distance = 0;
       for (let i = 0; i < sizes.length; i++) distance += Math.abs(sizes[i]! - other.sizes[i]!);
@@ -58,8 +54,7 @@ export function likelyGains(
     if (nearest.length === 0) return otherwise;
     // A factor of 2 in one dimension divides the weight by 4.
     const weights = nearest.map(({ distance }) => 4 ** -distance);
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    return nearest.reduce((sum, { gain }, i) => sum + gain * weights[i]!, 0) / total;
+    return sumOf(nearest.map(({ gain }, i) => gain * weights[i]!)) / sumOf(weights);
   };
 }
 

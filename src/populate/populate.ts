@@ -57,8 +57,6 @@ export interface PopulateOptions {
   readonly signal: AbortSignal;
   /** Seconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Called before each group. */
-  readonly onGroup?: (group: readonly Planned[]) => void;
   /** Called for each result as soon as it is known. */
   readonly onDone?: (done: Populated) => void;
 }
@@ -82,13 +80,16 @@ export async function populate(
   executor: Executor,
   options: PopulateOptions,
 ): Promise<Populated[]> {
-  const { atOnce, finishEarly, signal, clock, onGroup, onDone } = options;
+  const { atOnce, finishEarly, signal, clock, onDone } = options;
   const end = clock() + (options.budgetSeconds ?? Infinity);
   const done = new Map<Planned, Populated>();
   const note = (planned: Planned, rest: Omit<Populated, 'planned'>) => {
     const one = { planned, ...rest };
     done.set(planned, one);
     onDone?.(one);
+  };
+  const noteOpen = (planned: Planned, reason: string, key = planned.work.key) => {
+    note(planned, { key, result: null, wasKnown: false, reason });
   };
   const prepared = new Map<Planned, Prepared>();
   const isStopped = () => finishEarly.aborted || signal.aborted;
@@ -105,8 +106,7 @@ export async function populate(
     const works = new Map<string, { planned: Planned[]; work: Work; isUnfinished: boolean }>();
     for (const planned of group) {
       const what = prepared.get(planned)!;
-      if ('skipped' in what)
-        note(planned, { key: planned.work.key, result: null, wasKnown: false, reason: what.skipped });
+      if ('skipped' in what) noteOpen(planned, what.skipped);
       else if ('known' in what)
         note(planned, { key: planned.work.key, result: what.known, wasKnown: true, reason: '' });
       else {
@@ -116,7 +116,6 @@ export async function populate(
       }
     }
     if (works.size > 0) {
-      onGroup?.(group);
       const each = [...works.values()];
       const budgetSeconds = Math.min(
         MOST_SECONDS_EACH * works.size,
@@ -139,14 +138,13 @@ export async function populate(
         const reason =
           outcome.undecided.get(work.key)?.reason ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason);
         if (known !== undefined) onResult(work.key, known);
-        else for (const one of planned) note(one, { key: work.key, result: null, wasKnown: false, reason });
+        else for (const one of planned) noteOpen(one, reason, work.key);
       }
     }
     const handled = new Set(group);
     open = open.filter((one) => !handled.has(one));
   }
   const why = isStopped() ? INTERRUPTED : SPENT;
-  for (const planned of open)
-    note(planned, { key: planned.work.key, result: null, wasKnown: false, reason: why });
+  for (const planned of open) noteOpen(planned, why);
   return plan.todo.map((planned) => done.get(planned)!);
 }

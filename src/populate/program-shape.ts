@@ -2,7 +2,7 @@
 // operation.
 import { UserError } from '../system/user-error.ts';
 import { isFloat } from '../workload/element-type.ts';
-import { parseSizeList } from './ranges.ts';
+import { parseSizeList, product } from './ranges.ts';
 import { parseElementTypes } from './shape.ts';
 import type { SweepText } from './sweep.ts';
 
@@ -68,12 +68,10 @@ export function programShapesOf(
     return lhs;
   });
   const [rows, columns, depths] = sizes as [number[], number[], (number | null)[]];
-  return types.flatMap((elementType) =>
-    batches.flatMap((batch) =>
-      rows.flatMap((m) =>
-        columns.flatMap((n) => depths.map((k): ProgramShape => ({ op, batch, m, n, k, elementType }))),
-      ),
-    ),
+  return product(types, batches, rows, columns, depths).map(
+    ([elementType, batch, m, n, k]): ProgramShape => ({
+      ...{ op, batch, m, n, k, elementType },
+    }),
   );
 }
 

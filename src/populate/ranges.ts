@@ -1,4 +1,4 @@
-// Parses sizes of a sweep: single values, lists, and ranges like Python's slices.
+// Sizes of a sweep: single values, lists, ranges like Python's slices, and their combinations.
 import { UserError } from '../system/user-error.ts';
 
 /** A longer list is probably a typing error. */
@@ -39,3 +39,12 @@ function* rangeOf(part: string, where: string): Generator<number> {
     throw new UserError(`${where}: the range from ${from} to ${end} is empty, because ${end} is excluded`);
   for (let size = from; size < end; size += step ?? 1) yield size;
 }
+
+/** All combinations. The last list varies fastest. */
+export const product = <T extends readonly unknown[]>(
+  ...lists: { readonly [K in keyof T]: readonly T[K][] }
+): T[] =>
+  lists.reduce<unknown[][]>(
+    (begun, list) => begun.flatMap((one) => list.map((value) => [...one, value])),
+    [[]],
+  ) as unknown as T[];

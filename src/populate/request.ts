@@ -76,15 +76,15 @@ async function askedOfProgram(
   knowledge: Knowledge,
 ): Promise<{ readonly questions: Questions; readonly program: ProgramToTune }> {
   const { store, surroundings } = knowledge;
-  const nothing: ProgramToTune = { source, site, dispatches: 0, hasOpenForms: false };
   const written = await programAt(path, at.flags, surroundings);
   if (typeof written === 'string')
     return {
       questions: { asked: [], skipped: [{ what: source, site, source, reason: written }] },
-      program: nothing,
+      program: { source, site, dispatches: 0, hasOpenForms: false },
     };
   const { program, forms } = await inBetterForms(written, store, surroundings);
   const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
   const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
-  return { questions, program: { ...nothing, dispatches, hasOpenForms: forms?.code === 'forms-unknown' } };
+  const hasOpenForms = forms?.code === 'forms-unknown';
+  return { questions, program: { source, site, dispatches, hasOpenForms } };
 }

@@ -2,7 +2,7 @@
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import { UserError } from '../system/user-error.ts';
-import { elementTypesOf, isBatched, isOp, OPS, type Shape } from './shape.ts';
+import { CONSTANTS, elementTypesOf, isBatched, isOp, OPS, type Shape } from './shape.ts';
 
 /** A shape, and its place in the list as `file:line`. */
 export interface ListedShape {
@@ -61,22 +61,15 @@ function shapesOf(row: Row): Shape[] {
     }
   })();
   const constant = row.cells.get('rhs_constant') ?? 'both';
-  const constants = CONSTANTS[constant.toLowerCase()];
+  const word = constant.toLowerCase();
+  const constants = CONSTANTS.get(WORDS[word] ?? word);
   if (constants === undefined) return fail('rhs_constant', `"${constant}" is not one of yes, no, both`);
   const count = size('count', 1);
   return constants.map((rhsConstant) => ({ op, batch, m, n, k, ...types, rhsConstant, count }));
 }
 
-/** For each word, the values of `rhsConstant`. */
-const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
-  yes: [true],
-  true: [true],
-  1: [true],
-  no: [false],
-  false: [false],
-  0: [false],
-  both: [false, true],
-};
+/** Other words for `yes` and `no`. */
+const WORDS: Readonly<Record<string, string>> = { true: 'yes', 1: 'yes', false: 'no', 0: 'no' };
 
 /** A known name of a column that is not among those before. @throws UserError for other names */
 function checkColumn(name: string, before: readonly string[], where: string): Column {

@@ -35,6 +35,13 @@ export interface Shape extends ElementTypes {
   readonly count: number;
 }
 
+/** For each choice of a user, the values of `rhsConstant`. */
+export const CONSTANTS: ReadonlyMap<string, readonly boolean[]> = new Map([
+  ['yes', [true]],
+  ['no', [false]],
+  ['both', [false, true]],
+]);
+
 /** In MLIR's spelling. */
 export interface ElementTypes {
   readonly lhs: string;
@@ -101,18 +108,18 @@ export function parseElementTypes(text: string): ElementTypes {
 /** The contraction of a shape, as written. */
 export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }: Shape): Contraction {
   const [lhsLetters, rhsLetters] = OPERANDS[op];
-  const all: [string, Dimension][] = [
-    ['b', { kind: 'batch', size: batch }],
-    ['m', { kind: 'm', size: m }],
-    ['n', { kind: 'n', size: n }],
-    ['k', { kind: 'k', size: k }],
+  const all: Dimension[] = [
+    { kind: 'batch', size: batch },
+    { kind: 'm', size: m },
+    { kind: 'n', size: n },
+    { kind: 'k', size: k },
   ];
-  const own = isBatched(op) ? all : all.slice(1);
+  const dimensions = isBatched(op) ? all : all.slice(1);
   const along = (letters: string) =>
-    Array.from(letters, (letter) => own.findIndex(([other]) => other === letter));
+    Array.from(letters, (letter) => dimensions.findIndex(({ kind }) => kind.startsWith(letter)));
   return {
     kind: 'contraction',
-    dimensions: own.map(([, dimension]) => dimension),
+    dimensions,
     lhs: { elementType: lhs, dimensions: along(lhsLetters) },
     rhs: { elementType: rhs, dimensions: along(rhsLetters) },
     accumulator: { elementType: acc, dimensions: along(isBatched(op) ? 'bmn' : 'mn') },

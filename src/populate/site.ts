@@ -53,7 +53,7 @@ export async function populationSite(
 }
 
 /**
- * Inspects a file in its written form. Imports an ONNX model first.
+ * Inspects a file in its written form.
  * @returns the reason as text if builds pass the input through or the import fails
  */
 export async function programAt(
@@ -71,12 +71,14 @@ export async function programAt(
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
-async function commandFor(
+/** The command that compiles a file. Imports an ONNX model first. */
+export async function commandFor(
   path: string,
   flags: readonly string[],
-  { env, settings, root, cacheDirectory }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Command> {
+  const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  const input = isOnnx(path) ? await importOnnx(path, compiler, { env, root, cacheDirectory }) : path;
+  const input = isOnnx(path) ? await importOnnx(path, compiler, surroundings) : path;
   return readCommand([input, ...flags], compiler, cacheDirectory);
 }

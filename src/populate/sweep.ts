@@ -1,8 +1,8 @@
 // Sweeps: all combinations of sizes and element types.
 import { UserError } from '../system/user-error.ts';
-import { parseSizeList } from './ranges.ts';
+import { parseSizeList, product } from './ranges.ts';
 import { isProgramOp, PROGRAM_OPS, programShapesOf, type ProgramShape } from './program-shape.ts';
-import { isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
+import { CONSTANTS, isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
 
 /** The shapes and programs of a sweep. */
 export interface Swept {
@@ -27,12 +27,6 @@ export interface SweepText {
 
 /** A larger sweep would not end. */
 const MOST_SHAPES = 1_000_000;
-
-const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
-  yes: [true],
-  no: [false],
-  both: [false, true],
-};
 
 /**
  * All combinations of a sweep. The last option varies fastest.
@@ -79,7 +73,7 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
     }
   });
   const constant = sweep.rhsConstant ?? 'both';
-  const constants = CONSTANTS[constant];
+  const constants = CONSTANTS.get(constant);
   if (constants === undefined)
     throw new UserError(`${name('rhsConstant')}: "${constant}" is not one of yes, no, both`);
   const batches = parseSizeList(sweep.batch ?? '1', name('batch'));
@@ -87,29 +81,10 @@ export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) 
   for (const op of ops)
     if (!isBatched(op) && batches.some((batch) => batch > 1))
       throw new UserError(`${name('batch')}: ${op} has no batch: use batch_${op}`);
-  const total = [ops, types, constants, batches, m, n, k].reduce(
-    (product, { length }) => product * length,
-    1,
-  );
+  const lists = [ops, types, batches, m, n, k, constants] as const;
+  const total = lists.reduce((count, { length }) => count * length, 1);
   if (total > MOST_SHAPES) throw new UserError(`the sweep has ${total} shapes: the limit is ${MOST_SHAPES}`);
-  return product(ops, types, batches, m, n, k, constants).map(
-    ([op, type, batch, m, n, k, rhsConstant]): Shape => ({
-      op,
-      batch,
-      m,
-      n,
-      k,
-      ...type,
-      rhsConstant,
-      count: 1,
-    }),
-  );
-}
-
-/** All combinations. The last list varies fastest. */
-function product<T extends readonly unknown[]>(...lists: { readonly [K in keyof T]: readonly T[K][] }): T[] {
-  return lists.reduce<unknown[][]>(
-    (begun, list) => begun.flatMap((one) => list.map((value) => [...one, value])),
-    [[]],
-  ) as unknown as T[];
+  return product(...lists).map(([op, type, batch, m, n, k, rhsConstant]): Shape => ({
+    ...{ op, batch, m, n, k, ...type, rhsConstant, count: 1 },
+  }));
 }

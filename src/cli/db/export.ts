@@ -1,14 +1,12 @@
 // `iree-tuned db export`: writes the database as lines or as another database.
-import { openSync, closeSync, writeSync, renameSync, rmSync } from 'node:fs';
+import { openSync, closeSync, writeSync } from 'node:fs';
 import type { Exchange } from '../../store/exchange/exchange.ts';
 import { readLine } from '../../store/exchange/read.ts';
 import { openExchange } from '../../store/open-exchange.ts';
-import { temporaryName } from '../../system/scratch.ts';
-import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { openWholeDatabase, requireDatabase, surroundingsOf, UsageError } from '../context.ts';
 import { sentences, warn } from '../output.ts';
-import { refusalOf } from '../refusal.ts';
+import { writeWhole } from '../write-whole.ts';
 
 /** Lines of one write or one transaction. */
 export const BATCH = 1000;
@@ -36,14 +34,19 @@ export const exportCommand = new CliCommand(
     requireDatabase(surroundings);
     const exchange = openWholeDatabase(surroundings);
     const skipped: string[] = [];
-    const lines = exchange.lines(command.filter, (reason) => skipped.push(reason));
-    let count: number;
+    let count = 0;
+    const lines = function* () {
+      for (const line of exchange.lines(command.filter, (reason) => skipped.push(reason))) {
+        count++;
+        yield line;
+      }
+    };
     try {
-      if (isPiped) count = await pipe(lines);
+      if (isPiped) await pipe(lines());
       else
-        count = writeWhole(file, (path) =>
-          options.sqlite === true ? copy(lines, path) : write(lines, path),
-        );
+        await writeWhole(file, (path) => {
+          (options.sqlite === true ? copy : write)(lines(), path);
+        });
     } finally {
       exchange.close();
     }
@@ -56,58 +59,29 @@ export const exportCommand = new CliCommand(
     );
   });
 
-/** Writes the whole file or nothing, even if the process is killed. */
-function writeWhole(file: string, make: (path: string) => number): number {
-  const path = temporaryName(file);
-  try {
-    const count = make(path);
-    renameSync(path, file);
-    return count;
-  } catch (error) {
-    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
-    // The error names the temporary file.
-    if (error instanceof Error && 'syscall' in error)
-      throw new UserError(`${file} cannot be written: ${refusalOf(error)}`, { cause: error });
-    throw error;
-  }
-}
-
-function write(lines: Iterable<string>, path: string): number {
+function write(lines: Iterable<string>, path: string): void {
   const descriptor = openSync(path, 'w');
   try {
-    let count = 0;
-    for (const batch of batches(lines)) {
-      writeSync(descriptor, `${batch.join('\n')}\n`);
-      count += batch.length;
-    }
-    return count;
+    for (const batch of batches(lines)) writeSync(descriptor, `${batch.join('\n')}\n`);
   } finally {
     closeSync(descriptor);
   }
 }
 
-function copy(lines: Iterable<string>, path: string): number {
+function copy(lines: Iterable<string>, path: string): void {
   const target: Exchange = openExchange(path);
-  let count = 0;
   try {
-    for (const batch of batches(lines)) {
-      target.receive(batch.map(readLine), 'file');
-      count += batch.length;
-    }
+    for (const batch of batches(lines)) target.receive(batch.map(readLine), 'file');
   } finally {
     target.close();
   }
-  return count;
 }
 
-async function pipe(lines: Iterable<string>): Promise<number> {
-  let count = 0;
+async function pipe(lines: Iterable<string>): Promise<void> {
   for (const batch of batches(lines)) {
-    count += batch.length;
     const isRoom = process.stdout.write(`${batch.join('\n')}\n`);
     if (!isRoom) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
-  return count;
 }
 
 export function* batches<T>(values: Iterable<T>): Generator<T[]> {

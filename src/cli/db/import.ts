@@ -71,14 +71,14 @@ const naming =
 
 async function importLines(file: string, exchange: Exchange): Promise<Report> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
-  const counter = new Counter(file);
+  const { report, add } = reportOn(file);
   let batch: NumberedReading[] = [];
   const receive = () => {
     const received = exchange.receive(
       batch.map(({ reading }) => reading),
       'file',
     );
-    counter.add(received, (index) => `${file}:${batch[index]!.number}`);
+    add(received, (index) => `${file}:${batch[index]!.number}`);
     batch = [];
   };
   for await (const line of readLines(stream as AsyncIterable<Uint8Array>)) {
@@ -86,7 +86,7 @@ async function importLines(file: string, exchange: Exchange): Promise<Report> {
     if (batch.length === BATCH) receive();
   }
   if (batch.length > 0) receive();
-  return counter.report();
+  return report;
 }
 
 /** The first bytes of every SQLite file. */
@@ -101,17 +101,16 @@ function importDatabase(path: string, exchange: Exchange, cacheDirectory: string
   const folder = makeScratchFolder(cacheDirectory, 'import');
   try {
     const other = openExchange(path, { readonly: true, ...(folder !== null && { copyInto: folder }) });
-    const counter = new Counter(path);
+    const { report, refuse, add } = reportOn(path);
     try {
       const lines = other.lines({}, (problem) => {
-        counter.refuse(`${path}: ${problem}`);
+        refuse(`${path}: ${problem}`);
       });
-      for (const batch of batches(lines))
-        counter.add(exchange.receive(batch.map(readLine), 'file'), () => path);
+      for (const batch of batches(lines)) add(exchange.receive(batch.map(readLine), 'file'), () => path);
     } finally {
       other.close();
     }
-    return counter.report();
+    return report;
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
@@ -126,40 +125,21 @@ function isSameFile(a: string, b: string): boolean {
   }
 }
 
-/** Adds up the results of batches. */
-class Counter {
-  readonly #from: string;
-  readonly #added: Record<string, number> = {};
-  readonly #problems: string[] = [];
-  #known = 0;
-  #kept = 0;
-  #refused = 0;
-
-  constructor(from: string) {
-    this.#from = from;
-  }
-
-  add({ added, known, kept, refused }: Received, placeOf: (index: number) => string): void {
-    for (const [type, count] of Object.entries(added)) this.#added[type] = (this.#added[type] ?? 0) + count;
-    this.#known += known;
-    this.#kept += kept;
-    for (const { index, reason } of refused) this.refuse(`${placeOf(index)}: ${reason}`);
-  }
-
-  refuse(problem: string): void {
-    if (this.#refused++ < MOST_PROBLEMS) this.#problems.push(problem);
-  }
-
-  report(): Report {
-    return {
-      from: this.#from,
-      added: this.#added,
-      known: this.#known,
-      kept: this.#kept,
-      refused: this.#refused,
-      problems: this.#problems,
-    };
-  }
+/** The report of a file, and functions that add to it. */
+function reportOn(from: string) {
+  const added: Record<string, number> = {};
+  const problems: string[] = [];
+  const report = { from, added, known: 0, kept: 0, refused: 0, problems };
+  const refuse = (problem: string) => {
+    if (report.refused++ < MOST_PROBLEMS) problems.push(problem);
+  };
+  const add = (received: Received, placeOf: (index: number) => string) => {
+    for (const [type, count] of Object.entries(received.added)) added[type] = (added[type] ?? 0) + count;
+    report.known += received.known;
+    report.kept += received.kept;
+    for (const { index, reason } of received.refused) refuse(`${placeOf(index)}: ${reason}`);
+  };
+  return { report, refuse, add };
 }
 
 function describe({ from, added, known, kept, refused }: Report): string {

@@ -21,6 +21,7 @@ import {
 import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
 import { CliCommand } from '../command.ts';
 import { measuringToolsAt, openToRead, siteOf, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { interruptible } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 
 interface Options {
@@ -55,10 +56,8 @@ async function findRegressions(
   const surroundings = surroundingsOf(command);
   const store = await openToRead(surroundings);
   const records = store.allRecords().filter((record) => fits(record, command.filter));
-  const compilers = await Promise.all(
-    [older, newer].map((name) => compilerNamed(name, records, surroundings.cacheDirectory)),
-  );
-  const [from, to] = [compilers[0]!, compilers[1]!];
+  const keyOf = (name: string) => compilerNamed(name, records, surroundings.cacheDirectory);
+  const [from, to] = [await keyOf(older), await keyOf(newer)];
   const measuring =
     options.measure === true
       ? await measured(older, newer, command.flags, records, store, surroundings)
@@ -129,17 +128,12 @@ async function measured(
     if (form !== undefined && isOperationWork(form) && form.context === undefined)
       works.set(record.workload, form);
   }
-  const stop = new AbortController();
-  const interrupt = () => {
-    stop.abort();
-  };
-  process.on('SIGINT', interrupt);
   const display = lineDisplay();
   const end = performance.now() + 1000 * settings.budgetSeconds;
   const changes: DefaultChange[] = [];
   const failed: string[] = [];
   const measuring = { ...surroundings, device: second!.site.device };
-  const why = await measuringAlone(measuring, settings.budgetSeconds, stop.signal, async (folder) => {
+  const measureAll = async (folder: string, signal: AbortSignal) => {
     for (const [i, [workload, form]] of [...works].entries()) {
       const secondsLeft = (end - performance.now()) / 1000;
       if (secondsLeft < 1)
@@ -148,25 +142,18 @@ async function measured(
           `the budget is spent: ${works.size - i} of ${works.size} workloads were not compared`,
         );
       display.show(`iree-tuned: ${i + 1} of ${works.size}, ${workload}`);
-      const toolchains = {
-        older: toolchainOf(first!.site, first!.tools, join(folder, `${i}-old`), cacheDirectory, stop.signal),
-        newer: toolchainOf(
-          second!.site,
-          second!.tools,
-          join(folder, `${i}-new`),
-          cacheDirectory,
-          stop.signal,
-        ),
-      };
+      const toolchain = ({ site, tools }: NonNullable<typeof first>, name: string) =>
+        toolchainOf(site, tools, join(folder, `${i}-${name}`), cacheDirectory, signal);
+      const toolchains = { older: toolchain(first!, 'old'), newer: toolchain(second!, 'new') };
       const share = secondsLeft / (works.size - i);
       const change = await measuredChange({ workload, target, device }, form, toolchains, share);
       if (typeof change === 'string') failed.push(`${workload}: ${change}`);
       else changes.push(change);
     }
     return null;
-  }).finally(() => {
-    display.clear();
-    process.off('SIGINT', interrupt);
-  });
+  };
+  const why = await interruptible(({ finishEarly: signal }) =>
+    measuringAlone(measuring, settings.budgetSeconds, signal, (folder) => measureAll(folder, signal)),
+  ).finally(display.clear);
   return { changes, failed: why === null ? failed : [...failed, why.reason] };
 }

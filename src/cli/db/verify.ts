@@ -14,6 +14,7 @@ import {
   UsageError,
   withTarget,
 } from '../context.ts';
+import { interruptible } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 import { filterText } from './records.ts';
 
@@ -29,9 +30,7 @@ export const verify = new CliCommand(
     ['iree-tuned db verify --budget 2m', 'the oldest records first'],
     ['iree-tuned db verify --workload m=512 --json', 'records of some workloads, for scripts'],
   )
-  .action(async (_, command: CliCommand) => {
-    await run(command);
-  });
+  .action((_, command: CliCommand) => run(command));
 
 /** Ends with 1 where a gain is lost. */
 async function run(command: CliCommand): Promise<void> {
@@ -48,11 +47,6 @@ async function run(command: CliCommand): Promise<void> {
   const asked = store.allRecords().filter((record) => fits(record, filter));
   const records = verifiable(asked, store, site);
   const found: Verified[] = [];
-  const stop = new AbortController();
-  const interrupt = () => {
-    stop.abort();
-  };
-  process.on('SIGINT', interrupt);
   const display = lineDisplay();
   const show = () => {
     const next = records[found.length];
@@ -60,13 +54,14 @@ async function run(command: CliCommand): Promise<void> {
       display.show(`iree-tuned: ${found.length + 1} of ${records.length}, ${next.workload}`);
   };
   show();
-  const measuring = { budgetSeconds: settings.budgetSeconds, signal: stop.signal };
-  const why = await verifyRecords(records, store, site, tools, surroundings, measuring, (one) => {
-    found.push(one);
-    show();
-  }).finally(() => {
+  const { budgetSeconds } = settings;
+  const why = await interruptible(({ finishEarly: signal }) =>
+    verifyRecords(records, store, site, tools, surroundings, { budgetSeconds, signal }, (one) => {
+      found.push(one);
+      show();
+    }),
+  ).finally(() => {
     display.clear();
-    process.off('SIGINT', interrupt);
     store.close();
   });
   const { device, compiler } = records[0] ?? { device: site.deviceKey, compiler: site.compiler.key };

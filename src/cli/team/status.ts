@@ -17,9 +17,7 @@ export const status = new CliCommand(
     ['iree-tuned team status', 'of the server in the settings'],
     ['iree-tuned --team postgres://ada@tuning.example.com/tuning team status', 'of another server'],
   )
-  .action(async (_, command: CliCommand) => {
-    await showStatus(command);
-  });
+  .action((_, command: CliCommand) => showStatus(command));
 
 /** Ends with 1 where the server fails. */
 async function showStatus(command: CliCommand): Promise<void> {

@@ -25,9 +25,7 @@ export const sync = new CliCommand(
     ['iree-tuned team sync', 'all targets with records or misses here'],
     ['iree-tuned team sync -- --iree-llvmcpu-target-cpu=znver4', 'also for another target'],
   )
-  .action(async (_, command: CliCommand) => {
-    await syncWithTeam(command);
-  });
+  .action((_, command: CliCommand) => syncWithTeam(command));
 
 async function syncWithTeam(command: CliCommand): Promise<void> {
   const surroundings = surroundingsOf(command);

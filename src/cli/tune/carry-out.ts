@@ -6,6 +6,7 @@ import { lineDisplay } from '../../report/progress.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { sumOf } from '../../measure/statistics.ts';
 import { formatDuration } from '../../system/format.ts';
+import { interruptible } from '../interrupt.ts';
 
 /** The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
 export async function carryOut(
@@ -30,13 +31,6 @@ export async function carryOut(
     display.clear();
     process.stderr.write(`iree-tuned: ${text}\n`);
   };
-  const [finishEarly, abort] = [new AbortController(), new AbortController()];
-  const interrupt = () => {
-    if (!finishEarly.signal.aborted)
-      say('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
-    (finishEarly.signal.aborted ? abort : finishEarly).abort();
-  };
-  process.on('SIGINT', interrupt);
   if (total > 0) say(describeStart(plan, budgetSeconds));
   const executor = executorFor((what, progress) => {
     if (progress !== undefined) trials.set(progress.workload, progress.trials);
@@ -44,18 +38,18 @@ export async function carryOut(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
-  try {
-    return await populate(plan, executor, {
-      ...{ budgetSeconds, atOnce, finishEarly: finishEarly.signal, signal: abort.signal, clock },
-      onDone: (one) => {
-        done++;
-        if (!one.wasKnown) measured++;
-        if (!finishEarly.signal.aborted || one.result !== null)
-          say(describeDone(one, done, total, secondsLeft()));
-      },
-    });
-  } finally {
-    display.clear();
-    process.off('SIGINT', interrupt);
-  }
+  return interruptible(
+    ({ finishEarly, abort }) =>
+      populate(plan, executor, {
+        ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
+        onDone: (one) => {
+          done++;
+          if (!one.wasKnown) measured++;
+          if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
+        },
+      }),
+    () => {
+      say('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
+    },
+  ).finally(display.clear);
 }

@@ -1,6 +1,5 @@
 // Hands the plan of `iree-tuned tune --fleet` to the team's workers, and waits for the results.
 import { siteFor } from '../../decision/for-device.ts';
-import type { Knowledge } from '../../populate/ask.ts';
 import { executorHere } from '../../populate/executor.ts';
 import type { Plan } from '../../populate/plan.ts';
 import type { Populated } from '../../populate/populate.ts';
@@ -12,6 +11,7 @@ import { readAddress } from '../../team/address.ts';
 import { pull } from '../../team/exchange.ts';
 import { passwordFor } from '../../team/password-file.ts';
 import { carryOut } from './carry-out.ts';
+import type { Run } from './here.ts';
 import { openWholeDatabase } from '../context.ts';
 import { COMMAND_LIMIT_MS, teamUrl, valueOf, withTeam } from '../team/server.ts';
 
@@ -40,10 +40,7 @@ export const catchUp = (sites: readonly PopulationSite[], surroundings: Surround
 /** Workers carry the plan out; the queue decides their order. */
 export async function followFleet(
   plan: Plan,
-  budgetSeconds: number | undefined,
-  sites: readonly PopulationSite[],
-  knowledge: Knowledge,
-  folder: string,
+  { sites, knowledge, budgetSeconds, folder }: Run,
 ): Promise<Populated[]> {
   const { executorOfFleet } = await import('../../fleet/executor.ts');
   const { queueDatabase } = await import('../../fleet/database.ts');

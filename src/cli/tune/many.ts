@@ -1,14 +1,14 @@
 // `iree-tuned tune` of several inputs, shapes, misses or targets.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCompiler, findMeasuringTools } from '../../compiler/find.ts';
+import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
 import type { Knowledge } from '../../populate/ask.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
 import { modelFiles } from '../../populate/models.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { nameOf, programText, type ProgramShape } from '../../populate/program-shape.ts';
-import { planRequest, type PopulationRequest, type RequestPlan } from '../../populate/request.ts';
+import { planRequest, type PopulationRequest } from '../../populate/request.ts';
 import { parseShapeList } from '../../populate/shape-list.ts';
 import { populationSite, type PopulationSite } from '../../populate/site.ts';
 import { readSweep } from '../../populate/sweep.ts';
@@ -16,11 +16,19 @@ import type { Surroundings } from '../../settings/surroundings.ts';
 import { openStore } from '../../store/open.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import type { CliCommand } from '../command.ts';
-import { openDatabase, openIfThere, readText, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import {
+  compilerOf,
+  openDatabase,
+  openIfThere,
+  readText,
+  surroundingsOf,
+  UsageError,
+  withTarget,
+} from '../context.ts';
 import { readSpaceFile, restrictedTo } from '../search-space.ts';
-import { isSwept, sweepFlag } from '../sweep.ts';
+import { isSwept, optionFlag } from '../sweep.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
-import { tuneHere, type Run } from './here.ts';
+import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Options that limit a search on this machine. */
@@ -51,7 +59,7 @@ export async function tuneMany(
       : await openDatabase(surroundings);
     try {
       const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
-      const tools = toolsOf(surroundings);
+      const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
       const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
       const written = options.searchSpace === undefined ? null : readSpaceFile(options.searchSpace);
       // An invalid search space fails before the compiler runs.
@@ -71,7 +79,8 @@ export async function tuneMany(
       }
       const run = { request, sites, knowledge, budgetSeconds, folder };
       const { plan, results, found } = isForFleet
-        ? await onFleet(first, run)
+        ? // Workers tune workloads only, so programs have no results.
+          { plan: first, results: await followFleet(first, run), found: NO_PROGRAMS }
         : await tuneHere(first, run, { tools, written, ...options });
       command.print(populationJson(plan, results, found, sites), () =>
         describeResults(results, plan, found, sites),
@@ -83,16 +92,6 @@ export async function tuneMany(
   });
 }
 
-/** Workers tune workloads only, so programs have no results. */
-const onFleet = async (plan: RequestPlan, { sites, knowledge, budgetSeconds, folder }: Run) => ({
-  plan,
-  results: await followFleet(plan, budgetSeconds, sites, knowledge, folder),
-  found: NO_PROGRAMS,
-});
-
-const optionFlag = (name: string): string =>
-  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
 /** The command line's request, before programs of a sweep are written to files. */
 interface Wanted extends Omit<PopulationRequest, 'programs'> {
   readonly models: readonly string[];
@@ -102,7 +101,7 @@ interface Wanted extends Omit<PopulationRequest, 'programs'> {
 /** @throws UserError for an invalid option, or without any work */
 function wantedOf(inputs: readonly string[], options: TuneOptions): Wanted {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const sweep = isSwept(options) ? readSweep(options, sweepFlag) : { shapes: [], programs: [] };
+  const sweep = isSwept(options) ? readSweep(options, optionFlag) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
   const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
@@ -152,9 +151,4 @@ async function sitesOf(
     sites.push(await populationSite(withTarget(flags), name, folder, surroundings));
   }
   return sites;
-}
-
-function toolsOf({ env, settings, root, cacheDirectory }: Surroundings) {
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  return findMeasuringTools(compiler, env, { root, cacheDirectory });
 }

@@ -9,21 +9,29 @@ export const isWritable = (workload: Workload): workload is OperationWork =>
 
 /** MLIR text whose operations have these workloads: static sizes, no context. */
 export const programText = (workloads: readonly OperationWork[]): string =>
-  workloads.map((workload, i) => functionText(workload, `w${i}`)).join('\n');
+  workloads
+    .map((workload, i) => {
+      const { elementType } = workload.rhs;
+      return functionText(workload, `w${i}`, `arith.constant dense<${isFloat(elementType) ? '1.0' : '1'}>`);
+    })
+    .join('\n');
 
-function functionText(workload: OperationWork, name: string): string {
+/**
+ * A function with one operation.
+ * @param constant the operation that gives a constant right-hand side, without its type
+ */
+export function functionText(workload: OperationWork, name: string, constant: string): string {
   const { lhs, rhs, accumulator, constantRhs } = workload;
   const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one)) as [
     string,
     string,
     string,
   ];
-  const one = (elementType: string) => (isFloat(elementType) ? '1.0' : '1');
   const zero = isFloat(accumulator.elementType) ? '0.0' : '0';
   const parameters = constantRhs ? `%lhs: ${lhsType}` : `%lhs: ${lhsType}, %rhs: ${rhsType}`;
   return [
     `func.func @${name}(${parameters}) -> ${type} {`,
-    ...(constantRhs ? [`  %rhs = arith.constant dense<${one(rhs.elementType)}> : ${rhsType}`] : []),
+    ...(constantRhs ? [`  %rhs = ${constant} : ${rhsType}`] : []),
     `  %zero = arith.constant ${zero} : ${accumulator.elementType}`,
     `  %empty = tensor.empty() : ${type}`,
     `  %init = linalg.fill ins(%zero : ${accumulator.elementType}) outs(%empty : ${type}) -> ${type}`,
