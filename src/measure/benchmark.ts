@@ -92,15 +92,7 @@ export const runBenchmark = (
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
 /** One run in Google Benchmark's JSON. The JSON is not validated, so any field may be missing. */
-export interface BenchmarkEntry {
-  readonly name?: unknown;
-  readonly run_type?: unknown;
-  readonly real_time?: unknown;
-  readonly time_unit?: unknown;
-  readonly error_occurred?: unknown;
-  /** Rows of dispatches only: calls of the dispatch in one call of the function. */
-  readonly calls?: unknown;
-}
+type BenchmarkEntry = Readonly<Record<string, unknown>>;
 
 /** Reads the runs that did not fail, with their seconds; empty without JSON. Other lines may precede the JSON. */
 export function readEntries(stdout: string): { name: string; seconds: number; entry: BenchmarkEntry }[] {
@@ -127,7 +119,8 @@ export function readTimings(stdout: string): Map<string, number[]> {
   const timings = new Map<string, number[]>();
   for (const { name, seconds, entry } of readEntries(stdout)) {
     const label = /^BM_([^/]+)/.exec(name)?.[1];
-    if (label === undefined || entry.calls !== undefined) continue;
+    // Only rows of dispatches have calls.
+    if (label === undefined || entry['calls'] !== undefined) continue;
     const values = timings.get(label) ?? [];
     values.push(seconds);
     timings.set(label, values);

@@ -95,17 +95,10 @@ export function candidateModule(
   return `${around.slice(0, end)}${operandsText(workload)}\n${functions.join('\n')}\n${around.slice(end)}`;
 }
 
-/** A function of a module, in our text or in the compiler's. */
-export interface CandidateFunction {
-  /** Name of the candidate. */
-  readonly candidate: string;
-  /** 1-based and inclusive. */
-  readonly firstLine: number;
-  readonly lastLine: number;
-}
-
-/** The functions of candidates in the order of the text. */
-export function candidateFunctions(moduleText: string): CandidateFunction[] {
+/** The functions of candidates in our text or in the compiler's, in its order. Lines are 1-based and inclusive. */
+export function candidateFunctions(
+  moduleText: string,
+): { candidate: string; firstLine: number; lastLine: number }[] {
   const bytes = Buffer.from(moduleText);
   const lines = lineIndex(bytes);
   return functions(bytes).map(({ name, start, end }) => ({

@@ -20,20 +20,14 @@ export async function timeCandidates(
   candidates: readonly string[],
   options: ProcessEffort,
 ): Promise<Timings> {
-  const modules = await loadedWith(toolchain, workload, module);
-  if (modules === null)
-    return {
-      seconds: new Map(),
-      failed: new Map(candidates.map((name) => [name, 'the operands cannot be filled'])),
-    };
-  const meter = meterOf(toolchain.device);
-  const failed = new Map(
-    meter.isVerifiedAlone(toolchain.device)
-      ? await failuresAlone(toolchain, workload, module, candidates)
-      : [],
-  );
-  const right = candidates.filter((name) => !failed.has(name));
   const seconds = new Map<string, readonly number[]>();
+  const modules = await loadedWith(toolchain, workload, module);
+  const reason = 'the operands cannot be filled';
+  if (modules === null) return { seconds, failed: new Map(candidates.map((name) => [name, reason])) };
+  const meter = meterOf(toolchain.device);
+  const isAlone = meter.isVerifiedAlone(toolchain.device);
+  const failed = new Map(isAlone ? await failuresAlone(toolchain, workload, module, candidates) : []);
+  const right = candidates.filter((name) => !failed.has(name));
   if (right.length === 0) return { seconds, failed };
   const all = right.flatMap((name) => functionNames(workload, name));
   const timings = await benchmark(toolchain, modules, all, options);

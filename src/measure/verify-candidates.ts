@@ -17,13 +17,9 @@ import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Comparison } from './verify.ts';
 
-/** Verdict on a candidate's results. */
+/** Verdict on a candidate's results. `maxError` is the largest absolute difference of an element from the default's. */
 export type Verification =
-  | {
-      readonly outcome: 'right';
-      /** Largest absolute difference of an element from the default's. */
-      readonly maxError: number;
-    }
+  | { readonly outcome: 'right'; readonly maxError: number }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
 
 /** In bytes. A process can hold its operands twice, so processes with larger operands run one at a time. */
@@ -60,10 +56,7 @@ export async function verifyCandidates(
   const run = (...of: Parameters<typeof outputsOf>) =>
     isLarge ? oneAtATime.run(() => outputsOf(...of)) : outputsOf(...of);
 
-  const verifyOn = async (
-    values: Values,
-    isGuarded: boolean,
-  ): Promise<ReadonlyMap<string, Verification> | null> => {
+  const verifyOn = async (values: Values, isGuarded: boolean) => {
     const [modules, guardedModules] = await Promise.all(
       [module, guards?.module ?? module].map((one) => loadedWith(toolchain, workload, one, values)),
     );

@@ -105,11 +105,8 @@ async function harmlessOf(
   const bestOf = async (some: readonly string[], beside: readonly string[]) => {
     const together = (part: readonly string[]) =>
       keys.filter((key) => part.includes(key) || beside.includes(key));
-    const { subset } = await bestSubset(
-      some,
-      LEAST_RATIO,
-      async (part) => (await score(together(part))) ?? 0,
-    );
+    const scoreOf = async (part: readonly string[]) => (await score(together(part))) ?? 0;
+    const { subset } = await bestSubset(some, LEAST_RATIO, scoreOf);
     return { harmless: together(subset), isKnown: true };
   };
   if (suspected!.length === 0 || others!.length === 0) return bestOf(keys, []);

@@ -164,8 +164,7 @@ export function programRuns(
     const timings = (await time(keys)).timed.flatMap(({ timing }) => timing ?? []);
     const slowest = timings.filter(isSlower).map((timing) => timing.ratio);
     if (slowest.length > 0) return Math.min(...slowest);
-    const isKnown =
-      timings.length === contests.length && timings.every((timing) => timing.ratio >= LEAST_RATIO);
+    const isKnown = timings.length === contests.length && timings.every((one) => one.ratio >= LEAST_RATIO);
     return isKnown ? 1 : null;
   };
 

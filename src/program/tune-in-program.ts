@@ -142,10 +142,8 @@ export async function tuneInRounds(
     ]);
     const compiledAt = clock();
     const modules = compiled.flatMap((one) => ('module' in one ? [one.module] : []));
-    const times =
-      modules.length === 0 && offered === null
-        ? []
-        : await bench.time([bench.stock, ...modules, ...(offered === null ? [] : [offered.stock])]);
+    const timed = offered === null ? modules : [...modules, offered.stock];
+    const times = timed.length === 0 ? [] : await bench.time([bench.stock, ...timed]);
     const before = times[0] ?? null;
     for (const [key, seconds] of before?.workloads ?? [])
       stock.set(key, [...(stock.get(key) ?? []), sumOf(seconds)]);

@@ -85,7 +85,7 @@ export interface Compared extends Omit<Verdict, 'timing'> {
  * @throws StoppedError when the signal fires
  */
 export const compareProgram = (contest: Contest, callSeconds: number): Promise<Compared> =>
-  inFolder(contest, async (folder) => {
+  inFolder(contest.folder, async (folder) => {
     let run = contest;
     const notCompared = (equal: false | null, reason: string): Compared => ({
       ...{ equal, reason, inputs: run.inputs },
@@ -123,11 +123,10 @@ export const compareProgram = (contest: Contest, callSeconds: number): Promise<C
  * @throws StoppedError when the signal fires
  */
 export const canRun = (contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> =>
-  inFolder(
-    contest,
-    async (folder) =>
-      !('failure' in (await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds))),
-  );
+  inFolder(contest.folder, async (folder) => {
+    const run = await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds);
+    return !('failure' in run);
+  });
 
 /**
  * Largest absolute change of each of stock's results when its inputs are rounded; null if stock cannot be run.
@@ -137,7 +136,7 @@ export const roundingOf = (
   contest: Omit<Contest, 'tuned'>,
   callSeconds: number,
 ): Promise<readonly number[] | null> =>
-  inFolder(contest, async (folder) => {
+  inFolder(contest.folder, async (folder) => {
     const inputs = await roundedInputs(contest.inputs, contest.roundsTo ?? [], folder);
     const run = (given: Omit<Contest, 'tuned'>, prefix: string) =>
       runProgram(given, contest.stock, join(folder, prefix), callSeconds);
@@ -152,10 +151,7 @@ export const roundingOf = (
   });
 
 /** Runs an action with a folder for results, and removes the folder. */
-async function inFolder<T>(
-  { folder }: Pick<Contest, 'folder'>,
-  action: (folder: string) => Promise<T>,
-): Promise<T> {
+async function inFolder<T>(folder: string, action: (folder: string) => Promise<T>): Promise<T> {
   const own = await mkdtemp(join(folder, 'results-'));
   try {
     return await action(own);

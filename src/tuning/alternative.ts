@@ -24,9 +24,8 @@ export function finalistsOf(ranks: Ranks, count: number): Rated[] {
 export function alternativeOf(best: TuningResult, raced: Race, searched: Searched): TuningResult | null {
   const { configuration, evidence } = best;
   if (isDefault(configuration)) return null;
-  const standings = raced.standings.filter((one) =>
-    isAlternative({ configuration, ratio: evidence.ratio }, one),
-  );
+  const rated = { configuration, ratio: evidence.ratio };
+  const standings = raced.standings.filter((one) => isAlternative(rated, one));
   const alternative = decisionOf({ ...raced, standings }, searched);
   return isDefault(alternative.configuration) || alternative.evidence.low >= evidence.low
     ? null

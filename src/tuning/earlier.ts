@@ -72,12 +72,10 @@ function neighbourPoints(
   const points = near.slice(0, NEAREST).flatMap(({ workload, trials }) => {
     const from = spaceOf(workload);
     const best = trials.filter(({ configuration }) => !isDefault(configuration)).slice(0, OF_EACH);
-    return best.map(({ configuration }) => carried(configuration, from, own));
+    const all = best.map(({ configuration }) => carried(configuration, from, own));
+    return all.filter((point) => point !== null);
   });
-  return legalPoints(
-    points.filter((point) => point !== null),
-    (point) => own.configurationAt(point),
-  );
+  return legalPoints(points, (point) => own.configurationAt(point));
 }
 
 /** Input of a new search. */

@@ -29,9 +29,7 @@ export class Ranks {
   observe({ contestants, processes }: Pick<Batch, 'contestants' | 'processes'>): void {
     const isLinked = processes.every(({ defaultSeconds }) => defaultSeconds === null);
     const linkKey = this.#link && configurationKey(this.#link);
-    const linkName = contestants.find(
-      ({ configuration }) => configurationKey(configuration) === linkKey,
-    )?.name;
+    const linkName = contestants.find((one) => configurationKey(one.configuration) === linkKey)?.name;
     const linked = linkName === undefined || !isLinked ? null : this.#medians(this.#link!);
     const defaults: (readonly number[])[] = [];
     for (const { defaultSeconds, seconds } of processes) {

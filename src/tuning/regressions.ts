@@ -48,12 +48,9 @@ export function recordedChanges(
     const { workload, target, device, evidence } = record;
     const ratio = evidence.defaultSeconds / old.defaultSeconds;
     const doubt = (1 + evidence.noiseFloor) * (1 + old.noiseFloor);
-    return [
-      {
-        ...{ workload, target, device, ratio, low: ratio / doubt, high: ratio * doubt },
-        ...{ oldSeconds: old.defaultSeconds, newSeconds: evidence.defaultSeconds, source: 'recorded' },
-      },
-    ];
+    const interval = { ratio, low: ratio / doubt, high: ratio * doubt };
+    const seconds = { oldSeconds: old.defaultSeconds, newSeconds: evidence.defaultSeconds };
+    return [{ workload, target, device, ...interval, ...seconds, source: 'recorded' }];
   });
 }
 

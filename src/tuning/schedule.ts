@@ -96,10 +96,8 @@ export function nextStep(
   // A single search has the time for finals even if it seems to have found nothing.
   const hopeful = isAlone ? began : began.filter(isHopeful);
   const kept = isAlone ? began : promising(began, standings);
-  const ended = best(
-    kept.filter(({ isOver }) => isOver),
-    foundSaving,
-  );
+  const over = kept.filter(({ isOver }) => isOver);
+  const ended = best(over, foundSaving);
   if (ended !== null) return { kind: 'finals', index: ended.index };
   const total = secondsOfAll(standings);
   const isFirst = standings.every(({ batches }) => batches === 0);
@@ -122,10 +120,8 @@ export function nextStep(
   // spent by something that took longer than expected.
   const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
   const isLarge = (one: Standing) => foundSaving(one) >= LARGE_FOUND_SHARE * total;
-  const found = best(
-    mayDecide ? hopeful : hopeful.filter(isLarge),
-    (one) => foundSaving(one) / one.finalsSeconds,
-  );
+  const decidable = mayDecide ? hopeful : hopeful.filter(isLarge);
+  const found = best(decidable, (one) => foundSaving(one) / one.finalsSeconds);
   if (found !== null) return { kind: 'finals', index: found.index };
   const hopeless = began.find((one) => !hopeful.includes(one));
   return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };
@@ -147,15 +143,11 @@ export function compiledAtOnce(
   isAlone = standings.length === 1,
 ): number[] {
   const chosen = [first.index];
+  const secondsOf = ({ batchSeconds, finalsSeconds }: Standing) =>
+    (first.kind === 'batch' ? batchSeconds : 0) + finalsSeconds;
   while (chosen.length < most) {
     const rest = standings.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
-    const taken = sumOf(
-      chosen
-        .map((i) => standings[i]!)
-        .map(({ batchSeconds, finalsSeconds }) =>
-          first.kind === 'batch' ? batchSeconds + finalsSeconds : finalsSeconds,
-        ),
-    );
+    const taken = sumOf(chosen.map((i) => secondsOf(standings[i]!)));
     const step = nextStep(rest, secondsLeft - taken, mayGoOn, isAlone);
     if (step?.kind !== first.kind) break;
     chosen.push(step.index);

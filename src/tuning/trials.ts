@@ -57,7 +57,6 @@ export const runsOf = (
 ): Run[] =>
   contestants.flatMap(({ name, configuration }): Run[] => {
     const seconds = all.get(name);
-    return seconds === undefined
-      ? []
-      : [{ configuration, stage, batch, placement, build, seconds, defaultSeconds }];
+    if (seconds === undefined) return [];
+    return [{ configuration, stage, batch, placement, build, seconds, defaultSeconds }];
   });

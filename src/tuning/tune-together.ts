@@ -119,11 +119,9 @@ export async function tuneTogether<P extends Part>(
       });
       for (const [i, index] of chosen.entries()) {
         const own = standings[index]!;
-        const room =
-          own.batches === 0
-            ? firstSeconds
-            : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
-        await ready[i]?.(Math.max(LEAST_TIMING_SECONDS, room), preparedSeconds);
+        const left = end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+        const seconds = Math.max(LEAST_TIMING_SECONDS, own.batches === 0 ? firstSeconds : left);
+        await ready[i]?.(seconds, preparedSeconds);
       }
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {

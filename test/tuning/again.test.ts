@@ -1,4 +1,4 @@
-// What was tuned is not tuned again and again, whatever older claims there are.
+// Repeated searches of one workload, beside claims of earlier ones.
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
@@ -53,8 +53,8 @@ const put = (configuration: Configuration, evidence: Partial<Evidence>) => {
 };
 const record = () => recordOf(store, subject)!;
 
-test('a search that could choose from everything counts, whoever wins', async () => {
-  // Of a search that knew nothing else, and surer than anything that is found here.
+test('a search of all families counts, even if an earlier claim wins', async () => {
+  // The earlier search had only tiles. Its gain is surer than any gain here.
   put(first!, { families: ['tile'], low: 5, ratio: 6, high: 7, processes: 99 });
   expect(lacksFamily(record().evidence, families)).toBe(true);
   const result = await tune({ gainOf: () => 1 });
@@ -62,32 +62,32 @@ test('a search that could choose from everything counts, whoever wins', async ()
   expect(lacksFamily(record().evidence, families)).toBe(false);
 });
 
-describe('a search within what a user allows', () => {
+describe('a search of a space that the user restricts', () => {
   const only = { vector_m: [4, 8], data_tiling: [0] };
   const restricted: SpaceOptions = { ...options, only };
   const within = (machine: Machine) =>
     tuneWorkload(syntheticBench(machine), store, { ...job, options: restricted });
 
-  test('decides among that, and is no search of the whole space', async () => {
+  test('decides among the allowed values, and is no search of the whole space', async () => {
     const result = (await within({ gainOf: (one) => (one.kind === 'tile' ? 1.5 : 2) }))!;
     expect(result.evidence).toMatchObject({ families: [], complete: false });
     const rows = result.configuration.kind === 'tile' ? result.configuration.vectorCommonParallel[0] : 0;
     expect([4, 8]).toContain(rows);
     expect(lacksFamily(record().evidence, families)).toBe(true);
-    // The same user asks for the same again.
+    // For the same restriction the search is complete.
     expect(lacksFamily(record().evidence, llvmCpu.familiesOf(shape, restricted))).toBe(false);
     await tune({ gainOf: (one) => (one.kind === 'tile' ? 1.5 : 2) });
     expect(lacksFamily(record().evidence, families)).toBe(false);
     expect(record().configuration.kind).toBe('data-tile');
   });
 
-  test('that finds nothing is not the end of it for builds', async () => {
+  test('that finds nothing leaves the search unfinished for builds', async () => {
     await within({ gainOf: () => 1 });
     expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION, evidence: { complete: false } });
     expect(isUnfinished(record(), 1000)).toBe(true);
   });
 
-  test('tries all of that once more when it is asked for again', async () => {
+  test('tries all allowed values again if the user asks again', async () => {
     const count = () => store.trials(subject).length;
     await within({ gainOf: () => 1 });
     const before = count();
@@ -96,21 +96,21 @@ describe('a search within what a user allows', () => {
   });
 });
 
-test('what comes back is what the next build gets', async () => {
+test('the result is the record of the next build', async () => {
   put({ ...TILE, peeling: false }, { low: 9, ratio: 9, high: 9 });
   const result = await tune({ gainOf: (one) => (isSame(one, second!) ? 1.5 : 1) });
   expect(result.evidence.low).toBe(9);
   expect(result.configuration).toEqual(record().configuration);
 });
 
-describe('a default that nothing was found to be better than', () => {
+describe('a default without a faster configuration', () => {
   const unfinished = () => isUnfinished(record(), 1000);
 
-  test('is gone on with only as long as it adds up, though older evidence is better', async () => {
+  test('is searched further until the searches together had the time of the build, even if older evidence is better', async () => {
     put(DEFAULT_CONFIGURATION, { ...NOTHING, complete: false, processes: 99, tuningSeconds: 5 });
     const before = record();
     let searches = 0;
-    // Neither ends: its time is up after each batch.
+    // No search ends, because the time is up after each batch.
     while (isUnfinished(record(), 20)) {
       const spent = record().evidence.tuningSeconds;
       await tuneWorkload(syntheticBench({ gainOf: () => 1 }), store, { ...job, budgetSeconds: 2 });
@@ -121,7 +121,7 @@ describe('a default that nothing was found to be better than', () => {
     expect(record().evidence.trials).toBeGreaterThan(before.evidence.trials);
   });
 
-  test('is done with once a search has come to its end, however little that has measured', async () => {
+  test('is final after a search that came to its end, even with few processes', async () => {
     put(DEFAULT_CONFIGURATION, { ...NOTHING, complete: false, processes: 99 });
     expect(unfinished()).toBe(true);
     await tune({ gainOf: () => 1 });
@@ -130,10 +130,10 @@ describe('a default that nothing was found to be better than', () => {
   });
 });
 
-describe('what won before', () => {
+describe('an earlier winner', () => {
   const winsThen = (one: Configuration) => (isSame(one, first!) ? 1.5 : 1);
 
-  test('and is no faster when it is timed again does not go on winning', async () => {
+  test('that is no faster in new finals loses its record', async () => {
     const won = await tune({ gainOf: winsThen });
     expect(won.configuration).toEqual(first);
     const machine: Machine = {
@@ -147,7 +147,7 @@ describe('what won before', () => {
     expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION });
   });
 
-  test('is judged by all finals that it was in', async () => {
+  test('is judged by all its finals', async () => {
     const won = await tune({ gainOf: winsThen });
     const again = await tune({
       gainOf: (one, occasion) => {
@@ -172,7 +172,7 @@ describe('what won before', () => {
   });
 });
 
-test('finals of several searches are told apart by where their processes begin again', () => {
+test('finals of several searches are separated where the numbers of processes start again', () => {
   const other = { ...RUN, configuration: DEFAULT_CONFIGURATION };
   const runs = [0, 1, 2, 0, 1].map(
     (batch, i) => ({ ...RUN, batch, placement: i % 2 ? 'packed' : 'apart', build: 0 }) as const,

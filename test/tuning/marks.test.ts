@@ -1,5 +1,5 @@
 // @module-tag slow
-// Configurations that are marked: neither tried again nor decided for.
+// Marked configurations are neither tried nor chosen.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { coordinateDescent } from '../../src/search/descent.ts';
@@ -43,7 +43,7 @@ function prepare() {
 const marks = (configurations: readonly Configuration[]) =>
   configurations.map((configuration) => ({ ...MARK, configuration }));
 
-test('a marked configuration is not tried again, however fast it was', async () => {
+test('a marked configuration is not tried again, even if it was the fastest', async () => {
   const { folder, store } = prepare();
   const [first, fifth] = [space.starts[0]!, space.starts[5]!].map((start) => space.configurationAt(start)!);
   const marked = [first!, fifth!, DATA_TILE_CONFIGURATION];
@@ -59,12 +59,12 @@ test('a marked configuration is not tried again, however fast it was', async () 
   const keys = marked.map(configurationKey);
   for (const { configuration } of tried) expect(keys).not.toContain(configurationKey(configuration));
   expect(result!.configuration.kind).toBe('tile');
-  // What is marked was there to choose from all the same.
+  // The family of a marked configuration was part of the space.
   expect(result!.evidence.families).toEqual(['data-tile', 'tile']);
   store.close();
 });
 
-test('a configuration that is marked while its search goes on does not win', async () => {
+test('a configuration that is marked during its search does not win', async () => {
   const { folder, store } = prepare();
   const result = await tuneWith(fakeTools(folder), store, {
     ...job,
@@ -90,7 +90,7 @@ test('a configuration whose output is wrong is marked, and one that did not run 
   expect(store.marks(subject)).toMatchObject([
     { configuration: failed[0]!.configuration, kind: 'wrong-result', reason: failed[0]!.message },
   ]);
-  // The third finalist.
+  // The third finalist wins.
   expect(result!.configuration.kind).toBe('tile');
   store.close();
 });

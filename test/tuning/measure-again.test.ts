@@ -1,4 +1,4 @@
-// Records measured again, on a made-up machine.
+// Records are measured again on a simulated machine.
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
@@ -49,7 +49,7 @@ describe('a record that is measured again', () => {
     });
     const { configuration, evidence } = record();
     expect(configuration).toEqual(TILE);
-    // What was written takes the place of what there was.
+    // The new claim replaces the old one.
     expect(evidence.processes).toBeGreaterThan(16);
     expect(evidence.ratio).toBeCloseTo(ratio, 1);
     expect(store.runs(subject)).not.toEqual([]);
@@ -61,13 +61,13 @@ describe('a record that is measured again', () => {
     expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION, evidence: { complete: false } });
   });
 
-  test('is what it was when the machine is too busy to tell', async () => {
+  test('does not change if the machine is too busy to decide', async () => {
     const before = record();
     expect(await again(syntheticBench(at(1.2, 0.4)))).toMatchObject({ drift: 'busy' });
     expect(record()).toEqual(before);
   });
 
-  test('and is wrong is marked', async () => {
+  test('and has a wrong result is marked', async () => {
     const failed = [{ configuration: TILE, outcome: 'wrong-result', reason: 'it differs' }] as const;
     const sound = syntheticBench(at(1));
     const bench: Bench = {

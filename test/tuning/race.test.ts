@@ -1,4 +1,4 @@
-// Races of made-up finalists.
+// Races of simulated finalists.
 import { expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -20,13 +20,13 @@ const tile = (i: number): TileConfiguration => ({
   peeling: false,
 });
 
-/** The ninth asks something of the whole program. */
+/** The ninth configuration changes the whole program. */
 const configuration = (i: number): Configuration => (i === 9 ? DATA_TILE_CONFIGURATION : tile(i));
 
 /** Ratio of a finalist in a process, or how it fails. */
 type Runner = (process: number, stratum: Stratum) => number | string;
 
-/** Finals of a default of 1 ms; notes who was timed in which process, those that were done again included. */
+/** Finals of a default of 1 ms, with the contestants of each process, repeated processes included. */
 function finalsOf(runners: readonly Runner[], change: Partial<Field> = {}) {
   const timed: string[][] = [];
   const strata: Stratum[] = [];
@@ -92,16 +92,16 @@ test('placements that are alike count once', async () => {
   ]);
 });
 
-test('those that cannot win any more are dropped, and the others go on', async () => {
+test('finalists that cannot win any more are dropped, and the others go on', async () => {
   const { finals, timed } = finalsOf([about(0.8), about(1.06, 0.03), about(1.065, 0.03, 2)]);
   await race(finals, always);
   expect(timed[2]).toEqual(['f0', 'f1', 'f2']);
   expect(timed[3]).toEqual(['f1', 'f2']);
 });
 
-test('the best of the other sort goes on for a while, until it is known to be faster, too', async () => {
+test('the best of the other kind is timed for some more processes, until it is known to be faster, too', async () => {
   const packed = { name: 'f9', configuration: configuration(9), maxError: 0 };
-  /** A tile, and what asks something of the program. */
+  /** A tile, and a configuration that changes the program. */
   const both = (tiled: Runner, whole: Runner) => {
     const { finals, timed } = finalsOf([tiled, ...Array<Runner>(8).fill(tiled), whole]);
     return { finals: { ...finals, contestants: [finals.contestants[0]!, packed] }, timed };
@@ -114,20 +114,20 @@ test('the best of the other sort goes on for a while, until it is known to be fa
     const sure = tiled === unsure ? 'f9' : 'f0';
     const { finals, timed } = both(tiled, whole);
     const raced = await race(finals, always);
-    // Alone it would have been decided after four.
+    // Alone, each would be decided after four processes.
     expect(timed.length).toBeGreaterThan(4);
     expect(timed.length).toBeLessThanOrEqual(8);
     expect(timed.every((names) => names.includes(sure) && names.length === 2)).toBe(true);
     expect(winner(raced!)!.ratio).toBeGreaterThan(1.9);
     expect(raced!.standings.every(({ verdict }) => verdict === 'claim')).toBe(true);
   }
-  // What is far behind alone is no use in a program.
+  // A configuration that is far behind alone is not kept for the program.
   const { finals, timed } = both(about(2.4), about(1.5, 0.25));
   await race(finals, always);
   expect(timed.length).toBe(3);
 });
 
-test('nothing to find ends it soon', async () => {
+test('a race without a gain ends soon', async () => {
   const { finals, timed } = finalsOf([about(1), about(0.9)]);
   const raced = await race(finals, always);
   expect(timed).toHaveLength(3);
@@ -135,13 +135,13 @@ test('nothing to find ends it soon', async () => {
   expect(isOpen(raced!)).toBe(false);
 });
 
-test('a second one that passes every test is not lost to a better one that does not', async () => {
+test('a finalist that passes every test wins against a better one that does not', async () => {
   const lucky: Runner = (process, { build }) => (build === 0 ? 2.2 : 0.99) * (1 + 0.001 * (process % 3));
   const { finals } = finalsOf([lucky, about(1.2)]);
   expect(winner((await race(finals, always))!)).toMatchObject({ configuration: configuration(1) });
 });
 
-test('a finalist that crashes is out, and the process is done again for the others', async () => {
+test('a finalist that crashes is out, and its process is repeated for the others', async () => {
   const crashing: Runner = (process) => (process === 2 ? 'ended by SIGSEGV' : 3);
   const slow: Runner = (process) => (process === 1 ? 'took longer than 30.0 s' : 3);
   const { finals, timed, strata } = finalsOf([crashing, about(1.4), slow]);
@@ -175,7 +175,7 @@ test('a race that stays undecided is open, whether the machine is busy or not', 
   }
 });
 
-test('a default that cannot be timed ends it', async () => {
+test('a default that cannot be timed ends the race', async () => {
   const { finals, timed } = finalsOf([about(2)]);
   const never: Field = {
     ...finals,
@@ -191,7 +191,7 @@ test('without finalists the default is timed alone', async () => {
   expect(await race(finals, always)).toMatchObject({ standings: [], processes: 3, defaultSeconds: 0.001 });
 });
 
-test('what two more processes make plain gets them, whoever waits for the time', async () => {
+test('a claim that two more processes are likely to make gets them after the time is up', async () => {
   const ended = async (ratio: number) => {
     const { finals } = finalsOf([about(ratio, 0.08)]);
     const raced = await race(finals, () => false);
@@ -201,7 +201,7 @@ test('what two more processes make plain gets them, whoever waits for the time',
   expect(await ended(1.2)).toEqual({ processes: 3, isFaster: false });
 });
 
-test('what is quick gets a few more where all of them show the same small gain', async () => {
+test('quick finalists get a few more processes if all processes show the same small gain', async () => {
   const ended = async (ratio: number, leastProcesses: number) => {
     const { finals } = finalsOf([about(ratio, 0.02)]);
     const raced = await race({ ...finals, leastProcesses }, () => false);
@@ -215,7 +215,7 @@ test('what is quick gets a few more where all of them show the same small gain',
   expect(await ended(1.03, 4)).toEqual({ processes: 4, isFaster: false });
 });
 
-test('a gain that all have shown, but each another one, gets more of them before it is given up', async () => {
+test('a gain whose size differs in each process gets more processes before it is given up', async () => {
   const gains = [2.8, 9, 3.5, 14, 6.2, 3, 5, 4];
   const { finals } = finalsOf([(process) => gains[process % gains.length]!]);
   const raced = await race(finals, () => false);
@@ -223,7 +223,7 @@ test('a gain that all have shown, but each another one, gets more of them before
   expect(raced!.processes).toBeLessThan(8);
 });
 
-test('where the default is slow in one placement, times and gain are those of the other one', async () => {
+test('if the default is slow in one placement, times and gain are those of the other placement', async () => {
   const aliasing: Runner = (process, { placement }) =>
     about(placement === 'packed' ? 6 : 1.7)(process, { placement, build: 0 });
   const { finals } = finalsOf([aliasing]);

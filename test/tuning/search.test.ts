@@ -1,5 +1,5 @@
 // @module-tag slow
-// Searches on a machine that is made up: what is tried, compared and decided.
+// Searches on a simulated machine: trials, comparisons and decisions.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
@@ -45,11 +45,11 @@ async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
   return { result: result!, bench, store, path };
 }
 
-/** Trials of all batches but the first: the best so far is in each of them once more. */
+/** Trials of all batches but the first. Each of them also times the best so far again. */
 const others = (batches: readonly (readonly Configuration[])[]) =>
   batches.slice(1).reduce((sum, batch) => sum + batch.length - 1, 0);
 
-/** All alike but for one. */
+/** One configuration has a gain, all others have none. */
 const best =
   (configuration: Configuration, gain: number): Machine['gainOf'] =>
   (one) =>
@@ -61,7 +61,7 @@ test('the best so far is timed again in every batch', async () => {
   for (const batch of bench.batches) expect(batch.filter((one) => isSame(one, first!))).toHaveLength(1);
 });
 
-test('one that was lucky when it was first timed does not keep the search or the finals from the best', async () => {
+test('a lucky first timing hides the best neither from the search nor from the finals', async () => {
   const { bench, result } = await tune({
     gainOf: (one, occasion) => {
       if (isSame(one, first!)) return 'batch' in occasion && occasion.batch === 0 ? 3 : 0.9;
@@ -69,7 +69,7 @@ test('one that was lucky when it was first timed does not keep the search or the
     },
   });
   expect(result.configuration).toEqual(second);
-  // From the batch on in which luck showed.
+  // The second timing has exposed the luck.
   for (const batch of bench.batches.slice(3)) expect(batch.some((one) => isSame(one, second!))).toBe(true);
 });
 
@@ -79,7 +79,7 @@ test.each([false, true])(
     const { result, store } = await tune({
       isSlow,
       gainOf: best(second!, 1.3),
-      // Later batches are faster, each of them.
+      // Each batch is faster than the one before.
       defaultSeconds: (occasion) => ['batch' in occasion ? 0.01 / (1 + occasion.batch) : 0.01],
     });
     expect(result.configuration).toEqual(second);
@@ -89,7 +89,7 @@ test.each([false, true])(
   },
 );
 
-test('a new shape begins with the best of shapes that are like it, where it has no trials itself', async () => {
+test('a shape without trials begins with the best configurations of near shapes', async () => {
   const { bench: alone } = await tune({ gainOf: () => 1 });
   const at = (n: number) => space.configurationAt(space.starts[0]!.with(0, n));
   const last = space.knobs[0]!.values.length - 1;
@@ -109,11 +109,11 @@ test('a new shape begins with the best of shapes that are like it, where it has 
   };
   const isIn = (batch: readonly Configuration[]) => batch.some((one) => isSame(one, rare));
   expect(isIn(await firstBatchBeside(512, () => 1))).toBe(true);
-  // Too far away.
+  // This shape is too far away.
   expect(isIn(await firstBatchBeside(8192, () => 1))).toBe(false);
 });
 
-test('a decision can be made again from what is stored', async () => {
+test('the stored runs give the same decision again', async () => {
   const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second!, 1.15) });
   const runs = store.runs(subject);
   const ranks = new Ranks();
@@ -138,7 +138,7 @@ test('a decision can be made again from what is stored', async () => {
   expect(finalists[replayed.findIndex((one) => one.ratio === ratio)]).toEqual(result.configuration);
 });
 
-test('a search is complete when the strategy has nothing to propose and all else was tried', async () => {
+test('a search is complete after the last proposal of the strategy and all alternatives', async () => {
   const { result, bench } = await tune(
     { gainOf: () => 1.5 },
     {
@@ -151,8 +151,8 @@ test('a search is complete when the strategy has nothing to propose and all else
   expect(result.evidence.complete).toBe(true);
 });
 
-describe('a search that found nothing and did not end', () => {
-  /** One batch, on a clock on which each look takes a second. */
+describe('an unfinished search without a gain', () => {
+  /** One batch. Each call of the clock advances it by a second. */
   async function begun() {
     const { store, path, ...first } = await tune({ gainOf: () => 1 });
     let seconds = 0;
@@ -166,12 +166,12 @@ describe('a search that found nothing and did not end', () => {
     return { store, first, evidence, goOn };
   }
 
-  test('is gone on with: nothing but its best is tried again, and what was spent adds up', async () => {
+  test('is continued: only its best configurations are tried again, and trials and seconds add up', async () => {
     const { store, first, evidence, goOn } = await begun();
     const before = new Set(store.trials(subject).map(({ configuration }) => configurationKey(configuration)));
     const { bench, result } = await goOn({ gainOf: () => 1 });
     const again = bench.batches[0]!.filter((one) => before.has(configurationKey(one)));
-    // Four seeds, and what no point leads to.
+    // Four seeds, and the alternatives.
     expect(again).toHaveLength(4 + space.alternatives.length);
     for (const batch of bench.batches.slice(1))
       expect(batch.filter((one) => before.has(configurationKey(one))).length).toBeLessThanOrEqual(1);
@@ -182,7 +182,7 @@ describe('a search that found nothing and did not end', () => {
     expect(store.allRecords()).toMatchObject([{ evidence: result.evidence }]);
   });
 
-  test('is begun anew where it found something, or came to its end', async () => {
+  test('is repeated from the start if it found something, or came to its end', async () => {
     const { store } = await tune({ gainOf: () => 1 });
     const bench = syntheticBench({ gainOf: () => 1 });
     const result = await tuneWorkload(bench, store, job);
@@ -193,7 +193,7 @@ describe('a search that found nothing and did not end', () => {
   });
 });
 
-test('gains of 5% are found, and none where there is none, on a machine whose timings differ by 2%', async () => {
+test('with timings that differ by 2%, gains of 8% are found, and no gain is invented', async () => {
   let found = 0;
   for (let seed = 1; seed <= 20; seed++) {
     const machine = { spread: 0.02, seed };

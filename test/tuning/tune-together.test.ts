@@ -1,5 +1,5 @@
 // @module-tag slow
-// Several searches within one budget, on a machine that is made up.
+// Several searches within one budget, on a simulated machine.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
@@ -19,13 +19,13 @@ import { syntheticBench, type SyntheticBench } from './synthetic-bench.ts';
 interface Operation {
   readonly m: number;
   readonly seconds: number;
-  /** Of everything but the default. */
+  /** Gain of every configuration but the default. */
   readonly gain: number;
-  /** What the program was seen to take for it. */
+  /** Measured seconds of the operation in the program. */
   readonly programSeconds?: number;
 }
 
-/** What batches, and the preparation of finals, take on the clock, in seconds. */
+/** Seconds of a batch, and of the preparation of finals. */
 const BATCH = 2;
 const PREPARATION = 3;
 
@@ -90,7 +90,7 @@ function program(
   return { store, tune, log };
 }
 
-test('batches of several searches are compiled at once, and nothing is timed meanwhile', async () => {
+test('batches of several searches are compiled at once, and nothing is timed during a compile', async () => {
   const operations = [1, 2, 3].map((i) => ({ m: 64 * i, seconds: 0.1 * i, gain: 1.5 }));
   const { tune, log } = program(operations, 1000, { compilesAtOnce: 2 });
   const { results } = await tune();
@@ -111,11 +111,11 @@ test('batches of several searches are compiled at once, and nothing is timed mea
     }
 });
 
-test('what the program takes most of its time for comes first, whatever looks like much work', async () => {
+test('the operation with most of the measured time comes first, even if another has more arithmetic', async () => {
   const operations = [
     { m: 64, seconds: 0.01, gain: 1.5, programSeconds: 0.05 },
     { m: 512, seconds: 0.01, gain: 1.5, programSeconds: 0.001 },
-    // It is not seen in the program: by its work it takes half as long as the first.
+    // It was not timed in the program. Its estimate by arithmetic is half of the first one's time.
     { m: 32, seconds: 0.01, gain: 1.5 },
   ];
   const { tune, log } = program(operations, 1000);
@@ -126,7 +126,7 @@ test('what the program takes most of its time for comes first, whatever looks li
 
 const sizes = ({ batches }: SyntheticBench) => batches.map((batch) => batch.length);
 
-test('what most of the time is spent in is searched for longest, and all of it is decided', async () => {
+test('the operation with most of the time is searched longest, and all are decided', async () => {
   const { tune } = program(
     [
       { m: 64, seconds: 0.001, gain: 1.5 },
@@ -145,16 +145,16 @@ test('what most of the time is spent in is searched for longest, and all of it i
   expect(seconds).toBeLessThanOrEqual(60);
 });
 
-test('of a program of many parts each gets a short look', async () => {
+test('each part of a program with many parts gets a short search', async () => {
   const operations = Array.from({ length: 25 }, (_, i) => ({ m: 16 * (i + 40), seconds: 0.1, gain: 0.9 }));
   const { parts } = await program(operations, 60).tune();
   const first = parts.flatMap(({ bench }) => sizes(bench).slice(0, 1));
   expect(first.length).toBeGreaterThan(20);
-  // With data tiling.
+  // Data tiling is one of them.
   expect(Math.max(...first)).toBeLessThanOrEqual(5);
 });
 
-test('nobody waits for a decision that nothing depends on', async () => {
+test('a default without a rival is decided without finals', async () => {
   const { tune, store } = program(
     [
       { m: 64, seconds: 0.1, gain: 0.9 },
@@ -176,7 +176,7 @@ test.each([
   [false, 5, 15],
   [true, 1, 3],
 ])(
-  'and such a decision says how often the default was timed (slow: %s)',
+  'a decision without finals has the number of timings of the default (slow: %s)',
   async (isSlow, processes, repetitions) => {
     const operations = [64, 512].map((m) => ({ m, seconds: 0.1, gain: 0.9 }));
     const { results } = await program(operations, 1000, { isSlow }).tune();
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test('what does not fit into the budget is left to the next build, which begins with what was found', async () => {
+test('operations that do not fit into the budget are left to the next build', async () => {
   const operations = [1, 2, 3, 4].map((i) => ({ m: 64 * i, seconds: 0.1, gain: 1.5 }));
   const { tune, store } = program(operations, 14);
   const first = await tune();
@@ -194,7 +194,7 @@ test('what does not fit into the budget is left to the next build, which begins 
   expect(store.allRecords()).toHaveLength(first.results.size);
 });
 
-test('when it is told to finish, it decides for what is under way', async () => {
+test('after the signal to finish, no new search begins', async () => {
   const finish = new AbortController();
   const { tune } = program(
     [

@@ -56,7 +56,7 @@ function openStore() {
   return store;
 }
 
-/** @param executable what candidates are compiled by; what lies beside it measures them */
+/** @param executable the compiler of candidates; the runtime's tools lie beside it */
 async function toolsOf(executable = compiler.executable): Promise<Toolchain> {
   const workDirectory = join(temporaryDirectory(), 'work', 'tuning-test');
   mkdirSync(workDirectory, { recursive: true });
@@ -71,7 +71,7 @@ async function toolsOf(executable = compiler.executable): Promise<Toolchain> {
   };
 }
 
-/** For what does not depend on what is measured. */
+/** Tools for tests that do not depend on the timings. */
 const simulated = () => toolsOf(simulatedTools(temporaryDirectory()));
 
 /** All tiles are 1.5 times as fast as the default. */
@@ -99,7 +99,7 @@ describe('tuning a workload', () => {
     return result!.evidence;
   };
 
-  test('keeps every trial, the default among them, and a record that is verified', async () => {
+  test('keeps every trial, with that of the default, and a verified record', async () => {
     const tools = await toolsOf();
     // With a workgroup for each element the default is many times slower than tiles, on every machine and under any load.
     const flags = [...tools.flags, '--iree-llvmcpu-distribution-size=1'];
@@ -108,11 +108,11 @@ describe('tuning a workload', () => {
     expect(maxError).toBeLessThan(1e-4);
   });
 
-  test('keeps a record that is beyond doubt of what is faster', async () => {
+  test('keeps a record of a configuration that is surely faster', async () => {
     expect(await tuneShortly(await simulated())).toMatchObject({ complete: true, maxError: 0 });
   });
 
-  test('decides with what is known when it is told to finish', async () => {
+  test('decides by the trials so far after the signal to finish', async () => {
     const finish = new AbortController();
     const result = await tuneWorkload(bench(), openStore(), {
       ...job({ effort: DEFAULT_EFFORT }),
@@ -126,8 +126,8 @@ describe('tuning a workload', () => {
     expect(result!.evidence.trials).toBeLessThanOrEqual(DEFAULT_EFFORT.trialsPerBatch);
   });
 
-  test('decides with what is known when the budget is spent', async () => {
-    // Every look at the clock is a second later.
+  test('decides by the trials so far when the budget is spent', async () => {
+    // Each call of the clock advances it by a second.
     let seconds = 0;
     const clock = () => seconds++;
     const result = await tuneWorkload(
@@ -163,7 +163,7 @@ describe('tuning a workload', () => {
     expect(nothing).toBeNull();
     const space = llvmCpu.spaceOf(shape, SPACE);
     const own = space.starts.map((point) => space.configurationAt(point));
-    // The best four of both searches, before those that every search begins with.
+    // The best four of both searches come before the starts of the space.
     expect(starts.slice(4)).toEqual(own);
     expect(starts.slice(0, 4)).toContainEqual(first!.configuration);
   });
@@ -228,7 +228,7 @@ describe('tiles of packed operations', () => {
   };
   const backend = { ...llvmCpu, spaceOf: () => space };
   const options = { ...SPACE, following: true };
-  /** Has so many points to propose, one at a time. */
+  /** A strategy that proposes this number of points, one at a time. */
   const proposing = (points: number): StrategyFactory => {
     let left = points;
     return () => ({ name: 'few', propose: () => (left-- > 0 ? [[]] : []), observe: () => undefined });
@@ -240,7 +240,7 @@ describe('tiles of packed operations', () => {
     const store = openStore();
     const tools = await toolsOf();
     const effort = { ...DEFAULT_EFFORT, maxTrials, finalists: 1 };
-    // The compiler says what it packs. Only timings are made up.
+    // The real compiler packs. Only timings are simulated.
     const packing = {
       ...syntheticBench({ gainOf: ({ kind }) => (kind === 'data-tile' ? 2 : 0.1) }),
       textAfter: (configuration: Configuration, phase: string) =>

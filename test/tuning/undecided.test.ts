@@ -1,5 +1,5 @@
 // @module-tag slow
-// What tuning cannot decide about is noted, with the time that it had; what was interrupted is not.
+// Undecided workloads are noted with their budget; interrupted searches are not.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoppedError } from '../../src/measure/toolchain.ts';
@@ -26,7 +26,7 @@ const job: TuningJob = {
   clock: () => performance.now() / 1000,
 };
 
-/** Tunes with tools that do something else; says what is undecided then. */
+/** Tunes with scripted tools, and returns the notes about undecided workloads. */
 async function tune(deeds: Parameters<typeof fakeTools>[1], change: Partial<TuningJob> = {}) {
   const folder = temporaryDirectory();
   const store = openSqliteStore(join(folder, 'tuning.db'));
@@ -45,7 +45,7 @@ test.each([
   ],
   ['does not run', { benchmarkModule: 'exit 3' }, /^the default does not run: exit code 3$/, 5],
   [
-    'is too slow for the time that there is',
+    'is too slow for the budget',
     { benchmarkModule: 'case "$*" in *batch*) exec sleep 600;; esac' },
     /^the default is too slow .*: one run took longer than/,
     5,
@@ -56,34 +56,31 @@ test.each([
     /could not be measured/,
     5,
   ],
-])(
-  'a default that %s is undecided, with the time that there was',
-  async (_, deeds, reason, budgetSeconds) => {
-    const { result, undecided } = await tune(deeds, { budgetSeconds });
-    expect(result).toBeNull();
-    expect(undecided).toMatchObject([
-      { reason: expect.stringMatching(reason) as string, budgetSeconds, attempts: 1 },
-    ]);
-  },
-);
+])('a default that %s is undecided, and the note has the budget', async (_, deeds, reason, budgetSeconds) => {
+  const { result, undecided } = await tune(deeds, { budgetSeconds });
+  expect(result).toBeNull();
+  expect(undecided).toMatchObject([
+    { reason: expect.stringMatching(reason) as string, budgetSeconds, attempts: 1 },
+  ]);
+});
 
-test('a default that took too long while everything does leaves everything open', async () => {
+test('a slow default on a machine where everything is slow leaves no note', async () => {
   const { result, undecided } = await tune({ benchmarkModule: 'exec sleep 600' }, { budgetSeconds: 5 });
   expect(result).toBeNull();
   expect(undecided).toEqual([]);
 });
 
-test('what is decided is not undecided', async () => {
+test('a decided workload has no note', async () => {
   const { result, undecided } = await tune({});
   expect(result).not.toBeNull();
   expect(undecided).toEqual([]);
 });
 
-test('a search that is told to finish before it has begun leaves everything open', async () => {
+test('a search that ends before its first batch leaves no note', async () => {
   expect((await tune({}, { finishEarly: AbortSignal.abort() })).undecided).toEqual([]);
 });
 
-test('so does one that is stopped', async () => {
+test('a stopped search leaves no note', async () => {
   const folder = temporaryDirectory();
   const store = openSqliteStore(join(folder, 'tuning.db'));
   const stopped = { ...fakeTools(folder), signal: AbortSignal.abort() };

@@ -1,4 +1,4 @@
-// What won on another device of the same class: compared with the default once, instead of a search, on a made-up machine.
+// The winner of another device of the class is compared with the default once, instead of a search. The machine is simulated.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
@@ -25,7 +25,7 @@ const subject = subjectOf(256, { workloadForm: shape });
 const space = llvmCpu.spaceOf(shape, SPACE);
 const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
 const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
-/** No start of any search. */
+/** No search starts with this configuration. */
 const elsewhere = {
   ...(first as Extract<Configuration, { kind: 'tile' }>),
   vectorReduction: [0, 0, 2],
@@ -73,8 +73,8 @@ const gain =
   (one) =>
     isSame(one, elsewhere) ? ratio : 1;
 
-describe('what won on another device of the class', () => {
-  test('becomes a record of this device, with its own evidence and without a search, where it wins here', async () => {
+describe('the winner of another device of the class', () => {
+  test('becomes a record of this device, with its own evidence and without a search, if it is faster here', async () => {
     const { store, bench, result } = await tune({ gainOf: gain(1.4), spread: 0.01 });
     expect(bench.batches).toEqual([]);
     expect(result.configuration).toEqual(elsewhere);
@@ -83,12 +83,12 @@ describe('what won on another device of the class', () => {
     const { evidence } = record!;
     expect(evidence.ratio).toBeGreaterThan(1.3);
     expect(evidence.ratio).toBeLessThan(1.5);
-    // Of this machine, not of the other one.
+    // The time is that of this machine.
     expect(evidence.defaultSeconds).toBeCloseTo(0.01, 3);
-    // What the search over there could choose from.
+    // Families and completeness are those of the other device's search.
     expect(evidence).toMatchObject({ families: ['tile'], complete: true, trials: 1 });
     expect(evidence.processes).toBeGreaterThanOrEqual(3);
-    // Enough to decide again.
+    // The runs suffice to repeat the decision.
     const runs = store.runs(subject).filter(({ stage }) => stage === 'finals');
     expect(runs.filter(({ configuration }) => isSame(configuration, elsewhere))).toHaveLength(
       evidence.processes,
@@ -96,7 +96,7 @@ describe('what won on another device of the class', () => {
     expect(verifications(store)).toHaveLength(2);
   });
 
-  test('is where the search begins where it is no faster here', async () => {
+  test('is tried first by the search if it is no faster here', async () => {
     const machine: Machine = { gainOf: (one) => (isSame(one, second!) ? 1.5 : 1) };
     const { store, bench, result } = await tune(machine);
     expect(result.configuration).toEqual(second);
@@ -104,7 +104,7 @@ describe('what won on another device of the class', () => {
     expect(verifications(store)).toHaveLength(2);
   });
 
-  test('is no record where it is slower here, and nothing else is faster', async () => {
+  test('gets no record if it is slower here and nothing else is faster', async () => {
     const { store, result } = await tune({ gainOf: gain(0.8) });
     expect(result.configuration.kind).toBe('default');
     expect(store.allRecords()).toMatchObject([
@@ -112,7 +112,7 @@ describe('what won on another device of the class', () => {
     ]);
   });
 
-  test('is compared once, however many searches follow', async () => {
+  test('is compared once, even if several searches follow', async () => {
     const store = newStore();
     const lost = syntheticBench({ gainOf: () => 1 });
     const search = () => new WorkloadSearch(lost, store, job);
@@ -124,7 +124,7 @@ describe('what won on another device of the class', () => {
     expect(new WorkloadSearch(lost, store, { ...job, alike: other }).isVerifiable).toBe(true);
   });
 
-  test('is not compared where it is marked', async () => {
+  test('is not compared if it is marked', async () => {
     const store = newStore();
     store.addMarks(subject, [{ ...MARK, configuration: elsewhere }]);
     const { bench, result } = await tune({ gainOf: gain(2) }, store);
@@ -133,7 +133,7 @@ describe('what won on another device of the class', () => {
     expect(result.configuration.kind).toBe('default');
   });
 
-  test('is marked where its output is wrong here, and the search goes on without it', async () => {
+  test('is marked if its output is wrong here, and the search continues without it', async () => {
     const bench = syntheticBench({ gainOf: gain(2) });
     const wrong: SyntheticBench = {
       ...bench,
@@ -152,7 +152,7 @@ describe('what won on another device of the class', () => {
     expect(result.configuration.kind).toBe('default');
   });
 
-  test('is left to the search where the default cannot be measured', async () => {
+  test('is left to the search if the default cannot be measured', async () => {
     const bench = syntheticBench({ gainOf: gain(2) });
     let asked = 0;
     const late: SyntheticBench = {
@@ -165,10 +165,10 @@ describe('what won on another device of the class', () => {
   });
 });
 
-test('workloads of which nothing is known keep half of the time', async () => {
+test('workloads without any record keep half of the time', async () => {
   const store = newStore();
   let seconds = 0;
-  // Each look at the clock takes a second.
+  // Each call of the clock advances it by a second.
   const clock = () => seconds++;
   const parts = Array.from({ length: 40 }, (_, m) => {
     const form = matmul(64 + m, 64, 64);
