@@ -3,13 +3,22 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceOf, TARGETS } from '../bench/gpu/targets.ts';
-import { jsonFile, readArguments, run, say, secondsOption, writeJson } from '../bench/shared/arguments.ts';
+import {
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  secondsOption,
+  wholeNumber,
+  writeJson,
+} from '../bench/shared/arguments.ts';
 import { openWorkplace, root } from '../bench/shared/workplace.ts';
 
-const USAGE = `usage: npm run check:gpu -- [--budget SECONDS] [--json FILE]
+const USAGE = `usage: npm run check:gpu -- [--points N] [--budget SECONDS] [--json FILE]
 
 Compiles candidates for every GPU target. Runs candidates, and the benchmark, on the devices that the runtime finds.
 
+  --points  compile N random configurations of each search space of each target: 500 take hours
   --budget  seconds of tuning per case of the benchmark (default 30)
   --json    also write every value to FILE`;
 
@@ -17,9 +26,10 @@ Compiles candidates for every GPU target. Runs candidates, and the benchmark, on
 const SOFTWARE_CASES = ['128', 'nhwc-odd', 'nchw-odd'];
 
 await run('check:gpu', async () => {
-  const args = readArguments(['budget', 'json'], USAGE);
+  const args = readArguments(['points', 'budget', 'json'], USAGE);
   const json = jsonFile(args);
   const budget = secondsOption(args, 'budget', 30);
+  const env = { ...process.env, GPU_POINTS: String(wholeNumber(args, 'points', 0)) };
   const place = await openWorkplace();
   const devices = new Map(
     await Promise.all(
@@ -30,7 +40,7 @@ await run('check:gpu', async () => {
     say(typeof device === 'string' ? `${name}: compiled only: ${device}` : `${name}: ${device.model}`);
 
   const succeeds = (argv: readonly string[]) =>
-    spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' }).status === 0;
+    spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit', env }).status === 0;
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const tests = succeeds([vitest, 'run', 'test/backend/gpu', 'test/backend/vulkan']);
 

@@ -72,7 +72,7 @@ export type Field = Exclude<
 >;
 
 /** The product of all values but 0. */
-const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
+export const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
 
 /** Threads of a workgroup. */
 export function threadsOf(c: GpuConfiguration): number {

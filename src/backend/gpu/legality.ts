@@ -4,6 +4,7 @@ import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import {
   isConsistent,
+  product,
   stepOf,
   threadsOf,
   type GpuConfiguration,
@@ -26,6 +27,9 @@ const MOST_COMBINED = 32;
 
 /** Most prefetch stages if only some threads load. */
 const MOST_PARTIAL_STAGES = 2;
+
+/** Most products of one step of a thread that reads patches without shared memory. With twice as many a compile takes minutes. */
+const MOST_GATHERED = 512;
 
 /** Bank padding of a row in shared memory, in bytes. */
 const BANK_PADDING_BYTES = 8;
@@ -116,8 +120,7 @@ export function sharedBytes(
 }
 
 /** Elements of one step along k. */
-const depthOf = (c: MmaTileConfiguration | SimtTileConfiguration): number =>
-  c.reduction.reduce((all, tile) => all * (tile || 1), 1) * stepOf(c);
+const depthOf = (c: MmaTileConfiguration | SimtTileConfiguration): number => product(c.reduction) * stepOf(c);
 
 /** Elements of a workgroup along all dimensions of one kind. */
 const tileAlong = (
@@ -150,8 +153,16 @@ function illegalMma(problem: Problem, c: MmaTileConfiguration): string | null {
 }
 
 function illegalSimt(problem: Problem, c: SimtTileConfiguration): string | null {
-  if (c.thread.reduce((all, tile) => all * (tile || 1), 1) > MOST_SUMS) return 'registers would spill';
-  return sharedBytes(problem, c) > problem.target.sharedMemoryBytes ? 'too little shared memory' : null;
+  const { workload, target } = problem;
+  const sums = product(c.thread);
+  if (sums > MOST_SUMS) return 'registers would spill';
+  if (c.igemm && !c.promoted && sums * depthOf(c) > MOST_GATHERED) return 'a thread reads too many patches';
+  // AMD's code generator then selects no instruction for a constant.
+  const isOdd = c.thread.some((tile) => tile > 1 && tile % 2 === 1);
+  const isNarrow = elementBits(workload.lhs.elementType) < 32;
+  if (target.architecture.startsWith('gfx') && isNarrow && c.promoted && c.padded && isOdd)
+    return 'padded tiles of a narrow type are odd';
+  return sharedBytes(problem, c) > target.sharedMemoryBytes ? 'too little shared memory' : null;
 }
 
 function illegalSum({ workload: { dimensions }, roles }: Problem, c: SharedSumConfiguration): string | null {

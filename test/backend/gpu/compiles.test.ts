@@ -2,10 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { OwnConfiguration } from '../../../src/backend/configuration.ts';
 import { threadsOf } from '../../../src/backend/gpu/configuration.ts';
 import { configurationKey as keyOf } from '../../../src/backend/index.ts';
+import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { candidateLoops, matchKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
@@ -22,8 +23,17 @@ const optionsOf = (target: string) => ({
   ...{ wholeProgram: false, following: false },
 });
 
-/** Configurations of each workload. */
+/** Random points of each space of each target, over all its workloads; 0 without `npm run check:gpu -- --points`. */
+const POINTS = Number(process.env['GPU_POINTS'] ?? 0);
+
+/** Configurations of each workload without `POINTS`. */
 const DRAWN = isFull ? 21 : 2;
+
+/** Most configurations of one module. */
+const MOST_TOGETHER = 40;
+
+/** 500 points of a space take minutes for each workload. */
+const MOST_SECONDS = 3600;
 
 const F16 = ['f16', 'f32'] as const;
 
@@ -104,7 +114,9 @@ const NAMES = [
 /** The quick run compiles each workload for one target. */
 const namesFor = (target: string): string[] => {
   const targets = Object.keys(TARGET_FLAGS);
-  const names = NAMES.filter((_, i) => isFull || i % targets.length === targets.indexOf(target));
+  const names = NAMES.filter(
+    (_, i) => isFull || POINTS > 0 || i % targets.length === targets.indexOf(target),
+  );
   // Vulkan tunes no bf16.
   return names.filter((name) => backendOf(target).name !== 'vulkan-spirv' || name !== 'matmul bf16');
 };
@@ -117,34 +129,78 @@ const workloadOf = (target: string, name: string): OperationWork =>
 /** Random points that are enough to see every configuration of a small space. */
 const MOST_TURNS = 20_000;
 
-/** Starts of a workload's space, then random configurations. */
-function drawn(target: string, workload: OperationWork, count: number): OwnConfiguration[] {
+const spaceOf = (target: string, workload: OperationWork) =>
+  backendOf(target).spaceOf(workload, optionsOf(target)) as SearchSpace<OwnConfiguration>;
+
+/** Starts of a space, then random configurations: at most `count` together. */
+function drawn(space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] {
   const random = seededRandom(36);
-  const space = backendOf(target).spaceOf(workload, optionsOf(target));
   const found = new Map<string, OwnConfiguration>();
   for (let turn = 0; found.size < count && turn < MOST_TURNS; turn++) {
     const configuration = space.configurationAt(
       (turn < (count + 1) / 2 ? space.starts[turn] : undefined) ?? randomPoint(space, random),
-    ) as OwnConfiguration | null;
+    );
     if (configuration !== null) found.set(keyOf(configuration), configuration);
   }
   return [...found.values()];
 }
 
+/** Kinds of the configurations in a workload's space. */
+const kindsOf = (target: string, name: string): ReadonlySet<string> =>
+  new Set(drawn(spaceOf(target, workloadOf(target, name)), 200).map(({ kind }) => kind));
+
+/** Random configurations of a workload: its share of `POINTS` for each kind. */
+function drawnOfKinds(target: string, name: string): OwnConfiguration[] {
+  const space = spaceOf(target, workloadOf(target, name));
+  const kindsOfAll = namesFor(target).map((one) => kindsOf(target, one));
+  const left = new Map(
+    [...kindsOf(target, name)].map((kind) => [
+      kind,
+      Math.ceil(POINTS / kindsOfAll.filter((kinds) => kinds.has(kind)).length),
+    ]),
+  );
+  const random = seededRandom(NAMES.indexOf(name));
+  const found = new Map<string, OwnConfiguration>();
+  for (let turn = 0; turn < 10 * MOST_TURNS && [...left.values()].some((count) => count > 0); turn++) {
+    const one = space.configurationAt(randomPoint(space, random));
+    if (one === null || found.has(keyOf(one)) || left.get(one.kind)! <= 0) continue;
+    found.set(keyOf(one), one);
+    left.set(one.kind, left.get(one.kind)! - 1);
+  }
+  return [...found.values()];
+}
+
 describe.each(Object.keys(TARGET_FLAGS))('for %s', { tags: ['slow'] }, (target) => {
-  test.each(namesFor(target))('%s: every configuration compiles to machine code and lands', async (name) => {
-    const workload = workloadOf(target, name);
-    const configurations = drawn(target, workload, DRAWN);
-    const { refused, operations } = await compileAll(target, workload, configurations);
-    expect(refused).toEqual(new Map());
-    const loops = candidateLoops(workload);
-    const form = { workload, loops };
-    const expected = new Set([matchKey(form)]);
-    const lost = configurations.filter(
-      (one, i) => backendOf(target).landedOn(operations[i]!, form, one, loops, expected).length !== 1,
-    );
-    expect(lost.map(keyOf)).toEqual([]);
+  const counts: Record<string, number> = {};
+  afterAll(() => {
+    if (POINTS > 0) process.stdout.write(`Compiled for ${target}: ${JSON.stringify(counts)}\n`);
   });
+
+  test.each(namesFor(target))(
+    '%s: every configuration compiles to machine code and lands',
+    async (name) => {
+      const workload = workloadOf(target, name);
+      const configurations =
+        POINTS > 0 ? drawnOfKinds(target, name) : drawn(spaceOf(target, workload), DRAWN);
+      const loops = candidateLoops(workload);
+      const form = { workload, loops };
+      const expected = new Set([matchKey(form)]);
+      const failed: Record<string, string> = {};
+      for (let begin = 0; begin < configurations.length; begin += MOST_TOGETHER) {
+        const some = configurations.slice(begin, begin + MOST_TOGETHER);
+        const { refused, operations } = await compileAll(target, workload, some);
+        for (const [i, one] of some.entries()) {
+          const reason = refused.get(`c${i}`);
+          counts[one.kind] = (counts[one.kind] ?? 0) + 1;
+          if (reason !== undefined) failed[keyOf(one)] = reason;
+          else if (backendOf(target).landedOn(operations[i]!, form, one, loops, expected).length !== 1)
+            failed[keyOf(one)] = 'not in the dump';
+        }
+      }
+      expect(failed).toEqual({});
+    },
+    MOST_SECONDS * 1000,
+  );
 });
 
 /** The compiler's preferences: other stages and more subgroups compute the right result, too. */
@@ -175,7 +231,7 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
     expect(stderr).toBe('');
     const constraints = constraintsOf(readFileSync(dump, 'utf8'), 'TileAndFuse');
     const rules = new Map<string, string>();
-    for (const c of drawn(target, workload, 300)) {
+    for (const c of drawn(spaceOf(target, workload), 300)) {
       if (c.kind !== 'mma-tile') throw new Error(c.kind);
       const [m, n] = [0, 1] as const;
       const knobs = {

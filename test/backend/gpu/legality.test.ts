@@ -106,6 +106,33 @@ test('with three prefetch stages every thread loads: the compiler crashes otherw
   expect(why(work, { ...own, reduction: [0, 0, 2] }, 'gfx942')).toBeNull();
 });
 
+test('a thread that reads patches without shared memory has few products: a compile takes minutes otherwise', () => {
+  const work = convolution('nchw', 2, 32, [128, 64], 3, ['f32', 'f32', 'f32']);
+  const own: SimtTileConfiguration = {
+    ...{ version: 1, kind: 'simt-tile', subgroupSize: 32, promoted: false, padded: false, igemm: true },
+    ...{
+      workgroup: [1, 8, 16, 64, 0, 0, 0],
+      thread: [1, 4, 8, 2, 0, 0, 0],
+      reduction: [0, 0, 0, 0, 0, 0, 16],
+    },
+  };
+  expect(why(work, own, 'gfx1100')).toBe('a thread reads too many patches');
+  expect(why(work, { ...own, promoted: true }, 'gfx1100')).toBeNull();
+  const smaller = { ...own, workgroup: [1, 8, 8, 64, 0, 0, 0], thread: [1, 4, 4, 2, 0, 0, 0] };
+  expect(why(work, smaller, 'gfx1100')).toBeNull();
+});
+
+test("AMD's code generator selects no instruction for odd padded tiles of f16", () => {
+  const work = matmul(1, 1000, 2048, F16);
+  const own: SimtTileConfiguration = {
+    ...{ version: 1, kind: 'simt-tile', subgroupSize: 64, promoted: true, padded: true, igemm: false },
+    ...{ workgroup: [1, 320, 0], thread: [1, 5, 0], reduction: [0, 0, 4] },
+  };
+  expect(why(work, own, 'gfx942')).toBe('padded tiles of a narrow type are odd');
+  expect(why(work, { ...own, workgroup: [1, 1280, 0], thread: [1, 10, 0] }, 'gfx942')).toBeNull();
+  expect(why(work, { ...own, subgroupSize: 32 }, 'sm_80')).toBeNull();
+});
+
 test('shared memory holds both operands with bank padding, and a padded result of threads', () => {
   const work = matmul(512, 512, 512, F16);
   expect(sharedBytes({ workload: work }, { ...mma, bankPadding: false })).toBe(2 * 128 * 64 * 2);
