@@ -85,8 +85,6 @@ export interface Backend {
   describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string>;
   /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];
-  /** Flags of the runtime's tools for exactly this device. */
-  deviceFlags(device: Device): string[];
   /**
    * The reason that a device of this machine cannot run code for a target; null if the device can.
    * @param hostTarget the compiler's target for this machine's CPU; null if unknown

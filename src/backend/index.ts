@@ -87,7 +87,10 @@ export const backendOfDevice = ({ driver }: Pick<Device, 'driver'>): Backend =>
 export const meterOf = (device: Device): Meter => backendOfDevice(device).meter;
 
 /** Flags of the runtime's tools for exactly this device. */
-export const deviceFlags = (device: Device): string[] => backendOfDevice(device).deviceFlags(device);
+export const deviceFlags = ({ driver, threads }: Device): string[] => [
+  `--device=${driver}`,
+  ...(driver === 'local-task' ? [`--task_topology_max_group_count=${threads}`] : []),
+];
 
 /** The backend of a kind of configurations; undefined for none. */
 const backendOfKind = (kind: string): Backend | undefined =>

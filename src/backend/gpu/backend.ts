@@ -6,7 +6,7 @@ import { compilationInfo } from '../compilation-info.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
 import type { GpuConfiguration } from './configuration.ts';
-import { describeDevice, deviceFlags, meter } from './device.ts';
+import { describeDevice, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
 import { knobValues } from './names.ts';
 import { rendered } from './render.ts';
@@ -26,7 +26,6 @@ export const gpuBackend = (
 ): Backend => ({
   ...own,
   describeDevice,
-  deviceFlags,
   meter,
   schema: SCHEMA,
   knobValues: (workload, c) => knobValues(workload, ofGpu(c)),

@@ -1,36 +1,51 @@
-// CUDA and HIP devices from the runtime's list.
+// GPUs from the runtime's list.
 import { askCompiler } from '../../compiler/ask.ts';
 import type { Device, DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
 
-/** The device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
-export async function describeDevice(
-  driver: string,
-  { runModule, env }: DeviceQuestion,
-): Promise<Device | string> {
-  if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
-  const tool = runModule();
-  if (tool === null)
-    return 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
-  const [name] = driver.split(':', 1);
-  const asked = await askCompiler(tool, [`--dump_devices=${name!}`], { env, workSeconds: 30 }).catch(
-    () => null,
-  );
-  const device = asked?.code === 0 ? readDevice(asked.stdout.toString(), driver) : null;
-  return device ?? `no ${name!} device is found: install the GPU's driver`;
+export const NO_TOOL = 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
+
+/**
+ * A device in the list of the runtime's tool; null if missing.
+ * @param name of the driver, such as `cuda`
+ * @param read reads the tool's output
+ */
+export async function listedDevice(
+  tool: string,
+  name: string,
+  { env }: Pick<DeviceQuestion, 'env'>,
+  read: (text: string) => Device | null,
+): Promise<Device | null> {
+  const argv = [`--dump_devices=${name}`];
+  const asked = await askCompiler(tool, argv, { env, workSeconds: 30 }).catch(() => null);
+  return asked?.code === 0 ? read(asked.stdout.toString()) : null;
 }
 
 /**
- * A device in the output of `iree-run-module --dump_devices=DRIVER`; null if missing.
+ * The section of a device in the output of `iree-run-module --dump_devices=DRIVER`; undefined if missing.
  * @param driver such as `cuda` for the first device; else the runtime's name, or `cuda://` and a number
  */
-export function readDevice(text: string, driver: string): Device | null {
+export function sectionOf(text: string, driver: string): string | undefined {
   const sections = text.split(/^# --device=/m).slice(1);
   const index = /^\w+(?::\/\/(\d+))?$/.exec(driver);
-  const section =
-    index === null
-      ? sections.find((one) => one.startsWith(`${driver}\n`))
-      : sections[index[1] === undefined ? 0 : Number(index[1])];
+  return index === null
+    ? sections.find((one) => one.startsWith(`${driver}\n`))
+    : sections[Number(index[1] ?? 0)];
+}
+
+/** The CUDA or HIP device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
+export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
+  if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
+  const tool = question.runModule();
+  if (tool === null) return NO_TOOL;
+  const [name] = driver.split(':', 1);
+  const device = await listedDevice(tool, name!, question, (text) => readDevice(text, driver));
+  return device ?? `no ${name!} device is found: install the GPU's driver`;
+}
+
+/** A device in the tool's output; null if missing. */
+export function readDevice(text: string, driver: string): Device | null {
+  const section = sectionOf(text, driver);
   if (section === undefined) return null;
   const field = (name: string) => new RegExp(`^- ${name}: (.*)$`, 'm').exec(section)?.[1]?.trim();
   const model = /^#\s+(\S.*)$/m.exec(section)?.[1]?.trim();
@@ -40,9 +55,6 @@ export function readDevice(text: string, driver: string): Device | null {
   const gpu = { version: architecture, subgroup, isSoftware: false };
   return { model, driver, threads: 1, cachesKiB: [], gpu };
 }
-
-/** Flags of the runtime's tools for exactly this device. */
-export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
 
 /** Dispatches in one call. A launch takes 3 to 4 us, which is much for one kernel of 10 us. */
 const REPEATS = 32;

@@ -3,24 +3,27 @@ import type { Workload } from '../../workload/workload.ts';
 import type { KnobColumns } from '../backend.ts';
 import { threadsOf, type GpuConfiguration } from './configuration.ts';
 
-/** Elements of one thread; with matrix instructions, instructions of one subgroup. */
-const innerOf = (c: GpuConfiguration): readonly number[] => (c.kind === 'mma-tile' ? c.subgroup : c.thread);
-
-/** Columns for each dimension of the workload, by kind and number, and common columns. */
-export function knobValues({ dimensions }: Workload, c: GpuConfiguration): KnobColumns {
-  const inner = innerOf(c);
-  const columns = dimensions.flatMap(({ kind }, d) =>
-    kind === 'k'
-      ? [[`summed_${kind}${d}`, c.reduction[d]!]]
-      : [
-          [`workgroup_${kind}${d}`, c.workgroup[d]!],
-          [`tile_${kind}${d}`, inner[d]!],
-        ],
+/** Columns for each dimension of a workload, by kind and number: steps of reductions, and the tiles of each level. */
+export const tileColumns = (
+  { dimensions }: Workload,
+  reduction: readonly number[],
+  levels: Readonly<Record<string, readonly number[]>>,
+): KnobColumns =>
+  Object.fromEntries(
+    dimensions.flatMap(({ kind }, d) =>
+      kind === 'k'
+        ? [[`summed_${kind}${d}`, reduction[d]!]]
+        : Object.entries(levels).map(([level, tiles]) => [`${level}_${kind}${d}`, tiles[d]!]),
+    ),
   );
-  return Object.fromEntries([
-    ...columns,
-    ['threads', threadsOf(c)],
-    ['matrix', c.kind === 'mma-tile'],
-    ['padded', c.kind !== 'shared-sum' && c.padded],
-  ]) as KnobColumns;
-}
+
+export const knobValues = (workload: Workload, c: GpuConfiguration): KnobColumns => ({
+  // Elements of one thread; with matrix instructions, instructions of one subgroup.
+  ...tileColumns(workload, c.reduction, {
+    workgroup: c.workgroup,
+    tile: c.kind === 'mma-tile' ? c.subgroup : c.thread,
+  }),
+  threads: threadsOf(c),
+  matrix: c.kind === 'mma-tile',
+  padded: c.kind !== 'shared-sum' && c.padded,
+});

@@ -39,13 +39,6 @@ function describeProcessor(): Processor | null {
   };
 }
 
-/** Flags of the runtime's tools for exactly this device. */
-export function deviceFlags(device: Device): string[] {
-  const flags = [`--device=${device.driver}`];
-  if (device.driver === 'local-task') flags.push(`--task_topology_max_group_count=${device.threads}`);
-  return flags;
-}
-
 /** The placement of operands changes the speed. Calls take almost no time. */
 export const meter: Meter = {
   hasPlacements: true,

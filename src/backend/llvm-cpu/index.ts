@@ -4,14 +4,13 @@ import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
 import { isOperationWork } from '../../workload/workload.ts';
-import { describeDevice, deviceFlags, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
-import { directive, needsOf } from './directive.ts';
+import { describeDevice, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
 import { familiesOf, programWide } from './families.ts';
 import { tileFeatures } from './features.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
-import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
-import { packedRules } from './packed-rules.ts';
+import { hasPackedTiles, PACKED_PHASE, packedRules, withPackedTiles } from './packed-rules.ts';
+import { directive } from './render.ts';
 import { SCHEMA } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
 import { illegalValues, isRestrictable, knobValues, USER_KNOBS } from './user-knobs.ts';
@@ -21,7 +20,6 @@ export const llvmCpu: Backend = {
   name: 'llvm-cpu',
   drivers: ['local-task', 'local-sync'],
   describeDevice: (driver) => Promise.resolve(describeDevice(driver)),
-  deviceFlags,
   whyNotRunnable,
   meter,
   hardwareOf,
@@ -48,7 +46,7 @@ export const llvmCpu: Backend = {
     offer: programWide,
     followUps: (workload, ...rest) =>
       isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
-    needsOf,
+    needsOf: ({ kind }) => (kind === 'data-tile' ? 'data tiling' : null),
     flags: [DATA_TILING_FLAG],
     rules: [HINT_ON_END],
     followingRules: (entries) =>

@@ -1,6 +1,8 @@
-// Rules of a tuning spec for packed operations and for the packing of their operands. Types identify both.
+// Tiles on packed operations and on the packing of their operands: by rules of a tuning spec, where types identify both; or in the
+// compiler's own text, for candidates. The packed operations of all candidates look alike, so that no spec can tell them apart.
 import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
+import type { Configuration } from '../configuration.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
 import { packedInfo } from './render.ts';
@@ -80,3 +82,21 @@ const packedMatcher = (
     %value = transform.param.constant ${value} -> !transform.any_param
     transform.yield %op, %value : !transform.any_op, !transform.any_param
   }`;
+
+/** The compiler's phase after which operations are packed. */
+export const PACKED_PHASE = 'global-optimization';
+
+export const hasPackedTiles = (configuration: Configuration): boolean =>
+  configuration.kind === 'data-tile' && configuration.packed !== undefined;
+
+/** A line of optimised text with tiles on its packed operation. The line's function has an operation with the configuration. */
+export function withPackedTiles(line: string, configuration: Configuration): string {
+  if (configuration.kind !== 'data-tile' || configuration.packed === undefined) return line;
+  const { multiply, pack } = packedInfo(configuration.packed);
+  let annotated = line;
+  if (multiply !== null)
+    annotated = annotated.replace(/= linalg\.mmt4d (?=ins)/, `$&{compilation_info = ${multiply}} `);
+  if (pack !== null)
+    annotated = annotated.replace(/= linalg\.pack .* into %[\w#]+/, `$& {compilation_info = ${pack}}`);
+  return annotated;
+}

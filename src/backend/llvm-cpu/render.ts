@@ -1,7 +1,14 @@
 // Configurations as MLIR attributes. The syntax differs between releases of the compiler.
 import { isBefore, type Release } from '../../compiler/release.ts';
+import type { Directive } from '../backend.ts';
 import { compilationInfo, type Rendered } from '../compilation-info.ts';
-import type { PackedTiles, TileConfiguration, WindowTileConfiguration } from './configuration.ts';
+import type {
+  LlvmCpuConfiguration,
+  PackedTiles,
+  TileConfiguration,
+  WindowTileConfiguration,
+} from './configuration.ts';
+import { DATA_TILING_HINT } from './data-tiling.ts';
 
 type Tiles = TileConfiguration | WindowTileConfiguration;
 
@@ -15,6 +22,26 @@ export function rendered(c: Tiles, loops: readonly number[], release: Release): 
     lowering: loweringConfig(c, loops),
     translation: `#iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>`,
   };
+}
+
+/**
+ * The attribute of one operation; null for a configuration of several operations.
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+ */
+export function directive(
+  configuration: LlvmCpuConfiguration,
+  loops: readonly number[],
+  release: Release,
+): Directive | null {
+  switch (configuration.kind) {
+    case 'tile':
+    case 'window-tile':
+      return compilationInfo(rendered(configuration, loops, release));
+    case 'data-tile':
+      return { attribute: DATA_TILING_HINT, value: 'unit' };
+    case 'dispatch-tile':
+      return null;
+  }
 }
 
 /** The lowering configuration alone, in the compiler's spelling. */

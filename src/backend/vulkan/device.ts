@@ -1,7 +1,6 @@
 // Vulkan devices from the runtime's list.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { askCompiler } from '../../compiler/ask.ts';
 import { DEVICES } from '../../system/cache.ts';
 import { fileIdentity } from '../../system/files.ts';
 import { isObject } from '../../system/data.ts';
@@ -9,6 +8,7 @@ import { memoryOf } from '../../system/memory.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
 import { DEVICE_VARIABLES, isDevice, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
+import { listedDevice, NO_TOOL, sectionOf } from '../gpu/device.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import type { Target } from '../target.ts';
 
@@ -50,18 +50,14 @@ const NO_DEVICE =
 export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
   if (!/^vulkan\b/.test(driver)) return `device ${driver} runs no Vulkan code: set device to vulkan`;
   const tool = question.runModule();
-  if (tool === null)
-    return 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
+  if (tool === null) return NO_TOOL;
   const { env, cacheDirectory } = question;
   const files = [tool, ...driverFiles(question)].map((path) => fileIdentity(path));
   const variables = DEVICE_VARIABLES.map((name) => env[name] ?? null);
   const identity = JSON.stringify([driver, hostCpu(), files, variables]);
   const known = memory.recall(cacheDirectory, identity);
   if (known !== null) return known.device;
-  const asked = await askCompiler(tool, ['--dump_devices=vulkan'], { env, workSeconds: 30 }).catch(
-    () => null,
-  );
-  const device = asked?.code === 0 ? readDevice(asked.stdout.toString(), driver) : null;
+  const device = await listedDevice(tool, 'vulkan', question, (text) => readDevice(text, driver));
   if (device === null) return NO_DEVICE;
   memory.remember(cacheDirectory, { identity, device });
   return device;
@@ -79,19 +75,9 @@ const memory = memoryOf(
   { outlivesBuild: true },
 );
 
-/**
- * A device in the output of `iree-run-module --dump_devices=vulkan`; null if missing.
- * @param driver `vulkan` for the first device; else the runtime's name, or `vulkan://` and a number
- */
+/** A device in the tool's output; null if missing. */
 export function readDevice(text: string, driver: string): Device | null {
-  const sections = text.split(/^# --device=/m).slice(1);
-  const wanted = /^vulkan:\/\/(\d+)$/.exec(driver)?.[1];
-  const section =
-    driver === 'vulkan'
-      ? sections[0]
-      : wanted === undefined
-        ? sections.find((one) => one.startsWith(`${driver}\n`))
-        : sections[Number(wanted)];
+  const section = sectionOf(text, driver);
   if (section === undefined) return null;
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(section)?.[1]?.trim() ?? '';
   const name = field('name');
@@ -109,9 +95,6 @@ export function readDevice(text: string, driver: string): Device | null {
       }
     : { model: name, driver, threads: 1, cachesKiB: [], gpu };
 }
-
-/** Flags of the runtime's tools for exactly this device. */
-export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
 
 /** The reason that a device cannot run code for a target; null if the device can. */
 export function whyNotRunnable({ gpu, cpu }: Target, device: Device): Promise<string | null> {

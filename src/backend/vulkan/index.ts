@@ -7,12 +7,11 @@ import { readGpuTarget } from '../gpu/target.ts';
 import { isMatmul } from '../gpu/roles.ts';
 import { USER_KNOBS } from '../gpu/user-space.ts';
 import type { VulkanConfiguration } from './configuration.ts';
-import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
-import { familiesOf, isTuned } from './families.ts';
+import { describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { knobValues } from './names.ts';
 import { rendered } from './render.ts';
 import { SCHEMA } from './schema.ts';
-import { vulkanSpace } from './space.ts';
+import { familiesOf, isTuned, vulkanSpace } from './space.ts';
 import { userFamily } from './user-family.ts';
 
 export const vulkan: Backend = {
@@ -20,7 +19,6 @@ export const vulkan: Backend = {
   drivers: ['vulkan'],
   describeDevice,
   driverFiles,
-  deviceFlags,
   whyNotRunnable,
   meter,
   schema: SCHEMA,

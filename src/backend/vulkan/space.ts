@@ -1,12 +1,29 @@
-// The search space of a workload on a Vulkan device.
+// Tuned workloads, and their search spaces on a Vulkan device.
 import type { SearchSpace } from '../../search/space.ts';
-import type { OperationWork } from '../../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { eitherSpace } from '../choices.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { cooperativeSpace } from './cooperative-space.ts';
 import { promotedSpace } from './promoted-space.ts';
+import { SCHEMA } from './schema.ts';
+import { productOf } from './shared-tiles.ts';
 import { tileSpace } from './tile-space.ts';
+
+/** Whether a workload is tuned. Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */
+export const isTuned = (workload: Workload): workload is OperationWork =>
+  isOperationWork(workload) &&
+  !isDynamic(workload) &&
+  ![workload.lhs, workload.rhs].some(({ elementType }) => elementType === 'bf16');
+
+/** Families of a workload, sorted; none if a user restricts knobs. The target decides about the real families. */
+export const familiesOf = (workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] =>
+  only !== undefined || !isTuned(workload)
+    ? []
+    : productOf(workload) === null
+      ? ['spirv-tile']
+      : Object.keys(SCHEMA.kinds);
 
 /** The search space. All its configurations compile and compute the right result. Pure. */
 export function vulkanSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {

@@ -2,10 +2,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { configurationText, isConfiguration, loadBackend } from '../../../src/backend/index.ts';
 import type { VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
-import { familiesOf } from '../../../src/backend/vulkan/families.ts';
 import { knobValues } from '../../../src/backend/vulkan/names.ts';
 import { rendered } from '../../../src/backend/vulkan/render.ts';
-import { vulkanSpace } from '../../../src/backend/vulkan/space.ts';
+import { familiesOf, vulkanSpace } from '../../../src/backend/vulkan/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { SHAPES } from '../gpu/shapes.ts';
 import { gpuTarget } from '../gpu/targets.ts';
