@@ -1,6 +1,6 @@
 // The operations of an input: from its text, or from a survey of the compiler.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
-import { flagIsOn } from '../compiler/arguments.ts';
+import { flagIsOn, type CompilerArguments } from '../compiler/arguments.ts';
 import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';
@@ -62,36 +62,30 @@ export async function operationsOf(
   surroundings: Surroundings,
   means: SurveyMeans = {},
 ): Promise<InputOperations | Reason> {
-  const { sizes } = surroundings.settings;
-  const convert = elementTypeConversion(command.arguments);
+  const { settings } = surroundings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
-  const { bytes } = text;
-  const bytecode = isBytecode(bytes);
   const identity = inputIdentity(command, text.digest);
   const ask = (written: SurveyOptions['text'], own?: SurveyMeans) =>
     survey(text, written, identity, command, options, surroundings, own);
-  const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
-  const isAsWritten = command.rewriting === undefined;
-  const isLinalg = isAsWritten && !bytecode && isReadable(bytes, found);
-  if (isLinalg) {
-    const operations = classify(found, sizes, convert);
+  const linalg = command.rewriting === undefined ? readLinalg(text.bytes, command.arguments, settings) : null;
+  if (linalg !== null) {
+    const { written, operations, isOpen } = linalg;
     const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
-    const open = isOpen(bytes, found, operations);
     // Skipped operations stay skipped, so a survey adds nothing.
-    if (splits || (!open && !operations.some(isTunable))) return asWritten;
+    if (splits || (!isOpen && !operations.some(isTunable))) return asWritten;
     const { surveyed, waitedSeconds } =
-      open && !options.ownPreprocessing
-        ? await askInTurn(identity, () => ask({ bytes, operations: found, convert }), surroundings)
+      isOpen && !options.ownPreprocessing
+        ? await askInTurn(identity, () => ask(written), surroundings)
         : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
     return surveyed === null
       ? { ...asWritten, waitedSeconds }
-      : { ...fromSurveyed(surveyed, found, surroundings.settings), waitedSeconds };
+      : { ...fromSurveyed(surveyed, written.operations, settings), waitedSeconds };
   }
   if (splits) return because('split-input');
   if (options.ownPreprocessing) return because('own-preprocessing');
   const { surveyed, waitedSeconds } = await askInTurn(identity, () => ask(null, means), surroundings, means);
   if (surveyed === null) return because('not-compiled');
-  return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
+  return { ...fromSurveyed(surveyed, [], settings), waitedSeconds };
 }
 
 /**
@@ -108,26 +102,28 @@ export function operationsAsWritten(
   bytes: Uint8Array,
   { arguments: args }: Command,
   { ownPreprocessing }: ReadingOptions,
-  { sizes }: Pick<Settings, 'sizes'>,
+  settings: Pick<Settings, 'sizes'>,
 ): readonly InputOperation[] | null {
-  if (isBytecode(bytes)) return null;
-  const splits = flagIsOn(args, 'split-input-file');
-  const found = parse(bytes, { splitInputFile: splits }).operations;
-  if (!isReadable(bytes, found)) return null;
-  const operations = classify(found, sizes, elementTypeConversion(args));
-  return isOpen(bytes, found, operations) && !splits && !ownPreprocessing ? null : operations;
+  const linalg = readLinalg(bytes, args, settings);
+  if (linalg === null) return null;
+  const isSurveyed = linalg.isOpen && !flagIsOn(args, 'split-input-file') && !ownPreprocessing;
+  return isSurveyed ? null : linalg.operations;
 }
 
-/** Whether all tunable work of a text is in linalg. */
-const isReadable = (bytes: Uint8Array, found: readonly Operation[]): boolean =>
-  found.every(({ kind }) => kind !== 'to-normalise') && !hasDispatchesToNormalise(bytes);
-
-/** Whether the workloads depend on more than the text, so that a survey is needed. */
-const isOpen = (
-  bytes: Uint8Array,
-  found: readonly Operation[],
-  operations: readonly InputOperation[],
-): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes);
+/** The operations of a text with all tunable work in linalg; null for other input. */
+function readLinalg(bytes: Uint8Array, args: CompilerArguments, { sizes }: Pick<Settings, 'sizes'>) {
+  if (isBytecode(bytes)) return null;
+  const found = parse(bytes, { splitInputFile: flagIsOn(args, 'split-input-file') }).operations;
+  if (found.some(({ kind }) => kind === 'to-normalise') || hasDispatchesToNormalise(bytes)) return null;
+  const convert = elementTypeConversion(args);
+  const operations = classify(found, sizes, convert);
+  return {
+    operations,
+    written: { bytes, operations: found, convert },
+    /** Whether the workloads depend on more than the text, so that a survey is needed. */
+    isOpen: found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes),
+  };
+}
 
 /**
  * The operations of an input from a survey; null if it cannot be surveyed.

@@ -6,7 +6,17 @@ import type { MmaTileConfiguration } from './configuration.ts';
 import { legal, usableMmas, type Problem } from './legality.ts';
 import { levelOf, type Along } from './roles.ts';
 import { divisors, powers, sideOf } from './tiles.ts';
-import type { Traits } from './traits.ts';
+
+/** Differences between the knobs of the GPU backends. A knob with one value is fixed. */
+export interface Traits {
+  /** Whether there are prefetch stages. */
+  readonly hasStages: boolean;
+  readonly prefetch: readonly number[];
+  /** 0 stands for the compiler's choice. */
+  readonly wavesPerEu: readonly number[];
+  /** Bank padding of rows in shared memory: 0 or 1. */
+  readonly bankPadding: readonly number[];
+}
 
 /** Value of `wavesPerEu` for the compiler's choice. */
 const UNSET = 0;

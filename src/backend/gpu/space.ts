@@ -5,13 +5,12 @@ import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Problem } from './legality.ts';
-import { mmaSpace } from './mma-space.ts';
+import { mmaSpace, type Traits } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
 import { SCHEMA } from './schema.ts';
 import { simtSpace } from './simt-space.ts';
 import { sumSpace } from './sum-space.ts';
 import type { GpuTarget } from './target.ts';
-import type { Traits } from './traits.ts';
 
 /** The search space. All its configurations compile and compute the right result. Pure. */
 export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<Configuration> {

@@ -2,11 +2,11 @@
 import { isOfSchema } from '../schema.ts';
 import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
+import type { Traits } from './mma-space.ts';
 import { matmulLevel } from './roles.ts';
 import { SCHEMA } from './schema.ts';
 import { readMma, type Mma } from './target.ts';
 import { powers } from './tiles.ts';
-import type { Traits } from './traits.ts';
 import { familyOf, NOT_WHOLE, type UserFamily } from './user-space.ts';
 
 /** Knobs of every pipeline but the threads. */

@@ -1,7 +1,7 @@
 // The search space of a dispatch: a workgroup tile and a register tile along each dimension. Tiles that divide come first, because the
 // compiler generates scalar code for remainders.
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import type { Point, SearchSpace } from '../../search/space.ts';
 import {
   isAttention,
   multipliedAlong,
@@ -11,6 +11,7 @@ import {
 } from '../../workload/dispatch/dispatch-work.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import type { SpaceOptions } from '../backend.ts';
+import { spaceOfChoices, type Choice, type NamedKnob } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
 import type { DispatchTileConfiguration } from './configuration.ts';
@@ -109,17 +110,20 @@ export function dispatchSpace(
   });
   const workgroups = distributed.map((d) => dividing(dimensions[d]!, WANTED_WORKGROUPS, LARGEST_TILE));
   const nameOf = (d: number) => `${dimensions[d]!.kind}${d}`;
-  const knobs: Knob[] = [
-    ...distributed.map((d, i) => ({ name: `distribution.${nameOf(d)}`, values: workgroups[i]! })),
-    ...dimensions.map((_, d) => ({ name: `vector.${nameOf(d)}`, values: vectors[d]!, isInner: true })),
-  ];
+  const knobs: Readonly<Record<string, NamedKnob<'dispatch-tile'>>> = Object.fromEntries([
+    ...distributed.map((d, i): [string, NamedKnob<'dispatch-tile'>] => [
+      `distribution.${nameOf(d)}`,
+      { values: workgroups[i]!, of: ({ distribution }) => distribution[d] ?? 0 },
+    ]),
+    ...dimensions.map((_, d): [string, NamedKnob<'dispatch-tile'>] => [
+      `vector.${nameOf(d)}`,
+      { values: vectors[d]!, of: ({ vector }) => vector[d] ?? 0, isInner: true },
+    ]),
+  ]);
   const limit = vectorTileLimit({ nativeVectorBytes });
-  const configurationAt = (point: Point): DispatchTileConfiguration | null => {
-    const distribution = dimensions.map((_, d) => {
-      const i = distributed.indexOf(d);
-      return i < 0 ? 0 : workgroups[i]![point[i]!]!;
-    });
-    const vector = dimensions.map((_, d) => vectors[d]![point[distributed.length + d]!]!);
+  const at = (choice: Choice<string>): DispatchTileConfiguration | null => {
+    const distribution = dimensions.map((_, d) => choice[`distribution.${nameOf(d)}`] ?? 0);
+    const vector = dimensions.map((_, d) => choice[`vector.${nameOf(d)}`]!);
     // A workgroup has whole vectors, or masked ones.
     const isEven = distribution.every(
       (tile, d) =>
@@ -134,7 +138,7 @@ export function dispatchSpace(
   const workgroupsAt = (point: Point) =>
     distributed.reduce((n, d, i) => n * Math.ceil(dimensions[d]!.size / workgroups[i]![point[i]!]!), 1);
 
-  const startOf = (recipe: Recipe): Point => {
+  const startOf = (recipe: Recipe): Choice<string> => {
     const wanted = dimensions.map((_, d) => {
       if (d === lane) return isSummed(parts, d) ? recipe.depth : recipe.lane;
       if (d === row) return recipe.row;
@@ -156,24 +160,12 @@ export function dispatchSpace(
       if (coarsest < 0) break;
       point[coarsest]!--;
     }
-    return point;
+    return Object.fromEntries(
+      Object.entries(knobs).map(([name, { values }], i) => [name, values[point[i]!]!]),
+    );
   };
-  const valuesOf = (configuration: Configuration) =>
-    configuration.kind === 'dispatch-tile'
-      ? [
-          ...distributed.map((d) => configuration.distribution[d] ?? 0),
-          ...dimensions.map((_, d) => configuration.vector[d] ?? 0),
-        ]
-      : null;
   const recipes = (attention === null ? RECIPES : ATTENTION)(lanes);
-  return {
-    knobs,
-    starts: legalPoints(recipes.map(startOf), configurationAt),
-    alternatives: [],
-    configurationAt,
-    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
-    valuesOf,
-  };
+  return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts: recipes.map(startOf), at });
 }
 
 /** Whether any operation reduces a dimension. */
