@@ -12,7 +12,7 @@ import {
   type SharedSumConfiguration,
   type SimtTileConfiguration,
 } from './configuration.ts';
-import type { Roles } from './roles.ts';
+import type { Roles, Shaped } from './roles.ts';
 import type { GpuTarget, Mma } from './target.ts';
 
 /** The compiler's limit for workgroup tiles with matrix instructions, along m, n and k. */
@@ -35,9 +35,7 @@ const MOST_GATHERED = 512;
 const BANK_PADDING_BYTES = 8;
 
 /** The workload and target of a configuration. */
-export interface Problem {
-  readonly workload: OperationWork;
-  readonly roles: Roles;
+export interface Problem extends Shaped {
   readonly target: GpuTarget;
 }
 

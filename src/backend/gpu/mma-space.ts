@@ -4,7 +4,7 @@ import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { MmaTileConfiguration } from './configuration.ts';
 import { legal, usableMmas, type Problem } from './legality.ts';
-import { levelOf, type Along } from './roles.ts';
+import { levelOf, stepsOf, type Along } from './roles.ts';
 import { divisors, powers, sideOf } from './tiles.ts';
 
 /** Differences between the knobs of the GPU backends. A knob with one value is fixed. */
@@ -113,9 +113,7 @@ export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<Configur
           along === null ? Number(dimensions[d]!.kind !== 'batch') : choice[`subgroup.${along}`],
         ),
         subgroups: level((_, along) => (along === null ? 1 : choice[`subgroups.${along}`])),
-        reduction: dimensions.map(({ kind }, d) =>
-          kind !== 'k' ? 0 : d === depth ? choice.depth : Number(!roles.igemm),
-        ),
+        reduction: stepsOf(problem, choice.depth),
         padded: false,
         igemm: roles.igemm,
         bankPadding: choice.bankPadding === 1,

@@ -52,9 +52,21 @@ export const isMatmul = (workload: Workload): workload is OperationWork =>
 /** The dimensions with tiles of more than one element. */
 export type Along = 'row' | 'column' | 'outer';
 
+/** A workload with its roles. */
+export interface Shaped {
+  readonly workload: OperationWork;
+  readonly roles: Roles;
+}
+
+/** Steps along reduction dimensions: `step` along `depth`, and 0 along parallel dimensions. */
+export const stepsOf = ({ workload, roles }: Shaped, step: number): number[] =>
+  workload.dimensions.map(({ kind }, d) =>
+    kind !== 'k' ? 0 : d === roles.depth ? step : Number(!roles.igemm),
+  );
+
 /** Tiles of one level: 0 along reduction dimensions. */
 export const levelOf = (
-  { workload, roles }: { readonly workload: OperationWork; readonly roles: Roles },
+  { workload, roles }: Shaped,
   of: (dimension: number, along: Along | null) => number,
 ): number[] =>
   workload.dimensions.map(({ kind }, d) =>
@@ -64,8 +76,5 @@ export const levelOf = (
   );
 
 /** Tiles of one level in a matmul: one batch. */
-export const matmulLevel = (
-  problem: { readonly workload: OperationWork; readonly roles: Roles },
-  rows: number,
-  columns: number,
-): number[] => levelOf(problem, (_, along) => (along === 'row' ? rows : along === 'column' ? columns : 1));
+export const matmulLevel = (problem: Shaped, rows: number, columns: number): number[] =>
+  levelOf(problem, (_, along) => (along === 'row' ? rows : along === 'column' ? columns : 1));

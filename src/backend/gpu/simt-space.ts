@@ -4,7 +4,7 @@ import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { SimtTileConfiguration } from './configuration.ts';
 import { legal, type Problem } from './legality.ts';
-import { levelOf, type Along } from './roles.ts';
+import { levelOf, stepsOf, type Along } from './roles.ts';
 import { divisors, powers, sideOf } from './tiles.ts';
 
 /** Elements of a workgroup, and of one thread. A short search tries no more than the first few. */
@@ -90,9 +90,7 @@ export function simtSpace(problem: Problem): SearchSpace<Configuration> {
         subgroupSize: target.subgroupSizes[0]!,
         workgroup: level((along) => choice[`thread.${along}`] * choice[`threads.${along}`]),
         thread: level((along) => choice[`thread.${along}`]),
-        reduction: dimensions.map(({ kind }, d) =>
-          kind !== 'k' ? 0 : d === depth ? choice.depth : Number(!roles.igemm),
-        ),
+        reduction: stepsOf(problem, choice.depth),
         promoted: choice.promoted === 1,
         padded: false,
         igemm: roles.igemm,

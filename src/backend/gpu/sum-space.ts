@@ -4,6 +4,7 @@ import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { SharedSumConfiguration } from './configuration.ts';
 import { illegality, type Problem } from './legality.ts';
+import { stepsOf } from './roles.ts';
 import { powers } from './tiles.ts';
 
 const STARTS = [
@@ -53,12 +54,9 @@ export function sumSpace(problem: Problem): SearchSpace<Configuration> | null {
         workgroup: dimensions.map(({ kind }, d) =>
           kind === 'k' ? 0 : d === long ? lanes * subgroups * thread : 1,
         ),
-        reduction: dimensions.map(({ kind }, d) =>
-          kind !== 'k'
-            ? 0
-            : d === depth
-              ? summed * choice['subgroups.depth'] * choice['thread.depth'] * choice['repeat.depth']
-              : 1,
+        reduction: stepsOf(
+          problem,
+          summed * choice['subgroups.depth'] * choice['thread.depth'] * choice['repeat.depth'],
         ),
         thread: along(thread, choice['thread.depth']),
         lanes: along(lanes, summed),

@@ -3,7 +3,7 @@ import { isOfSchema } from '../schema.ts';
 import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import type { Traits } from './mma-space.ts';
-import { matmulLevel } from './roles.ts';
+import { matmulLevel, stepsOf } from './roles.ts';
 import { SCHEMA } from './schema.ts';
 import { readMma, type Mma } from './target.ts';
 import { powers } from './tiles.ts';
@@ -53,7 +53,7 @@ function mmaFamily(problem: Problem, traits: Traits, mmas: readonly Mma[]): User
         workgroup: matmulLevel(problem, workgroup_m, workgroup_n),
         subgroup: matmulLevel(problem, workgroup_m / threads_m / m, workgroup_n / columns / n),
         subgroups: matmulLevel(problem, threads_m, columns),
-        reduction: summed(problem, summed_k / k),
+        reduction: stepsOf(problem, summed_k / k),
         bankPadding: traits.bankPadding.includes(1),
         ...(traits.hasStages && { prefetch }),
       });
@@ -84,13 +84,10 @@ function simtFamily(problem: Problem): UserFamily {
         ...{ version: 1, kind: 'simt-tile', subgroupSize, igemm, padded: false, promoted: pipeline === 1 },
         workgroup: matmulLevel(problem, workgroup_m, workgroup_n),
         thread: matmulLevel(problem, workgroup_m / threads_m, workgroup_n / threads_n),
-        reduction: summed(problem, summed_k),
+        reduction: stepsOf(problem, summed_k),
       }),
   });
 }
-
-const summed = ({ workload, roles }: Problem, k: number): number[] =>
-  workload.dimensions.map((_, d) => (d === roles.depth ? k : 0));
 
 /** The configuration, with padding if necessary, or the broken rule. */
 function checked<C extends MmaTileConfiguration | SimtTileConfiguration>(problem: Problem, c: C): C | string {

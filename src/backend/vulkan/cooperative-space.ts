@@ -3,7 +3,7 @@ import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { matmulLevel } from '../gpu/roles.ts';
+import { matmulLevel, stepsOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { CooperativeConfiguration } from './configuration.ts';
@@ -61,7 +61,7 @@ export function cooperativeSpace(
         ...{ version: 1, kind: 'spirv-cooperative', depth: 1, storeStage: choice.storeStage, subgroupSize },
         workgroup: matmulLevel(product, row * choice['subgroups.row'], column * choice['subgroups.column']),
         thread: matmulLevel(product, row, column),
-        reduction: dimensions.map((_, d) => (d === k ? choice.depth * mma.k : 0)),
+        reduction: stepsOf(product, choice.depth * mma.k),
         native: matmulLevel(product, mma.m, mma.n).with(k, mma.k),
       };
       const results = (row * column) / subgroupSize;

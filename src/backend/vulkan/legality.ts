@@ -1,20 +1,21 @@
 // Rules of `BaseVectorize`: a configuration that passes compiles, and computes the right result. The compiler itself accepts tiles
 // that leave a remainder, and then sums a part twice.
 import type { OperationWork } from '../../workload/workload.ts';
+import { product } from '../gpu/configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import type { SpirvTileConfiguration } from './configuration.ts';
 import { threadsOf } from './render.ts';
 
-/** Most results that one thread holds in registers. */
+/** Most results of one thread without register spills. */
 export const MOST_RESULTS = 128;
 
-/** Most products of one thread: the compiler unrolls all, and takes seconds for more. */
+/** Most products of one thread. The compiler unrolls all, and takes seconds for more. */
 export const MOST_PRODUCTS = 2048;
 
 /** A workgroup has threads along x, y and z. */
 const THREAD_DIMENSIONS = 3;
 
-/** Why a configuration must not be tried; null when it is legal. Pure. */
+/** The broken rule; null for a legal configuration. Pure. */
 export function illegality(
   workload: OperationWork,
   c: SpirvTileConfiguration,
@@ -35,9 +36,9 @@ export function illegality(
     return 'more threads along a dimension than the GPU has';
   if (product(parallel) > target.threads) return `more than ${target.threads} threads`;
   if (isMisaligned(workload, c)) return 'loads from an image are not aligned';
-  const results = product(c.thread.filter((tile) => tile > 0));
+  const results = product(c.thread);
   if (results > MOST_RESULTS) return `more than ${MOST_RESULTS} results of a thread`;
-  return results * product(c.reduction.filter((tile) => tile > 0)) > MOST_PRODUCTS
+  return results * product(c.reduction) > MOST_PRODUCTS
     ? `more than ${MOST_PRODUCTS} products of a thread`
     : null;
 }
@@ -75,5 +76,3 @@ function isMisaligned(
 
 /** Equal for shapes that differ by dimensions of one element alone. */
 const sizesKey = (shape: readonly number[]) => shape.filter((size) => size > 1).join();
-
-const product = (numbers: readonly number[]) => numbers.reduce((all, one) => all * one, 1);

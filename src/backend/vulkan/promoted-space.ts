@@ -4,7 +4,7 @@ import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { matmulLevel } from '../gpu/roles.ts';
+import { matmulLevel, stepsOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { PromotedConfiguration } from './configuration.ts';
@@ -70,7 +70,7 @@ export function promotedSpace(workload: OperationWork, target: GpuTarget): Searc
         ...{ version: 1, kind: 'spirv-promoted', depth, storeStage },
         workgroup: matmulLevel(product, row * choice['threads.row'], column * choice['threads.column']),
         thread: matmulLevel(product, row, column),
-        reduction: dimensions.map((_, d) => (d === k ? choice.depth : 0)),
+        reduction: stepsOf(product, choice.depth),
       };
       const isRefused = elementBits(workload.rhs.elementType) === 8 && column === REFUSED_COLUMNS;
       return row * column > MOST_RESULTS || isRefused || illegality(product, c, target) !== null ? null : c;

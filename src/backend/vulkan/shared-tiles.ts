@@ -1,7 +1,8 @@
 // Rules of the SPIR-V pipelines with shared memory, for matrix products. The compiler checks some of them for named operations only.
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork, Workload } from '../../workload/workload.ts';
-import { isMatmul, rolesOf, type Roles } from '../gpu/roles.ts';
+import { product } from '../gpu/configuration.ts';
+import { isMatmul, rolesOf, type Shaped } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
 import type { CooperativeConfiguration, PromotedConfiguration } from './configuration.ts';
@@ -9,14 +10,8 @@ import { threadsOf } from './render.ts';
 
 type SharedConfiguration = CooperativeConfiguration | PromotedConfiguration;
 
-/** A product with row-major operands. */
-export interface Product {
-  readonly workload: OperationWork;
-  readonly roles: Roles;
-}
-
-/** Null for other workloads. */
-export function productOf(workload: Workload): Product | null {
+/** A product with row-major operands; null for other workloads. */
+export function productOf(workload: Workload): Shaped | null {
   if (!isMatmul(workload)) return null;
   const roles = rolesOf(workload)!;
   const { dimensions, lhs, rhs, accumulator } = workload;
@@ -49,7 +44,7 @@ const buffersOf = ({ kind, depth, storeStage }: SharedConfiguration): number =>
 
 /** The broken rule; null if there is none. */
 export function illegality(
-  { workload, roles }: Product,
+  { workload, roles }: Shaped,
   c: SharedConfiguration,
   target: GpuTarget,
 ): string | null {
@@ -59,7 +54,7 @@ export function illegality(
   const counts = threadsOf(c)
     .filter((count) => count > 0)
     .toReversed();
-  const threads = counts.reduce((all, count) => all * count, 1);
+  const threads = product(counts);
   if (counts.some((count) => !Number.isInteger(Math.log2(count)))) return 'threads are no power of two';
   if (counts.slice(0, 3).some((count, i) => count > target.workgroupSizes[i]!) || threads > target.threads)
     return 'too many threads';

@@ -1,6 +1,6 @@
 // The configurations of `BaseVectorize` by a user's knobs. Pure.
 import type { OperationWork } from '../../workload/workload.ts';
-import { matmulLevel, rolesOf } from '../gpu/roles.ts';
+import { matmulLevel, rolesOf, stepsOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
 import { familyOf, NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
@@ -36,7 +36,7 @@ export function userFamily(workload: OperationWork, target: GpuTarget): UserFami
       const c: SpirvTileConfiguration = {
         ...{ version: 1, kind: 'spirv-tile', workgroup: level(workgroup_m, workgroup_n) },
         thread: level(workgroup_m / threads_m, workgroup_n / threads_n),
-        reduction: dimensions.map((_, d) => (d === k ? summed_k : 0)),
+        reduction: stepsOf({ workload, roles }, summed_k),
       };
       return illegality(workload, c, target) ?? (isOfSchema(SCHEMA, c) ? c : NOT_WHOLE);
     },
