@@ -1,6 +1,7 @@
 // Keys of compiles, for memories.
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { attempt } from '../system/attempt.ts';
 import { fileIdentity } from '../system/files.ts';
 import { hostCpu } from '../system/processor.ts';
 import type { Command } from './command.ts';
@@ -54,14 +55,6 @@ export function filesOfFlags({ flags }: Command['arguments']): string[] {
     // A parameter file may have a scope: `SCOPE=PATH`.
     return [...new Set([flag.value, flag.value.slice(flag.value.lastIndexOf('=') + 1)])];
   });
-  return named.filter(isFile);
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    // Most values are no paths.
-    return false;
-  }
+  // Most values are no paths.
+  return named.filter((path) => attempt(() => statSync(path).isFile(), false));
 }

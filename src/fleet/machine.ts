@@ -2,6 +2,7 @@
 // lock excludes other processes.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { attempt } from '../system/attempt.ts';
 import { sha256 } from '../system/hash.ts';
 import type { QueueDatabase } from './database.ts';
 
@@ -9,13 +10,8 @@ import type { QueueDatabase } from './database.ts';
 const LOCK_CLASS = 0x49524574;
 
 /** The boot id; the host name if the system has none. */
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return hostname();
-  }
-}
+const bootId = (): string =>
+  attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), hostname());
 
 export interface MachineLock {
   /** Takes or keeps the lock. Returns false if another worker has it. A new connection takes it again. */

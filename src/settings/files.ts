@@ -1,6 +1,7 @@
 // Finds and reads settings files and the lock file.
 import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { attempt } from '../system/attempt.ts';
 import { readHead } from '../system/files.ts';
 import { isOwn } from '../system/trust.ts';
 import { SYSTEM_SETTINGS_PATH, userSettingsPath } from './locations.ts';
@@ -47,7 +48,8 @@ function readProjectFile(home: string): SettingsFile {
 
 /** The working directory and its parents, up to the home folder, on one file system, and only folders of this user. */
 function searchedFolders(home: string): string[] {
-  const start = workingDirectory();
+  // The working directory may be removed.
+  const start = attempt(() => process.cwd(), '/');
   const folders = [start];
   const { dev } = statOr(start) ?? {};
   for (let folder = start; folder !== home && folder !== dirname(folder);) {
@@ -59,14 +61,9 @@ function searchedFolders(home: string): string[] {
   return folders;
 }
 
-function statOr(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    // No permission.
-    return null;
-  }
-}
+/** Null for a missing file, or without permission. */
+const statOr = (path: string): Stats | null =>
+  attempt(() => statSync(path, { throwIfNoEntry: false }) ?? null, null);
 
 /** Folder of the project's file; null without a file. */
 export const projectFolder = (files: readonly SettingsFile[]): string | null => {
@@ -94,15 +91,6 @@ export function findLockFile(
 }
 
 const FOREIGN = 'it belongs to another user';
-
-function workingDirectory(): string {
-  try {
-    return process.cwd();
-  } catch {
-    // The directory was removed.
-    return '/';
-  }
-}
 
 function readFile(layer: FileLayer, path: string): SettingsFile {
   try {

@@ -1,6 +1,7 @@
 // Default locations of the user's files.
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { attempt } from '../system/attempt.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,12 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function homeDirectory(env: Environment): string {
   const home = env['HOME'];
-  if (home !== undefined && isAbsolute(home)) return home;
-  try {
-    return userInfo().homedir || '/';
-  } catch {
-    return '/';
-  }
+  return home !== undefined && isAbsolute(home) ? home : attempt(() => userInfo().homedir || '/', '/');
 }
 
 /** Path of the user's SQLite database. */

@@ -1,4 +1,5 @@
 // Validates database content, which is untrusted. By hand, because loading a validation library takes longer than a look-up.
+import { attempt } from '../system/attempt.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
@@ -10,14 +11,8 @@ export const isShortConfiguration = (configuration: Configuration): boolean =>
   configurationText(configuration).length <= LONGEST_CONFIGURATION;
 
 /** Parses JSON; undefined for an invalid text. */
-export function parseJson(text: unknown): unknown {
-  if (typeof text !== 'string') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+export const parseJson = (text: unknown): unknown =>
+  typeof text === 'string' ? attempt(() => JSON.parse(text) as unknown, undefined) : undefined;
 
 /** Whether a value is a sorted list of distinct family names. Later versions may add families. */
 export const areFamilies = (value: unknown): value is readonly string[] =>

@@ -1,6 +1,7 @@
 // Finds the file system of a path: SQLite's locks do not work on network file systems.
 import { readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from './attempt.ts';
 
 /** Names of network file systems by the `f_type` of statfs(2). */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
@@ -76,14 +77,11 @@ export const fileSystemName = (path: string): string | null =>
 
 const LINUX: FileSystemQuestions = {
   typeOf: (path) => statfsSync(path).type,
-  mountOf(path) {
-    try {
+  mountOf: (path) =>
+    attempt(() => {
       const { dev } = statSync(path);
       return mountIn(readFileSync('/proc/self/mountinfo', 'utf8'), deviceNumber(dev));
-    } catch {
-      return null;
-    }
-  },
+    }, null),
 };
 
 /** `major:minor` of a Linux `st_dev`. */

@@ -1,5 +1,6 @@
 // Queries of the file system that never throw.
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { attempt } from './attempt.ts';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
 export function readHead(path: string, length = 1024): string {
@@ -16,43 +17,25 @@ export function readHead(path: string, length = 1024): string {
 }
 
 /** Names in a folder; none for an unreadable folder. */
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
+export const namesIn = (folder: string): string[] => attempt(() => readdirSync(folder), []);
 
 /** Whether the path leads to a regular file with an execute bit. */
-export function isExecutableFile(path: string): boolean {
-  try {
+export const isExecutableFile = (path: string): boolean =>
+  attempt(() => {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0;
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** The real path; the path itself if it does not exist. */
-export function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
+export const realpathOr = (path: string): string => attempt(() => realpathSync(path), path);
 
 /** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
-export function fileIdentity(path: string): string | null {
-  try {
+export const fileIdentity = (path: string): string | null =>
+  attempt(() => {
     const real = realpathSync(path);
     const { size, mtimeNs } = statSync(real, { bigint: true });
     return `${real} ${size} ${mtimeNs}`;
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 /** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
@@ -66,18 +49,15 @@ export interface FileState {
 }
 
 /** Null for an invisible file. */
-export function fileState(path: string): FileState | null {
-  try {
+export const fileState = (path: string): FileState | null =>
+  attempt(() => {
     const real = realpathSync(path);
     const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
     return {
       identity: `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`,
       isSettled: Math.abs(Date.now() - Number(ctimeMs)) >= SETTLED_MS,
     };
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 /** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));

@@ -2,6 +2,7 @@
 // ENOENT.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from './attempt.ts';
 
 /**
  * Creates a folder and its missing parents.
@@ -12,18 +13,10 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if (isFolder(path)) return;
+    if (attempt(() => statSync(path).isDirectory(), false)) return;
     const above = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(above)) throw error;
     makeFolder(above, mode);
     makeFolder(path, mode);
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -2,6 +2,7 @@
 // costs time only.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from './attempt.ts';
 import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
@@ -49,13 +50,8 @@ export function memoryOf<T extends Remembered>(
   };
 }
 
-function read(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
+const read = (path: string): unknown =>
+  attempt(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
 
 /** Atomic: readers see the whole file or none. */
 function write(path: string, value: unknown): void {
@@ -65,10 +61,9 @@ function write(path: string, value: unknown): void {
     writeFileSync(temporary, JSON.stringify(value));
     renameSync(temporary, path);
   } catch {
-    try {
+    // If this fails, the folder is missing or unwritable, so the file was not created.
+    attempt(() => {
       rmSync(temporary, { force: true });
-    } catch {
-      // The folder is missing or unwritable, so the file was not created.
-    }
+    }, undefined);
   }
 }

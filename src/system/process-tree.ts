@@ -1,6 +1,8 @@
 // Processor time of a process tree, and its end. A compiler may be a script that runs the real compiler, which starts a linker. A process
 // group of its own would be simpler, but would cut the compiler off from the terminal's Ctrl-C, Ctrl-Z and input.
 import { readdirSync, readFileSync } from 'node:fs';
+import { attempt } from './attempt.ts';
+import { namesIn } from './files.ts';
 import { statFields } from './process-stat.ts';
 
 /** Unit of times in `/proc` on all supported processors. */
@@ -35,11 +37,8 @@ function stopTree(pid: number): number[] {
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process ended, or belongs to another user.
-  }
+  // The process may have ended, or belong to another user.
+  attempt(() => process.kill(pid, signal), false);
 }
 
 /** Ids of a process's children. */
@@ -57,12 +56,8 @@ export function childrenOf(pid: number): number[] {
 
 /** The same from the list of all processes, which is slower. */
 export function scanForChildren(pid: number): number[] {
-  try {
-    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    return all.map(Number).filter((other) => statOf(other)?.parent === pid);
-  } catch {
-    return [];
-  }
+  const all = namesIn('/proc').filter((name) => /^\d+$/.test(name));
+  return all.map(Number).filter((other) => statOf(other)?.parent === pid);
 }
 
 /** Parent, and ticks of the process and of children that it waited for; null without such a process. */

@@ -1,6 +1,8 @@
 // Facts about this machine's CPU from the system.
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { attempt } from './attempt.ts';
+import { readHead } from './files.ts';
 import { shortHash } from './hash.ts';
 
 /** CPU features by the system's names; empty if unknown. Hypervisors hide features, so CPUs of one model can differ. */
@@ -27,21 +29,8 @@ function firstProcessor(): ProcessorInfo {
   return (name) => new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
 }
 
-function readFirstProcessor(): string {
-  try {
-    const file = openSync('/proc/cpuinfo', 'r');
-    try {
-      // Only the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today.
-      const head = Buffer.alloc(16384);
-      return head.toString('latin1', 0, readSync(file, head)).split('\n\n')[0] ?? '';
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    // Not Linux, or no /proc.
-    return '';
-  }
-}
+/** Only the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today. */
+const readFirstProcessor = () => readHead('/proc/cpuinfo', 16384).split('\n\n')[0] ?? '';
 
 /** The CPU's name, with family, model and stepping, because cloud machines hide the model in the name ("AMD EPYC"). */
 export function cpuModel(): string {
@@ -55,6 +44,9 @@ export function cpuModel(): string {
 const MOST_WORKERS = 64;
 
 const SYSTEM = '/sys/devices/system';
+
+/** The text of a file; empty if it is unreadable. */
+const textOf = (path: string): string => attempt(() => readFileSync(path, 'latin1'), '');
 
 /**
  * Number of workers that IREE's runtime starts by default: the allowed cores of one NUMA node. The runtime ignores CPU quotas.
@@ -86,68 +78,41 @@ function siblingsPerCore(): number {
 }
 
 function allowedThreads(): ReadonlySet<number> | null {
-  try {
-    const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];
-    return list === undefined ? null : new Set(numbersOf(list));
-  } catch {
-    return null;
-  }
+  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf('/proc/self/status'))?.[1];
+  return list === undefined ? null : new Set(numbersOf(list));
 }
 
 /** Online hardware threads by NUMA node; null if unknown. */
 function threadsOfNodes(system: string): number[][] | null {
   const read = (name: string) => numbersOf(readFileSync(`${system}/${name}`, 'latin1'));
-  try {
+  return attempt(() => {
     const nodes = existsSync(`${system}/node/online`) ? read('node/online') : [];
     return nodes.length > 1 ? nodes.map((node) => read(`node/node${node}/cpulist`)) : [read('cpu/online')];
-  } catch {
-    return null;
-  }
+  }, null);
 }
 
 /** Threads of a thread's core, in Linux's list format; the thread alone if unknown. */
-function siblingsOf(thread: number, system: string): string {
-  try {
-    return readFileSync(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`, 'latin1').trim();
-  } catch {
-    return String(thread);
-  }
-}
+const siblingsOf = (thread: number, system: string): string =>
+  textOf(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`).trim() || String(thread);
 
 const CPU = `${SYSTEM}/cpu/cpu0`;
 
 /** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
-export function cacheSizesKiB(): number[] {
-  try {
-    return cacheFolders()
-      .map((folder) => numberIn(`${folder}/size`))
-      .filter(Number.isFinite);
-  } catch {
-    return [];
-  }
-}
+export const cacheSizesKiB = (): number[] =>
+  attempt(() => cacheFolders().map((folder) => numberIn(`${folder}/size`)), []).filter(Number.isFinite);
 
 /** The same caches with the number of hardware threads that share each; empty if unknown. */
 export function sharedCaches(): { level: number; sizeKiB: number; threads: number }[] {
-  try {
-    return cacheFolders().map((folder) => ({
-      level: numberIn(`${folder}/level`),
-      sizeKiB: numberIn(`${folder}/size`),
-      threads: numbersOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')).length,
-    }));
-  } catch {
-    return [];
-  }
+  const read = (folder: string) => ({
+    level: numberIn(`${folder}/level`),
+    sizeKiB: numberIn(`${folder}/size`),
+    threads: numbersOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')).length,
+  });
+  return attempt(() => cacheFolders().map(read), []);
 }
 
 /** Hardware threads of one core; 1 if unknown. */
-export function threadsPerCore(): number {
-  try {
-    return numbersOf(readFileSync(`${CPU}/topology/thread_siblings_list`, 'latin1')).length;
-  } catch {
-    return 1;
-  }
-}
+export const threadsPerCore = (): number => numbersOf(siblingsOf(0, SYSTEM)).length;
 
 const numberIn = (path: string) => Number.parseInt(readFileSync(path, 'latin1'), 10);
 
@@ -180,16 +145,8 @@ export interface CpuNumbers {
 /** This machine's model; null if unknown, or if it has several. */
 export function cpuNumbers(): CpuNumbers | null {
   // Only ARM machines mix models. Reading all processors is cheap there.
-  const text = firstProcessor()('CPU part') === undefined ? (processor ?? '') : readWhole();
+  const text = firstProcessor()('CPU part') === undefined ? (processor ?? '') : textOf('/proc/cpuinfo');
   return numbersIn(text);
-}
-
-function readWhole(): string {
-  try {
-    return readFileSync('/proc/cpuinfo', 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 /** The model in a text of `/proc/cpuinfo`. On x86: vendor, family, model. On ARM: implementer, architecture, part. */

@@ -2,6 +2,7 @@
 // children get paths without them, and a counter in the environment ends any remaining circle.
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { attempt } from './attempt.ts';
 import { isExecutableFile, readHead } from './files.ts';
 import { UserError } from './user-error.ts';
 
@@ -73,13 +74,8 @@ function holdsUs(directory: string): boolean {
   return isExecutableFile(path) && isLauncher(path);
 }
 
-function holdsToolsOnly(directory: string): boolean {
-  try {
-    return readdirSync(directory).every((name) => name.startsWith('.') || isToolName(name));
-  } catch {
-    return false;
-  }
-}
+const holdsToolsOnly = (directory: string): boolean =>
+  attempt(() => readdirSync(directory).every((name) => name.startsWith('.') || isToolName(name)), false);
 
 function depthOf(env: Environment): number {
   const depth = Number(env[depthVariable] ?? 0);

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { attempt } from './attempt.ts';
 import { makeFolder } from './folder.ts';
 import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { namesIn } from './files.ts';
@@ -94,14 +95,11 @@ let machine: string | undefined;
 /** Scope of process ids: the boot and the PID namespace. */
 const thisMachine = () => (machine ??= shortHash(nameOfMachine()).slice(0, 8));
 
-function nameOfMachine(): string {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1');
-    return boot + readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return hostname();
-  }
-}
+const nameOfMachine = (): string =>
+  attempt(
+    () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1') + readlinkSync('/proc/self/ns/pid'),
+    hostname(),
+  );
 
 function isOld(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false });
@@ -123,10 +121,8 @@ function isRunning(pid: number, started: string): boolean {
 /** Start time of a process in ticks; null if unknown. */
 const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
-function remove(path: string): void {
-  try {
+/** Ignores a file that belongs to another user, or is in use. */
+const remove = (path: string): void =>
+  attempt(() => {
     rmSync(path, { recursive: true, force: true });
-  } catch {
-    // It belongs to another user, or is in use.
-  }
-}
+  }, undefined);

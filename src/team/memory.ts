@@ -2,6 +2,7 @@
 // makes all cached compiles stale. This file loads no driver, so a build can read the memory cheaply.
 import { rmSync } from 'node:fs';
 import { withoutPassword } from '../settings/address.ts';
+import { attempt } from '../system/attempt.ts';
 import { BREAKERS, MISSING } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { shortHash } from '../system/hash.ts';
@@ -41,11 +42,10 @@ export interface ServerMemory {
 export function serverMemory(cacheDirectory: string, url: string): ServerMemory {
   const identity = serverIdentity(url);
   const remove = (memory: Pick<Memory<Kept<never>>, 'pathOf'>) => {
-    try {
+    // Nothing was written to a folder of another user.
+    attempt(() => {
       rmSync(memory.pathOf(cacheDirectory, identity), { force: true });
-    } catch {
-      // Nothing was written to a folder of another user.
-    }
+    }, undefined);
   };
   return {
     breaker: () => breakers.recall(cacheDirectory, identity)?.value ?? null,

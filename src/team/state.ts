@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
+import { attempt } from '../system/attempt.ts';
 import { ASKING_LOCKS, pathIn } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -27,12 +28,10 @@ export function teamState(
       // A lock there may block other machines, fail, or hang.
       if (networkAt(cacheDirectory) !== null) return NO_LOCK;
       const path = pathIn(cacheDirectory, ASKING_LOCKS, serverIdentity(url));
-      try {
+      return attempt(() => {
         makeFolder(dirname(path), 0o700);
         return lockFile(path);
-      } catch {
-        return NO_LOCK;
-      }
+      }, NO_LOCK);
     },
   };
 }

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { attempt } from '../../system/attempt.ts';
 import { makeFolder } from '../../system/folder.ts';
 import { temporaryName } from '../../system/scratch.ts';
 import { networkOf } from '../../system/file-system.ts';
@@ -103,14 +104,8 @@ function connect(
   }
 }
 
-function isPossible(statements: readonly string[], db: Connection): boolean {
-  try {
-    for (const text of statements) db.prepare(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isPossible = (statements: readonly string[], db: Connection): boolean =>
+  statements.every((text) => attempt(() => db.prepare(text), null) !== null);
 
 /** On a network disk concurrent writers could damage the file, and locks could fail or block builds. */
 function refuseNetwork(path: string, network: string | null): void {
@@ -282,14 +277,11 @@ function hasPendingChanges(path: string): boolean {
   return [`${path}-wal`, `${path}-journal`].some((name) => (statOf(name)?.size ?? 0n) > 0n);
 }
 
-function isWritable(folder: string): boolean {
-  try {
+const isWritable = (folder: string): boolean =>
+  attempt(() => {
     accessSync(folder, constants.W_OK);
     return true;
-  } catch {
-    return false;
-  }
-}
+  }, false);
 
 /** Undefined for a missing file, or a parent that is no folder. A later creation gives the clearer error. */
 function statOf(path: string): BigIntStats | undefined {
