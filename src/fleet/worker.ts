@@ -60,10 +60,10 @@ const PUSH_INTERVAL_MS = 5000;
 const CALL_MS = 10_000;
 const PUSH_MS = 60_000;
 
-/** A worker ends after so many jobs in a row that end with an error. */
+/** Jobs in a row with an error, after which a worker ends. */
 const MAX_ERRORS = 3;
 
-/** @throws UserError if the server denies access, or lacks what a worker needs */
+/** @throws UserError if the server denies access, or lacks the worker's tables or functions */
 export async function runWorker(parts: WorkerParts): Promise<{ finished: number }> {
   const worker = new Worker(parts);
   return worker.run();

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { attempt } from '../system/attempt.ts';
 import { readHead } from '../system/files.ts';
 import { isOwn } from '../system/trust.ts';
-import { SYSTEM_SETTINGS_PATH, userSettingsPath } from './locations.ts';
+import { SYSTEM_SETTINGS_PATH } from './locations.ts';
 
 export type FileLayer = 'project' | 'user' | 'system';
 
@@ -24,17 +24,11 @@ export const PROJECT_FILE = '.iree-tuned.json';
 export const LOCK_FILE = 'iree-tuned.lock';
 
 /** Project's, user's and system's file, in order of precedence. Never throws. */
-export function readSettingsFiles(
-  env: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform,
-  home: string,
-): SettingsFile[] {
-  return [
-    readProjectFile(home),
-    readFile('user', userSettingsPath(env, platform, home)),
-    readFile('system', SYSTEM_SETTINGS_PATH),
-  ];
-}
+export const readSettingsFiles = (userFile: string, home: string): SettingsFile[] => [
+  readProjectFile(home),
+  readFile('user', userFile),
+  readFile('system', SYSTEM_SETTINGS_PATH),
+];
 
 /** The nearest project's file, from the working directory upwards. */
 function readProjectFile(home: string): SettingsFile {

@@ -10,7 +10,7 @@ import {
   realPath,
   type SettingsFile,
 } from './files.ts';
-import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
+import { homeDirectory, userPaths } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
 
@@ -27,13 +27,10 @@ export function readSettings(
 ): Resolution & { readonly files: readonly SettingsFile[] } {
   const { platform } = process;
   const home = homeDirectory(env);
-  const files = readSettingsFiles(env, platform, home);
+  const paths = userPaths(env, platform, home);
+  const files = readSettingsFiles(paths.settings, home);
   const lock = findLockFile(projectFolder(files), home);
-  const defaults = {
-    database: defaultDatabasePath(env, platform, home),
-    cache: defaultCacheDirectory(env, platform, home),
-    lock: lock.path ?? undefined,
-  };
+  const defaults = { database: paths.database, cache: paths.cache, lock: lock.path ?? undefined };
   const sources = { env, flags, flagPrefix, files, parse, home, defaults, realPath, mayOverwrite };
   const resolution = resolveSettings(sources);
   const refused = [...resolution.refused, ...(lock.problem === null ? [] : [lock.problem])];

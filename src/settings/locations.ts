@@ -14,31 +14,26 @@ export function homeDirectory(env: Environment): string {
   return home !== undefined && isAbsolute(home) ? home : attempt(() => userInfo().homedir || '/', '/');
 }
 
-/** Path of the user's SQLite database. */
-export const defaultDatabasePath = (env: Environment, platform: NodeJS.Platform, home: string): string =>
-  join(folderOf(env['XDG_DATA_HOME'], platform, home, '.local/share', APPLICATION_SUPPORT), 'tuning.db');
-
-/** The cache folder. It need not exist. */
-export const defaultCacheDirectory = (env: Environment, platform: NodeJS.Platform, home: string): string =>
-  folderOf(env['XDG_CACHE_HOME'], platform, home, '.cache', 'Library/Caches');
-
-/** Path of the user's settings file. */
-export const userSettingsPath = (env: Environment, platform: NodeJS.Platform, home: string): string =>
-  join(folderOf(env['XDG_CONFIG_HOME'], platform, home, '.config', APPLICATION_SUPPORT), 'config.json');
+/** Default paths of the user's SQLite database, cache folder and settings file. They need not exist. */
+export function userPaths(
+  env: Environment,
+  platform: NodeJS.Platform,
+  home: string,
+): { readonly database: string; readonly cache: string; readonly settings: string } {
+  const folderOf = (variable: string, usual: string, onMac: string) => {
+    const xdg = env[variable];
+    // The XDG specification says to ignore relative paths.
+    if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'iree-tuned');
+    return join(home, platform === 'darwin' ? onMac : usual, 'iree-tuned');
+  };
+  return {
+    database: join(folderOf('XDG_DATA_HOME', '.local/share', APPLICATION_SUPPORT), 'tuning.db'),
+    cache: folderOf('XDG_CACHE_HOME', '.cache', 'Library/Caches'),
+    settings: join(folderOf('XDG_CONFIG_HOME', '.config', APPLICATION_SUPPORT), 'config.json'),
+  };
+}
 
 /** Settings for all users of a machine. */
 export const SYSTEM_SETTINGS_PATH = '/etc/iree-tuned/config.json';
 
 const APPLICATION_SUPPORT = 'Library/Application Support';
-
-function folderOf(
-  xdg: string | undefined,
-  platform: NodeJS.Platform,
-  home: string,
-  usual: string,
-  onMac: string,
-): string {
-  // The XDG specification says to ignore relative paths.
-  const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(home, platform === 'darwin' ? onMac : usual);
-  return join(base, 'iree-tuned');
-}

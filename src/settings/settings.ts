@@ -72,7 +72,7 @@ export interface Definition<T> {
   /** All accepted texts, if they are few. */
   readonly choices?: readonly string[];
   /** Whether the text is a path, relative to the folder of its settings file. */
-  readonly isPath: boolean;
+  readonly isPath?: boolean;
   /** Removes secrets from the text, for messages. */
   readonly shown?: (text: string) => string;
 }
@@ -90,7 +90,6 @@ const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
   takes: choices.join(', '),
   choices,
   read: (value) => choices.find((choice) => choice === value),
-  isPath: false,
 });
 
 const onOrOff: Definition<boolean> = {
@@ -98,7 +97,6 @@ const onOrOff: Definition<boolean> = {
   takes: 'true or false',
   // Any other text in a flag or variable means true.
   read: (value) => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase()),
-  isPath: false,
 };
 
 const number = (takes: string, isRight: (number: number) => boolean): Definition<number> => ({
@@ -108,7 +106,6 @@ const number = (takes: string, isRight: (number: number) => boolean): Definition
     const number = Number(value);
     return value.trim() !== '' && Number.isFinite(number) && isRight(number) ? number : undefined;
   },
-  isPath: false,
 });
 
 const UNITS = { s: 1, m: 60, h: 3600 };
@@ -124,7 +121,6 @@ const duration: Definition<number> = {
   type: 'duration',
   takes: 'seconds, or a time such as 90s, 15m or 2h; 0 for no tuning',
   read: readDuration,
-  isPath: false,
 };
 
 const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
@@ -134,7 +130,6 @@ const teamAddress: Definition<string> = {
   takes:
     'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for special characters of a password',
   read: (value) => (isTeamAddress(value) ? value : undefined),
-  isPath: false,
   shown: withoutPassword,
 };
 
@@ -142,7 +137,6 @@ const sizes: Definition<string> = {
   type: 'string',
   takes: 'sizes to tune at, such as m=1,16,128',
   read: (value) => (parseSizes(value) === null ? undefined : value),
-  isPath: false,
 };
 
 /** Every setting by its name, which flags and settings files share. */

@@ -2,13 +2,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Migrations of a schema. Tests have their own. */
+export interface Migrations {
+  /** Number of the last one. */
+  readonly version: number;
+  /** Folder with a file for each number from 1 to `version`. */
+  readonly directory: string;
+}
+
 /**
- * SQL of migrations 1 to `version`, in order.
+ * SQL of all migrations, in order.
  * @param wrong creates the error for a missing file
  */
 export function migrationFiles(
-  directory: string,
-  version: number,
+  { version, directory }: Migrations,
   wrong: (message: string) => Error,
 ): string[] {
   const names = readdirSync(directory);

@@ -20,7 +20,7 @@ export const shimVariable = 'IREE_TUNED_SHIM_FOR';
 /** Deepest allowed nesting, because helper commands of a compiler may compile. */
 const deepest = 2;
 
-/** The wrapper started itself, through a program that it took for the real compiler. */
+/** The wrapper started itself: the program found as the real compiler is the wrapper. */
 export class RecursionError extends UserError {
   override readonly name = 'RecursionError';
 }

@@ -1,6 +1,6 @@
 // Migrates a team's server to this program's schema, and grants the roles their functions.
 import { join } from 'node:path';
-import { migrationFiles } from '../system/migration-files.ts';
+import { migrationFiles, type Migrations } from '../system/migration-files.ts';
 import { packageRoot } from '../system/package-root.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Connection } from './connection.ts';
@@ -22,25 +22,17 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** Other migrations, for tests. */
-export interface TeamMigrationPlan {
-  readonly version: number;
-  readonly directory: string;
-}
+const OWN: Migrations = { version: TEAM_SCHEMA_VERSION, directory: join(packageRoot, 'db', 'team') };
 
 /**
  * Applies missing migrations in one transaction. A concurrent caller waits, then finds nothing to do. The owner of the tables is the
  * administrators' role, or without it the login.
  * @throws UserError if the server's schema is newer, or the server cannot hold it; and errors of the driver
  */
-export async function migrateTeam(connection: Connection, plan?: TeamMigrationPlan): Promise<Migrated> {
-  const to = plan?.version ?? TEAM_SCHEMA_VERSION;
+export async function migrateTeam(connection: Connection, migrations = OWN): Promise<Migrated> {
+  const to = migrations.version;
   // Before the lock, so a broken installation blocks nobody.
-  const files = migrationFiles(
-    plan?.directory ?? join(packageRoot, 'db', 'team'),
-    to,
-    (message) => new UserError(message),
-  );
+  const files = migrationFiles(migrations, (message) => new UserError(message));
   const run = (text: string) => connection.query(text, [], LIMIT_MS);
   const value = async (text: string) => {
     const [row] = await run(`SELECT (${text}) AS value`);

@@ -10,6 +10,7 @@ import {
   readSettingsFiles,
   realPath,
 } from '../../src/settings/files.ts';
+import { userPaths } from '../../src/settings/locations.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const original = process.cwd();
@@ -25,7 +26,7 @@ function project(): string {
   return folder;
 }
 
-const read = (home = '/no/such/home') => readSettingsFiles({}, 'linux', home);
+const read = (home = '/no/such/home') => readSettingsFiles(userPaths({}, 'linux', home).settings, home);
 
 describe("the project's file", () => {
   it('is the nearest one above the working directory', () => {
@@ -85,7 +86,7 @@ describe('files of another user', () => {
     expect(read()[0]).toMatchObject({ text: null, problem: null });
   });
 
-  it('is what lies above the home folder', () => {
+  it('does not lie above the home folder', () => {
     const folder = project();
     writeFileSync(join(folder, PROJECT_FILE), '{}');
     expect(read(join(folder, 'a'))[0]).toMatchObject({ text: null, problem: null });

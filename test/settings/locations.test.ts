@@ -1,28 +1,23 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  defaultCacheDirectory,
-  defaultDatabasePath,
-  homeDirectory,
-  userSettingsPath,
-} from '../../src/settings/locations.ts';
+import { homeDirectory, userPaths } from '../../src/settings/locations.ts';
 
 describe.each([
   [
-    defaultDatabasePath,
+    'database',
     'XDG_DATA_HOME',
     '/tuning.db',
     '/home/ada/.local/share',
     '/home/ada/Library/Application Support',
   ],
-  [defaultCacheDirectory, 'XDG_CACHE_HOME', '', '/home/ada/.cache', '/home/ada/Library/Caches'],
+  ['cache', 'XDG_CACHE_HOME', '', '/home/ada/.cache', '/home/ada/Library/Caches'],
   [
-    userSettingsPath,
+    'settings',
     'XDG_CONFIG_HOME',
     '/config.json',
     '/home/ada/.config',
     '/home/ada/Library/Application Support',
   ],
-] as const)('%o', (location, variable, name, onLinux, onMac) => {
+] as const)('the path of the %s', (location, variable, name, onLinux, onMac) => {
   test.each([
     ['where Linux keeps such files', {}, 'linux', onLinux],
     ['where macOS keeps them', {}, 'darwin', onMac],
@@ -31,7 +26,7 @@ describe.each([
     ['not at an empty variable', { [variable]: '' }, 'linux', onLinux],
     ['not at a relative one', { [variable]: 'xdg' }, 'linux', onLinux],
   ] as const)('is %s', (_, env, platform, base) => {
-    expect(location(env, platform, '/home/ada')).toBe(`${base}/iree-tuned${name}`);
+    expect(userPaths(env, platform, '/home/ada')[location]).toBe(`${base}/iree-tuned${name}`);
   });
 });
 

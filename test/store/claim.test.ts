@@ -173,9 +173,9 @@ describe('marks', () => {
     ['a program that was slower', [{ kind: 'slower' }], false],
     ['two programs of one machine', [{ kind: 'slower' }, { kind: 'slower', tool: '9' }], false],
     ['programs of two machines', [{ kind: 'slower' }, { kind: 'slower', machine: 'other' }], true],
-    ['what was lifted', [{ kind: 'compile-error' }, { kind: 'lifted', generation: 1 }], false],
+    ['a lifted mark', [{ kind: 'compile-error' }, { kind: 'lifted', generation: 1 }], false],
     [
-      'what failed again after that',
+      'a failure after a lifted mark',
       [
         { kind: 'lifted', generation: 1 },
         { kind: 'compile-error', generation: 1 },
@@ -183,7 +183,7 @@ describe('marks', () => {
       true,
     ],
     [
-      'what two were slower with, one of them before it was lifted',
+      'two slower programs, one of them before a lifted mark',
       [
         { kind: 'slower', machine: 'other' },
         { kind: 'lifted', generation: 1 },

@@ -59,7 +59,7 @@ describe('arguments that are not UTF-8', () => {
     ['half a character', Buffer.from('💡').subarray(0, 3)],
     ['a surrogate in bytes', Buffer.of(0xed, 0xa0, 0x80)],
     ['a replacement character that was typed', Buffer.from('\ufffd')],
-    ['what printf would read', Buffer.from('-%s\\n\\\\%%\xe9', 'latin1')],
+    ['escapes of printf', Buffer.from('-%s\\n\\\\%%\xe9', 'latin1')],
     ['newlines at the end', Buffer.from('\xe9\'"$x`*\n\n', 'latin1')],
   ])('arrive: %s', (_, value) => {
     const sent = [Buffer.from('plain'), value, Buffer.alloc(0), Buffer.from('printf:x'), Buffer.from('.')];

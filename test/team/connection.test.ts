@@ -83,10 +83,10 @@ test('a server that refuses the connection is unreachable', async () => {
 });
 
 test.each([
-  ['accepts and says nothing', () => undefined],
-  ['repeats what it hears', (socket: Socket) => socket.pipe(socket)],
+  ['accepts and sends nothing', () => undefined],
+  ['repeats its input', (socket: Socket) => socket.pipe(socket)],
   [
-    'says a byte now and then',
+    'sends a byte now and then',
     (socket: Socket) => {
       const timer = setInterval(() => socket.write('N'), 20);
       socket.on('close', () => {

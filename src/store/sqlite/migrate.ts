@@ -1,7 +1,7 @@
 // Migrates a database to this program's schema.
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { migrationFiles } from '../../system/migration-files.ts';
+import { migrationFiles, type Migrations } from '../../system/migration-files.ts';
 import { packageRoot } from '../../system/package-root.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
 import { addMigrationFunctions } from './migration-functions.ts';
@@ -12,12 +12,7 @@ export const SCHEMA_VERSION = 9;
 /** `PRAGMA application_id` of this program's databases: "IREt" in ASCII. */
 export const APPLICATION_ID = 0x49524574;
 
-/** Other migrations, for tests. */
-export interface MigrationPlan {
-  readonly version: number;
-  /** Folder with `NNNN_name.sql` files, one for each number from 1 to `version`. */
-  readonly directory: string;
-}
+const OWN: Migrations = { version: SCHEMA_VERSION, directory: join(packageRoot, 'db', 'migrations') };
 
 interface Identity {
   readonly application: number;
@@ -56,16 +51,12 @@ export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION
 export function migrate(
   db: Database,
   path: string,
-  plan?: MigrationPlan,
+  migrations = OWN,
   before?: (version: number) => void,
 ): void {
-  const version = plan?.version ?? SCHEMA_VERSION;
+  const { version } = migrations;
   // Before the lock, so a broken installation blocks nobody.
-  const files = migrationFiles(
-    plan?.directory ?? join(packageRoot, 'db', 'migrations'),
-    version,
-    (message) => new StoreError('unavailable', message),
-  );
+  const files = migrationFiles(migrations, (message) => new StoreError('unavailable', message));
   addMigrationFunctions(db);
   db.transaction(() => {
     const from = schemaVersion(db, path, version);
