@@ -1,7 +1,7 @@
 // Keys of compiles, for memories.
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import { fileIdentity } from '../system/files.ts';
 import { hostCpu } from '../system/processor.ts';
 import type { Command } from './command.ts';
@@ -56,5 +56,5 @@ export function filesOfFlags({ flags }: Command['arguments']): string[] {
     return [...new Set([flag.value, flag.value.slice(flag.value.lastIndexOf('=') + 1)])];
   });
   // Most values are no paths.
-  return named.filter((path) => attempt(() => statSync(path).isFile(), false));
+  return named.filter((path) => resultOr(() => statSync(path).isFile(), false));
 }

@@ -2,7 +2,7 @@
 // lock excludes other processes.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import { sha256 } from '../system/hash.ts';
 import type { QueueDatabase } from './database.ts';
 
@@ -11,7 +11,7 @@ const LOCK_CLASS = 0x49524574;
 
 /** The boot id; the host name if the system has none. */
 const bootId = (): string =>
-  attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), hostname());
+  resultOr(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), hostname());
 
 export interface MachineLock {
   /** Takes or keeps the lock. Returns false if another worker has it. A new connection takes it again. */

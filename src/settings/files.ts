@@ -1,7 +1,7 @@
 // Finds and reads settings files and the lock file.
 import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import { readHead } from '../system/files.ts';
 import { isOwn } from '../system/trust.ts';
 import { SYSTEM_SETTINGS_PATH } from './locations.ts';
@@ -43,7 +43,7 @@ function readProjectFile(home: string): SettingsFile {
 /** The working directory and its parents, up to the home folder, on one file system, and only folders of this user. */
 function searchedFolders(home: string): string[] {
   // The working directory may be removed.
-  const start = attempt(() => process.cwd(), '/');
+  const start = resultOr(() => process.cwd(), '/');
   const folders = [start];
   const { dev } = statOr(start) ?? {};
   for (let folder = start; folder !== home && folder !== dirname(folder);) {
@@ -57,7 +57,7 @@ function searchedFolders(home: string): string[] {
 
 /** Null for a missing file, or without permission. */
 const statOr = (path: string): Stats | null =>
-  attempt(() => statSync(path, { throwIfNoEntry: false }) ?? null, null);
+  resultOr(() => statSync(path, { throwIfNoEntry: false }) ?? null, null);
 
 /** Folder of the project's file; null without a file. */
 export const projectFolder = (files: readonly SettingsFile[]): string | null => {

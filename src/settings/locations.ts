@@ -1,7 +1,7 @@
 // Default locations of the user's files.
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function homeDirectory(env: Environment): string {
   const home = env['HOME'];
-  return home !== undefined && isAbsolute(home) ? home : attempt(() => userInfo().homedir || '/', '/');
+  return home !== undefined && isAbsolute(home) ? home : resultOr(() => userInfo().homedir || '/', '/');
 }
 
 /** Default paths of the user's SQLite database, cache folder and settings file. They need not exist. */

@@ -1,12 +1,12 @@
 // Author, machine and tool of new records and marks.
 import { hostname, userInfo } from 'node:os';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { LONGEST_NAME, plainText } from './limits.ts';
 import type { Origin } from './store.ts';
 
 /** @param otherwise result for a user id without a name, as in containers */
-export const userName = (otherwise = 'unknown'): string => attempt(() => userInfo().username, otherwise);
+export const userName = (otherwise = 'unknown'): string => resultOr(() => userInfo().username, otherwise);
 
 /** Time and author of a new record or mark. */
 export const writtenNow = () => ({ createdAt: new Date().toISOString(), createdBy: userName() });

@@ -1,5 +1,5 @@
 // Validates database content, which is untrusted. By hand, because loading a validation library takes longer than a look-up.
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
@@ -12,7 +12,7 @@ export const isShortConfiguration = (configuration: Configuration): boolean =>
 
 /** Parses JSON; undefined for an invalid text. */
 export const parseJson = (text: unknown): unknown =>
-  typeof text === 'string' ? attempt(() => JSON.parse(text) as unknown, undefined) : undefined;
+  typeof text === 'string' ? resultOr(() => JSON.parse(text) as unknown, undefined) : undefined;
 
 /** Whether a value is a sorted list of distinct family names. Later versions may add families. */
 export const areFamilies = (value: unknown): value is readonly string[] =>

@@ -1,6 +1,6 @@
 // Replaces this process by the compiler: the usual end of a build.
 import { accessSync, constants } from 'node:fs';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { isExecutableFile, readHead } from './files.ts';
 import { childEnvironment } from './recursion.ts';
 import { startable } from './undecoded.ts';
@@ -41,7 +41,7 @@ function canBecome(executable: string, argv: readonly string[]): boolean {
   const head = readHead(executable, 4);
   // ELF, thin Mach-O and universal Mach-O.
   if (!['\x7fELF', '\xcf\xfa\xed\xfe', '\xca\xfe\xba\xbe'].includes(head)) return false;
-  return attempt(() => {
+  return resultOr(() => {
     accessSync(executable, constants.X_OK);
     return true;
   }, false);

@@ -1,7 +1,7 @@
 // Finds the file system of a path: SQLite's locks do not work on network file systems.
 import { readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 
 /** Names of network file systems by the `f_type` of statfs(2). */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
@@ -78,7 +78,7 @@ export const fileSystemName = (path: string): string | null =>
 const LINUX: FileSystemQuestions = {
   typeOf: (path) => statfsSync(path).type,
   mountOf: (path) =>
-    attempt(() => {
+    resultOr(() => {
       const { dev } = statSync(path);
       return mountIn(readFileSync('/proc/self/mountinfo', 'utf8'), deviceNumber(dev));
     }, null),

@@ -1,6 +1,6 @@
 // Queries of the file system that never throw.
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
 export function readHead(path: string, length = 1024): string {
@@ -17,21 +17,21 @@ export function readHead(path: string, length = 1024): string {
 }
 
 /** Names in a folder; none for an unreadable folder. */
-export const namesIn = (folder: string): string[] => attempt(() => readdirSync(folder), []);
+export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(folder), []);
 
 /** Whether the path leads to a regular file with an execute bit. */
 export const isExecutableFile = (path: string): boolean =>
-  attempt(() => {
+  resultOr(() => {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0;
   }, false);
 
 /** The real path; the path itself if it does not exist. */
-export const realpathOr = (path: string): string => attempt(() => realpathSync(path), path);
+export const realpathOr = (path: string): string => resultOr(() => realpathSync(path), path);
 
 /** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
 export const fileIdentity = (path: string): string | null =>
-  attempt(() => {
+  resultOr(() => {
     const real = realpathSync(path);
     const { size, mtimeNs } = statSync(real, { bigint: true });
     return `${real} ${size} ${mtimeNs}`;
@@ -50,7 +50,7 @@ export interface FileState {
 
 /** Null for an invisible file. */
 export const fileState = (path: string): FileState | null =>
-  attempt(() => {
+  resultOr(() => {
     const real = realpathSync(path);
     const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
     return {

@@ -2,7 +2,7 @@
 // ENOENT.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 
 /**
  * Creates a folder and its missing parents.
@@ -13,7 +13,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if (attempt(() => statSync(path).isDirectory(), false)) return;
+    if (resultOr(() => statSync(path).isDirectory(), false)) return;
     const above = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(above)) throw error;
     makeFolder(above, mode);

@@ -2,7 +2,7 @@
 // costs time only.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
@@ -51,7 +51,7 @@ export function memoryOf<T extends Remembered>(
 }
 
 const read = (path: string): unknown =>
-  attempt(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
+  resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
 
 /** Atomic: readers see the whole file or none. */
 function write(path: string, value: unknown): void {
@@ -62,7 +62,7 @@ function write(path: string, value: unknown): void {
     renameSync(temporary, path);
   } catch {
     // If this fails, the folder is missing or unwritable, so the file was not created.
-    attempt(() => {
+    resultOr(() => {
       rmSync(temporary, { force: true });
     }, undefined);
   }

@@ -1,10 +1,10 @@
 // Reads `/proc/PID/stat` of Linux.
 import { readFileSync } from 'node:fs';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 
 /** The fields from the state on (field 3 in proc(5)); null without such a process or file. */
 export const statFields = (pid: number): string[] | null =>
-  attempt(
+  resultOr(
     // Field 2, the program's name, may contain any character.
     () => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' '),
     null,

@@ -1,7 +1,7 @@
 // Processor time of a process tree, and its end. A compiler may be a script that runs the real compiler, which starts a linker. A process
 // group of its own would be simpler, but would cut the compiler off from the terminal's Ctrl-C, Ctrl-Z and input.
 import { readdirSync, readFileSync } from 'node:fs';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { namesIn } from './files.ts';
 import { statFields } from './process-stat.ts';
 
@@ -38,7 +38,7 @@ function stopTree(pid: number): number[] {
 
 function send(pid: number, signal: NodeJS.Signals): void {
   // The process may have ended, or belong to another user.
-  attempt(() => process.kill(pid, signal), false);
+  resultOr(() => process.kill(pid, signal), false);
 }
 
 /** Ids of a process's children. */

@@ -1,7 +1,7 @@
 // Facts about this machine's CPU from the system.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { readHead } from './files.ts';
 import { shortHash } from './hash.ts';
 
@@ -46,7 +46,7 @@ const MOST_WORKERS = 64;
 const SYSTEM = '/sys/devices/system';
 
 /** The text of a file; empty if it is unreadable. */
-const textOf = (path: string): string => attempt(() => readFileSync(path, 'latin1'), '');
+const textOf = (path: string): string => resultOr(() => readFileSync(path, 'latin1'), '');
 
 /**
  * Number of workers that IREE's runtime starts by default: the allowed cores of one NUMA node. The runtime ignores CPU quotas.
@@ -85,7 +85,7 @@ function allowedThreads(): ReadonlySet<number> | null {
 /** Online hardware threads by NUMA node; null if unknown. */
 function threadsOfNodes(system: string): number[][] | null {
   const read = (name: string) => numbersOf(readFileSync(`${system}/${name}`, 'latin1'));
-  return attempt(() => {
+  return resultOr(() => {
     const nodes = existsSync(`${system}/node/online`) ? read('node/online') : [];
     return nodes.length > 1 ? nodes.map((node) => read(`node/node${node}/cpulist`)) : [read('cpu/online')];
   }, null);
@@ -99,7 +99,7 @@ const CPU = `${SYSTEM}/cpu/cpu0`;
 
 /** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
 export const cacheSizesKiB = (): number[] =>
-  attempt(() => cacheFolders().map((folder) => numberIn(`${folder}/size`)), []).filter(Number.isFinite);
+  resultOr(() => cacheFolders().map((folder) => numberIn(`${folder}/size`)), []).filter(Number.isFinite);
 
 /** The same caches with the number of hardware threads that share each; empty if unknown. */
 export function sharedCaches(): { level: number; sizeKiB: number; threads: number }[] {
@@ -108,7 +108,7 @@ export function sharedCaches(): { level: number; sizeKiB: number; threads: numbe
     sizeKiB: numberIn(`${folder}/size`),
     threads: numbersOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')).length,
   });
-  return attempt(() => cacheFolders().map(read), []);
+  return resultOr(() => cacheFolders().map(read), []);
 }
 
 /** Hardware threads of one core; 1 if unknown. */

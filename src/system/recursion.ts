@@ -2,7 +2,7 @@
 // children get paths without them, and a counter in the environment ends any remaining circle.
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { isExecutableFile, readHead } from './files.ts';
 import { UserError } from './user-error.ts';
 
@@ -75,7 +75,7 @@ function holdsUs(directory: string): boolean {
 }
 
 const holdsToolsOnly = (directory: string): boolean =>
-  attempt(() => readdirSync(directory).every((name) => name.startsWith('.') || isToolName(name)), false);
+  resultOr(() => readdirSync(directory).every((name) => name.startsWith('.') || isToolName(name)), false);
 
 function depthOf(env: Environment): number {
   const depth = Number(env[depthVariable] ?? 0);

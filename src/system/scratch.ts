@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { attempt } from './attempt.ts';
+import { resultOr } from './result-or.ts';
 import { makeFolder } from './folder.ts';
 import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { namesIn } from './files.ts';
@@ -96,7 +96,7 @@ let machine: string | undefined;
 const thisMachine = () => (machine ??= shortHash(nameOfMachine()).slice(0, 8));
 
 const nameOfMachine = (): string =>
-  attempt(
+  resultOr(
     () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1') + readlinkSync('/proc/self/ns/pid'),
     hostname(),
   );
@@ -123,6 +123,6 @@ const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
 /** Ignores a file that belongs to another user, or is in use. */
 const remove = (path: string): void =>
-  attempt(() => {
+  resultOr(() => {
     rmSync(path, { recursive: true, force: true });
   }, undefined);

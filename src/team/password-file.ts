@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeDirectory } from '../settings/locations.ts';
-import { attempt } from '../system/attempt.ts';
+import { resultOr } from '../system/result-or.ts';
 import type { Address } from './address.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ export function passwordFor(address: Address, env: Environment): string {
 /** The text of the password file. It ignores a file that others may read, as PostgreSQL does. */
 function readFile(env: Environment): string {
   const path = env['PGPASSFILE'] ?? join(homeDirectory(env), '.pgpass');
-  return attempt(() => ((statSync(path).mode & 0o077) === 0 ? readFileSync(path, 'utf8') : ''), '');
+  return resultOr(() => ((statSync(path).mode & 0o077) === 0 ? readFileSync(path, 'utf8') : ''), '');
 }
 
 /**

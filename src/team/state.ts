@@ -1,20 +1,45 @@
-// State that processes share about a team's server: the memory, and a lock for questions.
+// State that processes share about a team's server: failures, misses, and a lock for questions. The cache folder holds it, because a write
+// to the database makes all cached compiles stale.
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { withoutPassword } from '../settings/address.ts';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
-import { attempt } from '../system/attempt.ts';
-import { ASKING_LOCKS, pathIn } from '../system/cache.ts';
+import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { networkOf } from '../system/file-system.ts';
 import { makeFolder } from '../system/folder.ts';
-import { serverIdentity, serverMemory, type ServerMemory } from './memory.ts';
+import { shortHash } from '../system/hash.ts';
+import { memoryOf } from '../system/memory.ts';
+import { resultOr } from '../system/result-or.ts';
+import { isBreaker, type Breaker } from './breaker.ts';
+import { isMissing, type Missing } from './missing.ts';
 
-export interface TeamState extends ServerMemory {
+interface Kept<T> {
+  readonly identity: string;
+  readonly value: T;
+}
+
+const isKept = <T>(isValue: (value: unknown) => value is T) =>
+  hasFields<Kept<T>>({ identity: isText, value: isValue });
+
+const breakers = memoryOf(BREAKERS, isKept(isBreaker), { outlivesBuild: true });
+const missing = memoryOf(MISSING, isKept(isMissing), { outlivesBuild: true });
+
+export interface TeamState {
+  breaker(): Breaker | null;
+  /** @param breaker null after an answer */
+  setBreaker(breaker: Breaker | null): void;
+  missing(): Missing;
+  setMissing(missing: Missing): void;
+  /** Forgets failures and misses. */
+  forget(): void;
   /** The lock for asking; null while another process has it. On a file system without locks every process gets one. */
   lock(): Lock | null;
 }
 
 /**
- * @param url with the password
+ * @param url with the password: a corrected password starts without failures
  * @param networkAt network file system of a path, null for none
  */
 export function teamState(
@@ -22,13 +47,33 @@ export function teamState(
   url: string,
   networkAt: (path: string) => string | null = networkOf,
 ): TeamState {
+  // 16 bits of a digest of the password: enough to notice a new password, too few to guess it.
+  const identity = `${shortHash(withoutPassword(url))}-${shortHash(url).slice(0, 4)}`;
+  const remove = (memory: Pick<typeof breakers, 'pathOf'>) => {
+    // Nothing was written to a folder of another user.
+    resultOr(() => {
+      rmSync(memory.pathOf(cacheDirectory, identity), { force: true });
+    }, undefined);
+  };
   return {
-    ...serverMemory(cacheDirectory, url),
+    breaker: () => breakers.recall(cacheDirectory, identity)?.value ?? null,
+    setBreaker(breaker) {
+      if (breaker === null) remove(breakers);
+      else breakers.remember(cacheDirectory, { identity, value: breaker });
+    },
+    missing: () => missing.recall(cacheDirectory, identity)?.value ?? {},
+    setMissing(value) {
+      missing.remember(cacheDirectory, { identity, value });
+    },
+    forget() {
+      remove(breakers);
+      remove(missing);
+    },
     lock() {
       // A lock there may block other machines, fail, or hang.
       if (networkAt(cacheDirectory) !== null) return NO_LOCK;
-      const path = pathIn(cacheDirectory, ASKING_LOCKS, serverIdentity(url));
-      return attempt(() => {
+      const path = pathIn(cacheDirectory, ASKING_LOCKS, identity);
+      return resultOr(() => {
         makeFolder(dirname(path), 0o700);
         return lockFile(path);
       }, NO_LOCK);

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { attempt } from '../../system/attempt.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { makeFolder } from '../../system/folder.ts';
 import { temporaryName } from '../../system/scratch.ts';
 import { networkOf } from '../../system/file-system.ts';
@@ -105,7 +105,7 @@ function connect(
 }
 
 const isPossible = (statements: readonly string[], db: Connection): boolean =>
-  statements.every((text) => attempt(() => db.prepare(text), null) !== null);
+  statements.every((text) => resultOr(() => db.prepare(text), null) !== null);
 
 /** On a network disk concurrent writers could damage the file, and locks could fail or block builds. */
 function refuseNetwork(path: string, network: string | null): void {
@@ -278,7 +278,7 @@ function hasPendingChanges(path: string): boolean {
 }
 
 const isWritable = (folder: string): boolean =>
-  attempt(() => {
+  resultOr(() => {
     accessSync(folder, constants.W_OK);
     return true;
   }, false);

@@ -12,24 +12,15 @@ interface KeptRow {
   readonly change: number | null;
 }
 
-interface Readable {
-  readonly text: string;
-  readonly line: Line;
-  readonly source: Source;
-}
-
 /** Merges lines that this version understands, and removes them from the kept lines. Returns their number. */
 export function rereadKept(statement: Prepare): number {
-  const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(
-    ({ line: text, change }): Readable[] => {
-      const reading = readLine(text);
-      return reading.outcome === 'line'
-        ? [{ text, line: reading.line, source: change === null ? 'team' : 'file' }]
-        : [];
-    },
-  );
+  const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(({ line: text, change }) => {
+    const reading = readLine(text);
+    const source: Source = change === null ? 'team' : 'file';
+    return reading.outcome === 'line' ? [{ text, source, line: reading.line }] : [];
+  });
   // Descriptions before the lines that refer to them.
-  const comesFirst = ({ line }: Readable) => 'form' in line || line.type === 'revocation';
+  const comesFirst = ({ line }: { line: Line }) => 'form' in line || line.type === 'revocation';
   const phases = [readable.filter(comesFirst), readable.filter((one) => !comesFirst(one))];
   let taken = 0;
   for (const phase of phases)

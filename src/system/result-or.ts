@@ -1,5 +1,5 @@
 /** The result of an action; another value if the action throws. */
-export function attempt<T, Otherwise = T>(action: () => T, otherwise: Otherwise): T | Otherwise {
+export function resultOr<T, Otherwise = T>(action: () => T, otherwise: Otherwise): T | Otherwise {
   try {
     return action();
   } catch {
