@@ -136,6 +136,8 @@ export function programRuns(
     const program = await compileWith(keys);
     if ('problem' in program) return known;
     const longest = Math.max(0, ...known.compared.map(({ seconds }) => seconds));
+    // A function that stock or tuned cannot run has no times.
+    if (Number.isNaN(longest)) return known;
     const least = Math.min(budget.left, contests.length * leastSeconds(longest));
     const share = Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least);
     const extent = {

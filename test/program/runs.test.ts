@@ -105,6 +105,15 @@ test('a loss that may be noise has no ratio', async () => {
   expect(await runs.ratio(['a'])).toBeNull();
 });
 
+test('a function that stock cannot run has no times, and keeps the reason', async () => {
+  const { runs } = fakeProgram('case $module in stock) exit 1 ;; esac');
+  await runs.compare(['a']);
+  expect(await runs.ratio(['a'])).toBeNull();
+  expect(runs.measured(['a']).functions).toMatchObject([
+    { timing: null, reason: expect.stringMatching(/^stock cannot be run: exit code 1/) as string },
+  ]);
+});
+
 test.each([
   [
     'other results',
