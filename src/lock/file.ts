@@ -15,17 +15,11 @@ import { EMPTY_LOCK, type Lock } from './lock.ts';
 /** A program takes a few hundred lines. */
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
-/** A lock file's content and its text. */
-export interface LockOnDisk {
-  readonly lock: Lock;
-  readonly text: string;
-}
-
 /**
- * Loads the backends of its configurations. Null for a missing file.
+ * The content of a lock file and its text; null for a missing file. Loads the backends of its configurations.
  * @throws LockError with the path for a file that cannot be used
  */
-export async function readLock(path: string): Promise<LockOnDisk | null> {
+export async function readLock(path: string): Promise<{ readonly lock: Lock; readonly text: string } | null> {
   try {
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) return null;

@@ -113,9 +113,7 @@ export async function tuneInProgram(
     await noteTimes(program, dispatchSeconds, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
     if (contendersOf(run).length === 0) return NOTHING;
-    const notes = new Map(
-      run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site))]),
-    );
+    const notes = new Map(run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site))]));
     const contenders = run.map(({ key, workload, options, alike }): Contender => {
       const subject = subjectOf({ key, workload }, site);
       const beginning = { backend, options, alike: alike ?? null, goesOn: false };
