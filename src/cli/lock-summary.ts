@@ -1,7 +1,7 @@
 // The text of `iree-tuned lock`: the changes of the lock file, and a summary of the locked programs. Pure.
 import { isDefault } from '../backend/configuration.ts';
 import { differences } from '../lock/compare.ts';
-import { entryKey, type Lock, type LockedProgram } from '../lock/lock.ts';
+import { entryKey, type Lock, type LockedProgram, type LockedWorkload } from '../lock/lock.ts';
 import { counted } from '../system/format.ts';
 import { NO_RECORD } from '../wrapper/locking.ts';
 
@@ -27,10 +27,9 @@ export function changeLines(old: Lock, now: Lock): string[] {
 /** Each program with the number of its workloads that have no record. */
 export const untunedIn = (entries: readonly LockedProgram[]) =>
   entries.flatMap(({ program, workloads }) => {
-    const isOpen = [...workloads.values()].filter(
-      (one) => one.kind === 'unknown' && one.because === NO_RECORD.reason,
-    );
-    return isOpen.length === 0 ? [] : [{ program, count: isOpen.length, of: workloads.size }];
+    const isOpen = (one: LockedWorkload) => one.kind === 'unknown' && one.because === NO_RECORD.reason;
+    const count = [...workloads.values()].filter(isOpen).length;
+    return count === 0 ? [] : [{ program, count, of: workloads.size }];
   });
 
 /** The number of workloads by their result, and the reasons for those that are left to the default. */
