@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { backendNamed, configurationKey } from '../src/backend/index.ts';
 import { deviceKey } from '../src/backend/device.ts';
 import type { Configuration } from '../src/backend/configuration.ts';
-import { geometricMean } from '../src/measure/statistics.ts';
+import { geometricMean, median } from '../src/measure/statistics.ts';
 import type { Point, SearchSpace } from '../src/search/space.ts';
 import { randomPoint, seededRandom, type Random } from '../src/search/strategy.ts';
 import { realBench } from '../src/tuning/real-bench.ts';
@@ -26,6 +26,10 @@ const AT_ONCE = 2;
 
 /** Number of the best configurations whose neighbours are tried. */
 const BEST = 8;
+
+/** Number of the best configurations that are timed again, and how often. */
+const AGAIN = 32;
+const AGAIN_ROUNDS = 2;
 
 /** Seconds for timing one batch. */
 const BATCH_SECONDS = 60;
@@ -68,35 +72,40 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   /** Least seconds by key, because other processes only add time; Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
-  const timeAll = async (configurations: readonly Configuration[]) => {
+  /** @param note receives a contestant and the seconds of the default in each process that timed both */
+  const timeAll = async (
+    configurations: readonly Configuration[],
+    rounds: number,
+    note: (configuration: Configuration, seconds: number, ofDefault: number | null) => void,
+  ) => {
     for (let at = 0; at < configurations.length; at += AT_ONCE * BATCH) {
       const parts = Array.from({ length: AT_ONCE }, (_, i) =>
         configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
       );
       const some = parts.filter((part) => part.length > 0);
       const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
-      for (const batch of batches) {
+      for (const batch of batches.flatMap((one) => Array.from({ length: rounds }, () => one))) {
         const { contestants, processes, failed } = await batch.time(BATCH_SECONDS);
-        const note = (configuration: Configuration, seconds: number) => {
-          const key = configurationKey(configuration);
-          results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
-        };
-        for (const one of failed) note(one.configuration, Infinity);
+        for (const one of failed) note(one.configuration, Infinity, null);
         for (const process of processes) {
-          if (process.defaultSeconds !== null)
-            defaultSeconds = Math.min(defaultSeconds, geometricMean(process.defaultSeconds));
+          const ofDefault = process.defaultSeconds && geometricMean(process.defaultSeconds);
           for (const { name, configuration } of contestants)
-            if (process.seconds.has(name)) note(configuration, geometricMean(process.seconds.get(name)!));
+            if (process.seconds.has(name))
+              note(configuration, geometricMean(process.seconds.get(name)!), ofDefault);
         }
       }
     }
   };
+  const noteLeast = (configuration: Configuration, seconds: number, ofDefault: number | null) => {
+    const key = configurationKey(configuration);
+    results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
+    defaultSeconds = Math.min(defaultSeconds, ofDefault ?? Infinity);
+  };
   const tryAll = (points: readonly Point[]) => {
     const configurations = points.flatMap((point) => space.configurationAt(point) ?? []);
     const isNew = (one: Configuration) => !results.has(configurationKey(one));
-    return timeAll([
-      ...new Map(configurations.filter(isNew).map((one) => [configurationKey(one), one])).values(),
-    ]);
+    const each = new Map(configurations.filter(isNew).map((one) => [configurationKey(one), one]));
+    return timeAll([...each.values()], 1, noteLeast);
   };
   await tryAll([...space.starts, ...randomPoints(space, random, Math.ceil(count / 6))]);
   while (results.size < count) {
@@ -117,13 +126,21 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
     await tryAll(legal.slice(0, room));
     if (results.size === before) break;
   }
-  // Time the best again, because other processes may have slowed them down.
-  const again = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, 2 * AT_ONCE * BATCH);
-  await timeAll(again.map(([configuration]) => configuration));
-  const trials = [...results.values()].map(
-    ([configuration, seconds]) =>
-      [configuration, seconds === Infinity ? null : rounded(defaultSeconds / seconds)] as const,
+  // The best of many are partly the luckiest, so they are timed again, in several processes.
+  const best = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, AGAIN);
+  const ratios = new Map<string, number[]>();
+  await timeAll(
+    best.map(([configuration]) => configuration),
+    AGAIN_ROUNDS,
+    (configuration, seconds, ofDefault) => {
+      const key = configurationKey(configuration);
+      if (ofDefault !== null) ratios.set(key, [...(ratios.get(key) ?? []), ofDefault / seconds]);
+    },
   );
+  const trials = [...results].map(([key, [configuration, seconds]]) => {
+    const ratio = ratios.has(key) ? median(ratios.get(key)!) : defaultSeconds / seconds;
+    return [configuration, seconds === Infinity ? null : rounded(ratio)] as const;
+  });
   return {
     ...{ name: shape.name, workload, options, device: deviceKey(site.device) },
     ...{ defaultSeconds, trials },
