@@ -7,6 +7,7 @@ import type { Configuration } from '../src/backend/configuration.ts';
 import { geometricMean, median } from '../src/measure/statistics.ts';
 import type { Point, SearchSpace } from '../src/search/space.ts';
 import { randomPoint, seededRandom, type Random } from '../src/search/strategy.ts';
+import type { ReadyBatch } from '../src/tuning/bench.ts';
 import { realBench } from '../src/tuning/real-bench.ts';
 import { isOperationWork } from '../src/workload/workload.ts';
 import { BenchError, readArguments, run, say, UsageError, wholeNumber } from './shared/arguments.ts';
@@ -72,31 +73,17 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   /** Least seconds by key, because other processes only add time; Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
-  /** @param note receives a contestant and the seconds of the default in each process that timed both */
-  const timeAll = async (
-    configurations: readonly Configuration[],
-    rounds: number,
-    note: (configuration: Configuration, seconds: number, ofDefault: number | null) => void,
-  ) => {
+  const timeAll = async (configurations: readonly Configuration[], rounds: number, note: Note) => {
     for (let at = 0; at < configurations.length; at += AT_ONCE * BATCH) {
       const parts = Array.from({ length: AT_ONCE }, (_, i) =>
         configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
       );
       const some = parts.filter((part) => part.length > 0);
       const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
-      for (const batch of batches.flatMap((one) => Array.from({ length: rounds }, () => one))) {
-        const { contestants, processes, failed } = await batch.time(BATCH_SECONDS);
-        for (const one of failed) note(one.configuration, Infinity, null);
-        for (const process of processes) {
-          const ofDefault = process.defaultSeconds && geometricMean(process.defaultSeconds);
-          for (const { name, configuration } of contestants)
-            if (process.seconds.has(name))
-              note(configuration, geometricMean(process.seconds.get(name)!), ofDefault);
-        }
-      }
+      for (const batch of batches) for (let round = 0; round < rounds; round++) await timeOnce(batch, note);
     }
   };
-  const noteLeast = (configuration: Configuration, seconds: number, ofDefault: number | null) => {
+  const noteLeast: Note = (configuration, seconds, ofDefault) => {
     const key = configurationKey(configuration);
     results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
     defaultSeconds = Math.min(defaultSeconds, ofDefault ?? Infinity);
@@ -145,6 +132,20 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
     ...{ name: shape.name, workload, options, device: deviceKey(site.device) },
     ...{ defaultSeconds, trials },
   };
+}
+
+/** Receives the seconds of a configuration in one process; Infinity for a failure. @param ofDefault null if the process did not time it */
+type Note = (configuration: Configuration, seconds: number, ofDefault: number | null) => void;
+
+async function timeOnce(batch: ReadyBatch, note: Note): Promise<void> {
+  const { contestants, processes, failed } = await batch.time(BATCH_SECONDS);
+  for (const one of failed) note(one.configuration, Infinity, null);
+  for (const process of processes) {
+    const ofDefault = process.defaultSeconds && geometricMean(process.defaultSeconds);
+    for (const { name, configuration } of contestants)
+      if (process.seconds.has(name))
+        note(configuration, geometricMean(process.seconds.get(name)!), ofDefault);
+  }
 }
 
 function randomPoints(space: SearchSpace<Configuration>, random: Random, count: number): Point[] {

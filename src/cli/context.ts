@@ -16,6 +16,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { partsOf } from '../wrapper/several-targets.ts';
+import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { describeSite, questionAbout, type Site } from '../site/site.ts';
 import { isServer } from '../settings/address.ts';
@@ -135,13 +136,8 @@ export async function describeDeviceHere(surroundings: Surroundings): Promise<De
 export const compilerOf = ({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler =>
   findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
 
-function compilerOrNull(surroundings: Surroundings): FoundCompiler | null {
-  try {
-    return compilerOf(surroundings);
-  } catch {
-    return null;
-  }
-}
+const compilerOrNull = (surroundings: Surroundings): FoundCompiler | null =>
+  resultOr(() => compilerOf(surroundings), null);
 
 /**
  * Tools that measure at a site.

@@ -8,7 +8,7 @@ export interface Interrupts {
 }
 
 /** Runs an action. Ctrl-C sets its signals meanwhile. @param onFirst called at the first Ctrl-C */
-export async function interruptible<T>(
+export async function withInterrupts<T>(
   action: (interrupts: Interrupts) => Promise<T>,
   onFirst: () => void = () => undefined,
 ): Promise<T> {

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
-import { interruptible } from './interrupt.ts';
+import { withInterrupts } from './interrupt.ts';
 
 /** A site, the command whose tools measure, and the seconds that were spent before. */
 export interface Measured {
@@ -44,7 +44,7 @@ export async function search(
   const seconds = settings.budgetSeconds - waitedSeconds;
   if (works.length > 0) story.begin(works.length, seconds);
   try {
-    return await interruptible(({ finishEarly, abort }) =>
+    return await withInterrupts(({ finishEarly, abort }) =>
       tuneWorkloads(works, store, site, tools, surroundings, {
         ...{
           givenSeconds: settings.budgetSeconds,

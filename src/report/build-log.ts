@@ -1,7 +1,8 @@
 // The log of builds: one line of JSON for each build, so that parallel builds keep all their reasons. A failure of the log never fails a
 // build.
-import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { isObject } from '../system/data.ts';
+import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { BUILDS, OLDER_BUILDS, pathIn } from '../system/cache.ts';
 import type { Counts } from './counting.ts';
@@ -38,16 +39,8 @@ export function logBuild(cacheDirectory: string, input: string, again: boolean, 
 
 /** The last builds, oldest first. */
 export function loggedBuilds(cacheDirectory: string, most: number): LoggedBuild[] {
-  const lines = [OLDER_BUILDS, BUILDS].flatMap((place) => linesOf(pathIn(cacheDirectory, place)));
+  const lines = [OLDER_BUILDS, BUILDS].flatMap((place) => linesIn(pathIn(cacheDirectory, place)));
   return lines.flatMap(readBuild).slice(-most);
-}
-
-function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
 }
 
 /** The build of one line; empty for a line that was cut off. */

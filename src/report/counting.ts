@@ -5,13 +5,13 @@ import {
   fstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import type { Store } from '../store/store.ts';
@@ -134,15 +134,7 @@ export function sumOf(all: readonly Counts[]): Counts {
   return sums;
 }
 
-const sumIn = (path: string): Counts => sumOf(readText(path).split('\n').map(parseLine));
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
+const sumIn = (path: string): Counts => sumOf(linesIn(path).map(parseLine));
 
 /** The counts of a line, in all and of its day. Sums of lines, and lines of earlier versions, have no day. */
 function withDay({ [DAY]: day, ...counts }: Counts): Counts {

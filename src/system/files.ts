@@ -1,5 +1,5 @@
 // Queries of the file system that never throw.
-import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { resultOr } from './result-or.ts';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
@@ -18,6 +18,9 @@ export function readHead(path: string, length = 1024): string {
 
 /** Names in a folder; none for an unreadable folder. */
 export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(folder), []);
+
+/** Lines of a text file; none for an unreadable file. */
+export const linesIn = (path: string): string[] => resultOr(() => readFileSync(path, 'utf8').split('\n'), []);
 
 /** Whether the path leads to a regular file with an execute bit. */
 export const isExecutableFile = (path: string): boolean =>

@@ -1,8 +1,8 @@
 // Vulkan devices from the runtime's list.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEVICES } from '../../system/cache.ts';
-import { fileIdentity } from '../../system/files.ts';
+import { fileIdentity, namesIn } from '../../system/files.ts';
 import { isObject } from '../../system/data.ts';
 import { memoryOf } from '../../system/memory.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
@@ -22,15 +22,10 @@ export function driverFiles({ env }: Pick<DeviceQuestion, 'env'>): readonly stri
   return manifests.flatMap((path) => [path, ...libraryOf(path)]);
 }
 
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .sort()
-      .map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
-}
+const filesIn = (folder: string): string[] =>
+  namesIn(folder)
+    .sort()
+    .map((name) => join(folder, name));
 
 /** The library of a manifest; none for a relative path. */
 function libraryOf(manifest: string): string[] {

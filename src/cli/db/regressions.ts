@@ -21,7 +21,7 @@ import {
 import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
 import { CliCommand } from '../command.ts';
 import { measuringToolsAt, openToRead, siteOf, surroundingsOf, UsageError, withTarget } from '../context.ts';
-import { interruptible } from '../interrupt.ts';
+import { withInterrupts } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 
 interface Options {
@@ -152,7 +152,7 @@ async function measured(
     }
     return null;
   };
-  const why = await interruptible(({ finishEarly: signal }) =>
+  const why = await withInterrupts(({ finishEarly: signal }) =>
     measuringAlone(measuring, settings.budgetSeconds, signal, (folder) => measureAll(folder, signal)),
   ).finally(display.clear);
   return { changes, failed: why === null ? failed : [...failed, why.reason] };

@@ -14,7 +14,7 @@ import {
   UsageError,
   withTarget,
 } from '../context.ts';
-import { interruptible } from '../interrupt.ts';
+import { withInterrupts } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 import { filterText } from './records.ts';
 
@@ -55,7 +55,7 @@ async function run(command: CliCommand): Promise<void> {
   };
   show();
   const { budgetSeconds } = settings;
-  const why = await interruptible(({ finishEarly: signal }) =>
+  const why = await withInterrupts(({ finishEarly: signal }) =>
     verifyRecords(records, store, site, tools, surroundings, { budgetSeconds, signal }, (one) => {
       found.push(one);
       show();

@@ -6,7 +6,7 @@ import { lineDisplay } from '../../report/progress.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { sumOf } from '../../measure/statistics.ts';
 import { formatDuration } from '../../system/format.ts';
-import { interruptible } from '../interrupt.ts';
+import { withInterrupts } from '../interrupt.ts';
 
 /** The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
 export async function carryOut(
@@ -38,7 +38,7 @@ export async function carryOut(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
-  return interruptible(
+  return withInterrupts(
     ({ finishEarly, abort }) =>
       populate(plan, executor, {
         ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
