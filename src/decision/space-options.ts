@@ -3,6 +3,7 @@ import type { Hardware, SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import { isBefore } from '../compiler/release.ts';
 import { tunables, type Input } from '../input/input.ts';
+import type { Reading } from '../input/reading.ts';
 import type { Settings } from '../settings/index.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Site } from '../site/site.ts';
@@ -16,7 +17,9 @@ const NOTHING_KNOWN: Hardware = { nativeVectorBytes: 0, vectorRegisters: 0, thre
  * all operations of the workload are written in the input: the compiler's own operations come too late for a preprocessing spec.
  */
 export function spaceOptionsOf(
-  input: Pick<Input, 'reading' | 'operations'>,
+  input: Pick<Input, 'operations'> & {
+    readonly reading: Pick<Reading, 'dataTiling' | 'ownPreprocessing' | 'ownPipeline'>;
+  },
   { compiler: { release }, target, device }: Site,
   { inject }: Pick<Settings, 'inject'>,
 ): (workload: { readonly key: string }) => SpaceOptions {

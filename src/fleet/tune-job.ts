@@ -37,7 +37,7 @@ const PATIENCE_SECONDS = 5;
 /** Context of a workload without a program. */
 const NO_PROGRAM = {
   operations: [],
-  reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+  reading: { dataTiling: false, ownPreprocessing: false, ownPipeline: false },
 };
 
 export const jobsAt =

@@ -1,11 +1,17 @@
 // The input of one compile, as tuning sees it.
 import type { Rewritable } from '../form/rewritable.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
-import type { ReadingOptions } from './operations.ts';
+import type { Reading } from './reading.ts';
 import type { InputText } from './text.ts';
 
-export interface Input extends InputText {
-  readonly reading: ReadingOptions;
+/** The bytes of an input, and how a command reads them. */
+export interface ReadInput extends InputText {
+  readonly reading: Reading;
+  /** Key of the input with the flags of its command, for surveys. */
+  readonly identity: string;
+}
+
+export interface Input extends ReadInput {
   readonly operations: readonly InputOperation[];
   /** Whether the operations come from a survey of the compiler, not from the text. */
   readonly surveyed: boolean;

@@ -1,19 +1,15 @@
 // The operations of an input: from its text, or from a survey of the compiler.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
-import { flagIsOn, type CompilerArguments } from '../compiler/arguments.ts';
 import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
-import { elementTypeConversion } from './conversion.ts';
 import { dispatchOf, isBoundByMemory, isOperationWork, mayBecomeWork } from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Input } from './input.ts';
+import type { Input, ReadInput } from './input.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatches.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
-import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Configured, SurveyOptions } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
-import type { InputText } from './text.ts';
 import { inTurn } from '../site/turn.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -25,15 +21,6 @@ export interface InputOperations {
   readonly waitedSeconds: number;
   /** Operations that can have other forms. Empty without a survey. */
   readonly rewritables: readonly Rewritable[];
-}
-
-/** The parts of a command that decide how its input is read. */
-export interface ReadingOptions {
-  readonly fromStdin: boolean;
-  readonly dataTiling: boolean;
-  /** Whether the user gives a preprocessing spec, so that marks cannot follow operations through the compiler. */
-  readonly ownPreprocessing: boolean;
-  readonly ownPipeline: boolean;
 }
 
 /** Whether the rewritable operations of a program are enough, so that the survey can end early. */
@@ -56,36 +43,31 @@ export interface SurveyMeans {
  * @returns the reason as text if the command must be passed through
  */
 export async function operationsOf(
-  text: InputText,
+  input: ReadInput,
   command: Command,
-  options: ReadingOptions,
   surroundings: Surroundings,
   means: SurveyMeans = {},
 ): Promise<InputOperations | Reason> {
   const { settings } = surroundings;
-  const splits = flagIsOn(command.arguments, 'split-input-file');
-  const identity = inputIdentity(command, text.digest);
-  const ask = (written: SurveyOptions['text'], own?: SurveyMeans) =>
-    survey(text, written, identity, command, options, surroundings, own);
-  const linalg = command.rewriting === undefined ? readLinalg(text.bytes, command.arguments, settings) : null;
-  if (linalg !== null) {
-    const { written, operations, isOpen } = linalg;
-    const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
-    // Skipped operations stay skipped, so a survey adds nothing.
-    if (splits || (!isOpen && !operations.some(isTunable))) return asWritten;
-    const { surveyed, waitedSeconds } =
-      isOpen && !options.ownPreprocessing
-        ? await askInTurn(identity, () => ask(written), surroundings)
-        : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
-    return surveyed === null
-      ? { ...asWritten, waitedSeconds }
-      : { ...fromSurveyed(surveyed, written.operations, settings), waitedSeconds };
+  const { identity, reading } = input;
+  const { splits, ownPreprocessing } = reading;
+  const linalg = command.rewriting === undefined ? readLinalg(input, settings) : null;
+  if (linalg === null) {
+    if (splits) return because('split-input');
+    if (ownPreprocessing) return because('own-preprocessing');
   }
-  if (splits) return because('split-input');
-  if (options.ownPreprocessing) return because('own-preprocessing');
-  const { surveyed, waitedSeconds } = await askInTurn(identity, () => ask(null, means), surroundings, means);
-  if (surveyed === null) return because('not-compiled');
-  return { ...fromSurveyed(surveyed, [], settings), waitedSeconds };
+  const asWritten = linalg && { operations: linalg.operations, surveyed: false, rewritables: [] };
+  // Skipped operations stay skipped, so a survey adds nothing.
+  if (asWritten && (splits || (!linalg.isOpen && !linalg.operations.some(isTunable))))
+    return { ...asWritten, waitedSeconds: 0 };
+  const asked = linalg === null ? means : {};
+  const ask = () => survey(input, linalg?.written ?? null, command, surroundings, asked);
+  const { surveyed, waitedSeconds } =
+    linalg === null || (linalg.isOpen && !ownPreprocessing)
+      ? await askInTurn(identity, ask, surroundings, asked)
+      : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
+  if (surveyed === null) return asWritten ? { ...asWritten, waitedSeconds } : because('not-compiled');
+  return { ...fromSurveyed(surveyed, linalg?.written.operations ?? [], settings), waitedSeconds };
 }
 
 /**
@@ -99,23 +81,22 @@ const isReadFromMemory = (operations: readonly InputOperation[]): boolean =>
  * The operations from the text, if the text is enough for look-ups. Null for input that builds survey.
  */
 export function operationsAsWritten(
-  bytes: Uint8Array,
-  { arguments: args }: Command,
-  { ownPreprocessing }: ReadingOptions,
+  input: ReadInput,
   settings: Pick<Settings, 'sizes'>,
 ): readonly InputOperation[] | null {
-  const linalg = readLinalg(bytes, args, settings);
+  const linalg = readLinalg(input, settings);
   if (linalg === null) return null;
-  const isSurveyed = linalg.isOpen && !flagIsOn(args, 'split-input-file') && !ownPreprocessing;
+  const { splits, ownPreprocessing } = input.reading;
+  const isSurveyed = linalg.isOpen && !splits && !ownPreprocessing;
   return isSurveyed ? null : linalg.operations;
 }
 
 /** The operations of a text with all tunable work in linalg; null for other input. */
-function readLinalg(bytes: Uint8Array, args: CompilerArguments, { sizes }: Pick<Settings, 'sizes'>) {
+function readLinalg({ bytes, reading }: ReadInput, { sizes }: Pick<Settings, 'sizes'>) {
   if (isBytecode(bytes)) return null;
-  const found = parse(bytes, { splitInputFile: flagIsOn(args, 'split-input-file') }).operations;
+  const { splits, convert } = reading;
+  const found = parse(bytes, { splitInputFile: splits }).operations;
   if (found.some(({ kind }) => kind === 'to-normalise') || hasDispatchesToNormalise(bytes)) return null;
-  const convert = elementTypeConversion(args);
   const operations = classify(found, sizes, convert);
   return {
     operations,
@@ -135,14 +116,13 @@ export async function surveyText(
   surroundings: Surroundings,
   hasTurn: boolean,
 ): Promise<InputOperations | null> {
-  const { digest, reading: options, operations, waitedSeconds: before } = input;
-  if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
+  const { bytes, identity, operations, waitedSeconds: before } = input;
+  const { convert, splits, ownPreprocessing } = input.reading;
+  if (ownPreprocessing || splits) return null;
   // Operations before a survey come from linalg text.
   const found = operations.map(({ place }) => place.operation!);
-  const convert = elementTypeConversion(command.arguments);
-  const text = operations.length === 0 ? null : { bytes: input.bytes, operations: found, convert };
-  const identity = inputIdentity(command, digest);
-  const ask = () => survey(input, text, identity, command, options, surroundings);
+  const text = operations.length === 0 ? null : { bytes, operations: found, convert };
+  const ask = () => survey(input, text, command, surroundings);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, { hasTurn });
   return (
     surveyed && {
@@ -178,11 +158,9 @@ function askInTurn(
 }
 
 async function survey(
-  { bytes, isHuge }: Pick<InputText, 'bytes' | 'isHuge'>,
+  { bytes, isHuge, identity, reading: { fromStdin, dataTiling } }: ReadInput,
   text: SurveyOptions['text'],
-  identity: string,
   command: Command,
-  { fromStdin, dataTiling }: ReadingOptions,
   surroundings: Surroundings,
   { isEnough = NEVER, configured }: SurveyMeans = {},
 ): Promise<Surveyed> {

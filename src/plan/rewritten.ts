@@ -1,5 +1,6 @@
 // A program with its operations rewritten into other forms.
 import type { Command } from '../compiler/command.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -37,8 +38,9 @@ export async function surveyed(
   surroundings: Surroundings,
   means: SurveyMeans = {},
 ): Promise<FormedProgram | null> {
-  const found = await operationsOf(input, command, input.reading, surroundings, means);
+  const read = { ...input, identity: inputIdentity(command, input.digest) };
+  const found = await operationsOf(read, command, surroundings, means);
   if ('code' in found) return null;
-  const all = { ...input, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
+  const all = { ...read, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
 }

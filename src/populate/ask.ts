@@ -2,7 +2,6 @@
 import { parse } from 'mlir-parser-ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import type { Decision } from '../decision/decision.ts';
-import { elementTypeConversion } from '../input/conversion.ts';
 import type { Input } from '../input/input.ts';
 import { classify, isTunable, type InputOperation } from '../input/operation.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -112,8 +111,7 @@ export function askedOfShapes(
   knowledge: Knowledge,
 ): Questions {
   const text = new TextEncoder().encode(shapeModule(shapes.map(({ shape }) => shape)));
-  const convert = elementTypeConversion(at.command.arguments);
-  const operations = classify(parse(text).operations, {}, convert);
+  const operations = classify(parse(text).operations, {}, at.reading.convert);
   const known = knownOf({ reading: at.reading, operations }, at, knowledge);
   const asked: Asked[] = [];
   const skipped: LeftOut[] = [];

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
-import { elementTypeConversion } from '../input/conversion.ts';
 import { tunables, type Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { callName, programSignature, type ProgramFunction } from '../input/signature.ts';
@@ -79,9 +78,9 @@ export async function callableOf(
   { command, inspected, surroundings, limits }: MeasuredProgram,
   compileStock: () => Promise<string>,
 ): Promise<Callable> {
-  const { bytes } = inspected.input;
+  const { bytes, reading } = inspected.input;
+  const { convert } = reading;
   const { env, settings } = surroundings;
-  const convert = elementTypeConversion(command.arguments);
   let functions: readonly ProgramFunction[];
   if (isBytecode(bytes)) {
     const module = await compileStock();

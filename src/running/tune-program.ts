@@ -1,6 +1,5 @@
 // Tunes the open workloads of a program: first together in the program, then the others one by one.
 import { findMeasuringTools } from '../compiler/find.ts';
-import { inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Story } from '../report/story.ts';
 import { takeTurn } from '../site/turn.ts';
@@ -169,10 +168,9 @@ const SURVEYS_PER_COMPILE = 5;
 
 /** Seconds of each dispatch, if measuring them is likely to take less than half of the tuning time; empty otherwise. */
 async function askDispatches(program: MeasuredProgram, store: Store): Promise<ReadonlyMap<string, number>> {
-  const { command, inspected, surroundings, limits } = program;
+  const { inspected, surroundings, limits } = program;
   const { settings, cacheDirectory } = surroundings;
-  const identity = inputIdentity(command, inspected.input.digest);
-  const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
+  const surveySeconds = surveyMemory.recall(cacheDirectory, inspected.input.identity)?.seconds ?? 0;
   const isRun = whyNotRun(inspected.input, settings.budgetSeconds) === null;
   if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > limits.compileSeconds / 2) return new Map();
   const { dispatchSeconds } = await import('./dispatch-seconds.ts');

@@ -1,6 +1,4 @@
 // The time limit of a compile with an injection. A compile beyond the limit counts as endless.
-import { inputIdentity } from '../compiler/command-identity.ts';
-import type { Command } from '../compiler/command.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -12,11 +10,7 @@ const SURVEYS = 600;
 const LEAST_SECONDS = 5 * 60;
 
 /** Limit of processor time in seconds, by the input's last survey. Infinity without one, because an untuned compile may take an hour. */
-export function limitFor(
-  command: Command,
-  { digest }: Pick<Input, 'digest'>,
-  { cacheDirectory }: Surroundings,
-): number {
-  const survey = surveyMemory.recall(cacheDirectory, inputIdentity(command, digest));
+export function limitFor({ identity }: Pick<Input, 'identity'>, { cacheDirectory }: Surroundings): number {
+  const survey = surveyMemory.recall(cacheDirectory, identity);
   return survey === null ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * survey.seconds);
 }

@@ -1,6 +1,5 @@
 // A compile from the command line to the real compiler in our place.
 import { readCommand, type Command } from '../compiler/command.ts';
-import { inputIdentity } from '../compiler/command-identity.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
@@ -109,7 +108,7 @@ async function decideOrPass(
 async function compileTuned(decided: Decided, asked: Command, given: Surroundings): Promise<never> {
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
-  const workSeconds = () => limitFor(command, inspected.input, surroundings);
+  const workSeconds = () => limitFor(inspected.input, surroundings);
   const report = reporting(decided, asked, given);
   const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
     const module = await kept.find(injected ?? originalCompile(command, inspected.input));
@@ -177,7 +176,7 @@ function reporting(decided: Decided, asked: Command, given: Surroundings): (endi
     const { landed, fallback } = ending;
     const { cacheDirectory } = given;
     const files = [
-      surveyMemory.pathOf(cacheDirectory, inputIdentity(command, input.digest)),
+      surveyMemory.pathOf(cacheDirectory, input.identity),
       ledgerPath(cacheDirectory, planIdentity(command, input.digest, decisions, injection.route)),
       ...site.driverFiles,
       ...decided.files,

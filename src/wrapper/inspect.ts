@@ -3,16 +3,17 @@ import { statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
 import { DESCRIPTOR } from '../compiler/untouched.ts';
-import { candidateFlags } from '../compiler/flag-roles.ts';
-import { hasFlag, type CompilerArguments } from '../compiler/arguments.ts';
+import type { CompilerArguments } from '../compiler/arguments.ts';
 import type { Command } from '../compiler/command.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
 import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
 import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
-import { operationsOf, type IsEnough, type ReadingOptions } from '../input/operations.ts';
+import { operationsOf, type IsEnough } from '../input/operations.ts';
+import { readingOf, type Reading } from '../input/reading.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -60,7 +61,6 @@ export async function inspectInput(
 ): Promise<Input | PassThrough> {
   const { arguments: args, whyUntouched } = command;
   if (whyUntouched !== null) return passOnce(whyUntouched);
-  const fromStdin = args.input!.kind === 'stdin';
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
     return passOnce(because('input-not-a-file'));
@@ -71,12 +71,13 @@ export async function inspectInput(
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass(because('disabled-by-comment'));
   if (namesDevices(bytes)) return pass(because('own-devices'));
 
-  const reading = readingOf(args, fromStdin);
+  const reading = readingOf(args);
+  const read = { ...text, reading, identity: inputIdentity(command, text.digest) };
   const { settings } = surroundings;
   // Other forms have other operations. A lock file decides by the operations that it lists.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
-  const found = await operationsOf(text, command, reading, surroundings, { isEnough });
+  const found = await operationsOf(read, command, surroundings, { isEnough });
   if ('code' in found) return passOnce(found);
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
@@ -84,7 +85,7 @@ export async function inspectInput(
       because('nothing-to-tune'),
       operations.map((operation) => skipped(operation as Skipped)),
     );
-  return { ...text, reading, ...found };
+  return { ...read, ...found };
 }
 
 const isPlainFile = (path: string): boolean =>
@@ -92,7 +93,7 @@ const isPlainFile = (path: string): boolean =>
 
 /** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
 export const mayHaveForms = (
-  { ownPipeline, dataTiling }: ReadingOptions,
+  { ownPipeline, dataTiling }: Reading,
   { inject }: Surroundings['settings'],
 ): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
 
@@ -106,17 +107,6 @@ function namesDevices(bytes: Uint8Array): boolean {
   for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
     if (NAMED.test(text.toString('latin1', at, at + 24))) return true;
   return false;
-}
-
-function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions {
-  return {
-    fromStdin,
-    dataTiling: candidateFlags(args.flags).some((flag) =>
-      /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
-    ),
-    ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
-    ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
-  };
 }
 
 /** The input, or the reason why it is not read. */

@@ -76,7 +76,7 @@ export async function lockedProgram(
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
 
   const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
-  const texts = forms.size > 0 ? null : operationsAsWritten(input.bytes, command, input.reading, settings);
+  const texts = forms.size > 0 ? null : operationsAsWritten(input, settings);
   const surveyed =
     texts === null ||
     texts.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||

@@ -3,14 +3,14 @@
 import type { Configuration } from '../backend/configuration.ts';
 import { loadBackendOfDriver, needsOf } from '../backend/index.ts';
 import { targetKey, type Target } from '../backend/target.ts';
-import { readCommand, type Command } from '../compiler/command.ts';
+import type { Command } from '../compiler/command.ts';
+import { commandForBackend } from '../compiler/one-target.ts';
 import { leaveOut, passedOver, type Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { argvForBackend } from '../site/one-target.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, passOnce, type PassThrough } from './inspect.ts';
 import { withSurvey } from './resolve.ts';
@@ -117,7 +117,7 @@ async function partOf(
   { settings, ...given }: Surroundings,
 ): Promise<Part | PassThrough> {
   const { backend } = target;
-  const command = await readCommand(argvForBackend(asked, backend), asked.compiler, given.cacheDirectory);
+  const command = await commandForBackend(asked, backend, given.cacheDirectory);
   const isOwn =
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;

@@ -10,13 +10,14 @@ import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf } from '../support/inspected.ts';
 import { because } from '../../src/system/reason.ts';
+import { readingOf } from '../../src/input/reading.ts';
 
 const command = commandOf('in.mlir');
 const inspected = {
   input: {
     digest: 'digest',
     isWhole: true,
-    reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+    reading: readingOf(command.arguments),
   },
   site: { compiler: { version: '3.13.0', commit: 'c', release: [3, 13, 0], key: 'k' } },
 } as const;

@@ -5,6 +5,7 @@ import { whyUntouched } from '../../src/compiler/untouched.ts';
 import type { Command } from '../../src/compiler/command.ts';
 import type { Input } from '../../src/input/input.ts';
 import { classify } from '../../src/input/operation.ts';
+import { readingOf } from '../../src/input/reading.ts';
 import { readSettings, type Settings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
 import type { Site } from '../../src/site/site.ts';
@@ -43,7 +44,8 @@ export function inputOf(text: string, change: Partial<Input> = {}): Input {
     cuts: [],
     file: null,
     digest: `digest of ${text}`,
-    reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+    identity: `identity of ${text}`,
+    reading: readingOf(commandOf('in.mlir').arguments),
     operations: classify(parse(bytes).operations, {}),
     surveyed: true,
     waitedSeconds: 0,

@@ -2,12 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inputIdentity } from '../../src/compiler/command-identity.ts';
 import { surveyMemory } from '../../src/input/survey-memory.ts';
 import { limitFor } from '../../src/wrapper/compile-limit.ts';
 import { program } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { commandOf, surroundingsOf } from '../support/inspected.ts';
+import { surroundingsOf } from '../support/inspected.ts';
 import { root } from '../support/real-tools.ts';
 
 test(
@@ -62,19 +61,18 @@ test(
 );
 
 test('the time of a survey sets the limit of a compile, with a minimum for short surveys', () => {
-  const command = commandOf('in.mlir');
   const surroundings = surroundingsOf();
+  const input = { identity: 'of an input' };
   const limitAfter = (seconds: number) => {
-    const identity = inputIdentity(command, 'digest');
     surveyMemory.remember(surroundings.cacheDirectory, {
-      identity,
+      ...input,
       operations: [],
       rewritables: [],
       seconds,
     });
-    return limitFor(command, { digest: 'digest' }, surroundings);
+    return limitFor(input, surroundings);
   };
-  expect(limitFor(command, { digest: 'digest' }, surroundings)).toBe(Infinity);
+  expect(limitFor(input, surroundings)).toBe(Infinity);
   expect(limitAfter(0.2)).toBe(300);
   expect(limitAfter(100)).toBe(60_000);
 });

@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { inputIdentity } from '../../src/compiler/command-identity.ts';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Input } from '../../src/input/input.ts';
 import { surveyMemory } from '../../src/input/survey-memory.ts';
@@ -388,7 +387,7 @@ describe('generated operations can differ from the text', () => {
     const input = unsurveyed(text(8));
     if (m !== null)
       surveyMemory.remember(surroundings.cacheDirectory, {
-        identity: inputIdentity(command, input.digest),
+        identity: input.identity,
         rewritables: [],
         operations: [
           {

@@ -1,6 +1,6 @@
 // The part of a command for one of its targets.
-import type { Flag } from '../compiler/arguments.ts';
-import type { Command } from '../compiler/command.ts';
+import type { Flag } from './arguments.ts';
+import { readCommand, type Command } from './command.ts';
 
 /** Flags that choose devices and backends. */
 const SELECTION = /^iree-hal-(?:target-(?:device|backends)|local-target-device-backends|default-device)$/;
@@ -29,3 +29,10 @@ export function argvForBackend(
     ...expanded.filter((_, i) => left.every(({ index, end }) => i < index || i >= end)),
   ];
 }
+
+/** The command for one backend alone. */
+export const commandForBackend = (
+  command: Command,
+  backend: string,
+  cacheDirectory: string,
+): Promise<Command> => readCommand(argvForBackend(command, backend), command.compiler, cacheDirectory);

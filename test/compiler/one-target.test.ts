@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { argvForBackend } from '../../src/site/one-target.ts';
+import { argvForBackend } from '../../src/compiler/one-target.ts';
 import { commandOf } from '../support/inspected.ts';
 
 const command = commandOf(
