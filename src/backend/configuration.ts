@@ -1,5 +1,5 @@
 // A configuration has abstract knobs. The database stores versioned JSON, and each release of the compiler has its own MLIR text.
-import type { GpuConfiguration } from './gpu/configuration.ts';
+import type { AttentionConfiguration, GpuConfiguration } from './gpu/configuration.ts';
 import type { LlvmCpuConfiguration } from './llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from './vulkan/configuration.ts';
 
@@ -11,7 +11,11 @@ export interface DefaultConfiguration {
 
 /** The configuration of one operation. `kind` decides about the backend. */
 export type Configuration =
-  DefaultConfiguration | GpuConfiguration | LlvmCpuConfiguration | VulkanConfiguration;
+  | DefaultConfiguration
+  | GpuConfiguration
+  | AttentionConfiguration
+  | LlvmCpuConfiguration
+  | VulkanConfiguration;
 
 /** A configuration other than the default. */
 export type OwnConfiguration = Exclude<Configuration, DefaultConfiguration>;

@@ -18,13 +18,13 @@ const DEFERRED: readonly Deferred[] = [
   {
     name: 'cuda',
     drivers: ['cuda'],
-    kinds: ['mma-tile', 'shared-sum', 'simt-tile'],
+    kinds: ['attention-tile', 'mma-tile', 'shared-sum', 'simt-tile'],
     load: async () => (await import('./cuda/index.ts')).cuda,
   },
   {
     name: 'rocm',
     drivers: ['hip'],
-    kinds: ['mma-tile', 'shared-sum', 'simt-tile'],
+    kinds: ['attention-tile', 'mma-tile', 'shared-sum', 'simt-tile'],
     load: async () => (await import('./rocm/index.ts')).rocm,
   },
   {

@@ -33,6 +33,11 @@ export function namesOf({ dimensions }: Workload, c: Configuration): Configurati
     case 'tile':
     case 'window-tile':
       return { ...cpuTiles(c, sizes), core: 'simd', instruction: c.kind === 'data-tile' ? 'mmt4d' : c.kind };
+    case 'attention-tile':
+      return {
+        ...{ tiles: c.workgroup.join('x'), vectors: c.subgroups.join('x') },
+        ...{ core: 'tensorcore', instruction: c.kind },
+      };
     case 'mma-tile':
     case 'shared-sum':
     case 'simt-tile':

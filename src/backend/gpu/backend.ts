@@ -5,11 +5,13 @@ import type { Backend, Hardware, UserKnob } from '../backend.ts';
 import { compilationInfo } from '../compilation-info.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
+import { attentionSpace } from './attention-space.ts';
+import { reconfigured } from './attention-text.ts';
 import type { GpuConfiguration } from './configuration.ts';
 import { describeDevice, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
 import type { Traits } from './mma-space.ts';
-import { knobValues } from './names.ts';
+import { attentionKnobs, knobValues } from './names.ts';
 import { rendered } from './render.ts';
 import { SCHEMA } from './schema.ts';
 import type { Problem } from './legality.ts';
@@ -28,10 +30,15 @@ export const gpuBackend = (
   describeDevice,
   meter,
   schema: SCHEMA,
-  knobValues: (workload, c) => knobValues(workload, ofGpu(c)),
+  knobValues: (workload, c) =>
+    c.kind === 'attention-tile' ? attentionKnobs(workload, c) : knobValues(workload, ofGpu(c)),
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
   familiesOf,
   spaceOf(workload, hardware) {
+    if (!isOperationWork(workload)) {
+      const target = readGpuTarget(Buffer.from(hardware.gpu ?? ''));
+      return target === null ? EMPTY_SPACE : attentionSpace(workload, target);
+    }
     const problem = problemFor(workload, hardware);
     if (problem === null) return EMPTY_SPACE;
     const { only } = hardware;
@@ -48,6 +55,7 @@ export const gpuBackend = (
     const problem = problemFor(workload, hardware);
     return problem === null ? [] : userFamily(problem, traits).illegalValues(hardware.only ?? {});
   },
+  reconfigured,
   directive: (c, loops) => compilationInfo(rendered(ofGpu(c), loops)),
   landedOn: (configured, form, c, loops, expected) =>
     landedWith(configured, form, loops, expected, rendered(ofGpu(c), loops)),

@@ -63,6 +63,16 @@ export interface SharedSumConfiguration extends Tiles {
   readonly subgroups: readonly number[];
 }
 
+/** `VectorDistribute` for a whole attention with matrix instructions. The compiler chooses the instructions. */
+export interface AttentionConfiguration extends Tiles {
+  readonly kind: 'attention-tile';
+  /** Steps along the keys, in elements; 0 elsewhere. */
+  readonly reduction: readonly number[];
+  /** Subgroups of a workgroup along each dimension. */
+  readonly subgroups: readonly number[];
+}
+
+/** The configuration of one operation. */
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 
 /** The fields of all kinds. */
@@ -85,6 +95,10 @@ export function threadsOf(c: GpuConfiguration): number {
       return product(c.lanes) * product(c.subgroups);
   }
 }
+
+/** Threads of a workgroup of an attention. */
+export const attentionThreads = ({ subgroups, subgroupSize }: AttentionConfiguration): number =>
+  product(subgroups) * subgroupSize;
 
 /** Whether a workgroup has whole tiles of its threads, as `threadsOf` expects. */
 export function isConsistent(c: GpuConfiguration): boolean {

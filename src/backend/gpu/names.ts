@@ -1,7 +1,12 @@
 // The knobs of GPU configurations in tables.
 import type { Workload } from '../../workload/workload.ts';
 import type { KnobColumns } from '../backend.ts';
-import { threadsOf, type GpuConfiguration } from './configuration.ts';
+import {
+  attentionThreads,
+  threadsOf,
+  type AttentionConfiguration,
+  type GpuConfiguration,
+} from './configuration.ts';
 
 /** Columns for each dimension of a workload, by kind and number: steps of reductions, and the tiles of each level. */
 export const tileColumns = (
@@ -26,4 +31,9 @@ export const knobValues = (workload: Workload, c: GpuConfiguration): KnobColumns
   threads: threadsOf(c),
   matrix: c.kind === 'mma-tile',
   padded: c.kind !== 'shared-sum' && c.padded,
+});
+
+export const attentionKnobs = (workload: Workload, c: AttentionConfiguration): KnobColumns => ({
+  ...tileColumns(workload, c.reduction, { workgroup: c.workgroup, subgroups: c.subgroups }),
+  threads: attentionThreads(c),
 });

@@ -1,7 +1,14 @@
 // The schema of GPU configurations.
 import { isBoolean } from '../../system/data.ts';
 import { isLevel, isWithin, type Schema } from '../schema.ts';
-import { isConsistent, threadsOf, type Field, type GpuConfiguration } from './configuration.ts';
+import {
+  attentionThreads,
+  isConsistent,
+  threadsOf,
+  type AttentionConfiguration,
+  type Field,
+  type GpuConfiguration,
+} from './configuration.ts';
 import { readMma } from './target.ts';
 
 /** Most threads in a workgroup of any GPU. */
@@ -16,6 +23,7 @@ const isMma = (value: unknown): boolean =>
 
 export const SCHEMA: Schema = {
   kinds: {
+    'attention-tile': { required: [...COMMON, 'subgroups'] },
     'mma-tile': {
       required: [...FUSED, 'mma', 'subgroup', 'subgroups', 'bankPadding'],
       optional: ['prefetch', 'wavesPerEu'],
@@ -36,7 +44,12 @@ export const SCHEMA: Schema = {
     ...{ prefetch: 'prefetch', wavesPerEu: 'waves' },
   } satisfies Readonly<Record<Field, string>>,
   isConsistent(configuration) {
-    const own = configuration as GpuConfiguration;
+    const own = configuration as GpuConfiguration | AttentionConfiguration;
+    if (own.kind === 'attention-tile')
+      return (
+        attentionThreads(own) <= MOST_THREADS &&
+        own.workgroup.every((tile, d) => tile % (own.subgroups[d] || 1) === 0)
+      );
     return isConsistent(own) && threadsOf(own) <= MOST_THREADS;
   },
 };

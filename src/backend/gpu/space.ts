@@ -4,6 +4,7 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
+import { isTunedAttention } from './attention-space.ts';
 import type { Problem } from './legality.ts';
 import { mmaSpace, type Traits } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
@@ -28,7 +29,10 @@ export function problemOf(workload: OperationWork, target: GpuTarget): Problem |
 }
 
 /** Families of a workload, sorted. The target decides about the real families, and every record names the target. */
-export const familiesOf = (workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] =>
-  only === undefined && isOperationWork(workload) && rolesOf(workload) !== null
-    ? Object.keys(SCHEMA.kinds)
-    : [];
+export function familiesOf(workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] {
+  if (only !== undefined) return [];
+  if (!isOperationWork(workload)) return isTunedAttention(workload) ? [ATTENTION] : [];
+  return rolesOf(workload) === null ? [] : Object.keys(SCHEMA.kinds).filter((kind) => kind !== ATTENTION);
+}
+
+const ATTENTION = 'attention-tile';

@@ -2,6 +2,8 @@
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
 
+import type { MatrixInstructions } from './dispatch-work.ts';
+
 /** For each level by name, a tile for each loop of the operation. */
 export type Levels = ReadonlyMap<string, readonly number[]>;
 
@@ -36,8 +38,11 @@ export interface ConfiguredDispatch {
   readonly elementType: string;
   /** Index of the contiguous dimension of the last result; null for none. */
   readonly lane: number | null;
+  /** The matrix instructions of an attention; absent without. */
+  readonly matrix?: MatrixInstructions;
 }
 
+/** Levels of CPUs. */
 const LEVELS = new Set([
   'distribution',
   'cache_parallel',
@@ -47,12 +52,19 @@ const LEVELS = new Set([
   'vector_inner_parallel',
 ]);
 
+/** Levels of GPUs. Other entries of a GPU's configuration are no tiles. */
+const GPU_LEVELS = new Set(['workgroup', 'reduction']);
+
 /** Operations whose loops are the dimensions of their result. */
 const ELEMENTWISE = /^(?:linalg\.(?:fill|transpose|broadcast|copy)|iree_linalg_ext\.gather)$/;
 const POOLING = /^linalg\.pooling_n\w+$/;
 
 /** For each dimension of an operand or a result, the index of its loop; null for other expressions. */
 type Access = readonly (number | null)[];
+
+/** The tiles of an operation on a CPU, or the last ones on its line on a GPU: an attention has tiles of its products before them. */
+const LOWERING =
+  /#iree_cpu\.lowering_config<([^<>]*)>|#iree_gpu\.lowering_config<\{((?:[^{}])*)\}>(?!.*lowering_config)/;
 
 interface Operand {
   readonly value: string;
@@ -69,11 +81,13 @@ interface Line {
   readonly reduced: readonly number[];
   readonly sizes: readonly number[];
   readonly levels: Levels;
+  /** Its matrix instructions, along each loop; null without. */
+  readonly matrix: MatrixInstructions | null;
   readonly start: number;
   readonly end: number;
 }
 
-const PIPELINE = /translation_info<pipeline = #iree_cpu\.pipeline<(\w+)>/;
+const PIPELINE = /translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>/;
 
 /** Name of the pipeline of the first function in the text of an executable; null without one. */
 export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.[1] ?? null;
@@ -85,7 +99,7 @@ export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.
 export function readConfigured(text: string): ConfiguredDispatch | null {
   const functions = [
     ...text.matchAll(
-      /func\.func @([\w$.-]+)\(\)[^\n]*?translation_info<pipeline = #iree_cpu\.pipeline<(\w+)>/g,
+      /func\.func @([\w$.-]+)\(\)[^\n]*?translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>/g,
     ),
   ];
   const [found] = functions;
@@ -96,12 +110,13 @@ export function readConfigured(text: string): ConfiguredDispatch | null {
     if (read === null) return null;
     lines.push(read);
   }
-  const root = lines.findIndex(({ levels }) => levels.has('distribution'));
+  const root = lines.findIndex(({ levels }) => levels.has('distribution') || levels.has('workgroup'));
   const last = lines.at(-1);
   if (root < 0 || last === undefined) return null;
   const { dimensionOf, sizes } = dimensionsOf(lines, root);
   const output = last.outputs[0];
   const lane = output?.access.at(-1) ?? null;
+  const { matrix } = lines[root]!;
   return {
     function: found[1]!,
     pipeline: found[2]!,
@@ -109,6 +124,8 @@ export function readConfigured(text: string): ConfiguredDispatch | null {
     root,
     elementType: output?.elementType ?? '',
     lane: lane === null ? null : dimensionOf(lines.length - 1, lane),
+    // The root's dimensions come first.
+    ...(matrix && { matrix: { ...matrix, unit: sizes.map((_, d) => matrix.unit[d] ?? 1) } }),
     parts: lines.map(({ name, levels, start, end, reduced, sizes: own }, at) => ({
       ...{ name, levels, start, end, reduced },
       loops: own.map((_, loop) => dimensionOf(at, loop)),
@@ -118,11 +135,11 @@ export function readConfigured(text: string): ConfiguredDispatch | null {
 
 function readLine(line: string, offset: number): Line | null {
   const head = /^\s*(?:(%\w+)(?::\d+)? = )?([a-z_]+\.[\w.]+) /.exec(line);
-  const lowering = /#iree_cpu\.lowering_config<([^<>]*)>/.exec(line);
+  const lowering = LOWERING.exec(line);
   const inputs = valuesOf(line, 'ins');
   const outputs = valuesOf(line, 'outs');
   if (head === null || lowering === null || inputs === null || outputs === null) return null;
-  const levels = levelsOf(lowering[1]!);
+  const levels = lowering[1] === undefined ? gpuLevelsOf(lowering[2]!) : levelsOf(lowering[1]);
   const name = head[2]!;
   const nest = levels && nestOf(name, line, inputs, outputs);
   if (levels === null || !nest) return null;
@@ -134,6 +151,7 @@ function readLine(line: string, offset: number): Line | null {
   const start = offset + lowering.index;
   return {
     ...{ name, levels, start, end: start + lowering[0].length, sizes },
+    matrix: matrixOf(line, nest, inputs),
     result: head[1] ?? null,
     inputs: all.slice(0, inputs.length),
     outputs: all.slice(inputs.length),
@@ -157,6 +175,37 @@ function levelsOf(text: string): Levels | null {
   // Edits would drop any other entries.
   const isAll = text.replaceAll(/(\w+) = \[([\d, ]*)\](?:, )?/g, '') === '';
   return isAll && levels.size > 0 && [...levels.keys()].every((name) => LEVELS.has(name)) ? levels : null;
+}
+
+const gpuLevelsOf = (text: string): Levels =>
+  new Map(
+    [...text.matchAll(/(\w+) = \[([\d, ]*)\]/g)].flatMap(([, name, tiles]) =>
+      GPU_LEVELS.has(name!) ? [[name!, tiles!.split(', ').map(Number)] as const] : [],
+    ),
+  );
+
+/** The matrix instructions of an attention; null without. */
+function matrixOf(
+  line: string,
+  { accesses, rank }: Nest,
+  inputs: readonly Value[],
+): MatrixInstructions | null {
+  const instruction = (product: 'qk' | 'pv') =>
+    new RegExp(String.raw`${product}_attrs = \{[^}]*mma_layout<\w+?_(\d+)x(\d+)x(\d+)_`)
+      .exec(line)
+      ?.slice(1)
+      .map(Number);
+  const [scores, weighted] = [instruction('qk'), instruction('pv')];
+  const [query = [], key = [], values = []] = accesses;
+  if (scores === undefined || weighted === undefined) return null;
+  const unit = Array.from({ length: rank }, (_, loop) => {
+    const [inQuery, inKey, inValues] = [query, key, values].map((access) => access.includes(loop));
+    if (inQuery === inKey) return inQuery && !inValues ? scores[2]! : inQuery ? 1 : weighted[1]!;
+    return inQuery ? Math.max(scores[0]!, weighted[0]!) : Math.max(scores[1]!, weighted[2]!);
+  });
+  // The result of such an instruction has the layout of an operand.
+  const chained = /qk_attrs = \{[^}]*col_major = true/.test(line);
+  return { unit, elementType: inputs[0]!.elementType, chained };
 }
 
 type Value = Omit<Operand, 'access'>;

@@ -32,6 +32,16 @@ export function multipliedAlong(parts: readonly DispatchPart[]): number | null {
   return attention?.loops[attention.reduced.at(-1)!] ?? null;
 }
 
+/** The matrix instructions of an attention on a GPU. */
+export interface MatrixInstructions {
+  /** Elements of an instruction along each dimension; 1 along dimensions without instructions. */
+  readonly unit: readonly number[];
+  /** Element type of queries, keys and values. */
+  readonly elementType: string;
+  /** Whether the weights stay in registers between the two products. Otherwise they go through shared memory. */
+  readonly chained: boolean;
+}
+
 export interface DispatchWork {
   readonly kind: 'dispatch';
   /** Digest of the computation, hexadecimal. Independent of names. */
@@ -47,6 +57,8 @@ export interface DispatchWork {
   readonly elementType: string;
   /** Index of the contiguous dimension of the last result; null for none. */
   readonly lane: number | null;
+  /** The matrix instructions of an attention; absent without. */
+  readonly matrix?: MatrixInstructions;
   /** Bytes that it reads and writes; 0 for dynamic sizes. */
   readonly bytes: number;
 }

@@ -9,8 +9,16 @@ import {
 } from './dispatch-work.ts';
 import { REASONS } from '../../system/reason.ts';
 
+/** The pipeline of attentions on GPUs, and of reductions, which are not tuned. */
+const ATTENTION_ON_GPUS = 'VectorDistribute';
+
 /** Pipelines with tiles that can be varied. */
-const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
+const PIPELINES = new Set([
+  'DoubleTilingExpert',
+  'LinalgExtTileAndVectorize',
+  'BufferOpsTileAndVectorize',
+  ATTENTION_ON_GPUS,
+]);
 
 /** Reasons to skip other pipelines. */
 const LEFT_ALONE: Readonly<Record<string, string>> = {
@@ -42,6 +50,8 @@ export function dispatchWork(
   if (pipeline === null || !PIPELINES.has(pipeline))
     return LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood';
   const configured = readConfigured(text);
+  if (configured !== null && pipeline === ATTENTION_ON_GPUS && configured.matrix === undefined)
+    return 'on a GPU, only attentions with matrix instructions have tiles that are varied';
   if (configured === null) return 'its operations, or where their loops run, are not understood';
   const work: DispatchWork = { ...shapeOf(configured), digest, bytes, name: nameOf(configured, executable) };
   const multiplied = multipliedAlong(work.parts);
@@ -57,17 +67,19 @@ export function dispatchWork(
 /** The fields that decide the tiles. */
 type Shape = Omit<DispatchWork, 'digest' | 'bytes' | 'name'>;
 
-export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: ConfiguredDispatch): Shape {
-  const { loops: own, reduced: summed } = parts[root]!;
-  const isReduced = (d: number) => summed.some((loop) => own[loop] === d);
+export function shapeOf({ sizes, parts, root, ...own }: ConfiguredDispatch): Shape {
+  const { pipeline, elementType, lane, matrix } = own;
+  const { loops, reduced } = parts[root]!;
+  const isReduced = (d: number) => reduced.some((loop) => loops[loop] === d);
   return {
     kind: 'dispatch',
     ...{ pipeline, elementType, lane },
+    ...(matrix && { matrix }),
     dimensions: sizes.map((size, d) => ({
       kind: isReduced(d) ? 'k' : 'm',
       ...(size === DYNAMIC ? { size: 0, sizes: [] } : { size }),
     })),
-    parts: parts.map(({ name, loops, reduced }) => ({ name, loops, reduced })),
+    parts: parts.map((one) => ({ name: one.name, loops: one.loops, reduced: one.reduced })),
   };
 }
 
@@ -75,9 +87,9 @@ export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: Con
 export const isShapedLike = (configured: ConfiguredDispatch, work: DispatchWork): boolean =>
   tilingOf(shapeOf(configured)) === tilingOf(work);
 
-const tilingOf = ({ pipeline, dimensions, parts }: Shape): string => {
+const tilingOf = ({ pipeline, dimensions, parts, matrix }: Shape): string => {
   const sizes = dimensions.map((one) => (one.sizes === undefined ? one : { kind: one.kind }));
-  return JSON.stringify([pipeline, sizes, parts]);
+  return JSON.stringify([pipeline, sizes, parts, matrix]);
 };
 
 /** The compiler's name for the computation. It names the function after the executable and the computation. */

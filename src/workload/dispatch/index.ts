@@ -22,10 +22,17 @@ export const dispatches: KindOfWork<DispatchWork> = {
   likelyCost: dispatchIterations,
   isBoundByMemory: () => false,
   dispatch: ({ digest }) => digest,
-  kin: ({ pipeline, dimensions, parts, elementType }) =>
-    JSON.stringify([pipeline, dimensions, parts, elementType]),
-  structure: ({ pipeline, dimensions, parts, elementType, lane }) =>
-    JSON.stringify([pipeline, dimensions.map(({ kind }) => kind), parts, elementType, lane]),
+  kin: ({ pipeline, dimensions, parts, elementType, matrix }) =>
+    JSON.stringify([pipeline, dimensions, parts, elementType, ...(matrix ? [matrix] : [])]),
+  structure: ({ pipeline, dimensions, parts, elementType, lane, matrix }) =>
+    JSON.stringify([
+      pipeline,
+      dimensions.map(({ kind }) => kind),
+      parts,
+      elementType,
+      lane,
+      ...(matrix ? [matrix] : []),
+    ]),
   resultType: ({ elementType }) => elementType,
   stored: (workload) => workload,
 };

@@ -1,5 +1,5 @@
 // Checks a dispatch from JSON, every key of it, because anybody can write a database.
-import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
+import { hasKeys, isBoolean, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
 import { areSizes } from '../sizes.ts';
 import type { DispatchWork } from './dispatch-work.ts';
@@ -8,8 +8,8 @@ import { MOST_DIMENSIONS, MOST_PARTS } from './from-configured.ts';
 const KEYS = ['kind', 'digest', 'name', 'pipeline', 'dimensions', 'parts', 'elementType', 'lane', 'bytes'];
 
 export function isDispatchWork(value: object): value is DispatchWork {
-  if (!isObject(value) || !hasKeys(value, KEYS)) return false;
-  const { digest, name, pipeline, dimensions, parts, elementType, lane, bytes } = value;
+  if (!isObject(value) || !hasKeys(value, KEYS, ['matrix'])) return false;
+  const { digest, name, pipeline, dimensions, parts, elementType, lane, matrix, bytes } = value;
   return (
     matches(digest, /^[0-9a-f]{16}$/) &&
     matches(name, /^[\w.-]{1,120}$/) &&
@@ -21,6 +21,7 @@ export function isDispatchWork(value: object): value is DispatchWork {
     typeof elementType === 'string' &&
     isSimpleType(elementType) &&
     (lane === null || isIntegerWithin(lane, 0, dimensions.length - 1)) &&
+    (matrix === undefined || areInstructions(matrix, dimensions.length)) &&
     isIntegerWithin(bytes, 0, Number.MAX_SAFE_INTEGER)
   );
 }
@@ -30,6 +31,19 @@ const matches = (value: unknown, pattern: RegExp): boolean =>
 
 const isFew = (value: unknown, most: number): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.length <= most;
+
+/** Most elements of a matrix instruction along a dimension. */
+const MOST_UNIT = 256;
+
+const areInstructions = (value: unknown, rank: number): boolean =>
+  isObject(value) &&
+  hasKeys(value, ['unit', 'elementType', 'chained']) &&
+  isBoolean(value['chained']) &&
+  typeof value['elementType'] === 'string' &&
+  isSimpleType(value['elementType']) &&
+  Array.isArray(value['unit']) &&
+  value['unit'].length === rank &&
+  value['unit'].every((one) => isIntegerWithin(one, 1, MOST_UNIT));
 
 function isDimension(value: unknown): boolean {
   if (!isObject(value) || !hasKeys(value, ['kind', 'size'], ['sizes'])) return false;
