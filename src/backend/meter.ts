@@ -12,6 +12,8 @@ export interface Meter {
   isVerifiedAlone(device: Device): boolean;
   /** Flags that fill all allocated memory with garbage, which shows unwritten parts of a result. */
   readonly fillingFlags: readonly string[];
+  /** How the runtime times the dispatches of a program: it prints statistics on CPUs, and writes a profile on other devices. */
+  readonly dispatchTimes: 'statistics' | 'profile';
   /**
    * Dispatches of a kernel in one call, so that the launch takes little of the time.
    * @param flops operations on numbers of one execution

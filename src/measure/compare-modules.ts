@@ -1,7 +1,7 @@
 // Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
 import type { Device } from '../backend/device.ts';
 import { readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
-import { readDispatchTimes, STATISTICS_FLAG, type DispatchTimes } from './dispatch-times.ts';
+import { dispatchTiming, lacksDispatchTimes, type DispatchTimes } from './dispatch-times.ts';
 import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
 
 /** The call of a function. */
@@ -27,31 +27,39 @@ export interface ModuleComparison extends Interval {
 export interface ModuleTimes {
   /** Undisturbed seconds of one call. */
   readonly seconds: number;
-  /** Averages over all calls; empty without the runtime's statistics. */
+  /** Averages over all calls; empty if the runtime or the driver does not time dispatches. */
   readonly dispatches: DispatchTimes;
 }
 
 /**
  * Times one call of a function, in a process of its own.
- * @param hasStatistics whether the dispatches are timed too. That slows the call down a little
- * @throws when the module cannot be timed, or the runtime has no such statistics
+ * @param withDispatches whether the dispatches are timed too. That slows the call down a little
+ * @throws when the module cannot be timed
+ * @throws StoppedError when the signal fires
  */
 export async function timeModule(
-  { tools, function: { name }, inputs, flags = [], device, signal }: ModuleRun,
+  run: ModuleRun,
   module: string,
   effort: ProcessEffort,
-  hasStatistics = false,
+  withDispatches = false,
 ): Promise<ModuleTimes> {
-  const run = { ...tools, device, signal: signal ?? new AbortController().signal };
-  const all = [`--function=${name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
-  if (hasStatistics) all.push(STATISTICS_FLAG);
-  const { ok, stdout, stderr, ending } = await runBenchmark(run, [module], effort, all);
-  const seconds = undisturbed([...readTimings(stdout).values()].flat());
-  if (!ok || Number.isNaN(seconds))
-    throw new Error(
-      `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
-    );
-  return { seconds, dispatches: readDispatchTimes(stdout) };
+  const { tools, function: own, inputs, flags = [], device } = run;
+  const timing = withDispatches ? dispatchTiming(run, module) : null;
+  const all = [`--function=${own.name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
+  const means = { ...tools, device, signal: run.signal ?? new AbortController().signal };
+  try {
+    const result = await runBenchmark(means, [module], effort, [...all, ...(timing?.flags ?? [])]);
+    const { ok, stdout, stderr, ending } = result;
+    if (!ok && timing !== null && lacksDispatchTimes(stderr)) return await timeModule(run, module, effort);
+    const seconds = undisturbed([...readTimings(stdout).values()].flat());
+    if (!ok || Number.isNaN(seconds))
+      throw new Error(
+        `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
+      );
+    return { seconds, dispatches: (await timing?.read(stdout)) ?? new Map() };
+  } finally {
+    timing?.end();
+  }
 }
 
 /** Limits of a series of pairs. */

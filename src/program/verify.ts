@@ -274,14 +274,9 @@ export async function timeProgram(
   const { stock, tuned } = contest;
   const isClear = (measured: readonly (readonly [ModuleTimes, ModuleTimes])[]) =>
     isAnswered?.(measured.map(([a, b]) => Math.log(a.seconds / b.seconds))) === true;
-  const timed = (hasStatistics: boolean) =>
-    inPairs(stock, tuned, extent, (module) => timeModule(contest, module, effort, hasStatistics), isClear);
+  const time = (module: string) => timeModule(contest, module, effort, true);
   try {
-    // Runtimes before 3.13 reject the flag for statistics.
-    const pairs = await timed(true).catch((error: unknown) => {
-      if (error instanceof StoppedError) throw error;
-      return timed(false);
-    });
+    const pairs = await inPairs(stock, tuned, extent, time, isClear);
     if (pairs.length < leastOf(extent) && !isClear(pairs)) return tooLong;
     return {
       reason: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readTimings } from '../../src/measure/benchmark.ts';
-import { readDispatchTimes } from '../../src/measure/dispatch-times.ts';
+import { readDispatchTimes, readProfile } from '../../src/measure/dispatch-times.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import { allowanceOf, compareOutputs, exactAllowance, programAllowance } from '../../src/measure/verify.ts';
 
@@ -208,6 +208,27 @@ describe('reading the statistics of dispatches', () => {
 
   test.each(['', 'no json', '{', '{}'])('is empty for %j', (output) => {
     expect(readDispatchTimes(output).size).toBe(0);
+  });
+});
+
+describe('reading the profile of a device', () => {
+  const group = (key: string, valid: number, avg_ns: number, more = {}) =>
+    JSON.stringify({ type: 'dispatch_group', key, count: valid, valid, avg_ns, ...more });
+
+  test('gives the seconds and calls of each dispatch in one call of the function', () => {
+    const jsonl = ['{"type":"dispatch_summary"}', group('a', 12, 5000), group('b', 4, 1e6), ''].join('\n');
+    expect([...readProfile(jsonl)]).toEqual([
+      ['a', { seconds: 3 * 5e-6, calls: 3 }],
+      ['b', { seconds: 1e-3, calls: 1 }],
+    ]);
+  });
+
+  test.each([
+    ['dispatches that the device did not time', group('a', 0, 5)],
+    ['times that are no number', group('a', 3, 5, { avg_ns: 'x' })],
+    ['text that is no JSON', 'device=0 count=47'],
+  ])('skips %s', (_, line) => {
+    expect(readProfile(line).size).toBe(0);
   });
 });
 

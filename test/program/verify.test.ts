@@ -153,7 +153,10 @@ test('each dispatch has a time', async () => {
 });
 
 test('a runtime without statistics of dispatches still times the program', async () => {
-  const old = script('old', `case "$*" in *statistics*) exit 1;; esac; exec '${tools.benchmarkModule}' "$@"`);
+  const old = script(
+    'old',
+    `case "$*" in *statistics*) echo "flag 'dispatch_statistics' not recognized" >&2; exit 1;; esac; exec '${tools.benchmarkModule}' "$@"`,
+  );
   const contest = await contestOf(sum, sum, { tools: { ...tools, benchmarkModule: old } });
   const { reason, timing, dispatches } = await timeProgram(contest, 0.1, EXTENT);
   expect({ reason, sizes: dispatches.flat().map(({ size }) => size) }).toEqual({

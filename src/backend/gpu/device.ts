@@ -65,6 +65,7 @@ export const meter: Meter = {
   hasPlacements: false,
   isVerifiedAlone: () => true,
   fillingFlags: [],
+  dispatchTimes: 'profile',
   repeats: (_, flops) => (flops > LAUNCH_FLOPS ? 1 : REPEATS),
   // 0.35 s from the start of a process to its result (H100).
   startSeconds: 0.35,

@@ -112,6 +112,7 @@ export const meter: Meter = {
   isVerifiedAlone: ({ gpu }) => gpu?.isSoftware !== true,
   // The runtime's debug allocator does not work on Vulkan. Guards around results show unwritten parts instead.
   fillingFlags: [],
+  dispatchTimes: 'profile',
   repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
   // The driver compiles all kernels of a module first.
   startSeconds: 0.5,
