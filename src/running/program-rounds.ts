@@ -74,6 +74,8 @@ export interface ProgramTuning {
   readonly confirmed: Confirmed | null;
   /** Whether the time was too short to tune the program, or to confirm a configuration in it. */
   readonly lacksTime: boolean;
+  /** Whether a round ran. */
+  readonly isBegun: boolean;
 }
 
 /**
@@ -170,7 +172,7 @@ export async function tuneInProgram(
     }
     const confirmed = confirmedBy(result, wide, [...given, ...valuesByKey(known)], ready.callable);
     const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
-    return { results: known, confirmed, lacksTime: isOpen };
+    return { results: known, confirmed, lacksTime: isOpen, isBegun: result.rounds > 0 };
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     tell(`the program is not tuned as a whole: ${messageOf(error)}`, surroundings.settings.log);
@@ -198,7 +200,7 @@ function givenBy(decisions: readonly Decision[], works: readonly Work[]): readon
 const valuesByKey = (known: ProgramTuning['results']) =>
   [...known].map(([key, { configuration }]) => ({ key, configuration }));
 
-const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false };
+const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false, isBegun: false };
 
 /** A trial in a program. @param seconds time of the default */
 const trialOf = (configuration: Configuration, ratio: number | null, seconds: number): Trial => ({

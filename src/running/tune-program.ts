@@ -143,7 +143,7 @@ async function tuneAtOnce(
   const isAll = others.every((work) => known.has(work.key) || open.includes(work));
   const share = isAll ? 1 : DISPATCHES_SHARE;
   const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
-  const { results, confirmed, lacksTime } = await tuneInProgram(
+  const { results, confirmed, lacksTime, isBegun } = await tuneInProgram(
     program,
     open,
     current.decisions,
@@ -157,8 +157,8 @@ async function tuneAtOnce(
   const left = open.filter(({ key }) => !results.has(key));
   if (!lacksTime) giveUp(left, UNSURE.reason);
   const isTogether = open.some(({ workload }) => isOperationWork(workload));
-  // The program would have to confirm further results: a later build does that.
-  const isOver = isTogether && (confirmed !== null || lacksTime);
+  // The program would have to confirm further results: a later build does that. Without time for a round, each operation is tuned alone.
+  const isOver = isTogether && (confirmed !== null || (lacksTime && isBegun));
   const whyNot = lacksTime ? SPENT : UNSURE;
   return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others, whyNot };
 }

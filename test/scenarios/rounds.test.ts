@@ -1,6 +1,8 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
 import Database from 'better-sqlite3';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { isWithout } from '../support/needs.ts';
+import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
 import { HOST, Workplace } from './support.ts';
 
 const SIZES = [
@@ -32,30 +34,35 @@ ${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${resul
 `;
 }
 
-test(
-  'all workloads of a program are tried in each round, and the next build knows them',
-  { timeout: 240_000 },
-  async () => {
-    const place = Workplace.real({ IREE_TUNED_BUDGET: '20' });
-    place.write('in.mlir', program());
-    const first = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
-    expect(first.explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
-    const database = new Database(place.database);
-    const tried = database
-      .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
-      .all() as { trials: number }[];
-    database.close();
-    expect(tried).toHaveLength(SIZES.length);
-    for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
-    // Every shipped configuration was compared with the default.
-    for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
-    // The build that timed the dispatches and the next build explain their times.
-    const second = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
-    for (const { time } of [first.explanation, second.explanation]) {
-      expect(time!.decided + time!.undecided + time!.untuned).toBeCloseTo(1);
-      expect(time!.untuned).toBeLessThan(0.5);
-    }
-    const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
-    expect(stdout.toString()).toMatch(/Of the program's time, as it was timed last, \d+% is decided/);
-  },
-);
+// A process on llvmpipe starts with the compilation of all kernels, which takes a second.
+describe.each([
+  ['the CPU', HOST, { IREE_TUNED_BUDGET: '20' }, null],
+  ['Vulkan', LLVMPIPE_FLAGS, { IREE_TUNED_DEVICE: 'vulkan', IREE_TUNED_BUDGET: '60' }, whyNoVulkan()],
+] as const)('on %s', { timeout: 240_000 }, (_, flags, env, whyNot) => {
+  test.skipIf(isWithout(whyNot))(
+    'all workloads of a program are tried in each round, and the next build knows them',
+    async () => {
+      const place = Workplace.real(env);
+      place.write('in.mlir', program());
+      const first = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb']);
+      expect(first.explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
+      const database = new Database(place.database);
+      const tried = database
+        .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
+        .all() as { trials: number }[];
+      database.close();
+      expect(tried).toHaveLength(SIZES.length);
+      for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
+      // Every shipped configuration was compared with the default.
+      for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
+      // The build that timed the dispatches and the next build explain their times.
+      const second = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb']);
+      for (const { time } of [first.explanation, second.explanation]) {
+        expect(time!.decided + time!.undecided + time!.untuned).toBeCloseTo(1);
+        expect(time!.untuned).toBeLessThan(0.5);
+      }
+      const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...flags]);
+      expect(stdout.toString()).toMatch(/Of the program's time, as it was timed last, \d+% is decided/);
+    },
+  );
+});
