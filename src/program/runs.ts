@@ -45,7 +45,7 @@ export type StockContest = Omit<Contest, 'tuned'>;
 /** More pairs of processes narrow the interval little. */
 const MOST_PAIRS = 24;
 
-/** Time limit of one query. */
+/** Time limit of one query, where the fewest pairs of processes need no more. */
 const MOST_SECONDS = 30;
 
 /** Share of the remaining time for one query, so that time is left for the next query. */
@@ -140,11 +140,12 @@ export function programRuns(
     if (Number.isNaN(longest)) return known;
     const least = Math.min(budget.left, contests.length * leastSeconds(longest));
     const share = Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least);
+    const most = Math.max(MOST_SECONDS, least);
     const extent = {
       pairs: MOST_PAIRS,
-      seconds: Math.min(MOST_SECONDS, share) / contests.length,
+      seconds: Math.min(most, share) / contests.length,
       // The time of a call comes from one process, which may be slow, so allow more time for the first pairs.
-      leastSeconds: Math.min(MOST_SECONDS, budget.left) / contests.length,
+      leastSeconds: Math.min(most, budget.left) / contests.length,
     };
     const timed: Timed[] = [];
     for (const [i, { seconds }] of known.compared.entries()) {
