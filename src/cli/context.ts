@@ -202,6 +202,13 @@ export async function inspectInput(
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
+/** An inspected input for one target. */
+export interface InspectedPart {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly surroundings: Surroundings;
+}
+
 /**
  * Inspects an input for each target of the flags. Of several targets, those without a tuner are left out.
  * @throws as `inspectInput`
@@ -210,7 +217,7 @@ export async function inspectEach(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
-): Promise<readonly { command: Command; inspected: Inspected; surroundings: Surroundings }[]> {
+): Promise<readonly InspectedPart[]> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
   if (!('pass' in found))

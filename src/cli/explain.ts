@@ -3,9 +3,10 @@ import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import type { Override } from '../decision/decision.ts';
+import type { Decision, Override } from '../decision/decision.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { consultLock } from '../wrapper/locked.ts';
+import { decisionsFor } from '../wrapper/several-targets.ts';
 import { planCompile } from '../plan/route.ts';
 import {
   EXPLAIN_VERSION,
@@ -23,7 +24,7 @@ import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
-import { inspectInput, surroundingsOf } from './context.ts';
+import { inspectEach, surroundingsOf, type InspectedPart } from './context.ts';
 import { because, NO_REASON } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
@@ -41,16 +42,39 @@ export const explain = new CliCommand(
   .action(explainInput);
 
 async function explainInput(input: string, _: unknown, cli: CliCommand): Promise<void> {
-  const surroundings = surroundingsOf(cli);
-  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
+  const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
+  const each: Awaited<ReturnType<typeof explainTarget>>[] = [];
+  for (const part of parts) each.push(await explainTarget(input, part, parts.length > 1));
+  const [first] = each;
+  // Operations name their target if there are several.
+  const operations = each.flatMap(({ json }) => json.operations);
+  const json = each.length === 1 ? first!.json : { ...first!.json, forms: null, time: null, operations };
+  cli.print(json, () => each.map(({ text }) => text()).join('\n\n'));
+}
+
+/** The explanation for one target. @param isOneOfSeveral whether the flags have several targets */
+async function explainTarget(
+  input: string,
+  { command: asked, inspected: read, surroundings }: InspectedPart,
+  isOneOfSeveral: boolean,
+) {
   const { settings } = surroundings;
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
   const known = { command: asked, inspected: read };
+  const { backend } = read.site.target.target;
+  const own = (decisions: readonly Decision[]) =>
+    isOneOfSeveral ? decisionsFor(backend, decisions) : decisions;
   const { command, inspected, decisions, injection, forms, times } = lock?.whole
-    ? { ...lock.whole, ...lock.program, forms: lock.forms, times: NO_TIMES }
-    : await decideByDatabase(known, lock?.override, surroundings);
+    ? {
+        ...lock.whole,
+        ...lock.program,
+        decisions: own(lock.whole.decisions),
+        forms: lock.forms,
+        times: NO_TIMES,
+      }
+    : await decideByDatabase(known, lock?.override, own, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
@@ -60,24 +84,29 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
   const why = whyNothing(injection, forms) ?? NO_REASON;
-  const { route } = injection;
-  cli.print({ version: EXPLAIN_VERSION, route, ...why, forms, time, operations }, () => {
+  const text = () => {
     const sourceAt = sourcesOf(input, inspected.input.bytes);
     const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
     return [
+      ...(isOneOfSeveral ? [page.paint('bold', `For ${backend}:\n`)] : []),
       ...operations.map((operation) => `${describe(operation, sourceAt)}\n`),
       ...(forms === null ? [] : [sentences(describeForms(forms))]),
       ...(sentence === undefined ? [] : [sentences(sentence)]),
       ...dispatches.map(indented),
       sentences(describeRoute(injection)),
     ].join('\n');
-  });
+  };
+  return {
+    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, operations },
+    text,
+  };
 }
 
-/** Decisions by the database. */
+/** Decisions by the database. @param own the part of the decisions that a build can use */
 async function decideByDatabase(
   program: FormedProgram,
   override: Override | undefined,
+  own: (decisions: readonly Decision[]) => readonly Decision[],
   surroundings: Surroundings,
 ) {
   const decided = await decideByRecords(program, surroundings, {
@@ -85,8 +114,9 @@ async function decideByDatabase(
     whyNot: ({ whyNotHere }) =>
       whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
   });
-  const { decisions, inspected, command } = decided;
-  return { ...decided, injection: planCompile(decisions, inspected, command, surroundings) };
+  const { inspected, command } = decided;
+  const decisions = own(decided.decisions);
+  return { ...decided, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;

@@ -80,8 +80,7 @@ export async function decideEach(
   for (const { backend, command, inspected, surroundings } of open) {
     const own = { ...surroundings, settings: { ...surroundings.settings, budgetSeconds } };
     const decided = await decide(inspected, command, own);
-    const decisions = leaveOut(decided.decisions, whyInseparable).map((one) => ({ ...one, target: backend }));
-    each.push({ ...decided, decisions });
+    each.push({ ...decided, decisions: decisionsFor(backend, decided.decisions) });
     decided.store?.close();
     decided.kept.discard();
   }
@@ -110,6 +109,10 @@ export async function decideEach(
     surroundings: given,
   };
 }
+
+/** Decisions for one target, without configurations that would reach the code of every target. */
+export const decisionsFor = (backend: string, decisions: readonly Decision[]): Decision[] =>
+  leaveOut(decisions, whyInseparable).map((one) => ({ ...one, target: backend }));
 
 async function partOf(
   target: Target,

@@ -120,6 +120,31 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
   });
 
+  test('is explained for each target', async () => {
+    const place = await placeWith(RECORDS);
+    const targets = ['--', ...CPU, ...VULKAN];
+    const { code, stdout } = await place.tuned(['explain', 'in.mlir', '--json', ...targets]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      route: 'substitute',
+      operations: [
+        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    const { stdout: text } = await place.tuned(['explain', 'in.mlir', ...targets]);
+    expect(text.toString()).toMatch(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m);
+  });
+
+  test('finds its records with `tune`', async () => {
+    const place = await placeWith(RECORDS);
+    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
+    expect({ code, text: stdout.toString() }).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m) as string,
+    });
+  });
+
   test('with a record of one target leaves the code of the other target as it is', async () => {
     const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
     const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
@@ -154,6 +179,10 @@ test('a configuration that changes the whole program is left out', async () => {
       { target: 'llvm-cpu', code: 'no-route', configuration: null },
       { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
     ],
+  });
+  const { stdout } = await place.tuned(['explain', 'in.mlir', '--json', '--', ...CPU, ...VULKAN]);
+  expect(JSON.parse(stdout.toString())).toMatchObject({
+    operations: [{ target: 'llvm-cpu', code: 'no-route' }, { target: 'vulkan-spirv' }],
   });
 });
 

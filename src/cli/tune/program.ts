@@ -9,18 +9,34 @@ import { UserError } from '../../system/user-error.ts';
 import { table } from '../../report/table.ts';
 import type { Work } from '../../tuning/tune-workloads.ts';
 import { isOperationWork } from '../../workload/workload.ts';
+import { decisionsFor } from '../../wrapper/several-targets.ts';
 import { configurationKey } from '../../backend/index.ts';
 import type { CliCommand } from '../command.ts';
-import { atDevice, inspectInput, openDatabase, surroundingsOf } from '../context.ts';
+import { atDevice, inspectEach, openDatabase, surroundingsOf, type InspectedPart } from '../context.ts';
 import { page } from '../output.ts';
 import { search } from '../search.ts';
 import { restricted } from '../search-space.ts';
 import type { TuneOptions } from './tune.ts';
 
-/** Tunes one input, and prints its operations. Ends with 1 where a workload is left without a result. */
+/** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
 export async function tuneProgram(input: string, options: TuneOptions, cli: CliCommand): Promise<void> {
-  const surroundings = surroundingsOf(cli);
-  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
+  const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
+  const each: Awaited<ReturnType<typeof tuneTarget>>[] = [];
+  for (const part of parts) each.push(await tuneTarget(input, part, options, parts.length > 1));
+  const operations = each.flatMap((one) => one.operations);
+  // Operations name their target if there are several, and each target has a program of its own.
+  const program = each.length === 1 ? each[0]!.verdict : null;
+  cli.print({ operations, program }, () => each.map(({ text }) => text()).join('\n\n'));
+  if (!each.every(({ isComplete }) => isComplete)) process.exitCode = 1;
+}
+
+/** Tunes for one target. @param isOneOfSeveral whether the flags have several targets */
+async function tuneTarget(
+  input: string,
+  { command: asked, inspected: read, surroundings }: InspectedPart,
+  options: TuneOptions,
+  isOneOfSeveral: boolean,
+) {
   const store = await openDatabase(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const { site } = written.inspected;
@@ -46,11 +62,14 @@ export async function tuneProgram(input: string, options: TuneOptions, cli: CliC
   const alone = wanted.filter(({ workload }) => isOperationWork(workload));
   const { results, whyNot } = await search(alone, store, measured, surroundings, options, anew);
   const isOnDemand = options.verifyProgram === true;
-  const { decisions, verdict } = await concludeProgram(open, whyNot, isOnDemand, means);
+  const concluded = await concludeProgram(open, whyNot, isOnDemand, means);
   kept.discard();
   store.close();
+  const { verdict } = concluded;
+  const { backend } = site.target.target;
+  const decisions = isOneOfSeveral ? decisionsFor(backend, concluded.decisions) : concluded.decisions;
   const operations = explainOperations(inspected.input, input, decisions, null);
-  cli.print({ operations, program: verdict }, () => {
+  const text = () => {
     const rows = operations.map((row, i) => {
       const evidence = decisions[i]!.evidence;
       return [
@@ -63,10 +82,11 @@ export async function tuneProgram(input: string, options: TuneOptions, cli: CliC
       ];
     });
     const all = table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page);
-    return verdict === null ? all : `${all}\n\n${describeVerdict(verdict, page)}`;
-  });
+    const described = verdict === null ? all : `${all}\n\n${describeVerdict(verdict, page)}`;
+    return isOneOfSeveral ? `For ${backend}:\n\n${described}` : described;
+  };
   const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
-  if (!wanted.every(isKnown)) process.exitCode = 1;
+  return { operations, verdict, text, isComplete: wanted.every(isKnown) };
 }
 
 /** Keys of records to tune again: all on demand, else those of incomplete searches without a gain. */
