@@ -1,6 +1,7 @@
 // Models of current architectures: their gains, and the share of their time that tuning covers.
 import { inPairs, timeModule } from '../src/measure/compare-modules.ts';
-import { verifyProgram, type Verdict } from '../src/program/verify.ts';
+import type { Verdict } from '../src/program/verify.ts';
+import { verifyProgram } from './shared/verify-program.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { agreementsOf, type Agreement } from './models/agreement.ts';

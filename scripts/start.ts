@@ -7,7 +7,7 @@ import { findCompiler, findRuntimeTool } from '../src/compiler/find.ts';
 import { writeInputs } from '../src/program/inputs.ts';
 import { programSignature } from '../src/input/signature.ts';
 import { isEitherFaster } from '../src/program/answered.ts';
-import { verifyProgram } from '../src/program/verify.ts';
+import { verifyProgram } from '../bench/shared/verify-program.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { table } from '../src/report/table.ts';

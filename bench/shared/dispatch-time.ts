@@ -1,5 +1,5 @@
 // Times of a program's dispatches, and texts about them. Pure.
-import type { DispatchTime as Time, DispatchTimes } from '../../src/measure/dispatch-times.ts';
+import type { DispatchTime as Time, DispatchTimes } from '../../src/backend/meter.ts';
 import { timeLines } from '../../src/report/time-shares.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 

@@ -1,6 +1,27 @@
 // How a backend's devices run and time modules.
 import type { Device } from './device.ts';
 
+/** Times of one dispatch in one process. */
+export interface DispatchTime {
+  /** All calls of the dispatch in one call of the function together, on average. */
+  readonly seconds: number;
+  /** Calls of the dispatch in one call of the function. */
+  readonly calls: number;
+}
+
+/** By the name of the dispatch, such as `main_dispatch_1_matmul_like_196x512x256_f32`. */
+export type DispatchTimes = ReadonlyMap<string, DispatchTime>;
+
+/** How the device times the dispatches of a program. */
+export interface Profile {
+  /** Flags of `iree-benchmark-module`. @param path of the profile */
+  flags(path: string): readonly string[];
+  /** Arguments of `iree-profile`. */
+  reader(path: string): readonly string[];
+  /** Reads the output of `iree-profile`. */
+  read(stdout: string): DispatchTimes;
+}
+
 /** How a backend's devices run and time modules. Flags belong to the runtime's tools. */
 export interface Meter {
   /** Whether the placement of operands in memory changes the speed: then each candidate is measured in several placements. */
@@ -12,8 +33,8 @@ export interface Meter {
   isVerifiedAlone(device: Device): boolean;
   /** Flags that fill all allocated memory with garbage, which shows unwritten parts of a result. */
   readonly fillingFlags: readonly string[];
-  /** How the runtime times the dispatches of a program: it prints statistics on CPUs, and writes a profile on other devices. */
-  readonly dispatchTimes: 'statistics' | 'profile';
+  /** Absent on CPUs, where the runtime prints the times of dispatches. */
+  readonly profile?: Profile;
   /**
    * Dispatches of a kernel in one call, so that the launch takes little of the time.
    * @param flops operations on numbers of one execution

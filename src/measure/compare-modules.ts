@@ -1,7 +1,8 @@
 // Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
 import type { Device } from '../backend/device.ts';
+import type { DispatchTimes } from '../backend/meter.ts';
 import { readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
-import { dispatchTiming, lacksDispatchTimes, type DispatchTimes } from './dispatch-times.ts';
+import { withDispatchTimes } from './dispatch-times.ts';
 import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
 
 /** The call of a function. */
@@ -44,22 +45,17 @@ export async function timeModule(
   withDispatches = false,
 ): Promise<ModuleTimes> {
   const { tools, function: own, inputs, flags = [], device } = run;
-  const timing = withDispatches ? dispatchTiming(run, module) : null;
   const all = [`--function=${own.name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
   const means = { ...tools, device, signal: run.signal ?? new AbortController().signal };
-  try {
-    const result = await runBenchmark(means, [module], effort, [...all, ...(timing?.flags ?? [])]);
-    const { ok, stdout, stderr, ending } = result;
-    if (!ok && timing !== null && lacksDispatchTimes(stderr)) return await timeModule(run, module, effort);
-    const seconds = undisturbed([...readTimings(stdout).values()].flat());
-    if (!ok || Number.isNaN(seconds))
-      throw new Error(
-        `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
-      );
-    return { seconds, dispatches: (await timing?.read(stdout)) ?? new Map() };
-  } finally {
-    timing?.end();
-  }
+  const benchmark = (more: readonly string[]) => runBenchmark(means, [module], effort, [...all, ...more]);
+  const timed = withDispatches ? await withDispatchTimes(run, module, benchmark) : null;
+  const { ok, stdout, stderr, ending } = timed?.result ?? (await benchmark([]));
+  const seconds = undisturbed([...readTimings(stdout).values()].flat());
+  if (!ok || Number.isNaN(seconds))
+    throw new Error(
+      `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
+    );
+  return { seconds, dispatches: timed?.dispatches ?? new Map() };
 }
 
 /** Limits of a series of pairs. */

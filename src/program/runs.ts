@@ -1,5 +1,5 @@
 // Runs a program with subsets of its configurations, within a time budget.
-import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import type { DispatchTimes } from '../backend/meter.ts';
 import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
 import { because } from '../system/reason.ts';

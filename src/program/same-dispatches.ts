@@ -1,5 +1,5 @@
 // Matches the dispatches of two programs compiled from the same input. Pure.
-import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import type { DispatchTimes } from '../backend/meter.ts';
 
 /**
  * Maps names of the second program's dispatches to names of the first's. Data tiling adds dispatches and so changes the numbers in

@@ -1,6 +1,6 @@
 // Compares the dispatches of configurations with stock's in the running program, by the runtime's statistics. Pure.
 import { comparisonOf, type ModuleComparison } from '../measure/compare-modules.ts';
-import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import type { DispatchTimes } from '../backend/meter.ts';
 import { kindOf, sameDispatches } from './same-dispatches.ts';
 
 /** A ratio below this is a loss. Two equal programs differ by less. */

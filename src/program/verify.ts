@@ -12,7 +12,7 @@ import {
   type ModuleRun,
   type ModuleTimes,
 } from '../measure/compare-modules.ts';
-import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import type { DispatchTimes } from '../backend/meter.ts';
 import { decodeElements } from '../measure/elements.ts';
 import { runTool, StoppedError } from '../measure/toolchain.ts';
 import { allowanceOf, compareOutputs, programAllowance } from '../measure/verify.ts';
@@ -51,22 +51,6 @@ export interface Verdict {
   readonly reason: string | null;
   /** Above 1, the tuned program is faster; null without times. */
   readonly timing: ModuleComparison | null;
-}
-
-/**
- * Compares the results of both programs. If all results are equal, times the programs.
- * @param extent of the timing; `extent.seconds` is also the time limit of a call
- * @throws StoppedError when the signal fires
- */
-export async function verifyProgram(
-  contest: Contest,
-  extent: Extent,
-  isAnswered?: IsAnswered,
-): Promise<Verdict> {
-  const { equal, maxError, reason, seconds } = await compareProgram(contest, extent.seconds);
-  if (equal !== true) return { equal, maxError, reason, timing: null };
-  const timed = await timeProgram(contest, seconds, extent, isAnswered);
-  return { equal, maxError, reason: timed.reason, timing: timed.timing };
 }
 
 /** Result of running both programs once. */

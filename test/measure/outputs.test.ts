@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readTimings } from '../../src/measure/benchmark.ts';
-import { readDispatchTimes, readProfile } from '../../src/measure/dispatch-times.ts';
+import { readProfile } from '../../src/backend/gpu/profile.ts';
+import { readDispatchTimes } from '../../src/measure/dispatch-times.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import { allowanceOf, compareOutputs, exactAllowance, programAllowance } from '../../src/measure/verify.ts';
 

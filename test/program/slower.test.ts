@@ -1,6 +1,6 @@
 // Comparison of workloads by the statistics of dispatches.
 import { describe, expect, test } from 'vitest';
-import type { DispatchTimes } from '../../src/measure/dispatch-times.ts';
+import type { DispatchTimes } from '../../src/backend/meter.ts';
 import { comparedWorkloads, slowerWorkloads } from '../../src/program/slower.ts';
 
 /** By the name of a dispatch: milliseconds, with the number of calls unless it is 1. */

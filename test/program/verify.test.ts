@@ -2,13 +2,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
-import {
-  compareProgram,
-  timeProgram,
-  verifyProgram,
-  type Contest,
-  type Verdict,
-} from '../../src/program/verify.ts';
+import { compareProgram, timeProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { verifyProgram } from '../../bench/shared/verify-program.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';

@@ -2,6 +2,7 @@
 import { askCompiler } from '../../compiler/ask.ts';
 import type { Device, DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
+import { PROFILE } from './profile.ts';
 
 export const NO_TOOL = 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
 
@@ -65,7 +66,7 @@ export const meter: Meter = {
   hasPlacements: false,
   isVerifiedAlone: () => true,
   fillingFlags: [],
-  dispatchTimes: 'profile',
+  profile: PROFILE,
   repeats: (_, flops) => (flops > LAUNCH_FLOPS ? 1 : REPEATS),
   // 0.35 s from the start of a process to its result (H100).
   startSeconds: 0.35,

@@ -42,7 +42,6 @@ function describeProcessor(): Processor | null {
 /** The placement of operands changes the speed. Calls take almost no time. */
 export const meter: Meter = {
   hasPlacements: true,
-  dispatchTimes: 'statistics',
   isVerifiedAlone: () => false,
   fillingFlags: ['--device_allocator=debug'],
   repeats: () => 1,

@@ -11,6 +11,7 @@ import type { Meter } from '../meter.ts';
 import { listedDevice, NO_TOOL, sectionOf } from '../gpu/device.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import type { Target } from '../target.ts';
+import { PROFILE } from '../gpu/profile.ts';
 
 /** The Vulkan loader's default folders for manifests of drivers. */
 const MANIFEST_FOLDERS = ['/usr/share', '/usr/local/share', '/etc'].map((folder) => `${folder}/vulkan/icd.d`);
@@ -112,7 +113,7 @@ export const meter: Meter = {
   isVerifiedAlone: ({ gpu }) => gpu?.isSoftware !== true,
   // The runtime's debug allocator does not work on Vulkan. Guards around results show unwritten parts instead.
   fillingFlags: [],
-  dispatchTimes: 'profile',
+  profile: PROFILE,
   repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
   // The driver compiles all kernels of a module first.
   startSeconds: 0.5,
