@@ -200,8 +200,10 @@ function matrixOf(
   if (scores === undefined || weighted === undefined) return null;
   const unit = Array.from({ length: rank }, (_, loop) => {
     const [inQuery, inKey, inValues] = [query, key, values].map((access) => access.includes(loop));
-    if (inQuery === inKey) return inQuery && !inValues ? scores[2]! : inQuery ? 1 : weighted[1]!;
-    return inQuery ? Math.max(scores[0]!, weighted[0]!) : Math.max(scores[1]!, weighted[2]!);
+    // Heads, elements of a key, rows, keys, columns of values.
+    if (inQuery && inKey) return inValues ? 1 : scores[2]!;
+    if (inQuery) return Math.max(scores[0]!, weighted[0]!);
+    return inKey ? Math.max(scores[1]!, weighted[2]!) : weighted[1]!;
   });
   // The result of such an instruction has the layout of an operand.
   const chained = /qk_attrs = \{[^}]*col_major = true/.test(line);
