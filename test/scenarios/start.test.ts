@@ -15,7 +15,7 @@ describe('the demonstration counts its compiles', () => {
     // A separate checkout.
     mkdirSync(place.path('scripts'));
     copyFileSync(join(root, 'scripts/start.ts'), place.path('scripts/start.ts'));
-    for (const name of ['bin', 'dist', 'examples', 'node_modules', 'package.json', 'src'])
+    for (const name of ['bench', 'bin', 'dist', 'examples', 'node_modules', 'package.json', 'src'])
       symlinkSync(join(root, name), place.path(name));
     const { compiler } = place.watchedTools();
     // No tool runs, so that the demonstration ends with the first example.

@@ -360,7 +360,10 @@ test('a tuned program that crashes is not used, and its configurations are not m
 test('without times of dispatches bisection finds the slower configuration, and nothing is marked', async () => {
   const place = await recordedPlace();
   place.write('slower', '_61x48x67_');
-  place.write('hook', `${note(place)}[ -z "$statistics" ] || exit 1`);
+  place.write(
+    'hook',
+    `${note(place)}[ -z "$statistics" ] || { echo "unknown flag dispatch_statistics" >&2; exit 1; }`,
+  );
   const { operations, program } = await build(place);
   expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
   expect(program).toMatchObject({ injected: true, reason: null });
