@@ -15,7 +15,7 @@ import { inspect } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
-import { partsOf } from '../wrapper/several-targets.ts';
+import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { describeSite, questionAbout, type Site } from '../site/site.ts';
@@ -203,11 +203,7 @@ export async function inspectInput(
 }
 
 /** An inspected input for one target. */
-export interface InspectedPart {
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly surroundings: Surroundings;
-}
+export type InspectedPart = Omit<Part, 'backend'>;
 
 /**
  * Inspects an input for each target of the flags. Of several targets, those without a tuner are left out.

@@ -39,15 +39,14 @@ export interface ModuleTimes {
  * @throws StoppedError when the signal fires
  */
 export async function timeModule(
-  run: ModuleRun,
+  { tools, function: { name }, inputs, flags = [], device, signal }: ModuleRun,
   module: string,
   effort: ProcessEffort,
   withDispatches = false,
 ): Promise<ModuleTimes> {
-  const { tools, function: own, inputs, flags = [], device } = run;
-  const all = [`--function=${own.name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
-  const means = { ...tools, device, signal: run.signal ?? new AbortController().signal };
-  const benchmark = (more: readonly string[]) => runBenchmark(means, [module], effort, [...all, ...more]);
+  const run = { ...tools, device, signal: signal ?? new AbortController().signal };
+  const all = [`--function=${name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
+  const benchmark = (more: readonly string[]) => runBenchmark(run, [module], effort, [...all, ...more]);
   const timed = withDispatches ? await withDispatchTimes(run, module, benchmark) : null;
   const { ok, stdout, stderr, ending } = timed?.result ?? (await benchmark([]));
   const seconds = undisturbed([...readTimings(stdout).values()].flat());

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { meterOf } from '../backend/index.ts';
 import type { DispatchTime, DispatchTimes } from '../backend/meter.ts';
 import { readEntries } from './benchmark.ts';
-import type { ModuleRun } from './compare-modules.ts';
-import { runTool, type ToolResult } from './toolchain.ts';
+import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /** Limit for reading a profile. */
 const READING_SECONDS = 30;
@@ -18,7 +17,7 @@ const READING_SECONDS = 30;
  * @throws StoppedError when the signal fires
  */
 export async function withDispatchTimes(
-  { tools, device, signal = new AbortController().signal }: ModuleRun,
+  { benchmarkModule, device, signal }: Pick<Toolchain, 'benchmarkModule' | 'device' | 'signal'>,
   module: string,
   run: (flags: readonly string[]) => Promise<ToolResult>,
 ): Promise<{ readonly result: ToolResult; readonly dispatches: DispatchTimes } | null> {
@@ -31,7 +30,7 @@ export async function withDispatchTimes(
         ? null
         : { result, dispatches: new Map() };
     if (profile === undefined) return { result, dispatches: readDispatchTimes(result.stdout) };
-    const reader = join(dirname(tools.benchmarkModule), 'iree-profile');
+    const reader = join(dirname(benchmarkModule), 'iree-profile');
     const { stdout } = await runTool(reader, profile.reader(path), READING_SECONDS, signal);
     return { result, dispatches: profile.read(stdout) };
   } finally {

@@ -9,9 +9,9 @@ import {
 import { elementBits } from '../../workload/element-type.ts';
 import { spaceOfChoices, type Choice } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { attentionThreads, type AttentionConfiguration } from './configuration.ts';
+import { threadsOf, type AttentionConfiguration } from './configuration.ts';
 import type { GpuTarget } from './target.ts';
-import { powers } from './tiles.ts';
+import { isPowerOfTwo, powers } from './tiles.ts';
 
 /** Indices into the dimensions of an attention. */
 interface Roles {
@@ -48,7 +48,8 @@ const RECIPES = [
 function rolesOf({ dimensions, matrix, lane, parts }: DispatchWork): Roles | null {
   const depth = multipliedAlong(parts);
   if (matrix === undefined || depth === null || lane === null) return null;
-  if (dimensions.some(({ sizes }) => sizes !== undefined) || !isPower(dimensions[depth]!.size)) return null;
+  if (dimensions.some(({ sizes }) => sizes !== undefined) || !isPowerOfTwo(dimensions[depth]!.size))
+    return null;
   const tiled = dimensions.flatMap(({ kind }, d) =>
     matrix.unit[d]! > 1 && d !== depth && d !== lane ? [{ kind, d }] : [],
   );
@@ -57,8 +58,6 @@ function rolesOf({ dimensions, matrix, lane, parts }: DispatchWork): Roles | nul
   if (rows === undefined || keys === undefined || otherRows.length + otherKeys.length > 0) return null;
   return { rows: rows.d, columns: lane, keys: keys.d, depth };
 }
-
-const isPower = (size: number): boolean => Number.isInteger(Math.log2(size));
 
 export const isTunedAttention = (workload: DispatchWork): boolean => rolesOf(workload) !== null;
 
@@ -107,7 +106,7 @@ function illegality(
   { rows, columns, keys, depth }: Roles,
   target: GpuTarget,
 ): string | null {
-  const threads = attentionThreads(c);
+  const threads = threadsOf(c);
   if (threads > Math.min(target.threads, target.workgroupSizes[0])) return 'too many threads';
   const [height, width, step] = [c.workgroup[rows]!, c.workgroup[columns]!, c.reduction[keys]!];
   if (height % (unit[rows]! * c.subgroups[rows]!) !== 0) return 'a subgroup has no whole instructions';

@@ -3,7 +3,7 @@ import { readConfigured } from '../../workload/dispatch/configured.ts';
 import type { DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
 import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
 import type { OwnConfiguration } from '../configuration.ts';
-import { attentionThreads } from './configuration.ts';
+import { threadsOf } from './configuration.ts';
 
 /** The text of a configured executable with these tiles; null for another dispatch. */
 export function reconfigured(
@@ -21,7 +21,7 @@ export function reconfigured(
     .slice(0, start)
     .replace(
       /workgroup_size = \[[\d, ]*\] subgroup_size = \d+/,
-      `workgroup_size = [${attentionThreads(configuration)}, 1, 1] subgroup_size = ${subgroupSize}`,
+      `workgroup_size = [${threadsOf(configuration)}, 1, 1] subgroup_size = ${subgroupSize}`,
     )
     // Both products share the work in the same way.
     .replaceAll(/(?<=subgroup_basis = \[)\[[\d, ]*\]/g, list(subgroups));

@@ -85,8 +85,9 @@ export type Field = Exclude<
 export const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
 
 /** Threads of a workgroup. */
-export function threadsOf(c: GpuConfiguration): number {
+export function threadsOf(c: GpuConfiguration | AttentionConfiguration): number {
   switch (c.kind) {
+    case 'attention-tile':
     case 'mma-tile':
       return product(c.subgroups) * c.subgroupSize;
     case 'simt-tile':
@@ -96,13 +97,11 @@ export function threadsOf(c: GpuConfiguration): number {
   }
 }
 
-/** Threads of a workgroup of an attention. */
-export const attentionThreads = ({ subgroups, subgroupSize }: AttentionConfiguration): number =>
-  product(subgroups) * subgroupSize;
-
 /** Whether a workgroup has whole tiles of its threads, as `threadsOf` expects. */
-export function isConsistent(c: GpuConfiguration): boolean {
+export function isConsistent(c: GpuConfiguration | AttentionConfiguration): boolean {
   switch (c.kind) {
+    case 'attention-tile':
+      return c.workgroup.every((tile, d) => tile % (c.subgroups[d] || 1) === 0);
     case 'mma-tile': {
       const { m, n } = readMma(c.mma)!;
       return (

@@ -1,12 +1,7 @@
 // The knobs of GPU configurations in tables.
 import type { Workload } from '../../workload/workload.ts';
 import type { KnobColumns } from '../backend.ts';
-import {
-  attentionThreads,
-  threadsOf,
-  type AttentionConfiguration,
-  type GpuConfiguration,
-} from './configuration.ts';
+import { threadsOf, type AttentionConfiguration, type GpuConfiguration } from './configuration.ts';
 
 /** Columns for each dimension of a workload, by kind and number: steps of reductions, and the tiles of each level. */
 export const tileColumns = (
@@ -35,5 +30,5 @@ export const knobValues = (workload: Workload, c: GpuConfiguration): KnobColumns
 
 export const attentionKnobs = (workload: Workload, c: AttentionConfiguration): KnobColumns => ({
   ...tileColumns(workload, c.reduction, { workgroup: c.workgroup, subgroups: c.subgroups }),
-  threads: attentionThreads(c),
+  threads: threadsOf(c),
 });

@@ -2,7 +2,6 @@
 import { isBoolean } from '../../system/data.ts';
 import { isLevel, isWithin, type Schema } from '../schema.ts';
 import {
-  attentionThreads,
   isConsistent,
   threadsOf,
   type AttentionConfiguration,
@@ -45,11 +44,6 @@ export const SCHEMA: Schema = {
   } satisfies Readonly<Record<Field, string>>,
   isConsistent(configuration) {
     const own = configuration as GpuConfiguration | AttentionConfiguration;
-    if (own.kind === 'attention-tile')
-      return (
-        attentionThreads(own) <= MOST_THREADS &&
-        own.workgroup.every((tile, d) => tile % (own.subgroups[d] || 1) === 0)
-      );
     return isConsistent(own) && threadsOf(own) <= MOST_THREADS;
   },
 };

@@ -8,6 +8,8 @@ export const divisors = (size: number, most: number): number[] =>
 export const powers = (most: number): number[] =>
   Array.from({ length: Math.floor(Math.log2(Math.max(1, most))) + 1 }, (_, i) => 2 ** i);
 
+export const isPowerOfTwo = (size: number): boolean => Number.isInteger(Math.log2(size));
+
 /** Tiles of one side of a product, along its innermost dimension and the next outer dimension. */
 export interface Side {
   readonly tile: number;

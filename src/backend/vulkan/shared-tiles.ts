@@ -4,7 +4,7 @@ import type { OperationWork, Workload } from '../../workload/workload.ts';
 import { product } from '../gpu/configuration.ts';
 import { isMatmul, rolesOf, type Shaped } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
-import { powers } from '../gpu/tiles.ts';
+import { isPowerOfTwo, powers } from '../gpu/tiles.ts';
 import type { CooperativeConfiguration, PromotedConfiguration } from './configuration.ts';
 import { threadsOf } from './render.ts';
 
@@ -55,7 +55,7 @@ export function illegality(
     .filter((count) => count > 0)
     .toReversed();
   const threads = product(counts);
-  if (counts.some((count) => !Number.isInteger(Math.log2(count)))) return 'threads are no power of two';
+  if (!counts.every(isPowerOfTwo)) return 'threads are no power of two';
   if (counts.slice(0, 3).some((count, i) => count > target.workgroupSizes[i]!) || threads > target.threads)
     return 'too many threads';
   if (threads % target.subgroupSizes[0]! !== 0) return 'threads are no whole subgroups';

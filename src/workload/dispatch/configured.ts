@@ -64,7 +64,7 @@ type Access = readonly (number | null)[];
 
 /** The tiles of an operation on a CPU, or the last ones on its line on a GPU: an attention has tiles of its products before them. */
 const LOWERING =
-  /#iree_cpu\.lowering_config<([^<>]*)>|#iree_gpu\.lowering_config<\{((?:[^{}])*)\}>(?!.*lowering_config)/;
+  /#iree_cpu\.lowering_config<([^<>]*)>|#iree_gpu\.lowering_config<\{([^{}]*)\}>(?!.*lowering_config)/;
 
 interface Operand {
   readonly value: string;
@@ -169,19 +169,18 @@ function sizeOf(operands: readonly Operand[], loop: number): number | undefined 
 }
 
 function levelsOf(text: string): Levels | null {
-  const levels = new Map<string, readonly number[]>();
-  for (const [, name, tiles] of text.matchAll(/(\w+) = \[([\d, ]*)\]/g))
-    levels.set(name!, tiles!.split(', ').map(Number));
+  const levels = new Map(listsIn(text));
   // Edits would drop any other entries.
   const isAll = text.replaceAll(/(\w+) = \[([\d, ]*)\](?:, )?/g, '') === '';
   return isAll && levels.size > 0 && [...levels.keys()].every((name) => LEVELS.has(name)) ? levels : null;
 }
 
-const gpuLevelsOf = (text: string): Levels =>
-  new Map(
-    [...text.matchAll(/(\w+) = \[([\d, ]*)\]/g)].flatMap(([, name, tiles]) =>
-      GPU_LEVELS.has(name!) ? [[name!, tiles!.split(', ').map(Number)] as const] : [],
-    ),
+const gpuLevelsOf = (text: string): Levels => new Map(listsIn(text).filter(([name]) => GPU_LEVELS.has(name)));
+
+/** The lists of numbers in a configuration, by name. */
+const listsIn = (text: string) =>
+  [...text.matchAll(/(\w+) = \[([\d, ]*)\]/g)].map(
+    ([, name, numbers]) => [name!, numbers!.split(', ').map(Number)] as const,
   );
 
 /** The matrix instructions of an attention; null without. */
