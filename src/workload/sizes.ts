@@ -8,6 +8,13 @@ export type TunedDimension = 'batch' | 'm' | 'n' | 'k';
 /** Sizes for the dynamic dimensions of each kind, smallest first. */
 export type TunedSizes = Readonly<Partial<Record<TunedDimension, readonly number[]>>>;
 
+/** Whether a size is known only at run time. */
+export const isDynamic = ({
+  dimensions,
+}: {
+  readonly dimensions: readonly { readonly sizes?: readonly number[] }[];
+}): boolean => dimensions.some(({ sizes }) => sizes !== undefined);
+
 /** Most sizes of one dynamic dimension in a database. */
 const MOST_SIZES = 64;
 

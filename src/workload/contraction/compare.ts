@@ -1,3 +1,4 @@
+// Compares a workload of the input with an operation that the compiler may have made of it, or the reverse.
 import type { Operation } from 'mlir-parser-ts';
 import { elementsOf } from '../tensor.ts';
 import { extentsOf, type Contraction, type OperandForm } from './contraction.ts';
@@ -13,7 +14,7 @@ function workOf({ dimensions }: Contraction): string {
 }
 
 /** Whether tiles have the same meaning for both: a configuration has one tile for each dimension. */
-export const haveSameDimensions = (a: Contraction, b: Contraction): boolean =>
+export const areTiledAlike = (a: Contraction, b: Contraction): boolean =>
   JSON.stringify(a.dimensions) === JSON.stringify(b.dimensions);
 
 /**
@@ -35,6 +36,13 @@ export function isMadeOf(workload: Contraction, { operands }: Operation): boolea
     still === filter && (moved ?? 0) <= (image ?? Infinity);
   return made(accumulator) === results && (fits(one, other) || fits(other, one));
 }
+
+/**
+ * A workload that the compiler made, with the fact that only the input has: whether an operand is a constant. In a dispatch, a constant is
+ * an ordinary operand.
+ */
+export const withInput = (made: Contraction, { constantRhs }: Contraction): Contraction =>
+  made.context === undefined ? { ...made, constantRhs } : made;
 
 /** Number of elements; null for a dynamic shape. */
 const sizeOf = (shape: readonly number[]) => (shape.some((size) => size < 0) ? null : elementsOf(shape));

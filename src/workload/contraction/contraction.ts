@@ -80,10 +80,6 @@ export function contractionKey(workload: Contraction): string {
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}${place}`;
 }
 
-/** Whether a size is known only at run time. */
-export const isDynamic = ({ dimensions }: Contraction): boolean =>
-  dimensions.some(({ sizes }) => sizes !== undefined);
-
 /** The contraction at every combination of the sizes of its dynamic dimensions. */
 export function staticForms(workload: Contraction): Contraction[] {
   const combinations = workload.dimensions.reduce<Dimension[][]>(

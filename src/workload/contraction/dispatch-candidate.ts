@@ -8,7 +8,7 @@ import { anyLines, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.
 import { guardedReturn, guardedSignature, plainName } from '../guarded.ts';
 import { elementsOf, tensorText } from '../tensor.ts';
 import { writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
-import { rootOf } from './from-operation.ts';
+import { rootFormOf } from './from-operation.ts';
 import { exactBits } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
 
@@ -127,6 +127,8 @@ ${
 /** The text of the dispatch with the attribute on its root, and with strided operands sliced before the root. */
 function annotatedText({ text }: Dispatch, attribute: string | null): string {
   if (attribute === null) return text;
-  const root = parse(Buffer.from(text, 'latin1')).operations.find((operation) => rootOf(operation) !== null);
+  const root = parse(Buffer.from(text, 'latin1')).operations.find(
+    (operation) => rootFormOf(operation) !== null,
+  );
   return (root && rewrittenRoot(text, root, attribute)) ?? text;
 }

@@ -1,36 +1,40 @@
 // Reads contractions from the parser's operations.
 import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
 import { ownConfiguration } from '../own-configuration.ts';
-import type { Convert, OperationForm, Skipped } from '../kind.ts';
-import { KIND_ORDER, type Contraction, type DimensionKind, type OperandForm } from './contraction.ts';
+import type { Convert, OperationWorkload, SkippedOperation } from '../kind.ts';
+import { KIND_ORDER, type DimensionKind, type OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
 import { windowedForm } from './windows.ts';
 import { because, type ReasonCode } from '../../system/reason.ts';
 
-type ContractionForm = OperationForm<Contraction>;
-
-const skip = (
-  code: ReasonCode,
-  text?: string,
-  alike: ContractionForm | null = null,
-): Skipped<Contraction> => ({ skipped: because(code, text), alike });
+const skip = (code: ReasonCode, text?: string, alike: OperationWorkload | null = null): SkippedOperation => ({
+  skipped: because(code, text),
+  alike,
+});
 
 /** The contraction of an operation, or the reason why it is not tuned. */
 export function readContraction(
   operation: Operation,
   convert: Convert,
-): ContractionForm | Skipped<Contraction> {
+): OperationWorkload | SkippedOperation {
   // The compiler has a separate pipeline for packed operands.
   if (/mmt4d$/.test(operation.name)) return skip('layout-unsupported', 'packed operands are not tuned yet');
   const own = ownConfiguration(operation);
   return own === null ? formOf(operation, convert) : skip('own-configuration', `already has ${own}`);
 }
 
+/** The form of an operation that the compiler made, with or without a configuration. Null without a form. */
+export function generatedForm(operation: Operation): OperationWorkload | null {
+  const form = operation.kind === 'contraction' ? formOf(operation, (type) => type) : null;
+  return form === null || 'skipped' in form ? null : form;
+}
+
 /**
- * The contraction of a dispatch's root. Its operands may have strides. The form omits them, so callers need the dispatch.
+ * The contraction of a dispatch's root; null without one. Its operands may have strides. The form omits them, so callers need the dispatch.
  */
-export function rootOf(operation: Operation): ContractionForm | null {
-  if (operation.body !== 'multiply-add' || ownConfiguration(operation) !== null) return null;
+export function rootFormOf(operation: Operation): OperationWorkload | null {
+  const { kind, body } = operation;
+  if (kind !== 'contraction' || body !== 'multiply-add' || ownConfiguration(operation) !== null) return null;
   const windowed = windowedForm(operation);
   if (windowed !== null) return windowed;
   const form = contractionOf(operation, (type) => type, loopsOfResults);
@@ -38,7 +42,7 @@ export function rootOf(operation: Operation): ContractionForm | null {
 }
 
 /** The form of an operation with or without a configuration, or the reason why it is not tuned. */
-export function formOf(operation: Operation, convert: Convert): ContractionForm | Skipped<Contraction> {
+function formOf(operation: Operation, convert: Convert): OperationWorkload | SkippedOperation {
   const { body } = operation;
   if (body === 'other') return skip('body-unsupported');
   const form = contractionOf(operation, convert);
@@ -52,7 +56,7 @@ export function formOf(operation: Operation, convert: Convert): ContractionForm 
  * Whether the compiler may make a contraction of an operation that is of another kind as written: an operation of a front end;
  * a convolution (named, or a generic with sums in its maps) whose filter or result has one element; a product with zero points.
  */
-export const mayBecomeContraction = ({ kind, name, body, indexingMaps }: Operation): boolean =>
+export const mayBecomeWork = ({ kind, name, body, indexingMaps }: Operation): boolean =>
   kind !== 'contraction' ||
   name.startsWith('linalg.quantized_') ||
   (body === 'multiply-add' && indexingMaps.some(({ results }) => results.includes(null)));
@@ -62,7 +66,7 @@ function contractionOf(
   operation: Operation,
   convert: Convert,
   readMap: (map: AffineMap) => readonly number[] | null = plainResults,
-): ContractionForm | Skipped<Contraction> {
+): OperationWorkload | SkippedOperation {
   const [lhs, rhs, accumulator] = operation.operands;
   if (lhs === undefined || rhs === undefined || accumulator === undefined || operation.operands.length !== 3)
     return skip('operation-unclear', `has ${operation.operands.length} operands instead of 3`);
@@ -111,12 +115,8 @@ function contractionOf(
 
   // Canonical order: by kind, then by the order in the result (for k, in the lhs).
   const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];
-  const canonical = order
-    .slice()
-    .sort(
-      (a, b) =>
-        KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b),
-    );
+  const canonical = KIND_ORDER.flatMap((kind) => order.filter((loop) => kinds[loop] === kind));
+  const writtenLoops = kinds.map((_, loop) => canonical.indexOf(loop));
   const form = (operand: Operand, map: readonly number[]): OperandForm => ({
     elementType: convert((operand.type as ShapedType).elementType),
     dimensions: map.map((loop) => canonical.indexOf(loop)),
@@ -133,11 +133,10 @@ function contractionOf(
       accumulator: form(accumulator, accumulatorMap),
       constantRhs: rhs.constant,
     },
-    writtenLoops: kinds.map((_, loop) => canonical.indexOf(loop)),
-    loops: [
-      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [] : [canonical.indexOf(loop)])),
-      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [canonical.indexOf(loop)] : [])),
-    ],
+    writtenLoops,
+    loops: [false, true].flatMap((isReduced) =>
+      writtenLoops.filter((_, loop) => (kinds[loop] === 'k') === isReduced),
+    ),
   };
 }
 
@@ -154,9 +153,8 @@ function loopsOfResults({ results, strided = [] }: AffineMap): readonly number[]
   return loops.includes(null) || new Set(loops).size !== loops.length ? null : (loops as number[]);
 }
 
-function tensorShape(type: Operand['type']): ShapedType | null {
-  return type.kind === 'tensor' || type.kind === 'memref' ? type : null;
-}
+const tensorShape = (type: Operand['type']): ShapedType | null =>
+  type.kind === 'tensor' || type.kind === 'memref' ? type : null;
 
 function dimensionKind(lhs: boolean, rhs: boolean, result: boolean): DimensionKind | null {
   if (lhs && rhs) return result ? 'batch' : 'k';

@@ -32,9 +32,9 @@ export function declaration({ global, filled, form, constant }: Operand): string
 const shapeOf = ({ form, filled }: Operand): number[] =>
   form.dimensions.map((d) => filled.dimensions[d]!.size);
 
-/** The fillers of the operands. */
-export const fillersOf = (operands: readonly Operand[]): Filler[] =>
-  operands.map((operand) => fillerOf(operand.form.elementType, elementsOf(shapeOf(operand))));
+/** The filler of an operand. */
+export const operandFiller = (operand: Operand): Filler =>
+  fillerOf(operand.form.elementType, elementsOf(shapeOf(operand)));
 
 /** Bits of exact values. Narrow accumulators take fewer bits; over a long k they still round. */
 export const exactBits = (workload: Contraction, elementType: string): number =>

@@ -2,7 +2,7 @@
 // scalar code for a contraction with strides in its maps.
 import type { Operation } from 'mlir-parser-ts';
 import { tensorText } from '../tensor.ts';
-import { rootOf } from './from-operation.ts';
+import { rootFormOf } from './from-operation.ts';
 import { withAllLoops } from './windows.ts';
 
 /** Replaces the text in [start, end). */
@@ -15,12 +15,12 @@ interface Replacement {
 /**
  * The text with the attribute on the root, and with a slice before the root for each strided operand.
  * @param text of the compiler: an operation starts a line, and its region starts at the end of that line
- * @param root an operation of the text that `rootOf` understands
+ * @param root an operation of the text that `rootFormOf` understands
  * @param attribute `name = value`
  * @returns null for text in another layout
  */
 export function rewrittenRoot(text: string, root: Operation, attribute: string): string | null {
-  const form = rootOf(root);
+  const form = rootFormOf(root);
   if (form === null) return null;
   if (form.workload.windows !== undefined) return withAllLoops(text, root, attribute);
   const line = text.lastIndexOf('\n', root.start) + 1;

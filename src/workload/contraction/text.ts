@@ -18,10 +18,23 @@ const NAMED: Readonly<Record<string, string>> = {
   'k,k->': 'linalg.dot',
 };
 
-const map = (workload: Contraction, operand: OperandForm) => {
-  const loops = workload.dimensions.map((_, i) => `d${i}`).join(', ');
-  return `affine_map<(${loops}) -> (${operand.dimensions.map((d) => `d${d}`).join(', ')})>`;
-};
+/** A map from loops. @param results such as `d0` or `d1 * 2` */
+export const affineMap = (loops: number, results: readonly string[]): string =>
+  `affine_map<(${Array.from({ length: loops }, (_, i) => `d${i}`).join(', ')}) -> (${results.join(', ')})>`;
+
+/** The maps of all operands. @param loops for each loop, the index of its dimension in the workload */
+export const mapsText = (
+  { dimensions, lhs, rhs, accumulator }: Contraction,
+  loops: readonly number[] = [...dimensions.keys()],
+): string =>
+  [lhs, rhs, accumulator]
+    .map((operand) =>
+      affineMap(
+        loops.length,
+        operand.dimensions.map((d) => `d${loops.indexOf(d)}`),
+      ),
+    )
+    .join(', ');
 
 function namedOperation(workload: Contraction): string | null {
   const kinds = workload.dimensions.map(({ kind }) => kind);
@@ -36,8 +49,7 @@ function namedOperation(workload: Contraction): string | null {
     .replace(/nk->/, 'kn->');
   const base = NAMED[sorted];
   if (base !== 'linalg.matmul' && base !== 'linalg.batch_matmul') return null;
-  const maps = [workload.lhs, workload.rhs, workload.accumulator].map((operand) => map(workload, operand));
-  return `${base} indexing_maps = [${maps.join(', ')}]`;
+  return `${base} indexing_maps = [${mapsText(workload)}]`;
 }
 
 /** Lines in a region that convert `%name` from one type to another, and the name of the converted value. */
@@ -79,9 +91,8 @@ export function operationText(workload: Contraction, attribute: string | null): 
   const iterators = workload.dimensions
     .map(({ kind }) => (kind === 'k' ? '"reduction"' : '"parallel"'))
     .join(', ');
-  const maps = [lhs, rhs, accumulator].map((operand) => map(workload, operand)).join(', ');
   return [
-    `  %result = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]} ${operands}` +
+    `  %result = linalg.generic {indexing_maps = [${mapsText(workload)}], iterator_types = [${iterators}]} ${operands}` +
       (attribute === null ? ' {' : ` attrs = {${attribute}} {`),
     `  ^bb0(%a: ${lhs.elementType}, %b: ${rhs.elementType}, %c: ${type}):`,
     ...a.lines,

@@ -2,8 +2,8 @@
 // nest, even loops of one iteration.
 import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
-import type { OperationForm } from '../kind.ts';
-import type { Contraction, Dimension, DimensionKind } from './contraction.ts';
+import type { OperationWorkload } from '../kind.ts';
+import type { Dimension, DimensionKind } from './contraction.ts';
 import { groups, withWideUsers } from './unit-dimension.ts';
 
 /** The role of one loop. */
@@ -74,13 +74,8 @@ interface WindowOperand extends Tensor {
 }
 
 /** The convolution that an operation computes; null for another operation, or another order of loops. */
-function windowedOf(operation: Operation): Windowed | null {
-  for (const layout of LAYOUTS) {
-    const windowed = windowedAs(layout, operation);
-    if (windowed !== null) return windowed;
-  }
-  return null;
-}
+const windowedOf = (operation: Operation): Windowed | null =>
+  LAYOUTS.flatMap((layout) => windowedAs(layout, operation) ?? [])[0] ?? null;
 
 function windowedAs(layout: Layout, { operands, indexingMaps, iteratorTypes }: Operation): Windowed | null {
   const [image, filter, result] = operands.map(operandOf);
@@ -147,7 +142,7 @@ function axisOf(
 }
 
 /** The form of a convolution, with all loops of the nest; null for every other operation. */
-export function windowedForm(operation: Operation): OperationForm<Contraction> | null {
+export function windowedForm(operation: Operation): OperationWorkload | null {
   const windowed = windowedOf(operation);
   if (windowed === null) return null;
   const { layout, sizes, operands } = windowed;

@@ -1,6 +1,6 @@
 // A whole dispatch in canonical form, such as a softmax, an attention, a pooling or a transpose. A digest identifies its
 // computation. The other fields decide its tiles.
-import { allSizes, sizesWanted, type TunedSizes } from '../sizes.ts';
+import { allSizes, isDynamic, sizesWanted, type TunedSizes } from '../sizes.ts';
 import { because, type Reason } from '../../system/reason.ts';
 
 export interface DispatchDimension {
@@ -69,15 +69,12 @@ export function dispatchKey({ name, digest, dimensions }: DispatchWork): string 
   return `dispatch ${name} in=${digest}${sizes === undefined ? '' : ` at=${sizes.join(',')}`}`;
 }
 
-export const isDynamicDispatch = ({ dimensions }: DispatchWork): boolean =>
-  dimensions.some(({ sizes }) => sizes !== undefined);
-
 /** The dispatch in a program that is run at these sizes, or the reason why it cannot be tuned. */
 export function dispatchAtSizes(
   workload: DispatchWork,
   wanted: TunedSizes,
 ): DispatchWork | { readonly skipped: Reason } {
-  if (!isDynamicDispatch(workload)) return workload;
+  if (!isDynamic(workload)) return workload;
   const sizes = allSizes(wanted);
   if (sizes.length === 0) return { skipped: sizesWanted(['m']) };
   const at = (one: DispatchDimension): DispatchDimension =>

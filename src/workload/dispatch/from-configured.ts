@@ -1,12 +1,7 @@
 // The workload of a dispatch that the compiler has configured.
 import { DYNAMIC, pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
-import {
-  dispatchIterations,
-  isDynamicDispatch,
-  LEAST_ITERATIONS,
-  multipliedAlong,
-  type DispatchWork,
-} from './dispatch-work.ts';
+import { dispatchIterations, LEAST_ITERATIONS, multipliedAlong, type DispatchWork } from './dispatch-work.ts';
+import { isDynamic } from '../sizes.ts';
 import { REASONS } from '../../system/reason.ts';
 
 /** The pipeline of attentions on GPUs, and of reductions, which are not tuned. */
@@ -57,8 +52,7 @@ export function dispatchWork(
   const multiplied = multipliedAlong(work.parts);
   if (multiplied !== null && work.dimensions[multiplied]!.sizes !== undefined)
     return 'queries and keys are multiplied along a dynamic dimension, which has to be whole';
-  if (!isDynamicDispatch(work) && dispatchIterations(work) < LEAST_ITERATIONS)
-    return REASONS['too-little-work'];
+  if (!isDynamic(work) && dispatchIterations(work) < LEAST_ITERATIONS) return REASONS['too-little-work'];
   return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
     ? 'it has too many operations'
     : work;

@@ -1,19 +1,11 @@
 // Whole dispatches as a kind of work, for all work but contractions. They are measured only in their program.
 import type { KindOfWork } from '../kind.ts';
-import {
-  dispatchAtSizes,
-  dispatchIterations,
-  dispatchKey,
-  isDynamicDispatch,
-  type DispatchWork,
-} from './dispatch-work.ts';
+import { dispatchAtSizes, dispatchIterations, dispatchKey, type DispatchWork } from './dispatch-work.ts';
 import { isDispatchWork } from './schema.ts';
 
 export const dispatches: KindOfWork<DispatchWork> = {
   key: dispatchKey,
   isWorkload: isDispatchWork,
-  rank: ({ dimensions }) => dimensions.length,
-  isDynamic: isDynamicDispatch,
   atSizes: dispatchAtSizes,
   // The program is run at all sizes.
   staticForms: (workload) => [workload],

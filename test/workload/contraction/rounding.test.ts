@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canCompareFull, fullAllowance } from '../../../src/workload/workload.ts';
+import { canCompareFull, fullAllowance } from '../../../src/workload/contraction/rounding.ts';
 import { seededRandom } from '../../../src/search/strategy.ts';
 import { matmul } from '../../support/workloads.ts';
 
