@@ -2,7 +2,7 @@
 import type { Configuration } from '../backend/configuration.ts';
 import { stepOf, type GpuConfiguration } from '../backend/gpu/configuration.ts';
 import type { LlvmCpuConfiguration } from '../backend/llvm-cpu/configuration.ts';
-import { tileOf } from '../backend/llvm-cpu/tile-knobs.ts';
+import { tileOf } from '../backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../backend/vulkan/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 

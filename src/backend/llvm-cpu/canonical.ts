@@ -1,8 +1,7 @@
 // The compiler generates the same code for some tile configurations. One of them stands for all, so that a search tries no code twice.
 // `test/backend/llvm-cpu/canonical.test.ts` compares each rule with the real compiler.
-import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
-import type { TileConfiguration } from './configuration.ts';
+import { tileOf, withTiles, type TileConfiguration } from './configuration.ts';
 
 /** Tiles of one dimension, outermost first; 0 for none. */
 interface Levels {
@@ -32,7 +31,7 @@ function parallel(size: number, { distribution, cache, vector }: Levels): Canoni
 }
 
 /** A vector tile is at most as long as its cache tile. */
-function reduction(size: number, { cache, vector }: Omit<Levels, 'distribution'>): Canonical {
+function reduction(size: number, { cache, vector }: Levels): Canonical {
   const kept = cache >= size ? 0 : cache;
   const around = kept === 0 ? size : kept;
   const inside = kept > 0 && size % kept === 0 ? Math.min(vector, kept) : vector;
@@ -44,34 +43,18 @@ function reduction(size: number, { cache, vector }: Omit<Levels, 'distribution'>
   };
 }
 
-const isDynamic = ({ sizes }: Dimension) => sizes !== undefined;
-
 /** The configuration that stands for all with the same code. Tiles of dynamic dimensions do not change. Pure. */
 export function canonical({ dimensions }: OperationWork, c: TileConfiguration): TileConfiguration {
-  const tiles = dimensions.map((dimension, d): Canonical => {
-    const isReduced = dimension.kind === 'k';
+  const tiles = dimensions.map(({ kind, size, sizes }, d): Canonical => {
     const own: Levels = {
       distribution: c.distribution[d]!,
-      cache: (isReduced ? c.cacheReduction : c.cacheParallel)?.[d] ?? 0,
-      vector: Math.max(1, isReduced ? c.vectorReduction[d]! : c.vectorCommonParallel[d]!),
+      cache: tileOf(c, 'cache', d),
+      vector: Math.max(1, tileOf(c, 'vector', d)),
     };
-    if (isDynamic(dimension)) return { ...own, isEven: own.vector === 1 };
-    return isReduced ? reduction(dimension.size, own) : parallel(dimension.size, own);
+    if (sizes !== undefined) return { ...own, isEven: own.vector === 1 };
+    return kind === 'k' ? reduction(size, own) : parallel(size, own);
   });
-  const level = (name: keyof Levels, isReduced: boolean, otherwise: readonly number[] | undefined) =>
-    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? tiles[d]![name] : (otherwise?.[d] ?? 0)));
-  const used = (all: readonly number[]) => (all.some((tile) => tile > 0) ? all : undefined);
-  const cacheParallel = used(level('cache', false, c.cacheParallel));
-  const cacheReduction = used(level('cache', true, c.cacheReduction));
-  return {
-    version: 1,
-    kind: 'tile',
-    distribution: level('distribution', false, c.distribution),
-    ...(cacheParallel && { cacheParallel }),
-    ...(cacheReduction && { cacheReduction }),
-    vectorCommonParallel: level('vector', false, c.vectorCommonParallel),
-    vectorReduction: level('vector', true, c.vectorReduction),
-    // `vector_inner_parallel` has no effect on the root of a dispatch.
-    peeling: c.peeling && !tiles.every(({ isEven }) => isEven),
-  };
+  const peeling = c.peeling && !tiles.every(({ isEven }) => isEven);
+  // `vector_inner_parallel` has no effect on the root of a dispatch.
+  return withTiles(dimensions, peeling, (level, d) => (level === 'inner' ? 0 : tiles[d]![level]));
 }

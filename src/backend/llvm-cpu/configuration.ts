@@ -1,4 +1,5 @@
-// The knobs of llvm-cpu.
+// The knobs of llvm-cpu, and the tiles of a configuration by level and dimension.
+import type { Dimension } from '../../workload/contraction/contraction.ts';
 
 /**
  * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
@@ -78,3 +79,45 @@ export type Field = Exclude<
   keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration,
   'version' | 'kind'
 >;
+
+export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
+
+/** The tile levels of a pipeline. */
+type Levels = Omit<TileConfiguration, 'version' | 'kind' | 'peeling'>;
+
+/** The fields of each level: along parallel dimensions, then along reductions. */
+const FIELDS: Readonly<Record<LevelName, readonly (keyof Levels)[]>> = {
+  distribution: ['distribution'],
+  cache: ['cacheParallel', 'cacheReduction'],
+  vector: ['vectorCommonParallel', 'vectorReduction'],
+  inner: ['vectorInnerParallel'],
+};
+
+/** The tile of one level along one dimension; 0 for none. */
+export const tileOf = (c: Levels, level: LevelName, dimension: number): number =>
+  FIELDS[level].reduce((tile, field) => tile || (c[field]?.[dimension] ?? 0), 0);
+
+/** The configuration with these tiles. An optional field without tiles is absent. */
+export function withTiles(
+  dimensions: readonly Dimension[],
+  peeling: boolean,
+  tileAt: (level: LevelName, dimension: number) => number,
+): TileConfiguration {
+  const along = (level: LevelName, isReduced: boolean) =>
+    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? tileAt(level, d) : 0));
+  const used = (tiles: number[]) => (tiles.some((tile) => tile > 0) ? tiles : undefined);
+  const cacheParallel = used(along('cache', false));
+  const cacheReduction = used(along('cache', true));
+  const vectorInnerParallel = used(along('inner', false));
+  return {
+    version: 1,
+    kind: 'tile',
+    distribution: along('distribution', false),
+    ...(cacheParallel && { cacheParallel }),
+    ...(cacheReduction && { cacheReduction }),
+    vectorCommonParallel: along('vector', false),
+    vectorReduction: along('vector', true),
+    ...(vectorInnerParallel && { vectorInnerParallel }),
+    peeling,
+  };
+}

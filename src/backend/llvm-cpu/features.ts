@@ -29,12 +29,8 @@ export function tileFeatures(
   const product = (kind: DimensionKind, of: (d: number, size: number) => number) =>
     dimensions.reduce((all, one, d) => (one.kind === kind ? all * of(d, one.size) : all), 1);
   const size = (_: number, own: number) => own;
-  const [m, n, k, batch] = (['m', 'n', 'k', 'batch'] as const).map((kind) => product(kind, size)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const whole = (kind: DimensionKind) => product(kind, size);
+  const [m, n, k, batch] = [whole('m'), whole('n'), whole('k'), whole('batch')];
   const bytesOf = ({ elementType }: { readonly elementType: string }) => elementBits(elementType) / 8;
   const [a, b, r] = [bytesOf(lhs), bytesOf(rhs), bytesOf(accumulator)];
   const lanes = lanesOf(workload, options);
@@ -68,7 +64,6 @@ export function tileFeatures(
   const cache = tile(c.cacheParallel, workgroup);
   const [cm, cn] = [product('m', cache), product('n', cache)];
   const ck = product('k', tile(c.cacheReduction, size));
-  const kSize = k;
   return [
     ...[log(options.nativeVectorBytes), options.vectorRegisters, log(a), log(b), log(r)],
     ...[log(m), log(n), log(k), log(batch)],
@@ -77,7 +72,7 @@ export function tileFeatures(
     ...[live / options.vectorRegisters, Math.max(0, live - options.vectorRegisters)],
     ...[log(rows / vectors), log((rows + vectors) / accumulators)],
     ...[log(rows / ownRows), remainder(rowSize, ownRows), remainder(laneSize, laneTile)],
-    ...[remainder(kSize, Math.min(kSize, depth)), (laneTile % lanes) / lanes, c.peeling ? 1 : 0],
+    ...[remainder(k, Math.min(k, depth)), (laneTile % lanes) / lanes, c.peeling ? 1 : 0],
     ...[log(wm), log(wn), log(workgroups), 1 - workgroups / (rounds * options.threads)],
     ...[
       remainder(rowSize, row < 0 ? 1 : workgroup(row, rowSize)),

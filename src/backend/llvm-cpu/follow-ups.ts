@@ -3,8 +3,7 @@ import { parse } from 'mlir-parser-ts';
 import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 import type { Measured, SpaceOptions, TextAfter } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type DataTileConfiguration, type PackedForm } from './configuration.ts';
-import { packedConfigurations } from './packed-configurations.ts';
-import { packedFormOf } from './packed-form.ts';
+import { packedConfigurations, packedFormOf } from './packed-configurations.ts';
 import { PACKED_PHASE } from './packed-rules.ts';
 
 /** Data tiling that takes more than this many times as long as the best does not become the best by its tiles. */

@@ -54,17 +54,14 @@ function packs({ name, types }: ConfiguredOperation, { dimensions }: OperationWo
   if (name !== 'linalg.mmt4d' && name !== 'linalg.batch_mmt4d') return false;
   const [lhs, rhs] = types.map((type) => shapeOf(type).slice(-4));
   if (lhs?.length !== 4 || rhs?.length !== 4) return false;
-  const fits = (kind: 'm' | 'n' | 'k', outer: number, inner: number) => {
+  /** Whether a side has the dimension as tiles, and the size of a tile two dimensions further. */
+  const fits = (kind: 'm' | 'n' | 'k', side: readonly number[], at = 0) => {
+    const [outer, inner] = [side[at]!, side[at + 2]!];
     const { size, sizes } = dimensions.find((dimension) => dimension.kind === kind) ?? { size: 1 };
     return sizes === undefined ? outer === Math.ceil(size / inner) : outer < 0;
   };
-  const [rows, columns] = [
-    [lhs[0]!, lhs[2]!],
-    [rhs[0]!, rhs[2]!],
-  ] as const;
   // The compiler swaps the sides if that uses vectors better.
-  return (
-    fits('k', lhs[1]!, lhs[3]!) &&
-    ((fits('m', ...rows) && fits('n', ...columns)) || (fits('n', ...rows) && fits('m', ...columns)))
-  );
+  const areRows = (first: readonly number[], second: readonly number[]) =>
+    fits('m', first) && fits('n', second);
+  return fits('k', lhs, 1) && (areRows(lhs, rhs) || areRows(rhs, lhs));
 }

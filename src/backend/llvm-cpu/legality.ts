@@ -1,17 +1,15 @@
 // Rules of the DoubleTilingExpert pipeline: a configuration that passes compiles. `test/backend/llvm-cpu/compiles.test.ts` compares each
 // rule with the real compiler.
-import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { elementBits } from '../../workload/element-type.ts';
-import type { TileConfiguration } from './configuration.ts';
+import { elementsOf } from '../../workload/tensor.ts';
+import { tileOf, type TileConfiguration } from './configuration.ts';
 
 /** The properties of a target that the rules depend on. */
 export interface VectorUnit {
   /** Widest vector register in bytes: 64 on AVX-512, 32 on AVX2, 16 on NEON. */
   readonly nativeVectorBytes: number;
 }
-
-const isParallel = (dimension: Dimension) => dimension.kind !== 'k';
 
 /** The compiler refuses vectors of this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;
@@ -21,19 +19,12 @@ export const elementsPerVector = (elementType: string, { nativeVectorBytes }: Ve
   Math.max(1, (nativeVectorBytes * 8) / elementBits(elementType));
 
 /** The smallest vector that the compiler rejects, in bytes. */
-export function vectorTileLimit(unit: VectorUnit): number {
-  return MAX_VECTOR_REGISTERS * unit.nativeVectorBytes;
-}
+export const vectorTileLimit = ({ nativeVectorBytes }: VectorUnit): number =>
+  MAX_VECTOR_REGISTERS * nativeVectorBytes;
 
 /** Bytes of the iteration-space vector: the product of all vector tiles times the accumulator's element size. */
-export function vectorTileBytes(workload: OperationWork, configuration: TileConfiguration): number {
-  const elements = workload.dimensions.reduce(
-    (product, _, i) =>
-      product *
-      Math.max(1, configuration.vectorCommonParallel[i]!) *
-      Math.max(1, configuration.vectorReduction[i]!),
-    1,
-  );
+function vectorTileBytes(workload: OperationWork, c: TileConfiguration): number {
+  const elements = elementsOf(workload.dimensions.map((_, d) => Math.max(1, tileOf(c, 'vector', d))));
   return (elements * elementBits(workload.accumulator.elementType)) / 8;
 }
 
@@ -44,7 +35,7 @@ export function vectorTileBytes(workload: OperationWork, configuration: TileConf
  */
 export function liveTileBytes(workload: OperationWork, c: TileConfiguration): number {
   const elements = workload.dimensions.reduce((product, dimension, i) => {
-    if (!isParallel(dimension)) return product;
+    if (dimension.kind === 'k') return product;
     // Only tiles bound a dynamic dimension.
     const size = dimension.sizes === undefined ? dimension.size : Infinity;
     const workgroup = c.distribution[i]! || size;
@@ -61,32 +52,11 @@ export function liveTileBytes(workload: OperationWork, c: TileConfiguration): nu
  */
 const STACK_BYTES = 32768;
 
-type Level = readonly [name: string, tiles: readonly number[] | undefined, parallel: boolean];
-
-function levels(c: TileConfiguration): Level[] {
-  return [
-    ['distribution', c.distribution, true],
-    ['cache_parallel', c.cacheParallel, true],
-    ['cache_reduction', c.cacheReduction, false],
-    ['vector_common_parallel', c.vectorCommonParallel, true],
-    ['vector_reduction', c.vectorReduction, false],
-    ['vector_inner_parallel', c.vectorInnerParallel, true],
-  ];
-}
-
-/** The reason that the compiler rejects a configuration, or takes very long; null for a legal configuration. Pure. */
+/**
+ * The reason that the compiler rejects a configuration, or takes very long; null for a legal configuration. Pure.
+ * @param c at a point of a space: with one tile for each dimension and level, and a vector tile for every dimension
+ */
 export function illegality(workload: OperationWork, c: TileConfiguration, unit: VectorUnit): string | null {
-  for (const [name, tiles, parallel] of levels(c)) {
-    if (tiles === undefined) continue;
-    if (tiles.length !== workload.dimensions.length)
-      return `${name} has ${tiles.length} tiles, and the operation ${workload.dimensions.length} dimensions`;
-    for (const [i, tile] of tiles.entries()) {
-      if (!Number.isSafeInteger(tile) || tile < 0)
-        return `${name} has the tile ${tile}: a tile is a whole number from 0`;
-      if (tile !== 0 && isParallel(workload.dimensions[i]!) !== parallel)
-        return `${name} tiles a ${parallel ? 'reduction' : 'parallel'} dimension`;
-    }
-  }
   const limit = vectorTileLimit(unit);
   if (vectorTileBytes(workload, c) >= limit)
     return `the vector tile is too large: it must stay below ${limit} bytes`;
@@ -96,11 +66,6 @@ export function illegality(workload: OperationWork, c: TileConfiguration, unit: 
       return `the result tile of the cache_reduction loop is too large: it must stay below ${limit} bytes`;
     if (c.cacheParallel !== undefined && 2 * live > STACK_BYTES)
       return `two result tiles of the cache_reduction loop exceed the stack of ${STACK_BYTES} bytes`;
-  }
-  // The compiler vectorises a whole dimension without a vector tile.
-  for (const [i, dimension] of workload.dimensions.entries()) {
-    const tiles = isParallel(dimension) ? c.vectorCommonParallel : c.vectorReduction;
-    if (tiles[i] === 0) return 'every dimension needs a vector tile';
   }
   return null;
 }

@@ -1,7 +1,38 @@
-// Tiles of packed operations. The compiler's own tiles ignore the caches and prime dimensions.
+// Packed forms of operations, and tiles of packed operations. The compiler's own tiles ignore the caches and prime dimensions.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { DataTileConfiguration, PackedForm, PackedTiles } from './configuration.ts';
-import { packedShapes } from './packed-form.ts';
+
+/** Shapes of the two operands of a packed operation: rows and k in tiles, then the size of one tile. */
+export type PackedShapes = readonly [first: readonly number[], second: readonly number[]];
+
+/** Packed shapes of a workload's operands; null for a workload without exactly one m, one n and one k. */
+export function packedShapes(
+  { dimensions }: OperationWork,
+  { inner, swapped }: PackedForm,
+): PackedShapes | null {
+  if (dimensions.map(({ kind }) => kind).join() !== 'm,n,k') return null;
+  const [m, n, k] = dimensions.map(({ size }) => size) as [number, number, number];
+  const operand = (rows: number, tile: number) => [
+    Math.ceil(rows / tile),
+    Math.ceil(k / inner[2]),
+    tile,
+    inner[2],
+  ];
+  return [operand(swapped ? n : m, inner[0]), operand(swapped ? m : n, inner[1])];
+}
+
+/** The packed form with operands of these shapes; null for none. */
+export function packedFormOf(workload: OperationWork, [first, second]: PackedShapes): PackedForm | null {
+  if (first.length !== 4 || second.length !== 4 || first[3] !== second[3]) return null;
+  const inner = [first[2]!, second[2]!, first[3]!] as const;
+  const forms = [false, true].map((swapped): PackedForm => ({ inner, swapped }));
+  return (
+    forms.find((form) => {
+      const shapes = packedShapes(workload, form);
+      return shapes !== null && shapes[0].join() === first.join() && shapes[1].join() === second.join();
+    }) ?? null
+  );
+}
 
 /** Blocks that keep the packed rows of one side in a cache while the other side streams. */
 const DISTRIBUTIONS = [

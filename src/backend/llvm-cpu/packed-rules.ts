@@ -4,8 +4,8 @@ import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { PackedTiles } from './configuration.ts';
-import { packedShapes } from './packed-form.ts';
-import { packedInfo } from './render.ts';
+import { packedShapes } from './packed-configurations.ts';
+import { packedInfo, type PackedParts } from './render.ts';
 
 /** Tiles of an operation after packing. */
 export interface PackedEntry {
@@ -21,24 +21,22 @@ export function packedRules(entries: readonly PackedEntry[]): Rule[] {
   const rules = new Map<string, Rule>();
   for (const entry of entries) {
     const info = packedInfo(entry.packed);
-    for (const { part, ...form } of packedOperations(entry)) {
+    for (const form of packedOperations(entry)) {
       const key = JSON.stringify(form);
-      const matcher = (name: string) => packedMatcher(form, name, info[part]!);
+      const matcher = (name: string) => packedMatcher(form, name, info[form.part]!);
       if (!rules.has(key)) rules.set(key, { action: annotate('compilation_info'), matcher });
     }
   }
   return [...rules.values()];
 }
 
-interface OperandTypes {
+/** An operation of data tiling with tiles. */
+interface PackedOperation {
+  readonly part: keyof PackedParts;
+  /** Its name. */
   readonly operation: string;
   /** Types of its first two operands. */
   readonly types: readonly [string, string];
-}
-
-/** An operation of data tiling, and its tiles. */
-export interface PackedOperation extends OperandTypes {
-  readonly part: 'multiply' | 'pack';
 }
 
 /** The tiled operations among the packed operation and the packings of its two operands. */
@@ -69,7 +67,7 @@ const FROM_MEMORY = `
     transform.match.operation_name %source ["iree_tensor_ext.dispatch.tensor.load"] : !transform.any_op`;
 
 const packedMatcher = (
-  { operation, types }: OperandTypes,
+  { operation, types }: PackedOperation,
   name: string,
   value: string,
 ) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {

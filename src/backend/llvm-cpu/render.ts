@@ -68,20 +68,21 @@ export interface PackedParts {
 }
 
 /** Lowering configurations; null leaves the tiles to the compiler. */
-export const packedLowering = ({ inner, distribution, packing }: PackedTiles): PackedParts => {
-  const [first, second, depth] = inner;
-  return {
-    multiply:
-      distribution === undefined
-        ? null
-        : `#iree_cpu.lowering_config<distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
-          `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]>`,
-    pack:
-      packing === undefined
-        ? null
-        : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
-  };
-};
+export const packedLowering = ({
+  inner: [first, second, depth],
+  distribution,
+  packing,
+}: PackedTiles): PackedParts => ({
+  multiply:
+    distribution === undefined
+      ? null
+      : `#iree_cpu.lowering_config<distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
+        `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]>`,
+  pack:
+    packing === undefined
+      ? null
+      : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
+});
 
 /** Packed tiles along k that one step moves: the compiler's own value for most operands. */
 const PACKED_AT_ONCE = 16;

@@ -4,7 +4,7 @@ import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
-import type { TileConfiguration } from './configuration.ts';
+import { tileOf, withTiles, type LevelName, type TileConfiguration } from './configuration.ts';
 import { elementsPerVector } from './legality.ts';
 import {
   batchTiles,
@@ -16,8 +16,6 @@ import {
   streamedTiles,
   workgroupTiles,
 } from './tile-sizes.ts';
-
-export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
 
 export interface TileKnob extends Knob {
   readonly level: LevelName;
@@ -108,57 +106,18 @@ export const fitting = ({ tiles, peeling }: Knobs): Knobs => ({
 });
 
 /** The configuration at a point, legal or not. */
-export function configurationOf(
+export const configurationOf = (
   dimensions: readonly Dimension[],
   { tiles: knobs, peeling }: Knobs,
   point: Point,
-): TileConfiguration {
-  const level = (name: LevelName, parallel: boolean) =>
-    dimensions.map(({ kind }, d) => {
-      if ((kind !== 'k') !== parallel) return 0;
-      const i = knobs.findIndex((knob) => knob.level === name && knob.dimension === d);
-      return i < 0 ? 0 : knobs[i]!.values[point[i]!]!;
-    });
-  const used = (tiles: number[]) => (tiles.some((tile) => tile > 0) ? tiles : undefined);
-  const cacheParallel = used(level('cache', true));
-  const cacheReduction = used(level('cache', false));
-  const vectorInnerParallel = used(level('inner', true));
-  return {
-    version: 1,
-    kind: 'tile',
-    distribution: level('distribution', true),
-    ...(cacheParallel && { cacheParallel }),
-    ...(cacheReduction && { cacheReduction }),
-    vectorCommonParallel: level('vector', true),
-    vectorReduction: level('vector', false),
-    ...(vectorInnerParallel && { vectorInnerParallel }),
-    peeling: peeling[point.at(-1)!] === 1,
-  };
-}
+): TileConfiguration =>
+  withTiles(dimensions, peeling[point.at(-1)!] === 1, (name, d) => {
+    const i = knobs.findIndex((knob) => knob.level === name && knob.dimension === d);
+    return i < 0 ? 0 : knobs[i]!.values[point[i]!]!;
+  });
 
 /** The values of all knobs for a configuration; null for a configuration with other knobs. */
 export const valuesOf = ({ tiles }: Pick<Knobs, 'tiles'>, c: Configuration): number[] | null =>
   c.kind === 'tile'
     ? [...tiles.map(({ level, dimension }) => tileOf(c, level, dimension)), c.peeling ? 1 : 0]
     : null;
-
-/** All tile levels of a pipeline. */
-type Levels = Pick<TileConfiguration, 'distribution' | 'vectorCommonParallel' | 'vectorReduction'> &
-  Partial<Pick<TileConfiguration, 'cacheParallel' | 'cacheReduction' | 'vectorInnerParallel'>>;
-
-/** The tile of one level along one dimension; 0 for none. */
-export function tileOf(c: Levels, level: LevelName, dimension: number): number {
-  const parallel = {
-    distribution: c.distribution,
-    cache: c.cacheParallel,
-    vector: c.vectorCommonParallel,
-    inner: c.vectorInnerParallel,
-  };
-  const reduction = {
-    distribution: undefined,
-    cache: c.cacheReduction,
-    vector: c.vectorReduction,
-    inner: undefined,
-  };
-  return parallel[level]?.[dimension] || reduction[level]?.[dimension] || 0;
-}

@@ -1,4 +1,5 @@
 // The search space of the DoubleTilingExpert pipeline: six tile levels and loop peeling.
+import { elementsOf } from '../../workload/tensor.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import {
   legalPoints,
@@ -11,7 +12,7 @@ import {
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { canonical } from './canonical.ts';
-import { DATA_TILE_CONFIGURATION, type TileConfiguration } from './configuration.ts';
+import { DATA_TILE_CONFIGURATION, tileOf, type TileConfiguration } from './configuration.ts';
 import { illegality, liveTileBytes, vectorTileLimit, type VectorUnit } from './legality.ts';
 import { isDataTilable } from './families.ts';
 import {
@@ -137,8 +138,8 @@ function startAt(
 
 /** Whether a tile of a start may leave a remainder, which needs peeling. */
 function leavesRemainder(workload: OperationWork, c: TileConfiguration): boolean {
-  return workload.dimensions.some(({ kind, size, sizes }, d) => {
-    const tile = kind === 'k' ? c.vectorReduction[d]! : c.vectorCommonParallel[d]!;
+  return workload.dimensions.some(({ size, sizes }, d) => {
+    const tile = tileOf(c, 'vector', d);
     return sizes === undefined ? size % Math.max(1, tile) !== 0 : tile > 1;
   });
 }
@@ -169,8 +170,10 @@ export function llvmCpuSpace(
   // Peeling removes the remainders of register tiles.
   const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling, isInner: true }];
   const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
+  // All values of a user may be too large.
+  const isEmpty = mayTile === false || tiles.some(({ values }) => values.length === 0);
   const configurationAt = (point: Point) => {
-    if (mayTile === false) return null;
+    if (isEmpty) return null;
     const chosen = configurationOf(workload.dimensions, own, point);
     // A value that the user names does not change.
     const configuration = only === undefined ? canonical(workload, chosen) : chosen;
@@ -179,7 +182,7 @@ export function llvmCpuSpace(
   };
 
   const workgroups = (c: TileConfiguration) =>
-    workload.dimensions.reduce((n, { size }, d) => n * Math.ceil(size / (c.distribution[d]! || size)), 1);
+    elementsOf(workload.dimensions.map(({ size }, d) => Math.ceil(size / (c.distribution[d]! || size))));
   /** The next smaller tile. A divisor of the dimension goes first, unless it is much smaller. */
   const finer = ({ dimension, values }: TileKnob, at: number): number => {
     const { size } = workload.dimensions[dimension]!;
@@ -187,7 +190,7 @@ export function llvmCpuSpace(
     return even >= 0 && 2 * values[even]! >= values[at]! ? even : at - 1;
   };
   const { threads } = options;
-  const work = workload.dimensions.reduce((products, { size }) => products * size, 1);
+  const work = elementsOf(workload.dimensions.map(({ size }) => size));
   /**
    * Splits a start along its coarsest dimension until it has the wanted number of workgroups, if possible. More workgroups than threads
    * need a whole register tile and enough work each.

@@ -4,7 +4,8 @@ import type { OperationWork } from '../../workload/workload.ts';
 import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
 import { illegality } from './legality.ts';
-import { configurationOf, knobsOf, tileOf, type Knobs, type LevelName, type TileKnob } from './tile-knobs.ts';
+import { tileOf, type LevelName } from './configuration.ts';
+import { configurationOf, knobsOf, type Knobs, type TileKnob } from './tile-knobs.ts';
 
 const LEVELS: readonly {
   readonly level: Exclude<LevelName, 'inner'>;
@@ -93,12 +94,11 @@ export function knobValues(workload: OperationWork, configuration: OwnConfigurat
   const tile = isTiled ? configuration : null;
   const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
   const columns: Record<string, number | boolean | null> = {};
-  const several = (kind: DimensionKind) => dimensions.filter((one) => one.kind === kind).length > 1;
   for (const { level, kinds } of LEVELS)
     for (const kind of kinds) {
       const own = dimensions.flatMap((one, d) => (one.kind === kind ? [d] : []));
       for (const [i, d] of own.entries())
-        columns[`${level}_${kind}${several(kind) ? i : ''}`] = tile && tileOf(tile, level, d);
+        columns[`${level}_${kind}${own.length > 1 ? i : ''}`] = tile && tileOf(tile, level, d);
     }
   columns['inner'] = tile && Math.max(0, ...dimensions.map((_, d) => tileOf(tile, 'inner', d)));
   columns['peeling'] = configuration.kind === 'tile' ? configuration.peeling : null;

@@ -8,7 +8,7 @@ import type { SpaceOptions } from '../backend.ts';
 import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
-import type { WindowTileConfiguration } from './configuration.ts';
+import { tileOf, type WindowTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { divisors } from './tile-sizes.ts';
 
@@ -67,37 +67,27 @@ export function windowSpace(
   { nativeVectorBytes, threads }: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
   const { dimensions, accumulator } = workload;
-  const roles = rolesOf(workload);
+  const { row, column, lane, depth } = rolesOf(workload);
   const size = (d: number) => dimensions[d]!.size;
   const perVector = elementsPerVector(accumulator.elementType, { nativeVectorBytes });
-  const whole = (d: number) => ({
-    values: divisors(size(d), 1, LARGEST_TILE),
-    of: ({ distribution }: WindowTileConfiguration) => distribution[d] ?? 0,
-    isInner: false,
-  });
-  const registers = (d: number, values: readonly number[]) => ({
+  const knob = (level: 'distribution' | 'vector', d: number, values: readonly number[]) => ({
     values,
-    of: ({ vectorCommonParallel }: WindowTileConfiguration) => vectorCommonParallel[d] ?? 0,
-    isInner: true,
+    of: (configuration: WindowTileConfiguration) => tileOf(configuration, level, d),
+    isInner: level === 'vector',
   });
-  const { row, column, lane, depth } = roles;
+  const workgroup = (d: number) => knob('distribution', d, divisors(size(d), 1, LARGEST_TILE));
   const narrow = divisors(size(lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
   // The compiler generates scalar code for three or five vectors of a depthwise convolution, at a tenth of the default's speed.
   const inVectors = depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
   const knobs = {
-    'distribution.row': whole(row),
-    'distribution.column': whole(column),
-    'distribution.lane': whole(lane),
-    rows: registers(column, divisors(size(column), 1, MOST_ROWS)),
+    'distribution.row': workgroup(row),
+    'distribution.column': workgroup(column),
+    'distribution.lane': workgroup(lane),
+    rows: knob('vector', column, divisors(size(column), 1, MOST_ROWS)),
     // Partial vectors only if no whole vectors divide the dimension.
-    lanes: registers(lane, inVectors.length > 0 ? inVectors : narrow),
-    depth: {
-      values: depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH),
-      of: ({ vectorReduction }: WindowTileConfiguration) =>
-        depth === null ? 0 : (vectorReduction[depth] ?? 0),
-      isInner: true,
-    },
+    lanes: knob('vector', lane, inVectors.length > 0 ? inVectors : narrow),
+    depth: knob('vector', depth ?? -1, depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH)),
   };
   const near = (name: keyof typeof knobs, wanted: number) => {
     const { values } = knobs[name];

@@ -19,28 +19,6 @@ describe('the legality rules', () => {
     expect(illegality(shape, base, avx512)).toBeNull();
   });
 
-  test.each<[string, Partial<TileConfiguration>, string]>([
-    ['too few tiles', { distribution: [64, 64] }, 'distribution has 2 tiles, and the operation 3 dimensions'],
-    [
-      'a negative tile',
-      { distribution: [-1, 64, 0] },
-      'distribution has the tile -1: a tile is a whole number from 0',
-    ],
-    ['a distributed reduction', { distribution: [64, 64, 4] }, 'distribution tiles a reduction dimension'],
-    [
-      'a reduction tile on a parallel dimension',
-      { vectorReduction: [4, 0, 4] },
-      'vector_reduction tiles a parallel dimension',
-    ],
-    [
-      'a parallel dimension without a vector tile',
-      { vectorCommonParallel: [0, 32, 0] },
-      'every dimension needs a vector tile',
-    ],
-  ])('refuse %s', (_, change, reason) => {
-    expect(illegality(shape, { ...base, ...change }, avx512)).toBe(reason);
-  });
-
   test('depend on the width of the vector registers', () => {
     const wide = { ...base, vectorCommonParallel: [8, 64, 0], vectorReduction: [0, 0, 8] };
     expect(illegality(shape, wide, avx512)).toBeNull();

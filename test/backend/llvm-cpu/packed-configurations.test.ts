@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { configurationKey, isConfiguration } from '../../../src/backend/index.ts';
-import { packedConfigurations } from '../../../src/backend/llvm-cpu/packed-configurations.ts';
-import { matmul } from '../../support/workloads.ts';
+import type { PackedForm } from '../../../src/backend/llvm-cpu/configuration.ts';
+import {
+  packedConfigurations,
+  packedFormOf,
+  packedShapes,
+} from '../../../src/backend/llvm-cpu/packed-configurations.ts';
+import { matmul, workload } from '../../support/workloads.ts';
 
 test('candidates are distinct, valid in a database, and have work for every thread', () => {
   for (const [shape, threads, isDistributed] of [
@@ -36,4 +41,27 @@ test('an inexact configuration is not used', () => {
   expect(valid({ distribution: [0, 8] })).toBe(false);
   expect(valid({ packing: ['1', 64] })).toBe(false);
   expect(valid({ text: '#iree_cpu' })).toBe(false);
+});
+
+const straight: PackedForm = { inner: [16, 8, 2], swapped: false };
+const swapped: PackedForm = { inner: [16, 8, 2], swapped: true };
+
+test('operands are padded to whole tiles, on the side of the compiler', () => {
+  const shape = matmul(33, 100, 7);
+  expect(packedShapes(shape, straight)).toEqual([
+    [3, 4, 16, 2],
+    [13, 4, 8, 2],
+  ]);
+  expect(packedShapes(shape, swapped)).toEqual([
+    [7, 4, 16, 2],
+    [5, 4, 8, 2],
+  ]);
+  expect(packedShapes(workload({ batch: 2, m: 33, n: 100, k: 7 }), straight)).toBeNull();
+});
+
+test('shapes give the form, but not for another workload', () => {
+  const shape = matmul(33, 100, 7);
+  for (const form of [straight, swapped])
+    expect(packedFormOf(shape, packedShapes(shape, form)!)).toEqual(form);
+  expect(packedFormOf(matmul(34, 200, 7), packedShapes(shape, straight)!)).toBeNull();
 });
