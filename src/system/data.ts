@@ -27,6 +27,10 @@ export function isIntegerWithin(value: unknown, low: number, high: number): bool
 export type Check = (value: unknown) => boolean;
 
 export const isText: Check = (value) => typeof value === 'string';
+export const matches =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
 export const isNumber: Check = (value) => typeof value === 'number';
 export const isBoolean: Check = (value) => typeof value === 'boolean';
 
@@ -50,3 +54,10 @@ export const hasFields =
   <T>(checks: { readonly [Name in keyof T]-?: Check }) =>
   (value: unknown): value is T =>
     isObject(value) && Object.entries<Check>(checks).every(([name, check]) => check(value[name]));
+
+/** Whether a value is an object with these fields only, and all pass their checks. */
+export const hasOnly = <T>(checks: { readonly [Name in keyof T]-?: Check }) => {
+  const isWhole = hasFields<T>(checks);
+  return (value: unknown): value is T =>
+    isWhole(value) && Object.keys(value as object).every((name) => Object.hasOwn(checks, name));
+};

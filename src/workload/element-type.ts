@@ -3,8 +3,9 @@
 const FLOAT = /^(?:bf16|tf32|f(\d+)(?:E\w+)?)$/;
 const INTEGER = /^[su]?i(\d+)$/;
 
-/** Whether a type is a single word, such as `f32`. Other types, such as `complex<f32>`, are not tuned. */
-export const isSimpleType = (type: string): boolean => /^[A-Za-z][A-Za-z0-9]{0,31}$/.test(type);
+/** Whether a value is a type of a single word, such as `f32`. Other types, such as `complex<f32>`, are not tuned. */
+export const isSimpleType = (type: unknown): boolean =>
+  typeof type === 'string' && /^[A-Za-z][A-Za-z0-9]{0,31}$/.test(type);
 
 /** Bits of one element; 32 for `index` and for unknown types. */
 export function elementBits(type: string): number {

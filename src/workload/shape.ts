@@ -1,8 +1,7 @@
 // The place of a workload among workloads of the same structure, for searches of neighbours in the database.
 import { sha256 } from '../system/hash.ts';
+import { KIND_ORDER } from './contraction/contraction.ts';
 import { structureOf, type Workload } from './workload.ts';
-
-const KINDS = ['batch', 'm', 'n', 'k'] as const;
 
 export interface Shape {
   /** Digest, below 2^48. Equal for workloads that differ only in sizes and surroundings. */
@@ -14,7 +13,7 @@ export interface Shape {
 }
 
 export function shapeOf(workload: Workload): Shape {
-  const [batch, m, n, k] = KINDS.map((kind) =>
+  const [batch, m, n, k] = KIND_ORDER.map((kind) =>
     workload.dimensions.reduce(
       (sum, one) => (one.kind === kind ? sum + Math.log2(Math.max(1, one.size)) : sum),
       0,

@@ -1,12 +1,10 @@
-// The sizes at which dynamic dimensions are tuned.
+// Sizes of dimensions, and the sizes at which dynamic dimensions are tuned.
 import { isIntegerWithin } from '../system/data.ts';
 import type { Reason } from '../system/reason.ts';
-
-/** The name of a dimension in a setting: batch, rows, columns and the reduction. */
-export type TunedDimension = 'batch' | 'm' | 'n' | 'k';
+import type { DimensionKind } from './contraction/contraction.ts';
 
 /** Sizes for the dynamic dimensions of each kind, smallest first. */
-export type TunedSizes = Readonly<Partial<Record<TunedDimension, readonly number[]>>>;
+export type TunedSizes = Readonly<Partial<Record<DimensionKind, readonly number[]>>>;
 
 /** Whether a size is known only at run time. */
 export const isDynamic = ({
@@ -14,6 +12,18 @@ export const isDynamic = ({
 }: {
   readonly dimensions: readonly { readonly sizes?: readonly number[] }[];
 }): boolean => dimensions.some(({ sizes }) => sizes !== undefined);
+
+export const isSize = (value: unknown): value is number => isIntegerWithin(value, 1, Number.MAX_SAFE_INTEGER);
+
+/** Whether a value is a list with at least one entry, and at most `most`. */
+export const isFew = (value: unknown, most: number): value is unknown[] =>
+  Array.isArray(value) && value.length > 0 && value.length <= most;
+
+/** Whether a value is a list of indices of `rank` dimensions, each at most once. */
+export const areIndices = (value: unknown, rank: number): boolean =>
+  Array.isArray(value) &&
+  value.every((index) => isIntegerWithin(index, 0, rank - 1)) &&
+  new Set(value).size === value.length;
 
 /** Most sizes of one dynamic dimension in a database. */
 const MOST_SIZES = 64;
@@ -27,7 +37,7 @@ export const areSizes = (value: unknown): value is number[] =>
   );
 
 /** The reason why work with dynamic dimensions of these kinds is not tuned. */
-export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
+export const sizesWanted = (kinds: readonly DimensionKind[]): Reason => {
   const some = kinds.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
   // Not made by `because`: a hit loads this file, and not the table of reasons.
   return {
@@ -40,7 +50,7 @@ export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
 export const allSizes = (sizes: TunedSizes): number[] =>
   [...new Set(Object.values(sizes).flat())].sort((a, b) => a - b);
 
-const DIMENSIONS: Readonly<Record<string, TunedDimension>> = {
+const DIMENSIONS: Readonly<Record<string, DimensionKind>> = {
   b: 'batch',
   batch: 'batch',
   m: 'm',
@@ -57,7 +67,7 @@ export const sizesText = (sizes: TunedSizes): string =>
 
 /** Reads `m=1,16,128` or, for several kinds, `m=1,16 k=512`. Null for other text. */
 export function parseSizes(text: string): TunedSizes | null {
-  const sizes: Partial<Record<TunedDimension, readonly number[]>> = {};
+  const sizes: Partial<Record<DimensionKind, readonly number[]>> = {};
   for (const part of text.split(/[\s;]+/).filter((part) => part !== '')) {
     const [, letter, list] = /^(\w+)=(\d+(?:,\d+)*)$/.exec(part) ?? [];
     const dimension = DIMENSIONS[letter ?? ''];

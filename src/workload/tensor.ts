@@ -1,7 +1,8 @@
 // Tensors of static shape.
 import type { Type } from 'mlir-parser-ts';
-import { isIntegerWithin } from '../system/data.ts';
+import { hasFields } from '../system/data.ts';
 import { isSimpleType } from './element-type.ts';
+import { isSize } from './sizes.ts';
 
 export interface Tensor {
   readonly shape: readonly number[];
@@ -19,15 +20,12 @@ export function staticTensor(type: Type): Tensor | null {
   return shape.every((size) => size > 0) && isSimpleType(elementType) ? { shape, elementType } : null;
 }
 
+/** Whether a value is a list of sizes, such as a shape or strides. */
+export const isSizes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every(isSize);
+
 /** Whether a value, for example from a file, is such a tensor. */
-export function isTensor(value: unknown): value is Tensor {
-  const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
-  return isSizes(shape) && typeof elementType === 'string' && isSimpleType(elementType);
-}
+export const isTensor = hasFields<Tensor>({ shape: isSizes, elementType: isSimpleType });
 
 /** Number of elements of a shape. */
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
-
-/** Whether a value is a list of sizes, such as a shape or strides. */
-export const isSizes = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) && value.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER));

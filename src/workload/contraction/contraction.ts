@@ -66,15 +66,10 @@ export function contractionKey(workload: Contraction): string {
     .map(({ size, sizes }, i) => `${names[i]!}=${sizes === undefined ? size : `?(${sizes.join(',')})`}`)
     .join(' ');
   const types = `${workload.lhs.elementType},${workload.rhs.elementType}->${workload.accumulator.elementType}`;
-  const moved = new Map(workload.windows);
-  const inside = new Set(moved.values());
-  const form = ({ dimensions }: OperandForm) =>
-    dimensions.some((d) => moved.has(d)) && dimensions.some((d) => inside.has(d))
-      ? dimensions
-          .filter((d) => !inside.has(d))
-          .map((d) => (moved.has(d) ? `(${names[d]!}+${names[moved.get(d)!]!})` : names[d]!))
-          .join('')
-      : dimensions.map((d) => names[d]!).join('');
+  const form = (operand: OperandForm) =>
+    alongOf(workload, operand)
+      .map(([d, inside]) => (inside === undefined ? names[d]! : `(${names[d]!}+${names[inside]!})`))
+      .join('');
   const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
   const place = workload.context === undefined ? '' : ` in=${workload.context.digest}`;
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}${place}`;
@@ -90,19 +85,23 @@ export function staticForms(workload: Contraction): Contraction[] {
   return combinations.map((dimensions) => ({ ...workload, dimensions }));
 }
 
-/** Elements along each dimension of an operand's tensor. An image has the size for a filter with strides of 1. */
-export function extentsOf({ dimensions, windows }: Contraction, operand: OperandForm): number[] {
-  const moved = new Map(windows);
-  const inside = new Set(operand.dimensions.flatMap((d) => moved.get(d) ?? []));
-  return operand.dimensions
-    .filter((d) => !inside.has(d))
-    .map((d) => {
-      const within = moved.get(d);
-      const over =
-        within === undefined || !operand.dimensions.includes(within) ? 1 : dimensions[within]!.size;
-      return dimensions[d]!.size + over - 1;
-    });
+/** For each dimension of an operand's tensor: its dimension, and the dimension of the filter that moves along it, if any. */
+function alongOf(
+  { windows }: Contraction,
+  { dimensions }: OperandForm,
+): (readonly [along: number, inside: number | undefined])[] {
+  const moved = (windows ?? []).filter((window) => window.every((d) => dimensions.includes(d)));
+  return dimensions
+    .filter((d) => !moved.some(([, inside]) => inside === d))
+    .map((d) => [d, moved.find(([along]) => along === d)?.[1]]);
 }
+
+/** Elements along each dimension of an operand's tensor. An image has the size for a filter with strides of 1. */
+export const extentsOf = (workload: Contraction, operand: OperandForm): number[] =>
+  alongOf(workload, operand).map(
+    ([d, inside]) =>
+      workload.dimensions[d]!.size + (inside === undefined ? 0 : workload.dimensions[inside]!.size - 1),
+  );
 
 /** Arithmetic operations of one execution, two for each multiply-add, at the largest sizes of dynamic dimensions. */
 export function contractionFlops(workload: Contraction): number {

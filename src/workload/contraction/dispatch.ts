@@ -1,6 +1,8 @@
 // The dispatch in which a contraction is measured: the compiler generates code for the whole dispatch.
-import { isIntegerWithin, isObject } from '../../system/data.ts';
-import { isTensor, type Tensor } from '../tensor.ts';
+import { hasFields, isBoolean, isIntegerWithin, isText, optional } from '../../system/data.ts';
+import { isSimpleType } from '../element-type.ts';
+import { isFew, isSize } from '../sizes.ts';
+import { isSizes, type Tensor } from '../tensor.ts';
 
 /** The surroundings of a contraction with other work in its dispatch, with strided operands, or with weights from memory. */
 export interface Context {
@@ -36,19 +38,13 @@ export const writesPart = ({ text }: Dispatch): boolean => text.includes('.dispa
 const MOST_ARGUMENTS = 1024;
 
 /** Whether a value of a cache file is a dispatch. */
-export function isDispatch(value: unknown): value is Dispatch {
-  if (!isObject(value)) return false;
-  const { text, arguments: all, results = 1, loops, isStrided } = value;
-  return (
-    typeof text === 'string' &&
-    isIntegerWithin(results, 1, MOST_ARGUMENTS) &&
-    typeof isStrided === 'boolean' &&
-    Array.isArray(loops) &&
-    Array.isArray(all) &&
-    all.length > 0 &&
-    all.every(isArgument)
-  );
-}
+export const isDispatch = hasFields<Dispatch>({
+  text: isText,
+  arguments: (all) => isFew(all, MOST_ARGUMENTS) && all.every(isArgument),
+  results: optional((results) => isIntegerWithin(results, 1, MOST_ARGUMENTS)),
+  loops: Array.isArray,
+  isStrided: isBoolean,
+});
 
-const isArgument = (value: unknown): value is DispatchArgument =>
-  isObject(value) && isTensor(value) && isIntegerWithin(value['buffers'], 1, Number.MAX_SAFE_INTEGER);
+const isArgument = (value: unknown): boolean =>
+  hasFields<DispatchArgument>({ shape: isSizes, elementType: isSimpleType, buffers: isSize })(value);

@@ -1,74 +1,49 @@
 // Checks a contraction from JSON, every key of it, because anybody can write a database.
-import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
+import { hasOnly, isBoolean, isIntegerWithin, isText, listOf, matches, optional } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
-import { areSizes } from '../sizes.ts';
-import { KIND_ORDER, type Contraction } from './contraction.ts';
+import { areIndices, areSizes, isFew, isSize } from '../sizes.ts';
+import { KIND_ORDER, type Contraction, type Dimension, type OperandForm } from './contraction.ts';
+import type { Context } from './dispatch.ts';
 
 const MOST_DIMENSIONS = 32;
 
 /** Element types must be single words, because they are written into MLIR. */
 export function isContraction(value: object): value is Contraction {
-  if (!isObject(value)) return false;
-  if (
-    !hasKeys(
-      value,
-      ['kind', 'dimensions', 'lhs', 'rhs', 'accumulator', 'constantRhs'],
-      ['windows', 'context'],
-    )
-  )
-    return false;
-  const { dimensions, lhs, rhs, accumulator, constantRhs, windows, context } = value;
-  return (
-    areDimensions(dimensions) &&
-    [lhs, rhs, accumulator].every((operand) => isOperand(operand, dimensions.length)) &&
-    typeof constantRhs === 'boolean' &&
-    (windows === undefined || (areWindows(windows, dimensions.length) && context !== undefined)) &&
-    (context === undefined || isContext(context))
-  );
+  const { dimensions, context } = value as Partial<Record<keyof Contraction, unknown>>;
+  const rank = Array.isArray(dimensions) ? dimensions.length : 0;
+  const isOperand = hasOnly<OperandForm>({
+    elementType: isSimpleType,
+    dimensions: (all) => areIndices(all, rank),
+  });
+  return hasOnly<Contraction>({
+    ...{ kind: isText, dimensions: areDimensions, constantRhs: isBoolean },
+    ...{ lhs: isOperand, rhs: isOperand, accumulator: isOperand },
+    windows: optional((windows) => areWindows(windows, rank) && context !== undefined),
+    context: optional(isContext),
+  })(value);
 }
 
 const areWindows = (value: unknown, rank: number): boolean =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every(
-    (window: unknown) =>
-      Array.isArray(window) &&
-      window.length === 2 &&
-      window.every((index) => isIntegerWithin(index, 0, rank - 1)),
-  ) &&
-  new Set(value.flat()).size === 2 * value.length;
+  isFew(value, rank) &&
+  value.every((window) => Array.isArray(window) && window.length === 2) &&
+  areIndices(value.flat(), rank);
 
 /** Only the digest is accepted: the text of a dispatch would reach the compiler. */
-const isContext = (value: unknown): boolean =>
-  isObject(value) &&
-  hasKeys(value, ['digest']) &&
-  typeof value['digest'] === 'string' &&
-  /^[0-9a-f]{16}$/.test(value['digest']);
+const isContext = hasOnly<Omit<Context, 'dispatch'>>({ digest: matches(/^[0-9a-f]{16}$/) });
 
-function areDimensions(value: unknown): value is unknown[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_DIMENSIONS) return false;
-  let previous = 0;
-  return value.every((dimension: unknown) => {
-    if (!isObject(dimension) || !hasKeys(dimension, ['kind', 'size'], ['sizes'])) return false;
-    const order = (KIND_ORDER as readonly unknown[]).indexOf(dimension['kind']);
-    const inOrder = order >= previous;
-    previous = order;
-    const { size, sizes } = dimension;
-    if (!inOrder) return false;
-    return sizes === undefined
-      ? isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)
-      : areSizes(sizes) && size === (sizes.at(-1) ?? 0);
+const isDimension = hasOnly<Dimension>({
+  kind: (kind) => (KIND_ORDER as readonly unknown[]).includes(kind),
+  size: (size) => isIntegerWithin(size, 0, Number.MAX_SAFE_INTEGER),
+  sizes: optional(areSizes),
+});
+
+const areDimensions = (value: unknown): boolean =>
+  isFew(value, MOST_DIMENSIONS) &&
+  listOf(isDimension)(value) &&
+  (value as Dimension[]).every(({ kind, size, sizes }, d, all) => {
+    const before = all[d - 1]?.kind ?? kind;
+    return (
+      KIND_ORDER.indexOf(before) <= KIND_ORDER.indexOf(kind) &&
+      (sizes === undefined ? isSize(size) : size === (sizes.at(-1) ?? 0))
+    );
   });
-}
-
-function isOperand(value: unknown, rank: number): boolean {
-  if (!isObject(value) || !hasKeys(value, ['elementType', 'dimensions'])) return false;
-  const { elementType, dimensions } = value;
-  return (
-    typeof elementType === 'string' &&
-    isSimpleType(elementType) &&
-    Array.isArray(dimensions) &&
-    dimensions.every((index) => isIntegerWithin(index, 0, rank - 1)) &&
-    new Set(dimensions).size === dimensions.length
-  );
-}

@@ -1,20 +1,12 @@
 // Reads a dispatch from the compiler's dump of configurations: the operations with tiles, and the dimension of the dispatch for
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
-
-import type { MatrixInstructions } from './dispatch-work.ts';
+import type { DispatchPart, MatrixInstructions } from './dispatch-work.ts';
 
 /** For each level by name, a tile for each loop of the operation. */
 export type Levels = ReadonlyMap<string, readonly number[]>;
 
-/** An operation with tiles. */
-export interface ConfiguredPart {
-  /** Such as `linalg.generic`. */
-  readonly name: string;
-  /** For each loop, outermost first, the index of its dimension in the dispatch. */
-  readonly loops: readonly number[];
-  /** Indices into `loops` of the reductions. For an attention: the loop over keys, then the loop along a key. */
-  readonly reduced: readonly number[];
+export interface ConfiguredPart extends DispatchPart {
   readonly levels: Levels;
   /** Character offsets [start, end) of its `lowering_config`. */
   readonly start: number;
@@ -73,18 +65,14 @@ interface Operand {
   readonly access: Access;
 }
 
-interface Line {
-  readonly name: string;
+interface Line extends Omit<ConfiguredPart, 'loops'> {
   readonly result: string | null;
   readonly inputs: readonly Operand[];
   readonly outputs: readonly Operand[];
-  readonly reduced: readonly number[];
+  /** Elements along each loop. */
   readonly sizes: readonly number[];
-  readonly levels: Levels;
   /** Its matrix instructions, along each loop; null without. */
   readonly matrix: MatrixInstructions | null;
-  readonly start: number;
-  readonly end: number;
 }
 
 const PIPELINE = /translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>/;
@@ -161,11 +149,8 @@ function readLine(line: string, offset: number): Line | null {
 
 /** The size of a loop: the size of any operand along it. */
 function sizeOf(operands: readonly Operand[], loop: number): number | undefined {
-  for (const { access, shape } of operands) {
-    const at = access.indexOf(loop);
-    if (at >= 0) return shape[at];
-  }
-  return undefined;
+  const along = operands.find(({ access }) => access.includes(loop));
+  return along?.shape[along.access.indexOf(loop)];
 }
 
 function levelsOf(text: string): Levels | null {
@@ -266,10 +251,8 @@ function nestOf(
   const maps = [...line.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, results]) => {
     const loops = names!.split(', ');
     const along = results === '' ? [] : results!.split(', ');
-    return {
-      rank: loops.length,
-      access: along.map((one) => (loops.includes(one) ? loops.indexOf(one) : null)),
-    };
+    const access = along.map((one) => (loops.includes(one) ? loops.indexOf(one) : null));
+    return { rank: loops.length, access };
   });
   if (maps.length !== inputs.length + outputs.length) return null;
   const accesses = maps.map(({ access }) => access);
@@ -325,8 +308,7 @@ function dimensionsOf(lines: readonly Line[], root: number) {
       if (first === undefined) read.set(value, { at, access });
       else joinAlong(first.at, first.access, at, access);
     }
-  const order = [lines[root]!, ...lines].flatMap((line) => groups[lines.indexOf(line)]!);
-  const distinct = [...new Set(order)];
+  const distinct = [...new Set([...groups[root]!, ...groups.flat()])];
   return {
     dimensionOf: (at: number, loop: number) => distinct.indexOf(groups[at]![loop]!),
     sizes: distinct.map(([first]) => lines[first!.at]!.sizes[first!.loop]!),

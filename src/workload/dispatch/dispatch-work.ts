@@ -1,15 +1,12 @@
 // A whole dispatch in canonical form, such as a softmax, an attention, a pooling or a transpose. A digest identifies its
 // computation. The other fields decide its tiles.
 import { allSizes, isDynamic, sizesWanted, type TunedSizes } from '../sizes.ts';
+import type { Dimension } from '../contraction/contraction.ts';
 import { because, type Reason } from '../../system/reason.ts';
 
-export interface DispatchDimension {
+export interface DispatchDimension extends Dimension {
   /** `m` for a parallel dimension of the operation that defines the workgroups, `k` for a reduction of it. */
   readonly kind: 'm' | 'k';
-  /** In elements. For a dynamic dimension, the largest of `sizes`; 0 without sizes. */
-  readonly size: number;
-  /** The sizes of a dynamic dimension at which the program is run, smallest first. Absent for a static size. */
-  readonly sizes?: readonly number[];
 }
 
 /** An operation with tiles. */
