@@ -164,15 +164,8 @@ async function* measure(
     yield { ...base, reason: error };
     return;
   }
-  const functions = await functionsOf(
-    readFileSync(path),
-    convert,
-    {},
-    {
-      module: stock,
-      dumpModule: tools.dumpModule,
-    },
-  );
+  const modules = { module: stock, dumpModule: tools.dumpModule };
+  const functions = await functionsOf(readFileSync(path), convert, {}, () => Promise.resolve(modules));
   if (functions.length === 0) yield { ...base, reason: 'no public function was found' };
   for (const called of functions) {
     const result = { ...base, function: functions.length === 1 ? null : called.name };

@@ -30,16 +30,17 @@ export const LEAST_ADVANTAGE = 1.03;
 export const ratioOf = ({ functions }: Assessed): number =>
   functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
 
-/**
- * The program's speed-up over stock.
- * @returns null unless the results are known to be correct, each function is faster than stock, and the program is faster than `other`
- */
+/** The program's speed-up over stock; null unless the results are known to be correct, and each function is certainly faster. */
+export function certainGain(program: Assessed): number | null {
+  const { judgement, functions } = program;
+  const isFaster = functions.length > 0 && functions.every(({ timing }) => timing !== null && timing.low > 1);
+  return judgement.open === null && isFaster ? ratioOf(program) : null;
+}
+
+/** The certain speed-up over stock of a program that is faster than `other`; null for none. */
 export function gainOver(program: Assessed, other: Assessed): number | null {
-  if (program.judgement.open !== null || program.functions.length === 0) return null;
-  const timings = program.functions.map(({ timing }) => timing);
-  if (!timings.every((timing) => timing !== null && timing.low > 1)) return null;
-  const ratio = ratioOf(program);
-  return ratio > LEAST_ADVANTAGE * ratioOf(other) ? ratio : null;
+  const gain = certainGain(program);
+  return gain !== null && gain > LEAST_ADVANTAGE * ratioOf(other) ? gain : null;
 }
 
 /**

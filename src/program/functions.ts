@@ -9,15 +9,17 @@ import { declaredSignature, programSignature, type ProgramFunction } from '../in
  * The public functions of an input. The parser cannot read bytecode, so its functions come from the declarations in the compiled module.
  * @param convert maps an element type to the compiled program's type
  * @param sizes for dynamic dimensions
- * @param compiled paths of the module compiled from the input, and of `iree-dump-module`
+ * @param compiled returns the paths of the module compiled from the input, and of `iree-dump-module`; called for bytecode only
+ * @throws what `compiled` throws
  */
 export async function functionsOf(
   input: Uint8Array,
   convert: Convert,
   sizes: TunedSizes,
-  compiled: { readonly module: string; readonly dumpModule: string },
+  compiled: () => Promise<{ readonly module: string; readonly dumpModule: string }>,
 ): Promise<ProgramFunction[]> {
   if (!isBytecode(input)) return programSignature(input, convert, sizes);
-  const { stdout } = await runTool(compiled.dumpModule, [compiled.module], 60, new AbortController().signal);
+  const { module, dumpModule } = await compiled();
+  const { stdout } = await runTool(dumpModule, [module], 60, new AbortController().signal);
   return declaredSignature(stdout, sizes);
 }

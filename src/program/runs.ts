@@ -21,6 +21,7 @@ import {
   timeProgram,
   type Compared,
   type Contest,
+  type StockContest,
   type Timed,
 } from './verify.ts';
 
@@ -38,9 +39,6 @@ export interface Uncompiled {
   /** Whether the time ran out. */
   readonly isLate: boolean;
 }
-
-/** A contest without its tuned module. */
-export type StockContest = Omit<Contest, 'tuned'>;
 
 /** More pairs of processes narrow the interval little. */
 const MOST_PAIRS = 24;

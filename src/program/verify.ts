@@ -42,6 +42,9 @@ export interface Contest extends ModuleRun {
   readonly rounding?: readonly number[];
 }
 
+/** A contest without its tuned module. */
+export type StockContest = Omit<Contest, 'tuned'>;
+
 export interface Verdict {
   /** Whether all results are equal; null if stock has no usable results. */
   readonly equal: boolean | null;
@@ -106,7 +109,7 @@ export const compareProgram = (contest: Contest, callSeconds: number): Promise<C
  * Whether the untuned program runs without an error.
  * @throws StoppedError when the signal fires
  */
-export const canRun = (contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> =>
+export const canRun = (contest: StockContest, callSeconds: number): Promise<boolean> =>
   inFolder(contest.folder, async (folder) => {
     const run = await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds);
     return !('failure' in run);
@@ -116,13 +119,10 @@ export const canRun = (contest: Omit<Contest, 'tuned'>, callSeconds: number): Pr
  * Largest absolute change of each of stock's results when its inputs are rounded; null if stock cannot be run.
  * @throws StoppedError when the signal fires
  */
-export const roundingOf = (
-  contest: Omit<Contest, 'tuned'>,
-  callSeconds: number,
-): Promise<readonly number[] | null> =>
+export const roundingOf = (contest: StockContest, callSeconds: number): Promise<readonly number[] | null> =>
   inFolder(contest.folder, async (folder) => {
     const inputs = await roundedInputs(contest.inputs, contest.roundsTo ?? [], folder);
-    const run = (given: Omit<Contest, 'tuned'>, prefix: string) =>
+    const run = (given: StockContest, prefix: string) =>
       runProgram(given, contest.stock, join(folder, prefix), callSeconds);
     const [before, after] = [await run(contest, 'as-given'), await run({ ...contest, inputs }, 'rounded')];
     if ('failure' in before || 'failure' in after) return null;
@@ -156,7 +156,7 @@ interface Results {
 
 /** Calls the function once. The tool needs one `--output` for each result. */
 async function runProgram(
-  { function: { name, results }, inputs, flags = [], device, tools, signal }: Omit<Contest, 'tuned'>,
+  { function: { name, results }, inputs, flags = [], device, tools, signal }: StockContest,
   module: string,
   prefix: string,
   callSeconds: number,

@@ -6,12 +6,11 @@ import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../com
 import type { Command } from '../compiler/command.ts';
 import { tunables, type Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
-import { callName, programSignature, type ProgramFunction } from '../input/signature.ts';
+import { callName, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
-import type { StockContest } from '../program/runs.ts';
-import { canRun } from '../program/verify.ts';
+import { canRun, type StockContest } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from '../plan/inspected.ts';
@@ -47,8 +46,6 @@ export class NotVerifiedError extends UserError {
 }
 
 export interface Callable {
-  /** Number of public functions. */
-  readonly functions: number;
   readonly called: readonly ProgramFunction[];
   /** The other functions, with the reasons. */
   readonly skipped: readonly SkippedFunction[];
@@ -79,21 +76,18 @@ export async function callableOf(
   compileStock: () => Promise<string>,
 ): Promise<Callable> {
   const { bytes, reading } = inspected.input;
-  const { convert } = reading;
   const { env, settings } = surroundings;
-  let functions: readonly ProgramFunction[];
-  if (isBytecode(bytes)) {
+  const functions = await functionsOf(bytes, reading.convert, settings.sizes, async () => {
     const module = await compileStock();
     const dumpModule = findRuntimeTool('iree-dump-module', command.compiler, env, surroundings);
     if (dumpModule === undefined) throw missing('iree-dump-module');
-    functions = await functionsOf(bytes, convert, settings.sizes, { module, dumpModule });
-  } else functions = programSignature(bytes, convert, settings.sizes);
+    return { module, dumpModule };
+  });
 
   // If the parameters are not understood, the program fails to load with a message.
   const parameters = parametersOf(bytes) ?? [];
   const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, limits.inputBytes);
   return {
-    functions: functions.length,
     called: functions.filter((one) => whyNot(one) === null),
     skipped: functions.flatMap((one) => {
       const reason = whyNot(one);

@@ -5,8 +5,9 @@ import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
-import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts';
+import { largestDeviation, sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import { certainGain } from '../program/assess.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import {
@@ -38,8 +39,6 @@ import { NO_REASON } from '../system/reason.ts';
 /** Smallest number of operations that are tuned together. Fewer operations are tuned one by one. */
 const LEAST_OPERATIONS = 4;
 
-const isOperation = ({ workload }: Work): boolean => isOperationWork(workload);
-
 /** The workloads to tune in the program: dispatches, which cannot be tuned alone, and operations if there are enough. */
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
@@ -48,9 +47,8 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
       !(isOperationWork(workload) && isDynamic(workload)) &&
       options.only === undefined,
   );
-  return possible.filter(isOperation).length >= LEAST_OPERATIONS
-    ? possible
-    : possible.filter((work) => !isOperation(work));
+  const dispatches = possible.filter(({ workload }) => !isOperationWork(workload));
+  return possible.length - dispatches.length >= LEAST_OPERATIONS ? possible : dispatches;
 }
 
 /** Smallest share of the program's time for which an offer to all operations is tried. */
@@ -108,7 +106,7 @@ export async function tuneInProgram(
     const base: RoundBase = {
       split: ready.split!,
       resumed: (path) => resumedCompile(program.command, path),
-      ...{ module: ready.stock, works: [...works, ...given], folder: join(ready.folder, 'rounds') },
+      ...{ module: ready.stock, works: [...works, ...given.values()], folder: join(ready.folder, 'rounds') },
       compileSeconds: program.kept.stockSeconds,
     };
     const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
@@ -141,7 +139,7 @@ export async function tuneInProgram(
         strategy: defaultStrategy,
         clock,
         onProgress,
-        given: new Map(given.map(({ key, configuration }) => [key, configuration])),
+        given: new Map([...given].map(([key, { configuration }]) => [key, configuration])),
         note(assignment, outcomes, seconds) {
           for (const [key, configuration] of assignment) {
             const ratio = outcomes.get(key);
@@ -170,7 +168,7 @@ export async function tuneInProgram(
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    const confirmed = confirmedBy(result, wide, [...given, ...valuesByKey(known)], ready.callable);
+    const confirmed = confirmedBy(result, wide, [...given, ...known], ready.callable);
     const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
     return { results: known, confirmed, lacksTime: isOpen, isBegun: result.rounds > 0 };
   } catch (error) {
@@ -185,20 +183,15 @@ interface Given extends RunWork {
   readonly configuration: Configuration;
 }
 
-/** Workloads whose configurations are not tuned now. */
-function givenBy(decisions: readonly Decision[], works: readonly Work[]): readonly Given[] {
+/** Workloads whose configurations are not tuned now, by key. */
+function givenBy(decisions: readonly Decision[], works: readonly Work[]): ReadonlyMap<string, Given> {
   const open = new Set(works.map(({ key }) => key));
-  const given = decisions.flatMap((decision): Given[] => {
-    if (!isInjected(decision) || needsOf(decision.configuration) !== null) return [];
-    const { tunable, configuration } = decision;
-    const isThere = (tunable.executables ?? []).length > 0;
-    return open.has(tunable.key) || !isThere ? [] : [{ ...tunable, configuration }];
-  });
-  return [...new Map(given.map((one) => [one.key, one])).values()];
+  const given = decisions
+    .filter(isInjected)
+    .filter(({ tunable: { key, executables = [] } }) => !open.has(key) && executables.length > 0)
+    .filter(({ configuration }) => needsOf(configuration) === null);
+  return new Map(given.map(({ tunable, configuration }) => [tunable.key, { ...tunable, configuration }]));
 }
-
-const valuesByKey = (known: ProgramTuning['results']) =>
-  [...known].map(([key, { configuration }]) => ({ key, configuration }));
 
 const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false, isBegun: false };
 
@@ -212,33 +205,27 @@ const trialOf = (configuration: Configuration, ratio: number | null, seconds: nu
 
 /** The offer if the program is faster with it. */
 function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
-  const none = { chosen: new Map<string, never>(), reason: '', isOpen };
-  if (!isOffered || assessed === null || assessed.judgement.open !== null) return none;
-  const timings = assessed.functions.map(({ timing }) => timing);
-  if (timings.length === 0 || !timings.every((one) => one !== null && one.low > 1)) return none;
-  return {
-    chosen: offer,
-    reason: reasonOf(offer, geometricMean(timings.map((one) => one!.ratio))),
-    isOpen: false,
-  };
+  const gain = isOffered && assessed !== null ? certainGain(assessed) : null;
+  return gain === null
+    ? { chosen: new Map<string, never>(), reason: '', isOpen }
+    : { chosen: offer, reason: reasonOf(offer, gain), isOpen: false };
 }
 
 /** The confirmed configurations; null without a verdict. */
 function confirmedBy(
   { assessed, isOffered }: RoundsResult,
   programWide: Confirmed['programWide'],
-  known: readonly { readonly key: string; readonly configuration: Configuration }[],
+  known: readonly (readonly [key: string, { readonly configuration: Configuration }])[],
   { skipped }: Callable,
 ): Confirmed | null {
-  if (assessed === null || assessed.judgement.open !== null) return null;
-  if (isOffered && programWide.chosen.size === 0) return null;
-  const { kept } = assessed.judgement;
-  const configurations = known.filter(({ key }) => kept.includes(key));
+  if (assessed?.judgement.open !== null || (isOffered && programWide.chosen.size === 0)) return null;
+  const { functions, judgement } = assessed;
+  const configurations = known.filter(([key]) => judgement.kept.includes(key));
   return {
     configurations: new Map(
-      configurations.map(({ key, configuration }) => [key, configurationText(configuration)]),
+      configurations.map(([key, { configuration }]) => [key, configurationText(configuration)]),
     ),
-    verdict: { functions: assessed.functions, skipped, leftOut: [], injected: true, ...NO_REASON },
+    verdict: { functions, skipped, leftOut: [], injected: true, ...NO_REASON },
     programWide,
   };
 }
@@ -265,7 +252,7 @@ function resultOf(
   const configuration = found.get(key);
   // The database keeps the configurations of an offer with the program.
   if (isOffered || configuration === undefined) return byDefault();
-  if (assessed === null || assessed.judgement.open !== null) return null;
+  if (assessed?.judgement.open !== null) return null;
   if (!assessed.judgement.kept.includes(key)) return byDefault();
   const compared = assessed.workloads.find((one) => one.key === key);
   if (compared === undefined) return null;

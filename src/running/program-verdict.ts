@@ -151,14 +151,13 @@ function conclude(
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => worse(left.get(key)?.reason));
   const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
+  const added = found.map(({ tunable: { key: workload }, configuration }) => {
+    const { reason } = left.get(workload)!;
+    return { workload, configuration: configurationText(configuration), reason };
+  });
   const leftOut = new Map(
-    (memory?.leftOut ?? []).map((one) => [`${one.workload} ${one.configuration}`, one]),
+    [...(memory?.leftOut ?? []), ...added].map((one) => [`${one.workload} ${one.configuration}`, one]),
   );
-  for (const { tunable, configuration: own } of found) {
-    const { key: workload, reason } = left.get(tunable.key)!;
-    const configuration = configurationText(own);
-    leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
-  }
   const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
   const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
   const better = wanted.map((decision, i) => seen[i] ?? decision);
@@ -170,7 +169,7 @@ function conclude(
   const note: ProgramMemory = {
     leftOut: [...leftOut.values()],
     verified: open === null ? set : null,
-    programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
+    programWide: triedOf(offer, programWide, memory?.programWide ?? null, budgetSeconds),
     open: open && { set, ...open, budgetSeconds, attempts, lastTriedAt },
   };
   if (!settings.readonly) {

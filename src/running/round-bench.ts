@@ -15,15 +15,9 @@ import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
-import {
-  latest,
-  programRuns,
-  type StockContest,
-  type TunedProgram,
-  type Uncompiled,
-} from '../program/runs.ts';
+import { latest, programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
-import { processEffort } from '../program/verify.ts';
+import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { compiling } from './runnable.ts';

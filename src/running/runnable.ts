@@ -3,7 +3,8 @@ import { askCompiler } from '../compiler/ask.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { flowOf } from '../plan/kept-modules.ts';
-import type { StockContest, Uncompiled } from '../program/runs.ts';
+import type { Uncompiled } from '../program/runs.ts';
+import type { StockContest } from '../program/verify.ts';
 import {
   callableOf,
   contestsOf,

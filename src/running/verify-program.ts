@@ -58,15 +58,13 @@ export async function verifyTuned(
   const all = withProgramWide(decisions, offer, '');
   const wideBuilds = programBuilds(program, all, budget, 'all-tuned.vmfb');
   const callable = await callableOf(program, () => stockOf(program, builds));
-  const { functions, called, skipped } = callable;
+  const { called, skipped } = callable;
   const injection = planCompile(decisions, inspected, command, surroundings);
   const keys = keysOf(decisions);
   const isInjecting = injection.route !== 'none';
   if ((isInjecting || offer.size > 0) && called.length === 0) {
-    const why = because(
-      'nothing-callable',
-      functions === 0 ? 'no public function was found in it' : undefined,
-    );
+    const isEmpty = skipped.length === 0;
+    const why = because('nothing-callable', isEmpty ? 'no public function was found in it' : undefined);
     return {
       verdict: { ...notVerified(why), skipped, injected: isInjecting },
       judgement: { kept: keys, leftOut: [], open: isInjecting ? why : null },

@@ -54,7 +54,9 @@ export async function moduleComparison({
     writeFileSync(stock, modules[0]);
     writeFileSync(tuned, modules[1]);
     const convert = elementTypeConversion(readArguments(argv, table));
-    const functions = await functionsOf(readFileSync(file), convert, {}, { module: stock, dumpModule });
+    const functions = await functionsOf(readFileSync(file), convert, {}, () =>
+      Promise.resolve({ module: stock, dumpModule }),
+    );
     const reasons = functions.length === 0 ? ['no public function was found'] : [];
     let [compared, maxError, isDifferent] = [0, 0, false];
     for (const [i, called] of functions.entries()) {
