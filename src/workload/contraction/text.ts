@@ -1,4 +1,5 @@
 // The MLIR text of a contraction.
+import type { Term } from 'mlir-parser-ts';
 import { isFloat, elementBits } from '../element-type.ts';
 import type { Contraction, Dimension, OperandForm } from './contraction.ts';
 
@@ -17,6 +18,10 @@ const NAMED: Readonly<Record<string, string>> = {
   'bk,bkn->bn': 'linalg.batch_vecmat',
   'k,k->': 'linalg.dot',
 };
+
+/** A loop with its stride, such as `d1 * 2`. */
+export const term = ({ dimension, stride }: Term): string =>
+  stride === 1 ? `d${dimension}` : `d${dimension} * ${stride}`;
 
 /** A map from loops. @param results such as `d0` or `d1 * 2` */
 export const affineMap = (loops: number, results: readonly string[]): string =>
@@ -55,19 +60,11 @@ function namedOperation(workload: Contraction): string | null {
 /** Lines in a region that convert `%name` from one type to another, and the name of the converted value. */
 function convert(name: string, from: string, to: string): { lines: string[]; value: string } {
   if (from === to) return { lines: [], value: `%${name}` };
-  const isNarrowing = elementBits(from) > elementBits(to);
-  const operation = isFloat(from)
-    ? isFloat(to)
-      ? isNarrowing
-        ? 'arith.truncf'
-        : 'arith.extf'
-      : 'arith.fptosi'
-    : isFloat(to)
-      ? 'arith.sitofp'
-      : isNarrowing
-        ? 'arith.trunci'
-        : 'arith.extsi';
-  return { lines: [`    %${name}x = ${operation} %${name} : ${from} to ${to}`], value: `%${name}x` };
+  const [wider, narrower] = isFloat(to) ? ['extf', 'truncf'] : ['extsi', 'trunci'];
+  const resized = elementBits(from) > elementBits(to) ? narrower : wider;
+  const changed = isFloat(to) ? 'sitofp' : 'fptosi';
+  const operation = isFloat(from) === isFloat(to) ? resized : changed;
+  return { lines: [`    %${name}x = arith.${operation} %${name} : ${from} to ${to}`], value: `%${name}x` };
 }
 
 /**

@@ -1,6 +1,7 @@
 // Dimensions of one element. A pipeline tiles the users of a root together with the root only if no change of shape lies between, so the
 // users of a root with such a dimension get the dimension, too.
 import { tensorText, type Tensor } from '../tensor.ts';
+import { affineMap } from './text.ts';
 
 /** A value of the compiler's text, such as `%5`. */
 export interface Value extends Tensor {
@@ -106,10 +107,9 @@ export function withWideUsers(
     result = { ...(operands as Value[]).at(-1)!, name };
     const wide = widened(result, `%wide${added++}`);
     values.set(name, { value: result, wide });
-    const domain = Array.from({ length: loops + 1 }, (_, i) => `d${i}`).join(', ');
     const wideMaps = [...maps!.matchAll(/-> \((.*?)\)>/g)].map(([, results], i) => {
       const moved = results!.replace(/d(\d+)/g, (_, d) => `d${Number(d) + 1}`);
-      return `affine_map<(${domain}) -> (${all[i]!.shape.length > loops ? `d0, ${moved}` : moved})>`;
+      return affineMap(loops + 1, [...(all[i]!.shape.length > loops ? ['d0'] : []), moved]);
     });
     const typed = (some: readonly Value[]) =>
       `${some.map((one) => one.name).join(', ')} : ${some.map(tensorText).join(', ')}`;

@@ -1,9 +1,10 @@
 // Convolutions as contractions: a filter moves over the rows and columns of an image. The compiler's pipelines expect all loops of the
 // nest, even loops of one iteration.
-import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
+import type { AffineMap, Operand, Operation } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationWorkload } from '../kind.ts';
-import type { Dimension, DimensionKind } from './contraction.ts';
+import { KIND_ORDER, type Dimension, type DimensionKind } from './contraction.ts';
+import { affineMap, term } from './text.ts';
 import { groups, withWideUsers } from './unit-dimension.ts';
 
 /** The role of one loop. */
@@ -44,16 +45,18 @@ const LAYOUTS: readonly Layout[] = [
 
 const isDepthwise = ({ loops }: Layout): boolean => !loops.includes('input');
 
-/** Dimensions of a workload in their order. */
-const dimensionsOf = (layout: Layout): readonly (readonly [Loop, DimensionKind])[] => [
-  ...(isDepthwise(layout) ? ([['output', 'batch']] as const) : []),
-  ...(['image', 'row', 'column'] as const).map((loop) => [loop, 'm'] as const),
-  ...(isDepthwise(layout) ? [] : ([['output', 'n']] as const)),
-  ...(['filter-row', 'filter-column'] as const).map((loop) => [loop, 'k'] as const),
-  ...(isDepthwise(layout) ? [] : ([['input', 'k']] as const)),
-];
-
 const isReduction = (loop: Loop): boolean => /^(?:filter|input)/.test(loop);
+
+const kindOf = (loop: Loop, layout: Layout): DimensionKind =>
+  isReduction(loop) ? 'k' : loop !== 'output' ? 'm' : isDepthwise(layout) ? 'batch' : 'n';
+
+/** Dimensions of a workload: of each kind, in the order of an operation with channels innermost. */
+const dimensionsOf = (layout: Layout): readonly (readonly [Loop, DimensionKind])[] =>
+  KIND_ORDER.flatMap((kind) =>
+    LAYOUTS[0]!.loops
+      .filter((loop) => layout.loops.includes(loop) && kindOf(loop, layout) === kind)
+      .map((loop) => [loop, kind] as const),
+  );
 
 const isAxis = (loop: Loop): loop is Axis => loop === 'row' || loop === 'column';
 
@@ -86,15 +89,10 @@ function windowedAs(layout: Layout, { operands, indexingMaps, iteratorTypes }: O
   const imageLoops = isBatched ? layout.image : layout.image.slice(1);
   const isMoved = (axis: Axis) =>
     imageMap.windows?.some((one) => one.result === imageLoops.indexOf(axis)) === true;
-  const loops = layout.loops.filter((loop) =>
-    loop === 'image'
-      ? isBatched
-      : loop === 'filter-row'
-        ? isMoved('row')
-        : loop === 'filter-column'
-          ? isMoved('column')
-          : true,
-  );
+  const isThere: Partial<Record<Loop, boolean>> = {
+    ...{ image: isBatched, 'filter-row': isMoved('row'), 'filter-column': isMoved('column') },
+  };
+  const loops = layout.loops.filter((loop) => isThere[loop] ?? true);
   const at = (loop: Loop) => loops.indexOf(loop);
   const own = (all: readonly Loop[]) => all.map(at).filter((loop) => loop >= 0);
   const axis = (along: Axis) => axisOf(imageMap, imageLoops.indexOf(along), at(along), at(`filter-${along}`));
@@ -194,41 +192,32 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   if (indentation === undefined || name === undefined || offset < line || offset > headEnd) return null;
 
   const lacksImage = !loops.includes('image');
-  const [image, weights, result] = operands.map((one, i): Expanded => {
+  const [image, weights, result] = operands.map((one, i) => {
     const shape = i === 1 ? layout.filter.map((loop) => windowed.sizes.get(loop)!) : one.shape;
     const whole = i !== 1 && lacksImage ? [1, ...shape] : shape;
-    const isExpanded = whole.length > one.shape.length;
-    return {
-      ...one,
-      name: isExpanded ? NAMES[i]! : one.value,
-      type: tensorText(one),
-      isExpanded,
-      // Rows and columns of the filter are neighbours in every layout.
-      groups: groups(whole.length, i === 1 ? layout.filter.indexOf('filter-row') : 0),
-      shape: whole,
-      into: tensorText({ ...one, shape: whole }),
-    };
+    const [type, into] = [tensorText(one), tensorText({ ...one, shape: whole })];
+    if (type === into) return { ...one, name: one.value, type, into, expansion: '' };
+    // Rows and columns of the filter are neighbours in every layout.
+    const added = groups(whole.length, i === 1 ? layout.filter.indexOf('filter-row') : 0);
+    const expanded = `tensor.expand_shape ${one.value} ${added} output_shape [${whole.join(', ')}] : ${type} into ${into}`;
+    return { ...one, name: NAMES[i]!, type, into, expansion: `${indentation}${NAMES[i]!} = ${expanded}\n` };
   });
-  const expansions = [image!, weights!, result!]
-    .filter(({ isExpanded }) => isExpanded)
-    .map(
-      (one) =>
-        `${indentation}${one.name} = tensor.expand_shape ${one.value} ${one.groups} output_shape [${one.shape.join(', ')}] : ${one.type} into ${one.into}\n`,
-    );
   const close = `\n${indentation}} -> `;
   const closeAt = text.indexOf(close + result!.type, headEnd);
   const plainHead = text.slice(line, offset) + put + text.slice(offset, headEnd);
   const plainOperands = `ins(${image!.value}, ${weights!.value} : ${image!.type}, ${weights!.type}) outs(${result!.value} : ${result!.type})`;
   if (closeAt < 0 || !plainHead.includes(plainOperands)) return null;
   const at = (loop: Loop) => all.indexOf(loop);
-  const plain = (some: readonly Loop[]) => some.map((loop) => `d${at(loop)}`).join(', ');
+  const plain = (loop: Loop) => `d${at(loop)}`;
   const axis = (along: Axis) =>
-    [along, `filter-${along}` as const].map((loop, i) => times(at(loop), steps[along][i]!)).join(' + ');
+    [along, `filter-${along}` as const]
+      .map((loop, i) => term({ dimension: at(loop), stride: steps[along][i]! }))
+      .join(' + ');
   const maps = [
-    layout.image.map((loop) => (isAxis(loop) ? axis(loop) : `d${at(loop)}`)).join(', '),
-    plain(layout.filter),
-    plain(layout.result),
-  ].map((results) => `affine_map<(${plain(all)}) -> (${results})>`);
+    layout.image.map((loop) => (isAxis(loop) ? axis(loop) : plain(loop))),
+    layout.filter.map(plain),
+    layout.result.map(plain),
+  ].map((results) => affineMap(all.length, results));
   const iterators = all.map((loop) => (isReduction(loop) ? '"reduction"' : '"parallel"'));
   const head = plainHead
     .replace(/indexing_maps = \[.*?\](?=, iterator_types)/, `indexing_maps = [${maps.join(', ')}]`)
@@ -246,7 +235,7 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
     : plainAround;
   return [
     around.before,
-    ...expansions,
+    ...[image, weights, result].map((one) => one!.expansion),
     lacksImage ? head.replace(`${name} = `, `${WHOLE} = `) : head,
     text.slice(headEnd, typeAt),
     result!.into + rest,
@@ -254,18 +243,6 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   ].join('');
 }
 
-interface Expanded extends WindowOperand {
-  /** Name of the value with all dimensions, and its type; `type` is the type without. */
-  readonly name: string;
-  readonly into: string;
-  readonly type: string;
-  readonly isExpanded: boolean;
-  readonly groups: string;
-}
-
+/** Names of operands with all dimensions. */
 const NAMES = ['%image', '%filter', '%accumulator'];
 const WHOLE = '%windowed';
-
-/** Such as `d1 * 2`. */
-const times = (dimension: Term['dimension'], stride: Term['stride']): string =>
-  stride === 1 ? `d${dimension}` : `d${dimension} * ${stride}`;

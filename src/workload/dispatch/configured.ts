@@ -1,7 +1,7 @@
 // Reads a dispatch from the compiler's dump of configurations: the operations with tiles, and the dimension of the dispatch for
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
-import type { DispatchPart, MatrixInstructions } from './dispatch-work.ts';
+import type { DispatchPart, DispatchWork, MatrixInstructions } from './dispatch-work.ts';
 
 /** For each level by name, a tile for each loop of the operation. */
 export type Levels = ReadonlyMap<string, readonly number[]>;
@@ -16,22 +16,18 @@ export interface ConfiguredPart extends DispatchPart {
 /** Stands for a dynamic size. */
 export const DYNAMIC = -1;
 
-export interface ConfiguredDispatch {
+/** A dispatch as the compiler configures it, with the fields of its workload. */
+export interface ConfiguredDispatch extends Pick<
+  DispatchWork,
+  'pipeline' | 'elementType' | 'lane' | 'matrix'
+> {
   /** Name of the function. */
   readonly function: string;
-  /** The compiler's pipeline for it, such as `DoubleTilingExpert`. */
-  readonly pipeline: string;
   /** Elements along each dimension, or `DYNAMIC`. Dimensions of the root come first, in the order of its loops. */
   readonly sizes: readonly number[];
   readonly parts: readonly ConfiguredPart[];
   /** Index of the part that defines the workgroups. */
   readonly root: number;
-  /** Element type of the last result. */
-  readonly elementType: string;
-  /** Index of the contiguous dimension of the last result; null for none. */
-  readonly lane: number | null;
-  /** The matrix instructions of an attention; absent without. */
-  readonly matrix?: MatrixInstructions;
 }
 
 /** Levels of CPUs. */
