@@ -3,13 +3,10 @@
 import type { OperationWork } from '../../workload/workload.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import { elementsOf } from '../../workload/tensor.ts';
+import type { Hardware } from '../backend.ts';
 import { tileOf, type TileConfiguration } from './configuration.ts';
 
-/** The properties of a target that the rules depend on. */
-export interface VectorUnit {
-  /** Widest vector register in bytes: 64 on AVX-512, 32 on AVX2, 16 on NEON. */
-  readonly nativeVectorBytes: number;
-}
+type VectorUnit = Pick<Hardware, 'nativeVectorBytes'>;
 
 /** The compiler refuses vectors of this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;

@@ -9,11 +9,11 @@ import {
   type Point,
   type SearchSpace,
 } from '../../search/space.ts';
-import type { SpaceOptions } from '../backend.ts';
+import type { Hardware, SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { canonical } from './canonical.ts';
 import { DATA_TILE_CONFIGURATION, tileOf, type TileConfiguration } from './configuration.ts';
-import { illegality, liveTileBytes, vectorTileLimit, type VectorUnit } from './legality.ts';
+import { illegality, liveTileBytes, vectorTileLimit } from './legality.ts';
 import { isDataTilable } from './families.ts';
 import {
   configurationOf,
@@ -153,7 +153,11 @@ const SHARES_PER_THREAD = 12;
 /** Least products of a workgroup if there are more workgroups than threads: about ten microseconds. */
 const LEAST_WORK = 2 ** 19;
 
-const isSlowToCompile = (workload: OperationWork, configuration: TileConfiguration, unit: VectorUnit) =>
+const isSlowToCompile = (
+  workload: OperationWork,
+  configuration: TileConfiguration,
+  unit: Pick<Hardware, 'nativeVectorBytes'>,
+) =>
   workload.context !== undefined &&
   configuration.cacheReduction !== undefined &&
   liveTileBytes(workload, configuration) > FUSED_LIVE_SHARE * vectorTileLimit(unit);
