@@ -1,6 +1,6 @@
 // Compares the gain in a record with the gain in the running program. Pure.
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
-import { sameDispatches } from '../../src/program/same-dispatches.ts';
+import { sameDispatches } from '../../src/program/slower.ts';
 import { comparedWorkloads } from '../../src/program/slower.ts';
 import type { ExplainedOperation, Explanation } from '../../src/report/explain.ts';
 import type { Roots } from '../shared/contractions.ts';

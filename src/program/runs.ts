@@ -8,7 +8,6 @@ import {
   comparedWorkloads,
   isSlower,
   LEAST_RATIO,
-  slowerWorkloads,
   type ComparedWorkload,
   type SlowerWorkload,
 } from './slower.ts';
@@ -157,7 +156,9 @@ export function programRuns(
 
   const slower = async (keys: readonly string[]): Promise<readonly SlowerWorkload[]> => {
     const { timed, dispatches } = await time(keys);
-    const found = timed.flatMap((one) => slowerWorkloads(one.dispatches, dispatches));
+    const found = timed
+      .flatMap((one) => comparedWorkloads(one.dispatches, dispatches))
+      .filter(({ comparison }) => isSlower(comparison));
     return found.filter(({ key }, i) => found.findIndex((one) => one.key === key) === i);
   };
 

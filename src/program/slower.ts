@@ -1,7 +1,6 @@
 // Compares the dispatches of configurations with stock's in the running program, by the runtime's statistics. Pure.
 import { comparisonOf, type ModuleComparison } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../backend/meter.ts';
-import { kindOf, sameDispatches } from './same-dispatches.ts';
 
 /** A ratio below this is a loss. Two equal programs differ by less. */
 export const LEAST_RATIO = 0.98;
@@ -63,10 +62,6 @@ export function comparedWorkloads(
   });
 }
 
-/** Workloads that are slower beyond noise. */
-export const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>): SlowerWorkload[] =>
-  comparedWorkloads(...program).filter(({ comparison }) => isSlower(comparison));
-
 const namesOf = (times: DispatchTimes) => [...times.keys()].sort().join(' ');
 
 function sumOf(times: DispatchTimes, isOwn: (name: string) => boolean) {
@@ -77,4 +72,34 @@ function sumOf(times: DispatchTimes, isOwn: (name: string) => boolean) {
     calls += time.calls;
   }
   return { seconds, calls };
+}
+
+/**
+ * Maps names of the second program's dispatches to names of the first's. Data tiling adds dispatches and so changes the numbers in
+ * names, but keeps the order. Names that differ only in their number are therefore matched in order, if both programs have equally many
+ * of them with equal numbers of calls. Other dispatches are left out.
+ */
+export function sameDispatches(first: DispatchTimes, second: DispatchTimes): ReadonlyMap<string, string> {
+  const alike = byKind(first);
+  return new Map(
+    [...byKind(second)].flatMap(([kind, names]) => {
+      const others = alike.get(kind) ?? [];
+      const areSame =
+        others.length === names.length &&
+        names.every((name, i) => second.get(name)!.calls === first.get(others[i]!)!.calls);
+      return areSame ? names.map((name, i) => [name, others[i]!] as const) : [];
+    }),
+  );
+}
+
+const NUMBER = /(?<=_dispatch_)\d+/;
+
+/** Name of a dispatch without the number. */
+const kindOf = (name: string): string => name.replace(NUMBER, '');
+
+/** Names of each kind, in the order of their numbers. */
+function byKind(times: DispatchTimes): Map<string, string[]> {
+  const numberOf = (name: string) => Number(NUMBER.exec(name)?.[0] ?? 0);
+  const names = [...times.keys()].sort((a, b) => numberOf(a) - numberOf(b));
+  return Map.groupBy(names, kindOf);
 }

@@ -8,14 +8,13 @@ import type { StrategyFactory } from '../search/strategy.ts';
 
 /** A compiled program with configurations of some workloads. */
 export interface RoundModule {
-  readonly module: string;
-  /** Workloads whose configuration could not be written into their executables. */
-  readonly missing: ReadonlySet<string>;
-}
-
-/** A program that does not compile, and the workloads that the compiler's errors name; may be empty. */
-export interface RoundFailure {
-  readonly blamed: ReadonlySet<string>;
+  /** Path; null for a program that does not compile. */
+  readonly module: string | null;
+  /**
+   * Workloads whose configuration could not be written into their executables. After a failed compile: workloads that the compiler's errors
+   * name; may be empty.
+   */
+  readonly failed: ReadonlySet<string>;
 }
 
 /** Seconds of one run of a program. */
@@ -32,7 +31,7 @@ export interface RoundBench {
   /** Keys of the workloads that rounds can tune. */
   readonly keys: ReadonlySet<string>;
   /** @param index of the round among those that are compiled at once */
-  compile(assignment: Assignment, index: number): Promise<RoundModule | RoundFailure>;
+  compile(assignment: Assignment, index: number): Promise<RoundModule>;
   /** Times modules in turns; null for a module that cannot be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /**
@@ -141,7 +140,7 @@ export async function tuneInRounds(
       open?.prepare() ?? null,
     ]);
     const compiledAt = clock();
-    const modules = compiled.flatMap((one) => ('module' in one ? [one.module] : []));
+    const modules = compiled.flatMap(({ module }) => module ?? []);
     const timed = offered === null ? modules : [...modules, offered.stock];
     const times = timed.length === 0 ? [] : await bench.time([bench.stock, ...timed]);
     const before = times[0] ?? null;
@@ -150,10 +149,8 @@ export async function tuneInRounds(
     failures = times.length === 0 ? failures + 1 : 0;
     for (const [i, assignment] of assignments.entries()) {
       const one = compiled[i]!;
-      const outcomes =
-        'module' in one
-          ? ratios(assignment, one, before, times[1 + modules.indexOf(one.module)] ?? null)
-          : failedOutcomes(assignment, one);
+      const after = one.module === null ? null : times[1 + modules.indexOf(one.module)];
+      const outcomes = outcomesOf(assignment, one, before, after ?? null);
       rounds.observe(assignment, outcomes);
       note(assignment, outcomes, before?.workloads ?? new Map<string, number[]>());
     }
@@ -203,24 +200,22 @@ function isBetter(
   return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
 }
 
-/** Outcomes of a compiled round; null for a workload that does not run, or whose configuration is missing. */
-function ratios(
+/**
+ * Outcomes of a round; null for a workload that does not run, or whose configuration failed. After a failed compile without a blamed
+ * workload, all failed; with one, the outcomes of the others are unknown.
+ */
+function outcomesOf(
   assignment: Assignment,
-  { missing }: RoundModule,
+  { module, failed }: RoundModule,
   before: ProgramSeconds | null,
   after: ProgramSeconds | null,
 ): Outcomes {
   const outcomes = new Map<string, number | null>();
   for (const key of assignment.keys()) {
+    if (module === null && failed.size > 0 && !failed.has(key)) continue;
     const [own, tuned] = [before?.workloads.get(key), after?.workloads.get(key)];
     const ratios = own?.map((seconds, call) => seconds / (tuned?.[call] ?? NaN));
-    outcomes.set(key, missing.has(key) || !ratios || !tuned ? null : worthOf(ratios));
+    outcomes.set(key, failed.has(key) || !ratios || !tuned ? null : worthOf(ratios));
   }
   return outcomes;
 }
-
-/** Blamed workloads failed; without a blamed workload, all failed. */
-const failedOutcomes = (assignment: Assignment, { blamed }: RoundFailure): Outcomes =>
-  new Map(
-    [...assignment.keys()].filter((key) => blamed.size === 0 || blamed.has(key)).map((key) => [key, null]),
-  );

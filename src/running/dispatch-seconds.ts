@@ -1,21 +1,36 @@
 // Time of each dispatch of a program, by the runtime's statistics.
+import { surveyMemory } from '../input/survey-memory.ts';
 import { timeModule } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './callable.ts';
+import { whyNotRun } from './limits.ts';
+import { noteTimes } from './program-times.ts';
 import { runnable } from './runnable.ts';
+
+/** Time of a compile, in surveys. */
+const SURVEYS_PER_COMPILE = 5;
 
 /** Shortest timing of a function, in seconds. The shares of dispatches need no more precision. */
 const LEAST_SECONDS = 0.3;
 
 /**
- * Seconds of each dispatch, by name, in one run of all functions of the untuned program; empty if they cannot be measured. The caller
- * holds the measuring lock.
+ * Seconds of each dispatch, by name, in one run of all functions of the untuned program. Empty if they cannot be measured, or if that is
+ * likely to take more than half of the tuning time. The caller holds the measuring lock.
+ * @param store gets a note about the times
  * @throws StoppedError when the signal fires
  */
-export async function dispatchSeconds(program: MeasuredProgram): Promise<ReadonlyMap<string, number>> {
-  const { limits, surroundings } = program;
+export async function dispatchSeconds(
+  program: MeasuredProgram,
+  store: Store,
+): Promise<ReadonlyMap<string, number>> {
+  const { inspected, limits, surroundings } = program;
+  const { cacheDirectory, settings } = surroundings;
+  const surveySeconds = surveyMemory.recall(cacheDirectory, inspected.input.identity)?.seconds ?? 0;
+  const isRun = whyNotRun(inspected.input, settings.budgetSeconds) === null;
   const seconds = new Map<string, number>();
+  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > limits.compileSeconds / 2) return seconds;
   try {
     const { stock, contests } = await runnable(program);
     for (const contest of contests) {
@@ -26,7 +41,8 @@ export async function dispatchSeconds(program: MeasuredProgram): Promise<Readonl
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     // The schedule then estimates times.
-    tell(`the dispatches of the program cannot be timed: ${messageOf(error)}`, surroundings.settings.log);
+    tell(`the dispatches of the program cannot be timed: ${messageOf(error)}`, settings.log);
   }
+  await noteTimes(program, seconds, store);
   return seconds;
 }

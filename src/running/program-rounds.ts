@@ -10,13 +10,9 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { certainGain } from '../program/assess.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
-import {
-  LEAST_RATIO,
-  tuneInRounds,
-  type RoundsProgress,
-  type RoundsResult,
-} from '../program/tune-in-program.ts';
+import { LEAST_RATIO, tuneInRounds, type RoundsResult } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
+import type { Story } from '../report/story.ts';
 import { defaultStrategy } from '../search/index.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
@@ -91,7 +87,7 @@ export async function tuneInProgram(
   offer: ProgramWide,
   store: Store,
   budgetSeconds: number,
-  onProgress: (progress: RoundsProgress) => void,
+  story: Story,
 ): Promise<ProgramTuning> {
   const { inspected, surroundings } = program;
   const { site } = inspected;
@@ -138,7 +134,9 @@ export async function tuneInProgram(
         roundsAtOnce: likelyCompilesAtOnce(),
         strategy: defaultStrategy,
         clock,
-        onProgress,
+        onProgress: (progress) => {
+          story.rounds(progress);
+        },
         given: new Map([...given].map(([key, { configuration }]) => [key, configuration])),
         note(assignment, outcomes, seconds) {
           for (const [key, configuration] of assignment) {

@@ -16,7 +16,7 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
 import { latest, programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
-import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
+import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
@@ -86,7 +86,7 @@ export async function roundBench(
       const { workload, executables = [] } = byKey.get(key)!;
       return executables.map((one) => ({ executable: one, workload, configuration }));
     });
-  const compile = async (assignment: Assignment, name: string): Promise<RoundModule | RoundFailure> => {
+  const compile = async (assignment: Assignment, name: string): Promise<RoundModule> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
     const { flags, texts } = configuredWith(split, configured(assignment), release, own);
@@ -94,9 +94,9 @@ export async function roundBench(
     const problem = await run(withTrailingFlags(resumed(split.path), [...flags, '-o', module]));
     const keysOf = (isOwn: (executable: string) => boolean) =>
       new Set([...assignment.keys()].filter((key) => byKey.get(key)!.executables?.some(isOwn) === true));
-    if (problem === null) return { module, missing: keysOf((one) => !texts.has(one)) };
+    if (problem === null) return { module, failed: keysOf((one) => !texts.has(one)) };
     const blamed = blamedFor(problem, texts);
-    return { blamed: keysOf((one) => blamed.has(one)) };
+    return { module: null, failed: keysOf((one) => blamed.has(one)) };
   };
 
   /** Seconds of a call of each function, untuned. */
@@ -154,14 +154,14 @@ export async function roundBench(
     confirm(best, seconds) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
-        let compiled: RoundModule | RoundFailure =
-          own.size === 0 ? { module: stock, missing: new Set() } : await compile(own, 'best');
-        if ('blamed' in compiled && compiled.blamed.size > 0) {
+        let compiled: RoundModule =
+          own.size === 0 ? { module: stock, failed: new Set() } : await compile(own, 'best');
+        if (compiled.module === null && compiled.failed.size > 0) {
           // A configuration that compiles for one workload may fail for its kin.
-          for (const key of compiled.blamed) own.delete(key);
+          for (const key of compiled.failed) own.delete(key);
           compiled = await compile(own, 'best');
         }
-        if (!('module' in compiled)) return { problem: 'the compiler refuses it', isLate: false };
+        if (compiled.module === null) return { problem: 'the compiler refuses it', isLate: false };
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };

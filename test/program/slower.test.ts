@@ -1,7 +1,7 @@
 // Comparison of workloads by the statistics of dispatches.
 import { describe, expect, test } from 'vitest';
 import type { DispatchTimes } from '../../src/backend/meter.ts';
-import { comparedWorkloads, slowerWorkloads } from '../../src/program/slower.ts';
+import { comparedWorkloads, isSlower } from '../../src/program/slower.ts';
 
 /** By the name of a dispatch: milliseconds, with the number of calls unless it is 1. */
 type Times = Readonly<Record<string, number | readonly [milliseconds: number, calls: number]>>;
@@ -25,6 +25,8 @@ const dispatches = new Map([
   ['first', [first]],
   ['second', [second]],
 ]);
+const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>) =>
+  comparedWorkloads(...program).filter(({ comparison }) => isSlower(comparison));
 const find = (...pairs: Parameters<typeof pairsOf>) => slowerWorkloads(pairsOf(...pairs), dispatches);
 
 describe('a workload', () => {

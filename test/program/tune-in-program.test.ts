@@ -5,7 +5,7 @@ import { NOT_MEASURED, type ProgramsRun } from '../../src/program/runs.ts';
 import {
   tuneInRounds,
   type RoundBench,
-  type RoundFailure,
+  type RoundModule,
   type RoundsOptions,
 } from '../../src/program/tune-in-program.ts';
 import { sumOf } from '../../src/measure/statistics.ts';
@@ -20,7 +20,7 @@ interface Machine {
   readonly isSlowerIn2nd?: (key: string, configuration: Configuration) => boolean;
   /** Default time over the configuration's time. */
   readonly gainOf: (key: string, configuration: Configuration) => number;
-  readonly failureOf?: (key: string, configuration: Configuration) => RoundFailure | null;
+  readonly failureOf?: (key: string, configuration: Configuration) => RoundModule | null;
   /** Seconds of a compile. */
   readonly seconds?: number;
   readonly missing?: readonly string[];
@@ -63,7 +63,7 @@ function machine({
       const gainsOf = (key: string, one: Configuration) =>
         [gainOf(key, one), isSlowerIn2nd(key, one) ? 0.5 : gainOf(key, one)] as const;
       gains.set(module, new Map([...assignment].map(([key, one]) => [key, gainsOf(key, one)])));
-      return Promise.resolve({ module, missing: new Set(missing) });
+      return Promise.resolve({ module, failed: new Set(missing) });
     },
     time: (modules) =>
       Promise.resolve(
@@ -129,7 +129,7 @@ test('a configuration that slows one call down is not chosen', async () => {
 
 test('only the blamed configuration of a failed round is not tried again', async () => {
   const failureOf = (key: string, configuration: Configuration) =>
-    key === 'c' && tileOf(configuration) === 2 ? { blamed: new Set(['c']) } : null;
+    key === 'c' && tileOf(configuration) === 2 ? { module: null, failed: new Set(['c']) } : null;
   const { bench, options, noted } = machine({ gainOf, failureOf });
   const { found } = await tuneInRounds(contenders, bench, null, options);
   expect(noted.filter(([key, tile]) => key === 'c' && tile === 2)).toEqual([['c', 2, null]]);
@@ -140,7 +140,7 @@ test('only the blamed configuration of a failed round is not tried again', async
 test('tuning ends if the program never compiles', async () => {
   const { bench, options, confirmed, compiles } = machine({
     gainOf,
-    failureOf: () => ({ blamed: new Set() }),
+    failureOf: () => ({ module: null, failed: new Set() }),
   });
   const { found, assessed } = await tuneInRounds(contenders, bench, null, options);
   expect([found.size, assessed, confirmed]).toEqual([0, null, []]);
