@@ -1,11 +1,7 @@
 // A workload as the dispatch profiler names it: an operation with its sizes, types and layouts. Pure.
 import { geometricMean } from '../measure/statistics.ts';
-import {
-  extentsOf,
-  type Dimension,
-  type DimensionKind,
-  type OperandForm,
-} from '../workload/contraction/contraction.ts';
+import type { DimensionKind } from '../workload/sizes.ts';
+import { extentsOf, type Dimension, type OperandForm } from '../workload/contraction/contraction.ts';
 import { elementBits } from '../workload/element-type.ts';
 import type { DispatchDimension, DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import {

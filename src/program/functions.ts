@@ -10,7 +10,7 @@ import { declaredSignature, programSignature, type ProgramFunction } from '../in
  * @param convert maps an element type to the compiled program's type
  * @param sizes for dynamic dimensions
  * @param compiled returns the paths of the module compiled from the input, and of `iree-dump-module`; called for bytecode only
- * @throws what `compiled` throws
+ * @throws the errors of `compiled`
  */
 export async function functionsOf(
   input: Uint8Array,

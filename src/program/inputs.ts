@@ -216,7 +216,7 @@ function scaleOf(shape: readonly number[]): number | null {
   return summed > MOST_SUMMED ? 1 : 2 ** -Math.ceil(Math.log2(Math.max(1, summed)) / 2);
 }
 
-/** Applies a function to the bits of a float of 16 bits, which is 0 or a power of two, before and after. */
+/** Applies a function to the bits of a float of 16 bits. Before and after, the float is 0 or a power of two. */
 function narrowed(half: number, elementType: string, to: (value: number) => number): number {
   const [one, exponent] = NARROW_ONE[elementType]!;
   const size = half & 0x7fff;

@@ -56,14 +56,8 @@ export const programMemory = programNotes(
     ),
     open: orNull(
       hasFields<Open>({
-        ...{
-          set: isText,
-          code: optional(isCode),
-          reason: isText,
-          lastTriedAt: isText,
-          budgetSeconds: isNumber,
-          attempts: isNumber,
-        },
+        ...{ set: isText, reason: isText, code: optional(isCode) },
+        ...{ lastTriedAt: isText, budgetSeconds: isNumber, attempts: isNumber },
       }),
     ),
   }),

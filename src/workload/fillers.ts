@@ -1,4 +1,4 @@
-// Fillers: functions that fill the operands of candidates. They are in a separate module, which is compiled once for all
+// Fillers: functions that fill the operands of candidates. They have a module of their own, so the compiler compiles them once for all
 // candidates. Each set of values has its own module, so one binary is timed on one set and verified on both.
 import { elementBits, isFloat } from './element-type.ts';
 import { elementsOf } from './tensor.ts';

@@ -34,7 +34,7 @@ export type Convert = (elementType: string) => string;
 
 /** The largest allowed errors of an element of an output. */
 export interface Allowance {
-  /** Largest difference from the expected value, which is the default's result. */
+  /** Largest difference from the expected value: the default's result. */
   readonly fromExpected: (value: number) => number;
   /** Largest difference from the true value. The expected value is at most `expectedError` away from the true one. */
   readonly fromTruth: (value: number, expectedError: number) => number;

@@ -1,6 +1,6 @@
 // The place of a workload among workloads of the same structure, for searches of neighbours in the database.
 import { sha256 } from '../system/hash.ts';
-import { KIND_ORDER } from './contraction/contraction.ts';
+import { KIND_ORDER } from './sizes.ts';
 import { structureOf, type Workload } from './workload.ts';
 
 export interface Shape {

@@ -1,7 +1,12 @@
 // Sizes of dimensions, and the sizes at which dynamic dimensions are tuned.
 import { isIntegerWithin } from '../system/data.ts';
 import type { Reason } from '../system/reason.ts';
-import type { DimensionKind } from './contraction/contraction.ts';
+
+/** Role of an iteration dimension. `batch`: in both operands and the result. `m`: in lhs and result. `n`: in rhs and result. `k`: reduced. */
+export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
+
+/** The order of kinds in a canonical form. */
+export const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
 /** Sizes for the dynamic dimensions of each kind, smallest first. */
 export type TunedSizes = Readonly<Partial<Record<DimensionKind, readonly number[]>>>;
@@ -38,7 +43,7 @@ export const areSizes = (value: unknown): value is number[] =>
 
 /** The reason why work with dynamic dimensions of these kinds is not tuned. */
 export const sizesWanted = (kinds: readonly DimensionKind[]): Reason => {
-  const some = kinds.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
+  const some = kinds.map((kind) => `${kind[0]!}=1,16,128`).join(' ');
   // Not made by `because`: a hit loads this file, and not the table of reasons.
   return {
     code: 'sizes-missing',
@@ -49,14 +54,6 @@ export const sizesWanted = (kinds: readonly DimensionKind[]): Reason => {
 /** The sizes of all dimensions, each once, smallest first. */
 export const allSizes = (sizes: TunedSizes): number[] =>
   [...new Set(Object.values(sizes).flat())].sort((a, b) => a - b);
-
-const DIMENSIONS: Readonly<Record<string, DimensionKind>> = {
-  b: 'batch',
-  batch: 'batch',
-  m: 'm',
-  n: 'n',
-  k: 'k',
-};
 
 /** The canonical text of sizes, for `parseSizes`. */
 export const sizesText = (sizes: TunedSizes): string =>
@@ -70,7 +67,7 @@ export function parseSizes(text: string): TunedSizes | null {
   const sizes: Partial<Record<DimensionKind, readonly number[]>> = {};
   for (const part of text.split(/[\s;]+/).filter((part) => part !== '')) {
     const [, letter, list] = /^(\w+)=(\d+(?:,\d+)*)$/.exec(part) ?? [];
-    const dimension = DIMENSIONS[letter ?? ''];
+    const dimension = KIND_ORDER.find((kind) => kind === letter || kind[0] === letter);
     if (dimension === undefined) return null;
     const values = list!.split(',').map(Number);
     if (values.some((value) => !Number.isSafeInteger(value) || value < 1)) return null;

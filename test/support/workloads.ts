@@ -1,6 +1,7 @@
 // Workloads for tests.
 import { parse } from 'mlir-parser-ts';
-import type { Dimension, DimensionKind } from '../../src/workload/contraction/contraction.ts';
+import type { DimensionKind } from '../../src/workload/sizes.ts';
+import type { Dimension } from '../../src/workload/contraction/contraction.ts';
 import { rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 
 type Types = readonly [lhs: string, rhs: string, accumulator: string];

@@ -1,6 +1,6 @@
 // Features of tiles, from which a prior predicts the speed. All sizes are logarithms to base 2, so that a prior holds for other shapes, too.
 import { elementBits } from '../../workload/element-type.ts';
-import type { DimensionKind } from '../../workload/contraction/contraction.ts';
+import type { DimensionKind } from '../../workload/sizes.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { TileConfiguration } from './configuration.ts';

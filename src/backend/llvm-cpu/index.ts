@@ -13,7 +13,7 @@ import { hasPackedTiles, PACKED_PHASE, packedRules, withPackedTiles } from './pa
 import { directive } from './render.ts';
 import { SCHEMA } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
-import { illegalValues, isRestrictable, knobValues, USER_KNOBS } from './user-knobs.ts';
+import { illegalValues, knobValues, USER_KNOBS } from './user-knobs.ts';
 import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
@@ -38,7 +38,8 @@ export const llvmCpu: Backend = {
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
   knobValues: (workload, configuration) =>
     isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),
-  isRestrictable: (workload) => isOperationWork(workload) && isRestrictable(workload),
+  // Convolutions have other knobs.
+  isRestrictable: (workload) => isOperationWork(workload) && workload.windows === undefined,
   directive,
   reconfigured,
   landedOn,

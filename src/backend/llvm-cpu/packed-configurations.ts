@@ -35,12 +35,8 @@ export function packedFormOf(workload: OperationWork, [first, second]: PackedSha
 }
 
 /** Blocks that keep the packed rows of one side in a cache while the other side streams. */
-const DISTRIBUTIONS = [
-  [4, 8],
-  [8, 8],
-  [16, 8],
-  [32, 8],
-] as const;
+const ROWS = [4, 8, 16, 32];
+const COLUMNS = 8;
 
 /** Long contiguous writes, also for dimensions without such divisors. */
 const PACKING = [16, 64] as const;
@@ -57,8 +53,8 @@ export function packedConfigurations(
   const shapes = packedShapes(workload, form);
   if (shapes === null) return [];
   const [rows, columns] = [shapes[0][0]!, shapes[1][0]!];
-  const distributions = DISTRIBUTIONS.map(
-    ([first, second]) => [Math.min(first, rows), Math.min(second, columns)] as const,
+  const distributions = ROWS.map(
+    (first) => [Math.min(first, rows), Math.min(COLUMNS, columns)] as const,
   ).filter(([first, second]) => Math.ceil(rows / first) * Math.ceil(columns / second) >= threads);
   const packed: PackedTiles[] = [
     { ...form, packing: PACKING },

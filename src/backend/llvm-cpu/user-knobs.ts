@@ -1,5 +1,5 @@
 // The knobs of llvm-cpu by their names in settings and tables, and illegal values of a user's restriction.
-import type { DimensionKind } from '../../workload/contraction/contraction.ts';
+import type { DimensionKind } from '../../workload/sizes.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
@@ -25,9 +25,6 @@ export const USER_KNOBS: readonly UserKnob[] = [
   { name: 'peeling', type: 'boolean', least: 0 },
   { name: 'data_tiling', type: 'boolean', least: 0 },
 ];
-
-/** Convolutions have other knobs. */
-export const isRestrictable = ({ windows }: OperationWork): boolean => windows === undefined;
 
 /** The values of a restriction that no configuration of a workload can have, with the broken rule. */
 export function illegalValues(workload: OperationWork, options: SpaceOptions): readonly IllegalValue[] {

@@ -1,11 +1,7 @@
 // A contraction in canonical form: without names, spelling and the order of loops.
+import { because, type Reason } from '../../system/reason.ts';
+import { sizesWanted, type DimensionKind, type TunedSizes } from '../sizes.ts';
 import type { Context } from './dispatch.ts';
-
-/** Role of an iteration dimension. `batch`: in both operands and the result. `m`: in lhs and result. `n`: in rhs and result. `k`: reduced. */
-export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
-
-/** The order of kinds in a canonical form. */
-export const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
 export interface Dimension {
   readonly kind: DimensionKind;
@@ -45,23 +41,18 @@ export interface Contraction {
 }
 
 /** Name of each dimension in a key: its kind, with a number if the kind occurs more than once (`m0`, `m1`). */
-function letters(workload: Contraction): string[] {
-  const seen = new Map<DimensionKind, number>();
-  return workload.dimensions.map(({ kind }) => {
-    const letter = kind === 'batch' ? 'b' : kind;
-    const several = workload.dimensions.filter((other) => other.kind === kind).length > 1;
-    const number = seen.get(kind) ?? 0;
-    seen.set(kind, number + 1);
-    return several ? `${letter}${number}` : letter;
+const namesOf = ({ dimensions }: Contraction): string[] =>
+  dimensions.map(({ kind }, d) => {
+    const own = [...dimensions.keys()].filter((one) => dimensions[one]!.kind === kind);
+    return own.length > 1 ? `${kind[0]!}${own.indexOf(d)}` : kind[0]!;
   });
-}
 
 /**
  * Readable canonical key, such as `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. A dynamic dimension is
  * `m=?(1,16,128)`. With a context, the key ends in `in=` and the digest of the dispatch.
  */
 export function contractionKey(workload: Contraction): string {
-  const names = letters(workload);
+  const names = namesOf(workload);
   const sizes = workload.dimensions
     .map(({ size, sizes }, i) => `${names[i]!}=${sizes === undefined ? size : `?(${sizes.join(',')})`}`)
     .join(' ');
@@ -73,6 +64,36 @@ export function contractionKey(workload: Contraction): string {
   const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
   const place = workload.context === undefined ? '' : ` in=${workload.context.digest}`;
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}${place}`;
+}
+
+/** Each module of candidates compiles and measures every combination. */
+const MOST_COMBINATIONS = 16;
+
+/** The contraction with sizes for its dynamic dimensions, or the reason why it cannot be tuned. */
+export function atSizes(
+  workload: Contraction,
+  wanted: TunedSizes,
+): Contraction | { readonly skipped: Reason } {
+  const open = workload.dimensions.filter(({ sizes }) => sizes !== undefined);
+  if (open.length === 0) return workload;
+  const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
+  if (missing.length > 0) return { skipped: sizesWanted(missing) };
+  const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
+  if (combinations > MOST_COMBINATIONS)
+    return {
+      skipped: because(
+        'too-many-sizes',
+        `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
+      ),
+    };
+  return {
+    ...workload,
+    dimensions: workload.dimensions.map((dimension) => {
+      if (dimension.sizes === undefined) return dimension;
+      const sizes = wanted[dimension.kind]!;
+      return { ...dimension, size: sizes.at(-1)!, sizes };
+    }),
+  };
 }
 
 /** The contraction at every combination of the sizes of its dynamic dimensions. */

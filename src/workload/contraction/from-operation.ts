@@ -2,7 +2,8 @@
 import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
 import { ownConfiguration } from '../own-configuration.ts';
 import type { Convert, OperationWorkload, SkippedOperation } from '../kind.ts';
-import { KIND_ORDER, type DimensionKind, type OperandForm } from './contraction.ts';
+import { KIND_ORDER, type DimensionKind } from '../sizes.ts';
+import type { OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
 import { windowedForm } from './windows.ts';
 import { because, type ReasonCode } from '../../system/reason.ts';

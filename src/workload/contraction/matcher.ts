@@ -1,6 +1,6 @@
 // Matchers of the transform dialect for the forms of contractions.
 import type { MatchedForm } from '../kind.ts';
-import { KIND_ORDER, type DimensionKind } from './contraction.ts';
+import { KIND_ORDER, type DimensionKind } from '../sizes.ts';
 import { mapsText } from './text.ts';
 
 /** The compiler's number for a dynamic size. (-1 in a matcher stands for any size, static or dynamic.) */

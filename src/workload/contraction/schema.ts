@@ -2,7 +2,8 @@
 import { hasOnly, isBoolean, isIntegerWithin, isText, listOf, matches, optional } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
 import { areIndices, areSizes, isFew, isSize } from '../sizes.ts';
-import { KIND_ORDER, type Contraction, type Dimension, type OperandForm } from './contraction.ts';
+import { KIND_ORDER } from '../sizes.ts';
+import type { Contraction, Dimension, OperandForm } from './contraction.ts';
 import type { Context } from './dispatch.ts';
 
 const MOST_DIMENSIONS = 32;

@@ -3,7 +3,8 @@
 import type { AffineMap, Operand, Operation } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationWorkload } from '../kind.ts';
-import { KIND_ORDER, type Dimension, type DimensionKind } from './contraction.ts';
+import { KIND_ORDER, type DimensionKind } from '../sizes.ts';
+import type { Dimension } from './contraction.ts';
 import { affineMap, term } from './text.ts';
 import { groups, withWideUsers } from './unit-dimension.ts';
 

@@ -35,11 +35,7 @@ export const MOST_DIMENSIONS = 32;
  */
 export function dispatchWork(
   text: string,
-  {
-    executable,
-    digest,
-    bytes,
-  }: { readonly executable: string; readonly digest: string; readonly bytes: number },
+  { executable, digest, bytes }: Pick<DispatchWork, 'digest' | 'bytes'> & { readonly executable: string },
 ): DispatchWork | string {
   const pipeline = pipelineIn(text);
   if (pipeline === null || !PIPELINES.has(pipeline))
