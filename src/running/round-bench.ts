@@ -25,7 +25,7 @@ import { compiling } from './runnable.ts';
 /** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;
 
-/** Seconds of a call from which one process of each module is enough. */
+/** If a call takes at least this many seconds, one process of each module is enough. */
 const LONG_CALL = 0.02;
 
 /** Seconds of the first process, which only estimates the time of a call. */

@@ -20,6 +20,10 @@ export const isDynamic = ({
 
 export const isSize = (value: unknown): value is number => isIntegerWithin(value, 1, Number.MAX_SAFE_INTEGER);
 
+/** Every choice of one value from each list. */
+export const combinations = <T>(lists: readonly (readonly T[])[]): T[][] =>
+  lists.reduce<T[][]>((begun, list) => begun.flatMap((some) => list.map((one) => [...some, one])), [[]]);
+
 /** Whether a value is a list with at least one entry, and at most `most`. */
 export const isFew = (value: unknown, most: number): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.length <= most;

@@ -1,5 +1,5 @@
 // The knobs of llvm-cpu by their names in settings and tables, and illegal values of a user's restriction.
-import type { DimensionKind } from '../../workload/sizes.ts';
+import { combinations, type DimensionKind } from '../../workload/sizes.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
@@ -77,12 +77,6 @@ function mildest(workload: OperationWork, { level, dimension, values }: TileKnob
   }[level];
   return [...new Set(some.filter((tile) => tile !== undefined))];
 }
-
-const combinations = (choices: readonly (readonly number[])[]): number[][] =>
-  choices.reduce<number[][]>(
-    (begun, values) => begun.flatMap((chosen) => values.map((value) => [...chosen, value])),
-    [[]],
-  );
 
 /** The knobs of a configuration; names have numbers if a kind has several dimensions. */
 export function knobValues(workload: OperationWork, configuration: OwnConfiguration): KnobColumns {

@@ -1,6 +1,6 @@
 // A contraction in canonical form: without names, spelling and the order of loops.
 import { because, type Reason } from '../../system/reason.ts';
-import { sizesWanted, type DimensionKind, type TunedSizes } from '../sizes.ts';
+import { combinations, sizesWanted, type DimensionKind, type TunedSizes } from '../sizes.ts';
 import type { Context } from './dispatch.ts';
 
 export interface Dimension {
@@ -97,14 +97,10 @@ export function atSizes(
 }
 
 /** The contraction at every combination of the sizes of its dynamic dimensions. */
-export function staticForms(workload: Contraction): Contraction[] {
-  const combinations = workload.dimensions.reduce<Dimension[][]>(
-    (begun, { kind, size, sizes }) =>
-      begun.flatMap((dimensions) => (sizes ?? [size]).map((one) => [...dimensions, { kind, size: one }])),
-    [[]],
-  );
-  return combinations.map((dimensions) => ({ ...workload, dimensions }));
-}
+export const staticForms = (workload: Contraction): Contraction[] =>
+  combinations(
+    workload.dimensions.map(({ kind, size, sizes }) => (sizes ?? [size]).map((one) => ({ kind, size: one }))),
+  ).map((dimensions) => ({ ...workload, dimensions }));
 
 /** For each dimension of an operand's tensor: its dimension, and the dimension of the filter that moves along it, if any. */
 function alongOf(

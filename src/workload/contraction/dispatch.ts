@@ -27,7 +27,7 @@ export interface Dispatch {
 }
 
 export interface DispatchArgument extends Tensor {
-  /** Number of buffers of this size that the program reads before it reads the same one again. */
+  /** Number of buffers of this size that the program reads before it reads the same buffer again. */
   readonly buffers: number;
 }
 

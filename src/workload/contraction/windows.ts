@@ -17,7 +17,7 @@ type Axis = 'row' | 'column';
 /** The loops of one kind of convolution, outermost first. A depthwise convolution has no loop over input channels. */
 interface Layout {
   readonly loops: readonly Loop[];
-  /** Loops of each dimension of an operand; a row or column of the image is also moved by the filter's. */
+  /** Loops of each dimension of an operand. The loops inside the filter also move along the rows and columns of the image. */
   readonly image: readonly Loop[];
   readonly filter: readonly Loop[];
   readonly result: readonly Loop[];
