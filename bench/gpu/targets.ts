@@ -29,7 +29,7 @@ export const TARGETS: Readonly<Record<string, GpuTargetChoice>> = {
   },
   hip: {
     ...{ backend: 'rocm', driver: 'hip', flags: flagsOf('hip', 'iree-rocm-target') },
-    chipOf: ({ gpu }) => gpu?.version ?? null,
+    chipOf: ({ gpu }) => gpu?.architecture ?? null,
   },
 };
 

@@ -7,7 +7,7 @@ export interface Device {
    * also the CPU.
    */
   readonly model: string;
-  /** Runtime driver: the value of the runtime's `--device=`. */
+  /** The value of the runtime's `--device=`, such as `local-task` or `cuda://1`. */
   readonly driver: string;
   /** Host threads of the program; 1 for a GPU. */
   readonly threads: number;
@@ -15,14 +15,20 @@ export interface Device {
   readonly cachesKiB: readonly number[];
   /** The CPU model in numbers. Absent if unknown, for several models, and in devices of earlier versions. */
   readonly processor?: Processor | undefined;
-  /** The driver's description; absent for a CPU. */
+  /** Absent for a CPU. */
   readonly gpu?: Gpu | undefined;
 }
 
 /** A GPU, or a software driver. */
 export interface Gpu {
-  /** Driver and version, such as `radv Mesa 25.2.1`; for CUDA and HIP the architecture. Other drivers generate other code. */
+  /** Instruction set, such as `sm_90` or `gfx942`; absent for Vulkan. */
+  readonly architecture?: string | undefined;
+  /** Driver and version, such as `radv Mesa 25.2.1`, because other drivers compile other code. Empty for HIP, which loads machine code. */
   readonly version: string;
+  /** Number of multiprocessors or compute units; absent for Vulkan. Partitions and variants of a GPU share its name. */
+  readonly units?: number | undefined;
+  /** Distinguishes equal GPUs: each has its own measuring lock. Not stored, because equal GPUs share records. */
+  readonly uuid?: string | undefined;
   /** Subgroup size in threads. */
   readonly subgroup: number;
   /** Whether the driver runs on the CPU, as llvmpipe does. */
@@ -76,12 +82,25 @@ export const unknownDevice = (driver: string): Device => ({
   cachesKiB: [],
 });
 
-/** Readable canonical key. */
-export function deviceKey(device: Device): string {
-  const caches = device.cachesKiB.length === 0 ? '' : ` caches=${device.cachesKiB.join('/')}K`;
-  const version = device.gpu === undefined ? '' : ` version=${device.gpu.version}`;
-  return `${device.model} ${device.driver} threads=${device.threads}${caches}${version}`;
+/** The runtime's driver of a device, such as `vulkan` for `vulkan://0`. */
+export const driverOf = (device: string): string => device.replace(/:.*/s, '');
+
+/** Readable canonical key. Equal GPUs have the same key. */
+export function deviceKey({ model, driver, threads, cachesKiB, gpu }: Device): string {
+  const caches = cachesKiB.length === 0 ? '' : ` caches=${cachesKiB.join('/')}K`;
+  return `${model} ${driverOf(driver)} threads=${threads}${caches}${gpu === undefined ? '' : gpuText(gpu)}`;
 }
+
+function gpuText({ architecture = '', version, units }: Gpu): string {
+  const text = ` version=${`${architecture} ${version}`.trim()}`;
+  return units === undefined ? text : `${text} units=${units}`;
+}
+
+/** The description in a database: the same for equal GPUs. */
+export const storedDevice = (device: Device): Device =>
+  device.gpu === undefined
+    ? device
+    : { ...device, driver: driverOf(device.driver), gpu: { ...device.gpu, uuid: undefined } };
 
 /** Bytes of its largest cache; null if unknown. */
 export const largestCache = ({ cachesKiB }: Device): number | null =>
@@ -94,20 +113,34 @@ const CLASS_VERSION = 1;
 const SHARED_LEVEL = 3;
 
 /**
- * Readable canonical key of a class: devices that differ only in stepping, name or shared caches. The key follows from the stored
- * description, so no database stores it.
+ * Readable canonical key of a class: CPUs that differ only in stepping, name or shared caches; GPUs of one architecture with as many
+ * units, of any name and driver version. The key follows from the stored description, so no database stores it.
  * @param form a device's description, such as a row of a database
  * @returns null for an incomplete description: no class is better than a wrong class
  */
 export function deviceClass(form: unknown): string | null {
-  if (!isDevice(form) || !isProcessor(form.processor) || !/^[\w:/.-]{1,64}$/.test(form.driver)) return null;
-  const { architecture, vendor, family, model, threadsPerCore, caches } = form.processor;
+  if (!isDevice(form) || !/^[\w:/.-]{1,64}$/.test(form.driver)) return null;
+  const text = form.gpu === undefined ? processorClass(form) : gpuClass(form.gpu, driverOf(form.driver));
+  return text && `v${CLASS_VERSION} ${text}`;
+}
+
+function processorClass({ processor, driver, threads }: Device): string | null {
+  if (!isProcessor(processor)) return null;
+  const { architecture, vendor, family, model, threadsPerCore, caches } = processor;
   const own = caches
-    .filter(({ level, threads }) => level < SHARED_LEVEL && threads <= threadsPerCore)
+    .filter((cache) => cache.level < SHARED_LEVEL && cache.threads <= threadsPerCore)
     .toSorted((a, b) => a.level - b.level)
     .map(({ sizeKiB }) => sizeKiB);
   const text = own.length === 0 ? '' : ` caches=${own.join('/')}K`;
-  return `v${CLASS_VERSION} ${architecture} ${vendor} family=${family} model=${model} ${form.driver} threads=${form.threads}${text}`;
+  return `${architecture} ${vendor} family=${family} model=${model} ${driver} threads=${threads}${text}`;
+}
+
+/** @param gpu untrusted */
+function gpuClass(gpu: unknown, driver: string): string | null {
+  if (!isObject(gpu) || !isIntegerWithin(gpu['units'], 1, MOST_THREADS)) return null;
+  const { architecture, units } = gpu;
+  const isName = typeof architecture === 'string' && /^\w{1,32}$/.test(architecture);
+  return isName ? `${architecture} ${driver} units=${Number(units)}` : null;
 }
 
 /** Whether a value, such as a row of a database, describes a device. Later versions may add fields. */

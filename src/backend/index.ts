@@ -3,7 +3,7 @@
 import type { Release } from '../compiler/release.ts';
 import type { Backend, Directive } from './backend.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from './configuration.ts';
-import type { Device } from './device.ts';
+import { driverOf, type Device } from './device.ts';
 import { llvmCpu } from './llvm-cpu/index.ts';
 import type { Meter } from './meter.ts';
 import { DEFAULT_SCHEMA, isOfSchema, textOfSchema, type Schema } from './schema.ts';
@@ -68,9 +68,6 @@ export async function loadBackend(targetKey: string): Promise<Backend | undefine
   await load(({ name }) => name === nameIn(targetKey));
   return backendNamed(targetKey);
 }
-
-/** The driver of a device of the runtime, such as `vulkan` of `vulkan://0`. */
-const driverOf = (device: string): string => device.replace(/:.*/s, '');
 
 /** The backend of a driver of the runtime; undefined for none. */
 export async function loadBackendOfDriver(device: string): Promise<Backend | undefined> {

@@ -2,12 +2,16 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { meterOf } from '../backend/index.ts';
+import { driverOf } from '../backend/device.ts';
 import type { DispatchTime, DispatchTimes } from '../backend/meter.ts';
 import { readEntries } from './benchmark.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /** Limit for reading a profile. */
 const READING_SECONDS = 30;
+
+/** Tools and drivers that do not time dispatches: each fails once in this process. */
+const unable = new Set<string>();
 
 /**
  * A run of `iree-benchmark-module` that times the dispatches, too.
@@ -22,13 +26,17 @@ export async function withDispatchTimes(
   run: (flags: readonly string[]) => Promise<ToolResult>,
 ): Promise<{ readonly result: ToolResult; readonly dispatches: DispatchTimes } | null> {
   const { profile } = meterOf(device);
+  const own = `${driverOf(device.driver)} ${benchmarkModule}`;
+  if (unable.has(own)) return null;
   const path = `${module}.profile`;
   try {
     const result = await run(profile?.flags(path) ?? ['--dispatch_statistics=true']);
-    if (!result.ok)
-      return /dispatch_statistics|device_profiling|profiling data/.test(result.stderr)
-        ? null
-        : { result, dispatches: new Map() };
+    if (!result.ok) {
+      if (!/dispatch_statistics|device_profiling|profiling data/.test(result.stderr))
+        return { result, dispatches: new Map() };
+      unable.add(own);
+      return null;
+    }
     if (profile === undefined) return { result, dispatches: readDispatchTimes(result.stdout) };
     const reader = join(dirname(benchmarkModule), 'iree-profile');
     const { stdout } = await runTool(reader, profile.reader(path), READING_SECONDS, signal);

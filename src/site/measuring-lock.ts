@@ -38,7 +38,8 @@ export async function acquireMeasuringLock(
   makeFolder(cacheDirectory, 0o700);
   const end = performance.now() + timeoutSeconds * 1000;
   const isShared = networkOf(cacheDirectory) !== null;
-  const gpu = device?.gpu?.isSoftware === false ? shortHash(deviceKey(device)) : null;
+  // Drivers of one GPU share its UUID.
+  const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
   const cache = isShared ? NO_LOCK : await retry(() => lockFile(path), end, signal);
   if (cache === null) return null;

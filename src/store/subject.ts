@@ -1,3 +1,4 @@
+import { storedDevice } from '../backend/device.ts';
 import type { Site } from '../site/site.ts';
 import { storedForm, type Workload } from '../workload/workload.ts';
 import type { PartType } from './fields.ts';
@@ -31,6 +32,6 @@ export const subjectOf = (
   ...placeOf(site),
   workloadForm: workload,
   targetForm: { ...site.target.target, candidateFlags: site.flags },
-  deviceForm: site.device,
+  deviceForm: storedDevice(site.device),
   compilerForm: site.compiler,
 });

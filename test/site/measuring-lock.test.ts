@@ -23,10 +23,9 @@ const placeOn = (machine: string, cacheDirectory = temporaryDirectory(), device 
 });
 
 const CPU = unknownDevice('local-task');
-const gpu = (model: string, isSoftware = false): Device => ({
-  ...unknownDevice('vulkan'),
-  model,
-  gpu: { version: '1', subgroup: 32, isSoftware },
+const gpu = (uuid: string, { isSoftware = false, driver = 'vulkan' } = {}): Device => ({
+  ...unknownDevice(driver),
+  gpu: { version: '1', uuid, subgroup: 32, isSoftware },
 });
 type Place = ReturnType<typeof placeOn>;
 
@@ -112,10 +111,15 @@ describe('the measuring lock', () => {
   });
 
   test.each<[string, Device, Device, boolean]>([
-    ['of two GPUs do not wait for each other', gpu('A'), gpu('B'), true],
-    ['of one GPU wait for each other', gpu('A'), gpu('A'), false],
+    ['of two equal GPUs do not wait for each other', gpu('A'), gpu('B'), true],
+    ['of two drivers of one GPU wait for each other', gpu('A'), gpu('A', { driver: 'cuda://1' }), false],
     ['of a GPU and the CPU do not wait for each other', gpu('A'), CPU, true],
-    ['of a software driver and the CPU wait for each other', gpu('llvmpipe', true), CPU, false],
+    [
+      'of a software driver and the CPU wait for each other',
+      gpu('llvmpipe', { isSoftware: true }),
+      CPU,
+      false,
+    ],
   ])('is per device: measurements %s', async (_, one, other, isSideBySide) => {
     const folder = temporaryDirectory();
     const machine = newMachine();

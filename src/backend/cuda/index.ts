@@ -4,18 +4,24 @@ import { gpuBackend } from '../gpu/backend.ts';
 /** The number of an architecture such as `sm_89`; NaN for other names. */
 const versionOf = (architecture: string): number => Number(/^sm_(\d+)a?$/.exec(architecture)?.[1]);
 
+/** Links to the driver's library, which an update replaces. */
+const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu', '../lib64', 'wsl/lib'].map(
+  (folder) => `/usr/lib/${folder}/libcuda.so.1`,
+);
+
 export const cuda = gpuBackend(
   {
     name: 'cuda',
     drivers: ['cuda'],
     // The pipelines ignore the flag for tuning specs.
     specFlag: 'library',
+    driverFiles: () => LIBRARIES,
     // PTX runs on all later architectures.
     whyNotRunnable: ({ cpu }, { model, gpu }) =>
       Promise.resolve(
-        versionOf(cpu) <= versionOf(gpu?.version ?? '')
+        versionOf(cpu) <= versionOf(gpu?.architecture ?? '')
           ? null
-          : `code for ${cpu} does not run on ${model} (${gpu?.version ?? 'no GPU'})`,
+          : `code for ${cpu} does not run on ${model} (${gpu?.architecture ?? 'no GPU'})`,
       ),
   },
   // Prefetch stages change no instruction. Without bank padding a kernel takes 1.6 times as long (H100, IREE 3.13.0).

@@ -23,7 +23,7 @@ import { USER_KNOBS } from './user-space.ts';
 
 /** A backend with the GPU pipelines. */
 export const gpuBackend = (
-  own: Pick<Backend, 'name' | 'drivers' | 'specFlag' | 'whyNotRunnable'>,
+  own: Pick<Backend, 'name' | 'drivers' | 'driverFiles' | 'specFlag' | 'whyNotRunnable'>,
   traits: Traits,
 ): Backend => ({
   ...own,

@@ -1,6 +1,7 @@
 // GPUs from the runtime's list.
 import { askCompiler } from '../../compiler/ask.ts';
-import type { Device, DeviceQuestion } from '../device.ts';
+import { readHead } from '../../system/files.ts';
+import { driverOf, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { PROFILE } from './profile.ts';
 
@@ -34,27 +35,53 @@ export function sectionOf(text: string, driver: string): string | undefined {
     : sections[Number(index[1] ?? 0)];
 }
 
+/** The UUID in a section, without the dashes that only some drivers print. */
+export const uuidIn = (section: string): string | undefined =>
+  /^\w+:\/\/GPU-(\S+)/.exec(section)?.[1]?.replaceAll('-', '');
+
 /** The CUDA or HIP device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
 export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
   if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
   const tool = question.runModule();
   if (tool === null) return NO_TOOL;
-  const [name] = driver.split(':', 1);
-  const device = await listedDevice(tool, name!, question, (text) => readDevice(text, driver));
-  return device ?? `no ${name!} device is found: install the GPU's driver`;
+  const name = driverOf(driver);
+  const device = await listedDevice(tool, name, question, (text) =>
+    readDevice(text, driver, readHead(NVIDIA_VERSION)),
+  );
+  return device ?? `no ${name} device is found: install the GPU's driver`;
 }
 
-/** A device in the tool's output; null if missing. */
-export function readDevice(text: string, driver: string): Device | null {
+/** Linux's file with the version of NVIDIA's driver. */
+const NVIDIA_VERSION = '/proc/driver/nvidia/version';
+
+/**
+ * A device in the tool's output; null if missing.
+ * @param nvidia content of `/proc/driver/nvidia/version`; empty if missing
+ */
+export function readDevice(text: string, driver: string, nvidia = ''): Device | null {
   const section = sectionOf(text, driver);
   if (section === undefined) return null;
-  const field = (name: string) => new RegExp(`^- ${name}: (.*)$`, 'm').exec(section)?.[1]?.trim();
+  const field = (name: string) => new RegExp(`^- (?:${name}): (.*)$`, 'm').exec(section)?.[1]?.trim();
   const model = /^#\s+(\S.*)$/m.exec(section)?.[1]?.trim();
-  const architecture = field('gpu-arch-name')?.replace(/:.*/, '');
+  // For CUDA the runtime prints the capability only, such as 9.0.
+  const architecture =
+    field('gpu-arch-name')?.replace(/:.*/, '') ??
+    field('gpu-compute-capability')?.replace(/^(\d+)\.(\d)$/, 'sm_$1$2');
   const subgroup = Number(field('gpu-warp-size'));
   if (model === undefined || architecture === undefined || !Number.isInteger(subgroup)) return null;
-  const gpu = { version: architecture, subgroup, isSoftware: false };
-  return { model, driver, threads: 1, cachesKiB: [], gpu };
+  const units = Number(field('gpu-multiprocessor-count|gpu-compute-unit-count'));
+  // A compatibility package brings a compiler that is newer than the driver. The version of CUDA is the compiler's.
+  const cuda = field('driver-max-cuda-version');
+  const version =
+    cuda === undefined ? '' : `${/ (\d+(?:\.\d+)+) /.exec(nvidia)?.[1] ?? ''} CUDA ${cuda}`.trim();
+  const gpu = {
+    architecture,
+    version,
+    units: units > 0 ? units : undefined,
+    uuid: uuidIn(section),
+    subgroup,
+  };
+  return { model, driver, threads: 1, cachesKiB: [], gpu: { ...gpu, isSoftware: false } };
 }
 
 /** Dispatches in one call. A launch takes 3 to 4 us, which is much for one kernel of 10 us. */

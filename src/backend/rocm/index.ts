@@ -8,9 +8,9 @@ export const rocm = gpuBackend(
     specFlag: 'tuning-spec',
     whyNotRunnable: ({ cpu }, { model, gpu }) =>
       Promise.resolve(
-        cpu === gpu?.version
+        cpu === gpu?.architecture
           ? null
-          : `code for ${cpu} does not run on ${model} (${gpu?.version ?? 'no GPU'})`,
+          : `code for ${cpu} does not run on ${model} (${gpu?.architecture ?? 'no GPU'})`,
       ),
   },
   { hasStages: true, prefetch: [0, 2, 3], wavesPerEu: [0, 1, 2, 4], bankPadding: [0, 1] },

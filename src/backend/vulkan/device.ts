@@ -8,7 +8,7 @@ import { memoryOf } from '../../system/memory.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
 import { DEVICE_VARIABLES, isDevice, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
-import { listedDevice, NO_TOOL, sectionOf } from '../gpu/device.ts';
+import { listedDevice, NO_TOOL, sectionOf, uuidIn } from '../gpu/device.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import type { Target } from '../target.ts';
 import { PROFILE } from '../gpu/profile.ts';
@@ -68,7 +68,6 @@ const memory = memoryOf(
   DEVICES,
   (value): value is Known =>
     isObject(value) && typeof value['identity'] === 'string' && isDevice(value['device']),
-  { outlivesBuild: true },
 );
 
 /** A device in the tool's output; null if missing. */
@@ -80,7 +79,8 @@ export function readDevice(text: string, driver: string): Device | null {
   const subgroup = Number(/^subgroup: size=(\d+)/m.exec(section)?.[1]);
   if (name === '' || !Number.isInteger(subgroup)) return null;
   const isSoftware = field('type') === 'cpu';
-  const gpu = { version: `${field('driver')} ${field('driver_info')}`.trim(), subgroup, isSoftware };
+  const version = `${field('driver')} ${field('driver_info')}`.trim();
+  const gpu = { version, uuid: uuidIn(section), subgroup, isSoftware };
   return isSoftware
     ? {
         model: `${name} on ${cpuModel()}`,

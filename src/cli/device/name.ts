@@ -1,5 +1,5 @@
 // `iree-tuned device name`
-import { deviceKey } from '../../backend/device.ts';
+import { deviceKey, storedDevice } from '../../backend/device.ts';
 import { devicesLike } from '../../decision/for-device.ts';
 import type { KnownDevice } from '../../store/store.ts';
 import { isDeviceName } from '../../store/validate.ts';
@@ -26,7 +26,7 @@ export const name = new CliCommand(
         `${String(wanted)} is not a valid device name: use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit`,
       );
     const surroundings = surroundingsOf(command);
-    const form = await describeDeviceHere(surroundings);
+    const form = storedDevice(await describeDeviceHere(surroundings));
     const here = { key: deviceKey(form), form };
     const store = await openDatabase(surroundings);
     const device = text === undefined ? here : oneDevice(text, store.devices());

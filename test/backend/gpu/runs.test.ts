@@ -128,7 +128,7 @@ async function placeOf(
     ...{ runModule: () => runtimeTool('iree-run-module'), cacheDirectory, env: process.env },
   });
   if (typeof device === 'string') return device;
-  const flags = flagsFor(device.gpu!.version);
+  const flags = flagsFor(device.gpu!.architecture ?? '');
   const { targets } = await probeTargets(compiler.executable, flags, [], hostCpu(), cacheDirectory);
   const { target } = targets[0]!;
   const options = { ...backend.hardwareOf(target, device), wholeProgram: false, following: false };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cuda } from '../../../src/backend/cuda/index.ts';
 import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
-import { readDevice } from '../../../src/backend/gpu/device.ts';
 import { FEATURES } from '../../../src/backend/gpu/features.ts';
 import { illegality } from '../../../src/backend/gpu/legality.ts';
 import { isOfSchema } from '../../../src/backend/schema.ts';
@@ -60,45 +59,4 @@ test('dynamic sizes and targets without a description have an empty space', () =
     dimensions: [{ kind: 'm', size: 512, sizes: [1, 512] }],
   } as const;
   expect(cuda.familiesOf({ ...matmul(512, 512, 512), ...dynamic }, { wholeProgram: false })).toEqual([]);
-});
-
-const DEVICES = `# ===---===
-# --device=cuda://GPU-0011
-#   NVIDIA A100-SXM4-40GB
-# ===---===
-
-- gpu-compute-capability: 8.0
-- gpu-arch-name: sm_80
-- gpu-warp-size: 32
-
-# ===---===
-# --device=cuda://GPU-2233
-#   NVIDIA L4
-# ===---===
-- gpu-arch-name: sm_89
-- gpu-warp-size: 32
-`;
-
-test('a device is the first of the list, or has a number or a name', () => {
-  expect(readDevice(DEVICES, 'cuda')).toEqual({
-    ...{ model: 'NVIDIA A100-SXM4-40GB', driver: 'cuda', threads: 1, cachesKiB: [] },
-    gpu: { version: 'sm_80', subgroup: 32, isSoftware: false },
-  });
-  expect(readDevice(DEVICES, 'cuda://1')?.model).toBe('NVIDIA L4');
-  expect(readDevice(DEVICES, 'cuda://GPU-2233')?.model).toBe('NVIDIA L4');
-  expect(readDevice(DEVICES, 'cuda://2')).toBeNull();
-});
-
-const target = (backend: string, cpu: string) => ({
-  ...{ backend, triple: '', cpu, features: [], nativeVectorBytes: 0, flags: [] },
-});
-
-test('PTX runs on later GPUs, machine code on its own', async () => {
-  const none = () => Promise.resolve(null);
-  const [a100, l4] = [readDevice(DEVICES, 'cuda')!, readDevice(DEVICES, 'cuda://1')!];
-  expect(await cuda.whyNotRunnable(target('cuda', 'sm_80'), l4, none)).toBeNull();
-  expect(await cuda.whyNotRunnable(target('cuda', 'sm_89'), a100, none)).toContain('sm_80');
-  const amd = { ...a100, model: 'MI300X', gpu: { version: 'gfx942', subgroup: 64, isSoftware: false } };
-  expect(await rocm.whyNotRunnable(target('rocm', 'gfx942'), amd, none)).toBeNull();
-  expect(await rocm.whyNotRunnable(target('rocm', 'gfx950'), amd, none)).toContain('gfx942');
 });

@@ -41,9 +41,10 @@ describe('a device of the runtime', () => {
     const [gpu, newer] = [LISTED, LISTED.replaceAll('25.2.1', '25.2.2')].map((text) =>
       readDevice(text, 'vulkan://1')!,
     );
-    expect(deviceKey(gpu!)).toBe('AMD Radeon RX 7900 vulkan://1 threads=1 version=radv Mesa 25.2.1');
+    expect(deviceKey(gpu!)).toBe('AMD Radeon RX 7900 vulkan threads=1 version=radv Mesa 25.2.1');
     expect(deviceKey(newer!)).not.toBe(deviceKey(gpu!));
     expect(isDevice(gpu)).toBe(true);
+    expect(gpu!.gpu!.uuid).toBe('bb');
     expect(deviceFlags(gpu!)).toEqual(['--device=vulkan://1']);
   });
   test('runs only code for its own subgroup size', async () => {
