@@ -40,6 +40,8 @@ export interface Meter {
    * @param flops operations on numbers of one execution
    */
   repeats(device: Device, flops: number): number;
+  /** Whether dispatches of one call run one after the other, even if they are independent. */
+  readonly isInOrder: boolean;
   /** Seconds from the start of a process to its first dispatch. */
   readonly startSeconds: number;
   /** Seconds of warm-up in each process. */

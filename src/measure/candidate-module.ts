@@ -74,19 +74,21 @@ export const moduleWithFillers = (workload: OperationWork): string =>
  * Text of the whole module. `candidateAtLine` maps the lines of errors to candidates.
  * @param around text of the module that candidates are added to, in their phase of the compiler. It declares or defines the functions
  * that fill the operands; the default defines them
+ * @param executions of the work in one call of a function: see `CandidateFunction`
  */
 export function candidateModule(
   workload: OperationWork,
   candidates: readonly Candidate[],
   around: string = moduleWithFillers(workload),
+  executions = 1,
 ): string {
   const functions = candidates.flatMap(({ name, attribute, sumsIn, isGuarded }) =>
     functionNames(workload, name).flatMap((plain, form) => {
-      const own = { form, attribute, resultType: sumsIn ?? resultTypeOf(workload) };
+      const own = { form, attribute, resultType: sumsIn ?? resultTypeOf(workload), executions };
       return [
         functionText(workload, { ...own, name: plain, isGuarded: false }),
         ...(isGuarded === true
-          ? [functionText(workload, { ...own, name: guardedName(plain), isGuarded: true })]
+          ? [functionText(workload, { ...own, name: guardedName(plain), isGuarded: true, executions: 1 })]
           : []),
       ];
     }),

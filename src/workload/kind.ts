@@ -51,6 +51,8 @@ export interface CandidateFunction {
   readonly resultType: string;
   /** Whether the function writes its result between guards: see `guarded.ts`. */
   readonly isGuarded: boolean;
+  /** Executions of the work in one call; above 1 only for work with `rotates`. Each execution reads the next buffers. */
+  readonly executions: number;
 }
 
 /** Functions of any kind of work. Pure. */

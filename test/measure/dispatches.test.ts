@@ -12,38 +12,9 @@ import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
+import { STREAMED } from '../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
-
-/** Four products of a vector and a matrix in a row, each with a bias, and a padded convolution with strides. */
-const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<6x6x48xf32>) {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<256xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
-${[0, 1, 2, 3]
-  .map(
-    (
-      i,
-    ) => `  %p${i} = linalg.vecmat ins(${i === 0 ? '%x' : `%y${i - 1}`}, %w${i} : tensor<256xf32>, tensor<256x256xf32>) outs(%i : tensor<256xf32>) -> tensor<256xf32>
-  %y${i} = arith.addf %p${i}, %bias : tensor<256xf32>`,
-  )
-  .join('\n')}
-  %exp = math.exp %image : tensor<8x8x32xf32>
-  %o = tensor.empty() : tensor<4x4x48xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%o : tensor<4x4x48xf32>) -> tensor<4x4x48xf32>
-  %c = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0 * 2, d1 * 2, d3)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%exp, %filter : tensor<8x8x32xf32>, tensor<32x48xf32>) outs(%f : tensor<4x4x48xf32>) {
-  ^bb0(%in: f32, %in_0: f32, %out: f32):
-    %m = arith.mulf %in, %in_0 : f32
-    %a = arith.addf %out, %m : f32
-    linalg.yield %a : f32
-  } -> tensor<4x4x48xf32>
-  %padded = tensor.pad %c low[1, 1, 0] high[1, 1, 0] {
-  ^bb0(%i0: index, %i1: index, %i2: index):
-    tensor.yield %zero : f32
-  } : tensor<4x4x48xf32> to tensor<6x6x48xf32>
-  return %y3, %padded : tensor<256xf32>, tensor<6x6x48xf32>
-}
-`;
 
 const VECTOR: TileConfiguration = {
   version: 1,
@@ -69,7 +40,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     mkdirSync(work);
     tools = await toolchain(work);
     const [source, flow] = [join(folder, 'program.mlir'), join(folder, 'flow.mlir')];
-    writeFileSync(source, PROGRAM);
+    writeFileSync(source, STREAMED);
     const argv = [...tools.flags, '--compile-to=flow', source, '-o', flow];
     const { ok, stderr } = await runTool(tools.compiler, argv, 60, tools.signal);
     expect(ok, stderr).toBe(true);

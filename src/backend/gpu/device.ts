@@ -95,6 +95,8 @@ export const meter: Meter = {
   fillingFlags: [],
   profile: PROFILE,
   repeats: (_, flops) => (flops > LAUNCH_FLOPS ? 1 : REPEATS),
+  // The runtime puts all commands of a call into one stream.
+  isInOrder: true,
   // 0.35 s from the start of a process to its result (H100).
   startSeconds: 0.35,
   warmUpSeconds: 0.05,

@@ -45,6 +45,7 @@ export const meter: Meter = {
   isVerifiedAlone: () => false,
   fillingFlags: ['--device_allocator=debug'],
   repeats: () => 1,
+  isInOrder: false,
   startSeconds: 0.05,
   warmUpSeconds: 0,
 };

@@ -115,6 +115,7 @@ export const meter: Meter = {
   fillingFlags: [],
   profile: PROFILE,
   repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
+  isInOrder: false,
   // The driver compiles all kernels of a module first.
   startSeconds: 0.5,
   warmUpSeconds: 0.01,

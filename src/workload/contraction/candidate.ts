@@ -41,6 +41,10 @@ export const candidatePhase = ({ context }: Contraction): string | null =>
 /** Whether operands are constants of the program, so that the compiler may pack them when the program is loaded. */
 export const hasConstants = ({ constantRhs }: Contraction): boolean => constantRhs;
 
+/** Whether executions rotate through several buffers of an operand, because the program reads its weights from memory. */
+export const rotates = ({ context }: Contraction): boolean =>
+  context?.dispatch?.arguments.some(({ buffers }) => buffers > 1) ?? false;
+
 /**
  * A wider type with exact results; null if the result type is exact, or if no type is. Sums of small integers are exact in f32. The other
  * work of a dispatch has fixed types.

@@ -64,12 +64,13 @@ ${fills.join('\n')}
 const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buffer_view' : '!util.list<?>');
 
 /**
- * A function that calls the dispatch, as text after the compiler's phase `flow`. It returns the last of several results: all of
- * them depend on the root. A guarded function calls the executable of the plain function.
+ * A function that calls the dispatch, as text after the compiler's phase `flow`. Its last execution gives the result, and in the first
+ * call reads the first buffers. It returns the last of several results: all of them depend on the root. A guarded function calls the
+ * executable of the plain function.
  */
 export function dispatchFunctionText(
   dispatch: Dispatch,
-  { name, attribute, isGuarded }: CandidateFunction,
+  { name, attribute, isGuarded, executions }: CandidateFunction,
 ): string {
   const inputs = inputsOf(dispatch);
   const outputs = dispatch.arguments.slice(inputs.length);
@@ -78,30 +79,47 @@ export function dispatchFunctionText(
   const several = outputs.length > 1;
   const isPart = writesPart(dispatch);
   const rotates = inputs.some(({ buffers }) => buffers > 1);
+  const turns = Array.from({ length: executions }, (_, turn) => turn);
   const operands = inputs.map((input, i) => {
-    const type = tensorText(input);
-    const view =
-      input.buffers === 1
-        ? `    %view${i} = util.global.load @operand${i} : !hal.buffer_view`
-        : `    %list${i} = util.global.load @operand${i} : !util.list<?>
+    const imported = (to: string) =>
+      `    %operand${to} = hal.tensor.import %view${to} : !hal.buffer_view -> ${tensorText(input)}`;
+    if (input.buffers === 1)
+      return `    %view${i} = util.global.load @operand${i} : !hal.buffer_view\n${imported(`${i}`)}`;
+    const reads = turns.map((turn) => {
+      const ahead = (turn + 1 + executions * (input.buffers - 1)) % input.buffers;
+      const to = `${i}_${turn}`;
+      return `    %ahead${to} = arith.constant ${ahead} : index
+    %sum${to} = arith.addi %next, %ahead${to} : index
+    %n${to} = arith.remui %sum${to}, %count${i} : index
+    %view${to} = util.list.get %list${i}[%n${to}] : !util.list<?> -> !hal.buffer_view
+${imported(to)}`;
+    });
+    return `    %list${i} = util.global.load @operand${i} : !util.list<?>
     %count${i} = arith.constant ${input.buffers} : index
-    %n${i} = arith.remui %next, %count${i} : index
-    %view${i} = util.list.get %list${i}[%n${i}] : !util.list<?> -> !hal.buffer_view`;
-    return `${view}
-    %operand${i} = hal.tensor.import %view${i} : !hal.buffer_view -> ${type}`;
+${reads.join('\n')}`;
   });
-  const turn = `    %next = util.global.load @next : index
-    %one = arith.constant 1 : index
-    %after = arith.addi %next, %one : index
+  const begin = `    %next = util.global.load @next : index
+    %executions = arith.constant ${executions} : index
+    %after = arith.addi %next, %executions : index
     util.global.store %after, @next : index
 `;
   const target = `
     %zero = arith.constant ${isFloat(written.elementType) ? '0.0' : '0'} : ${written.elementType}
     %target = flow.tensor.splat %zero : ${result}`;
-  const names = [...inputs.map((_, i) => `%operand${i}`), ...(isPart ? ['%target'] : [])].join(', ');
   const types = [...inputs.map(tensorText), ...(isPart ? [result] : [])].join(', ');
   const plain = plainName(name);
-  const value = `%result${several ? `#${outputs.length - 1}` : ''}`;
+  const valueOf = (turn: number) => `%result${turn}${several ? `#${outputs.length - 1}` : ''}`;
+  const calls = turns.map((turn) => {
+    // Each execution writes the same part.
+    const to = turn === 0 ? '%target' : valueOf(turn - 1);
+    const read = inputs.map(({ buffers }, i) => `%operand${i}${buffers === 1 ? '' : `_${turn}`}`);
+    const names = [...read, ...(isPart ? [to] : [])].join(', ');
+    return `    %result${turn}${several ? `:${outputs.length}` : ''} = flow.dispatch @x_${plain}::@d_${plain}(${names}) : (${types}) -> ${isPart ? to : several ? `(${outputs.map(tensorText).join(', ')})` : result}`;
+  });
+  // The barriers keep executions without other uses.
+  const kept = isPart ? [] : turns.slice(0, -1).map(valueOf);
+  const barriers = kept.map((value, i) => `\n    %kept${i} = util.optimization_barrier ${value} : ${result}`);
+  const value = valueOf(executions - 1);
   const executable = `  flow.executable private @x_${name} {
     flow.executable.export public @d_${name} workgroups() -> (index, index, index) {
       %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
@@ -113,8 +131,8 @@ ${annotatedText(dispatch, attribute).replace('@dispatch(', `@d_${name}(`)}
   }
 `;
   return `${isGuarded ? '' : executable}  ${isGuarded ? guardedSignature(name) : `util.func public @${name}() -> !hal.buffer_view`} {
-${rotates ? turn : ''}${operands.join('\n')}${isPart ? target : ''}
-    %result${several ? `:${outputs.length}` : ''} = flow.dispatch @x_${plain}::@d_${plain}(${names}) : (${types}) -> ${isPart ? '%target' : several ? `(${outputs.map(tensorText).join(', ')})` : result}
+${rotates ? begin : ''}${operands.join('\n')}${isPart ? target : ''}
+${calls.join('\n')}${barriers.join('')}
 ${
   isGuarded
     ? guardedReturn(written, { value })
