@@ -9,18 +9,17 @@ export const NO_TOOL = 'iree-run-module, which lists devices, is not found (pip 
 
 /**
  * A device in the list of the runtime's tool; null if missing.
- * @param name of the driver, such as `cuda`
  * @param read reads the tool's output
  */
 export async function listedDevice(
   tool: string,
-  name: string,
+  driver: string,
   { env }: Pick<DeviceQuestion, 'env'>,
-  read: (text: string) => Device | null,
+  read: (text: string, driver: string) => Device | null,
 ): Promise<Device | null> {
-  const argv = [`--dump_devices=${name}`];
+  const argv = [`--dump_devices=${driverOf(driver)}`];
   const asked = await askCompiler(tool, argv, { env, workSeconds: 30 }).catch(() => null);
-  return asked?.code === 0 ? read(asked.stdout.toString()) : null;
+  return asked?.code === 0 ? read(asked.stdout.toString(), driver) : null;
 }
 
 /**
@@ -44,21 +43,19 @@ export async function describeDevice(driver: string, question: DeviceQuestion): 
   if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
   const tool = question.runModule();
   if (tool === null) return NO_TOOL;
-  const name = driverOf(driver);
-  const device = await listedDevice(tool, name, question, (text) =>
-    readDevice(text, driver, readHead(NVIDIA_VERSION)),
-  );
-  return device ?? `no ${name} device is found: install the GPU's driver`;
+  const device = await listedDevice(tool, driver, question, readDevice);
+  return device ?? `no ${driverOf(driver)} device is found: install the GPU's driver`;
 }
-
-/** Linux's file with the version of NVIDIA's driver. */
-const NVIDIA_VERSION = '/proc/driver/nvidia/version';
 
 /**
  * A device in the tool's output; null if missing.
- * @param nvidia content of `/proc/driver/nvidia/version`; empty if missing
+ * @param nvidia Linux's description of NVIDIA's driver; empty if missing
  */
-export function readDevice(text: string, driver: string, nvidia = ''): Device | null {
+export function readDevice(
+  text: string,
+  driver: string,
+  nvidia = readHead('/proc/driver/nvidia/version'),
+): Device | null {
   const section = sectionOf(text, driver);
   if (section === undefined) return null;
   const field = (name: string) => new RegExp(`^- (?:${name}): (.*)$`, 'm').exec(section)?.[1]?.trim();

@@ -179,12 +179,15 @@ function illegalSum({ workload: { dimensions }, roles }: Problem, c: SharedSumCo
   return held > MOST_SUMS ? 'registers would spill' : null;
 }
 
-/** Matrix instructions for a workload's types. The compiler lists `NV_WMMA` without code generation for it. */
-export const usableMmas = ({ lhs, rhs, accumulator }: OperationWork, { mma }: GpuTarget): Mma[] =>
+/** Matrix instructions for a workload's types. */
+export const mmasFor = ({ lhs, rhs, accumulator }: OperationWork, { mma }: GpuTarget): Mma[] =>
   mma.filter(
     (one) =>
       one.lhs === lhs.elementType &&
       one.rhs === rhs.elementType &&
-      one.accumulator === accumulator.elementType &&
-      !one.name.startsWith('NV_WMMA'),
+      one.accumulator === accumulator.elementType,
   );
+
+/** The same for CUDA and HIP. The compiler lists `NV_WMMA` without code generation for it. */
+export const usableMmas = (workload: OperationWork, target: GpuTarget): Mma[] =>
+  mmasFor(workload, target).filter(({ name }) => !name.startsWith('NV_WMMA'));

@@ -3,6 +3,7 @@ import type { SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
+import { mmasFor } from '../gpu/legality.ts';
 import { matmulLevel, stepsOf } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { powers } from '../gpu/tiles.ts';
@@ -27,15 +28,9 @@ export function cooperativeSpace(
   target: GpuTarget,
 ): SearchSpace<Configuration> | null {
   const product = productOf(workload);
-  const { dimensions, lhs, rhs, accumulator } = workload;
-  const mma = target.mma.find(
-    (one) =>
-      // Instructions of a subgroup. SPIR-V has no others.
-      /^(?:NV_)?WMMA/.test(one.name) &&
-      one.lhs === lhs.elementType &&
-      one.rhs === rhs.elementType &&
-      one.accumulator === accumulator.elementType,
-  );
+  const { dimensions } = workload;
+  // Instructions of a subgroup. SPIR-V has no others.
+  const mma = mmasFor(workload, target).find(({ name }) => /^(?:NV_)?WMMA/.test(name));
   if (product === null || mma === undefined) return null;
   const { row: m, column: n, depth: k } = product.roles;
   const subgroupSize = target.subgroupSizes[0]!;

@@ -53,7 +53,7 @@ export async function describeDevice(driver: string, question: DeviceQuestion): 
   const identity = JSON.stringify([driver, hostCpu(), files, variables]);
   const known = memory.recall(cacheDirectory, identity);
   if (known !== null) return known.device;
-  const device = await listedDevice(tool, 'vulkan', question, (text) => readDevice(text, driver));
+  const device = await listedDevice(tool, driver, question, readDevice);
   if (device === null) return NO_DEVICE;
   memory.remember(cacheDirectory, { identity, device });
   return device;
