@@ -5,7 +5,8 @@ import { isTunable } from '../input/operation.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { shapeModule } from '../populate/shape-module.ts';
 import type { Shape } from '../populate/shape.ts';
-import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
+import { isSwept, type SweepText } from '../populate/ranges.ts';
+import { shapesOfSweep } from '../populate/sweep.ts';
 import { keepCandidates } from '../compat/candidate-files.ts';
 import { allOf, dispatchName, gflopsOf, timedCandidates, type Measurement } from '../compat/measurement.ts';
 import { operationsOf, splitKSlices } from '../compat/operation.ts';
@@ -24,7 +25,6 @@ import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from
 import { warn } from './output.ts';
 import { search, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
-import { isSwept, optionFlag } from './sweep.ts';
 
 interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
@@ -149,7 +149,7 @@ async function withInputs(
   if ((input !== undefined) === isSwept(options))
     throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
   if (input !== undefined) return read([{ path: input, shape: null }]);
-  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, optionFlag);
+  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options });
   return withScratchFolder(cacheDirectory, 'profile', (folder) =>
     read(
       shapes.map((shape, i): Source => {

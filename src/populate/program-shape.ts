@@ -2,9 +2,8 @@
 // operation.
 import { UserError } from '../system/user-error.ts';
 import { isFloat } from '../workload/element-type.ts';
-import { parseSizeList, product } from './ranges.ts';
+import { parseSizeList, product, sizesOf, type SweepText } from './ranges.ts';
 import { parseElementTypes } from './shape.ts';
-import type { SweepText } from './sweep.ts';
 
 /** A softmax over `m` rows of `n` elements, or an attention of `m` queries over `n` keys of `k` elements; for each of a batch. */
 export interface ProgramShape {
@@ -27,44 +26,34 @@ export const PROGRAM_OPS = Object.keys(SIZES) as ProgramOp[];
 
 export const isProgramOp = (text: string): text is ProgramOp => Object.hasOwn(SIZES, text);
 
-const sizesOf = ({ batch, m, n, k }: ProgramShape) => [...batch, m, n, ...(k === null ? [] : [k])];
+const dimensionsOf = ({ batch, m, n, k }: ProgramShape) => [...batch, m, n, ...(k === null ? [] : [k])];
 
 /** A file name, such as `softmax_12x200x200_f32`. */
 export const nameOf = (shape: ProgramShape): string =>
-  `${shape.op}_${sizesOf(shape).join('x')}_${shape.elementType}`;
+  `${shape.op}_${dimensionsOf(shape).join('x')}_${shape.elementType}`;
 
 /**
  * Every combination of a sweep for one of these operations.
- * @param name gives the user's name of an option, such as `--m`
  * @throws UserError naming the option
  */
-export function programShapesOf(
-  op: ProgramOp,
-  sweep: SweepText,
-  name: (option: keyof SweepText) => string,
-): ProgramShape[] {
+export function programShapesOf(op: ProgramOp, sweep: SweepText): ProgramShape[] {
+  const taken: readonly string[] = SIZES[op];
   const sizes = (['m', 'n', 'k'] as const).map((option): readonly (number | null)[] => {
-    const text = sweep[option];
-    const isTaken = (SIZES[op] as readonly string[]).includes(option);
-    if (isTaken && text === undefined)
-      throw new UserError(
-        `a sweep of ${op} needs ${SIZES[op].map(name).join(', ')}: ${name(option)} is missing`,
-      );
-    if (!isTaken && text !== undefined) throw new UserError(`${name(option)}: ${op} has no such size`);
-    return text === undefined ? [null] : parseSizeList(text, name(option));
+    if (taken.includes(option)) return sizesOf(sweep, option, taken, `a sweep of ${op}`);
+    if (sweep[option] !== undefined) throw new UserError(`--${option}: ${op} has no such size`);
+    return [null];
   });
-  if (sweep.rhsConstant !== undefined)
-    throw new UserError(`${name('rhsConstant')}: ${op} has no right-hand side`);
+  if (sweep.rhsConstant !== undefined) throw new UserError(`--rhs-constant: ${op} has no right-hand side`);
   const batches = (sweep.batch ?? '1').split(',').flatMap((part): number[][] =>
     // Several leading dimensions, such as 1x16.
     part.includes('x')
-      ? [part.split('x').flatMap((size) => parseSizeList(size, name('batch')))]
-      : parseSizeList(part, name('batch')).map((size) => [size]),
+      ? [part.split('x').flatMap((size) => parseSizeList(size, '--batch'))]
+      : parseSizeList(part, '--batch').map((size) => [size]),
   );
   const types = (sweep.dtype ?? 'f32').split(',').map((text) => {
     const { lhs, rhs } = parseElementTypes(text);
     if (lhs !== rhs || !isFloat(lhs))
-      throw new UserError(`${name('dtype')} ${text}: ${op} takes one float type, such as f32`);
+      throw new UserError(`--dtype ${text}: ${op} takes one float type, such as f32`);
     return lhs;
   });
   const [rows, columns, depths] = sizes as [number[], number[], (number | null)[]];
@@ -81,7 +70,7 @@ export const programText = (shape: ProgramShape): string =>
 
 function softmaxText(shape: ProgramShape): string {
   const { batch, elementType } = shape;
-  const type = `tensor<${[...sizesOf(shape), elementType].join('x')}>`;
+  const type = `tensor<${[...dimensionsOf(shape), elementType].join('x')}>`;
   return `func.func @softmax(%x: ${type}) -> ${type} {
   %empty = tensor.empty() : ${type}
   %y = linalg.softmax dimension(${batch.length + 1}) ins(%x : ${type}) outs(%empty : ${type}) -> ${type}

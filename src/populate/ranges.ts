@@ -1,5 +1,45 @@
-// Sizes of a sweep: single values, lists, ranges like Python's slices, and their combinations.
+// Options of a sweep: their names, and their lists of sizes.
 import { UserError } from '../system/user-error.ts';
+
+/** The text of a sweep's options. Each is a list. */
+export interface SweepText {
+  /** `matmul`, `batch_matmul` and their transposed variants, `softmax`, `attention`. Default: `matmul`. */
+  readonly op?: string | undefined;
+  readonly m?: string | undefined;
+  readonly n?: string | undefined;
+  readonly k?: string | undefined;
+  /** Default 1. `softmax` and `attention` take several leading dimensions, such as `1x16`; `matmul` takes none. */
+  readonly batch?: string | undefined;
+  /** Default f32. */
+  readonly dtype?: string | undefined;
+  /** `yes`, `no` or `both`. Default `both`: weights of a model are constant, activations are not. */
+  readonly rhsConstant?: string | undefined;
+}
+
+const SWEPT = ['op', 'm', 'n', 'k', 'batch', 'dtype', 'rhsConstant'] as const satisfies (keyof SweepText)[];
+
+export const isSwept = (options: SweepText): boolean => SWEPT.some((name) => options[name] !== undefined);
+
+/** The flag of an option, for messages: `--rhs-constant` for `rhsConstant`. */
+export const optionFlag = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/**
+ * The sizes of an option that an operation needs.
+ * @param needed the names of all its sizes
+ * @param what the sweep, for the message
+ * @throws UserError naming the option
+ */
+export function sizesOf(
+  sweep: SweepText,
+  option: 'm' | 'n' | 'k',
+  needed: readonly string[],
+  what: string,
+): number[] {
+  const [flag, text] = [optionFlag(option), sweep[option]];
+  if (text !== undefined) return parseSizeList(text, flag);
+  throw new UserError(`${what} needs ${needed.map(optionFlag).join(', ')}: ${flag} is missing`);
+}
 
 /** A longer list is probably a typing error. */
 const MOST_SIZES = 100_000;

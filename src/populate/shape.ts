@@ -43,7 +43,7 @@ export const CONSTANTS: ReadonlyMap<string, readonly boolean[]> = new Map([
 ]);
 
 /** In MLIR's spelling. */
-export interface ElementTypes {
+interface ElementTypes {
   readonly lhs: string;
   readonly rhs: string;
   readonly acc: string;
@@ -64,9 +64,6 @@ const ACCUMULATORS: Readonly<Record<string, string>> = {
   i4: 'i32',
 };
 
-/** Element types of operands. */
-export const ELEMENT_TYPES: readonly string[] = Object.keys(ACCUMULATORS);
-
 const numberKind = (type: string) => (isFloat(type) ? 'floats' : 'integers');
 
 /**
@@ -81,7 +78,7 @@ export function elementTypesOf(given: {
   const { lhs, rhs = lhs } = given;
   for (const type of [lhs, rhs, given.acc ?? lhs])
     if (!isSimpleType(type) || !Object.hasOwn(ACCUMULATORS, type))
-      throw new UserError(`the element type ${type} is not one of ${ELEMENT_TYPES.join(', ')}`);
+      throw new UserError(`the element type ${type} is not one of ${Object.keys(ACCUMULATORS).join(', ')}`);
   const usual = [lhs, rhs].map((type) => ACCUMULATORS[type]!);
   const acc = given.acc ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
   if (new Set([lhs, rhs, acc].map(numberKind)).size > 1)

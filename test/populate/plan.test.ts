@@ -28,10 +28,7 @@ import { syntheticBench } from '../tuning/synthetic-bench.ts';
 import { because } from '../../src/system/reason.ts';
 
 /** Five by five by two. */
-const shapes = shapesOfSweep(
-  { m: '64:321:64', n: '32:161:32', k: '128,256', rhsConstant: 'no' },
-  (option) => option,
-);
+const shapes = shapesOfSweep({ m: '64:321:64', n: '32:161:32', k: '128,256', rhsConstant: 'no' });
 
 const place = { target: SUBJECT.target, device: SUBJECT.device, compiler: SUBJECT.compiler };
 

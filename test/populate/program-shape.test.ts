@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { nameOf, programText } from '../../src/populate/program-shape.ts';
-import { readSweep, type SweepText } from '../../src/populate/sweep.ts';
+import type { SweepText } from '../../src/populate/ranges.ts';
+import { readSweep as swept } from '../../src/populate/sweep.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/installed-tools.ts';
-
-const swept = (sweep: SweepText) => readSweep(sweep, (option) => `--${option}`);
 
 describe('a sweep of programs', () => {
   test('has every combination, and keeps the dimensions of a batch separate', () => {
@@ -38,7 +37,7 @@ describe('a sweep of programs', () => {
     [{ op: 'softmax', n: '8' }, 'a sweep of softmax needs --m, --n: --m is missing'],
     [{ op: 'softmax', m: '8', n: '8', k: '8' }, '--k: softmax has no such size'],
     [{ op: 'attention', m: '8', n: '8' }, '--k is missing'],
-    [{ op: 'softmax', m: '8', n: '8', rhsConstant: 'yes' }, '--rhsConstant: softmax has no right-hand side'],
+    [{ op: 'softmax', m: '8', n: '8', rhsConstant: 'yes' }, '--rhs-constant: softmax has no right-hand side'],
     [{ op: 'softmax', m: '8', n: '8', dtype: 'i8' }, '--dtype i8: softmax takes one float type'],
     [{ op: 'softmax', m: '8', n: '8', batch: '2x' }, '--batch : "" is not a size'],
     [{ op: 'pooling', m: '8', n: '8' }, '--op: "pooling" is not one of matmul'],

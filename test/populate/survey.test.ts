@@ -59,7 +59,7 @@ test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, 
   const knowledge: Knowledge = { store, surroundings, secondsEach: 60, tools: [] };
 
   const sizes = { m: '1,48', n: '1,80', k: '96', dtype: 'f32,f16' };
-  const listed = shapesOfSweep(sizes, (option) => option).map((shape) => ({ shape, where: 'sweep' }));
+  const listed = shapesOfSweep(sizes).map((shape) => ({ shape, where: 'sweep' }));
   const model = listed.map(({ shape: { m, n, k, lhs, rhsConstant } }, i) =>
     layer(`layer${i}`, [m, n, k], lhs, rhsConstant),
   );

@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { contractionOf } from '../../src/populate/shape.ts';
 import { shapeModule } from '../../src/populate/shape-module.ts';
-import { shapesOfSweep, type SweepText } from '../../src/populate/sweep.ts';
+import type { SweepText } from '../../src/populate/ranges.ts';
+import { shapesOfSweep as shapes } from '../../src/populate/sweep.ts';
 import { OPS } from '../../src/populate/shape.ts';
 import { workloadKey } from '../../src/workload/workload.ts';
-
-const shapes = (sweep: SweepText) => shapesOfSweep(sweep, (option) => `--${option}`);
 
 describe('a sweep', () => {
   test('has every combination, with both right-hand sides by default', () => {
@@ -46,7 +45,7 @@ describe('a sweep', () => {
     [{ batch: '2', m: '1', n: '1', k: '1' }, '--batch: matmul has no batch'],
     [{ dtype: 'f32,half', m: '1', n: '1', k: '1' }, '--dtype: the element type half'],
     [{ dtype: 'i8xi8', m: '1', n: '1', k: '1' }, '--dtype: i8xi8: write a type such as f16'],
-    [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhsConstant: "perhaps" is not one of'],
+    [{ rhsConstant: 'perhaps', m: '1', n: '1', k: '1' }, '--rhs-constant: "perhaps" is not one of'],
     [{ m: '1:2000', n: '1:2000', k: '1' }, 'the sweep has 7992002 shapes'],
   ])('%j is refused by the name of the option', (sweep, message) => {
     expect(() => shapes(sweep)).toThrow(message);

@@ -9,6 +9,7 @@ import { modelFiles } from '../../populate/models.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { nameOf, programText, type ProgramShape } from '../../populate/program-shape.ts';
 import { planRequest, type PopulationRequest } from '../../populate/request.ts';
+import { isSwept, optionFlag } from '../../populate/ranges.ts';
 import { parseShapeList } from '../../populate/shape-list.ts';
 import { populationSite, type PopulationSite } from '../../populate/site.ts';
 import { readSweep } from '../../populate/sweep.ts';
@@ -26,7 +27,6 @@ import {
   withTarget,
 } from '../context.ts';
 import { readSpaceFile, restrictedTo } from '../search-space.ts';
-import { isSwept, optionFlag } from '../sweep.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
@@ -101,7 +101,7 @@ interface Wanted extends Omit<PopulationRequest, 'programs'> {
 /** @throws UserError for an invalid option, or without any work */
 function wantedOf(inputs: readonly string[], options: TuneOptions): Wanted {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const sweep = isSwept(options) ? readSweep(options, optionFlag) : { shapes: [], programs: [] };
+  const sweep = isSwept(options) ? readSweep(options) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
   const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
