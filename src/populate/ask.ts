@@ -17,6 +17,7 @@ import type { ListedShape } from './shape-list.ts';
 import type { PopulationSite } from './site.ts';
 
 const UNKNOWN_WORK = 'this version does not know such work';
+const OF_PROGRAM = 'it is measured in its program: run iree-tuned tune on the model';
 
 /** The requested and the skipped work at one site. */
 export interface Questions {
@@ -150,23 +151,18 @@ export function askedOfMisses(
     const operations: InputOperation[] = [];
     for (const miss of own) {
       left.delete(miss);
+      const what = miss.workload;
       const workload = knowledge.store.subject(miss)?.workloadForm;
-      const reason =
-        workload === undefined || !isKindOfWork(workload.kind)
-          ? UNKNOWN_WORK
-          : dispatchOf(workload) === null
-            ? null
-            : 'it is measured in its program: run iree-tuned tune on the model';
-      if (reason !== null || workload === undefined || !isOperationWork(workload)) {
-        skipped.push({ what: miss.workload, site: index, source, reason: reason ?? UNKNOWN_WORK });
+      const isKnown = workload !== undefined && isKindOfWork(workload.kind);
+      if (!isKnown || dispatchOf(workload) !== null || !isOperationWork(workload)) {
+        skipped.push({ what, site: index, source, reason: isKnown ? OF_PROGRAM : UNKNOWN_WORK });
         continue;
       }
       const loops = [...Array(workloadRank(workload)).keys()];
-      const form = { workload, loops, writtenLoops: loops };
-      counts.set(miss.workload, miss.count);
+      counts.set(what, miss.count);
       operations.push({
-        ...{ place: { name: miss.workload, operation: null, location: null }, key: miss.workload },
-        ...{ workload, loops, written: form },
+        ...{ place: { name: what, operation: null, location: null }, key: what },
+        ...{ workload, loops, written: { workload, loops, writtenLoops: loops } },
       });
     }
     for (const { work, standing } of knownOf({ reading: at.reading, operations }, at, knowledge).values())

@@ -3,7 +3,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import type { MeasuringTools } from '../compiler/find.ts';
-import type { Input } from '../input/input.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads, type TuneOptions } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
@@ -34,12 +33,10 @@ export function executorHere(
   return {
     async prepare(planned) {
       const asked = planned.filter(({ shape }) => shape !== undefined);
-      const found =
-        asked.length === 0 ? [] : await surveyed(asked, sites[asked[0]!.site]!, folder, knowledge);
+      const [first] = asked;
+      const found = first === undefined ? [] : await surveyed(asked, sites[first.site]!, folder, knowledge);
       const byPlanned = new Map(asked.map((one, i) => [one, found[i]!]));
-      return planned.map(
-        (one): Prepared => byPlanned.get(one) ?? { work: one.work, isUnfinished: one.isUnfinished },
-      );
+      return planned.map((one) => byPlanned.get(one) ?? one);
     },
     tune: (works, again, index, { budgetSeconds, finishEarly, signal }) =>
       tuneWorkloads(works, store, sites[index]!.site, tools, surroundings, {
@@ -59,11 +56,8 @@ async function surveyed(
 ): Promise<Prepared[]> {
   const shapes = planned.map(({ shape }) => shape!);
   const operations = await operationsOfShapes(shapes, at, folder, knowledge);
-  const input: Pick<Input, 'reading' | 'operations'> = {
-    reading: at.reading,
-    operations: operations.filter((one) => typeof one !== 'string'),
-  };
-  const known = knownOf(input, at, knowledge);
+  const tunable = operations.filter((one) => typeof one !== 'string');
+  const known = knownOf({ reading: at.reading, operations: tunable }, at, knowledge);
   return operations.map((operation, i): Prepared => {
     if (typeof operation === 'string') return { skipped: operation };
     const { work, standing, result } = known.get(operation.key)!;

@@ -7,9 +7,7 @@ import type { Plan, Planned } from './plan.ts';
 
 /** Executes planned work: with the tools of this machine, or in tests. */
 export interface Executor {
-  /**
-   * Surveys planned work of one site. Returns an entry for each, in the same order.
-   */
+  /** Surveys planned work of one site. Returns an entry for each, in the same order. */
   prepare(planned: readonly Planned[]): Promise<readonly Prepared[]>;
   /** Tunes work of one site together. @param again keys of workloads to tune even if they have a record */
   tune(
@@ -48,13 +46,11 @@ export interface Populated {
   readonly reason: string;
 }
 
-export interface PopulateOptions {
+export interface PopulateOptions extends Pick<GroupOptions, 'finishEarly' | 'signal'> {
   /** Seconds for the whole run. Without a budget, every search runs to its end. */
   readonly budgetSeconds?: number | undefined;
   /** Workloads of each group. They are compiled in parallel and timed one at a time. */
   readonly atOnce: number;
-  readonly finishEarly: AbortSignal;
-  readonly signal: AbortSignal;
   /** Seconds of a monotonic clock. */
   readonly clock: () => number;
   /** Called for each result as soon as it is known. */
@@ -83,13 +79,17 @@ export async function populate(
   const { atOnce, finishEarly, signal, clock, onDone } = options;
   const end = clock() + (options.budgetSeconds ?? Infinity);
   const done = new Map<Planned, Populated>();
-  const note = (planned: Planned, rest: Omit<Populated, 'planned'>) => {
-    const one = { planned, ...rest };
+  const note = (
+    planned: Planned,
+    key: string,
+    known: TuningResult | null,
+    wasKnown: boolean,
+    reason = '',
+  ) => {
+    if (done.has(planned)) return;
+    const one = { planned, key, result: known, wasKnown, reason };
     done.set(planned, one);
     onDone?.(one);
-  };
-  const noteOpen = (planned: Planned, reason: string, key = planned.work.key) => {
-    note(planned, { key, result: null, wasKnown: false, reason });
   };
   const prepared = new Map<Planned, Prepared>();
   const isStopped = () => finishEarly.aborted || signal.aborted;
@@ -103,48 +103,36 @@ export async function populate(
       const found = await executor.prepare(some);
       for (const [i, one] of some.entries()) prepared.set(one, found[i]!);
     }
-    const works = new Map<string, { planned: Planned[]; work: Work; isUnfinished: boolean }>();
+    const toTune: { planned: Planned; work: Work; isUnfinished: boolean }[] = [];
     for (const planned of group) {
       const what = prepared.get(planned)!;
-      if ('skipped' in what) noteOpen(planned, what.skipped);
-      else if ('known' in what)
-        note(planned, { key: planned.work.key, result: what.known, wasKnown: true, reason: '' });
-      else {
-        const same = works.get(what.work.key);
-        if (same === undefined) works.set(what.work.key, { planned: [planned], ...what });
-        else same.planned.push(planned);
-      }
+      if ('skipped' in what) note(planned, planned.work.key, null, false, what.skipped);
+      else if ('known' in what) note(planned, planned.work.key, what.known, true);
+      else toTune.push({ planned, ...what });
     }
-    if (works.size > 0) {
-      const each = [...works.values()];
-      const budgetSeconds = Math.min(
-        MOST_SECONDS_EACH * works.size,
-        works.size * shareOf(end - clock(), open.length),
-      );
+    if (toTune.length > 0) {
+      const byKey = Map.groupBy(toTune, ({ work }) => work.key);
+      const works = [...byKey.values()].map(([first]) => first!);
+      const share = Math.min(MOST_SECONDS_EACH, shareOf(end - clock(), open.length));
       const onResult = (key: string, known: Known) => {
-        for (const one of works.get(key)!.planned)
-          if (!done.has(one))
-            note(one, { key, result: known, wasKnown: known.outcome === 'hit', reason: '' });
+        for (const { planned } of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
       };
-      const again = new Set(each.flatMap(({ work, isUnfinished }) => (isUnfinished ? [work.key] : [])));
       const outcome = await executor.tune(
-        each.map(({ work }) => work),
-        again,
+        works.map(({ work }) => work),
+        new Set(works.flatMap(({ work, isUnfinished }) => (isUnfinished ? [work.key] : []))),
         site,
-        { budgetSeconds, finishEarly, signal, onResult },
+        { budgetSeconds: works.length * share, finishEarly, signal, onResult },
       );
-      for (const { planned, work } of each) {
-        const known = outcome.results.get(work.key);
-        const reason =
-          outcome.undecided.get(work.key)?.reason ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason);
-        if (known !== undefined) onResult(work.key, known);
-        else for (const one of planned) noteOpen(one, reason, work.key);
+      for (const [key, known] of outcome.results) onResult(key, known);
+      for (const { planned, work } of toTune) {
+        const why = outcome.undecided.get(work.key)?.reason;
+        note(planned, work.key, null, false, why ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason));
       }
     }
     const handled = new Set(group);
     open = open.filter((one) => !handled.has(one));
   }
   const why = isStopped() ? INTERRUPTED : SPENT;
-  for (const planned of open) noteOpen(planned, why);
+  for (const planned of open) note(planned, planned.work.key, null, false, why);
   return plan.todo.map((planned) => done.get(planned)!);
 }

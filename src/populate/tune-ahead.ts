@@ -1,8 +1,6 @@
 // Tunes a program before its build: its forms and its whole dispatches, which exist only in the program. Then runs the program with
 // all configurations.
-import type { Decision } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
-import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import { subjectOf } from '../store/subject.ts';
 import { recordOf } from '../tuning/earlier.ts';
@@ -65,14 +63,9 @@ export async function tuneDispatches(
   });
 }
 
-/** The decisions of the next build, and the verdict of a run. */
-export interface Concluded {
-  readonly decisions: readonly Decision[];
-  readonly verdict: ProgramVerdict | null;
-}
-
 /**
- * Runs the program with all configurations that the database has now.
+ * Runs the program with all configurations that the database has now. Returns the decisions of the next build and the verdict of the
+ * run, null without a run.
  * @param whyNot the reason for workloads without a record
  * @param isOnDemand run even if the database has the verdict, without a time limit
  */
@@ -81,7 +74,7 @@ export async function concludeProgram(
   whyNot: Reason,
   isOnDemand: boolean,
   means: RunMeans,
-): Promise<Concluded> {
+) {
   const { store, surroundings } = means;
   const { settings } = surroundings;
   const lookup = lookUp(store, inspected.input, inspected.site, settings);
@@ -89,13 +82,13 @@ export async function concludeProgram(
   const ours = { command, inspected, identity };
   const now = () => {
     const memory = programMemory.recall(store, identity);
-    return { memory, decisions: inProgram(found, memory, lookup.marked, settings.inject) };
+    return { ...ours, memory, decisions: inProgram(found, memory, lookup.marked, settings.inject) };
   };
   const run = () => {
-    const { decisions, memory } = now();
-    const injection = planCompile(decisions, inspected, command, surroundings);
+    const program = now();
+    const injection = planCompile(program.decisions, inspected, command, surroundings);
     const why = settings.readonly ? because('read-only', 'the database is read-only') : null;
-    return verifiedDecisions({ ...ours, decisions, memory }, injection, why, means);
+    return verifiedDecisions(program, injection, why, means);
   };
   const verdict = isOnDemand
     ? await verifyOnDemand({ ...ours, decisions: found }, store, surroundings)
