@@ -25,7 +25,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { inspectEach, surroundingsOf, type InspectedPart } from './context.ts';
-import { because, NO_REASON } from '../system/reason.ts';
+import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
 export const explain = new CliCommand(
@@ -83,7 +83,7 @@ async function explainTarget(
   }
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
-  const why = whyNothing(injection, forms) ?? NO_REASON;
+  const why = whyNothing(injection, forms);
   const text = () => {
     const sourceAt = sourcesOf(input, inspected.input.bytes);
     const [sentence, ...dispatches] = time === null ? [] : timeLines(time);

@@ -25,7 +25,7 @@ import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { inspectInput, PassedThroughError, surroundingsOf } from './context.ts';
 import { warn } from './output.ts';
-import { because, NO_REASON, type ReasonCode } from '../system/reason.ts';
+import { because, type ReasonCode } from '../system/reason.ts';
 
 export const spec = new CliCommand(
   'spec',
@@ -95,7 +95,7 @@ async function writeForProgram(
     for (const { path, text } of specs.files) writeFileSync(path, text);
     return {
       flags: specs.flags,
-      ...(whyNothing(injection, forms) ?? NO_REASON),
+      ...whyNothing(injection, forms),
       forms,
       operations: explainOperations(text, input, decisions, null),
     };

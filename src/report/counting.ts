@@ -1,21 +1,12 @@
 // Counts compiles without delaying them: a hit appends one line to a small file. A command that shows the counts moves the
 // lines into the database first.
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import type { Store } from '../store/store.ts';
-import { COUNTERS, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
+import { COUNTERS, filesAt, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
 
@@ -106,24 +97,14 @@ function take(cacheDirectory: string): string[] {
   };
   takeOne(pathIn(cacheDirectory, COUNTERS));
   if (taken.length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, GRACE_MS);
-  for (const path of abandoned(cacheDirectory)) takeOne(path);
+  for (const path of filesAt(cacheDirectory, TAKEN_COUNTERS).filter(isAbandoned)) takeOne(path);
   return taken;
 }
 
-function abandoned(cacheDirectory: string): string[] {
-  const beginning = pathIn(cacheDirectory, TAKEN_COUNTERS);
-  try {
-    return readdirSync(cacheDirectory)
-      .map((name) => join(cacheDirectory, name))
-      .filter((path) => {
-        if (!path.startsWith(beginning)) return false;
-        // A rename changes the ctime.
-        const taken = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
-        return taken !== undefined && Date.now() - taken > ABANDONED_MS;
-      });
-  } catch {
-    return [];
-  }
+function isAbandoned(path: string): boolean {
+  // A rename changes the ctime.
+  const taken = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
+  return taken !== undefined && Date.now() - taken > ABANDONED_MS;
 }
 
 /** Sums by name. */

@@ -20,14 +20,8 @@ export interface Counted {
 }
 
 /** Counts of a compile with decisions. */
-export function countsOf({
-  decisions,
-  injection,
-  verdict,
-  landed,
-  fallback,
-  tuningSeconds,
-}: Counted): Counts {
+export function countsOf(compile: Counted): Counts {
+  const { decisions, injection, verdict, landed, fallback, tuningSeconds } = compile;
   const { counts, add } = sumsOf(decisions);
   add('seconds tuning', tuningSeconds);
   if (verdict?.injected === true && verdict.code !== null) add(`not verified: ${verdict.code}`);

@@ -8,7 +8,7 @@ import type { FunctionVerdict, ProgramVerdict } from '../program/verdict.ts';
 import type { Speedup } from '../store/store.ts';
 import type { TimeShares } from './time-shares.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import { because, type Reason, type ReasonCode } from '../system/reason.ts';
+import { because, NO_REASON, type Reason, type ReasonCode } from '../system/reason.ts';
 
 /** Version 1 had no codes. */
 export const EXPLAIN_VERSION = 2;
@@ -74,9 +74,9 @@ export interface ExplainedOperation extends Reason {
   readonly executables: readonly string[];
 }
 
-/** Why nothing is injected; null if something is, or if the program is compiled in other forms. */
-export const whyNothing = (injection: Injection, forms: ExplainedForms | null): Reason | null =>
-  injection.route === 'none' && forms?.used !== true ? because(injection.code, injection.reason) : null;
+/** Why nothing is injected; no reason if something is, or if the program is compiled in other forms. */
+export const whyNothing = (injection: Injection, forms: ExplainedForms | null) =>
+  injection.route === 'none' && forms?.used !== true ? because(injection.code, injection.reason) : NO_REASON;
 
 /** A verdict with a code for each of its reasons. */
 export const explainProgram = (verdict: ProgramVerdict): ExplainedProgram => ({

@@ -1,4 +1,5 @@
 // The page of an output: a terminal has a width and colours, a file or pipe has neither.
+import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
@@ -11,13 +12,9 @@ export interface Page {
 }
 
 /** The properties of a stream that decide about its page. */
-export interface Paper {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  getColorDepth?(env?: object): number;
-}
+type Paper = Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'getColorDepth'>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<NodeJS.ProcessEnv>;
 
 /** Width of a terminal of unknown width. */
 const USUAL_COLUMNS = 80;

@@ -47,13 +47,8 @@ export function searchInWords(progress: Omit<TuningProgress, 'secondsLeft'>): st
 
 const TIMING = 'timing the default';
 
-function partsOf({
-  workload,
-  trials,
-  flops,
-  defaultSeconds,
-  bestSeconds,
-}: Omit<TuningProgress, 'secondsLeft'>) {
+function partsOf(progress: Omit<TuningProgress, 'secondsLeft'>) {
+  const { workload, trials, flops, defaultSeconds, bestSeconds } = progress;
   const sizes = [...workload.matchAll(/=(\d+)/g)].map((match) => match[1]).join('x');
   if (trials === 0) return { sizes, best: TIMING, short: TIMING };
   const seconds = Math.min(bestSeconds, defaultSeconds);
@@ -119,14 +114,11 @@ export const runningProgram = (seconds: number): string =>
 /** Shown while the program runs in other forms. */
 export const TRYING_FORMS = 'compiling and running the program with its operations in other forms';
 
-/** The result of a run in other forms; null for no result. */
-export const formsEnding = (verdict: ProgramVerdict): string | null =>
-  endingOf('the program with its operations in other forms', verdict);
-
-/** The result of a run of the program; null for no result. */
-export const programEnding = (verdict: ProgramVerdict): string | null => endingOf('the program', verdict);
-
-function endingOf(subject: string, { functions, leftOut, injected, reason }: ProgramVerdict): string | null {
+/** The result of a run of the program, or of the program in other forms; null for no result. */
+export function verdictSentence(
+  subject: string,
+  { functions, leftOut, injected, reason }: ProgramVerdict,
+): string | null {
   const all = functions.map(({ name, timing, reason: why }) =>
     timing === null
       ? `@${name} was not timed: ${why ?? 'it has no results to compare'}`

@@ -63,16 +63,11 @@ export function statisticsOf(counts: Counts): Statistics {
     skipped: group('skipped'),
     notVerified: group('not verified'),
   };
-  const [hit, tuned, left] = ['hit', 'tuned', 'default'].map((name) => of(`operations: ${name}`)) as [
-    number,
-    number,
-    number,
-  ];
+  const operations = (outcome: string) => of(`operations: ${outcome}`);
+  const [hit, tuned, left] = [operations('hit'), operations('tuned'), operations('default')];
   const compiles = total(routes);
-  const [before, after] = [
-    of('seconds per run by default') / compiles,
-    of('seconds per run tuned') / compiles,
-  ];
+  const before = of('seconds per run by default') / compiles;
+  const after = of('seconds per run tuned') / compiles;
   return {
     compiles: {
       all: of('compiles'),
@@ -86,7 +81,7 @@ export function statisticsOf(counts: Counts): Statistics {
       tuned,
       defaultKept: of('default kept'),
       default: left,
-      skipped: of('operations: skipped'),
+      skipped: operations('skipped'),
       notApplied: of('not applied'),
     },
     hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
@@ -106,17 +101,14 @@ export interface DayStatistics {
   readonly statistics: Statistics;
 }
 
+/** Beginning of a count of one day; see `datedName`. */
+const DATED = /^\d{4}-\d\d-\d\d ./;
+
 /** Statistics by day, oldest first, without days that have no compiles. Compiles of an unknown day are left out. */
 export function historyOf(counts: Counts): DayStatistics[] {
-  const days = new Map<string, Record<string, number>>();
-  for (const [name, value] of Object.entries(counts)) {
-    const [, day, counted] = /^(\d{4}-\d\d-\d\d) (.+)$/s.exec(name) ?? [];
-    if (day === undefined) continue;
-    const own = days.get(day) ?? {};
-    own[counted!] = value;
-    days.set(day, own);
-  }
-  return [...days]
-    .map(([day, own]) => ({ day, statistics: statisticsOf(own) }))
+  const dated = Object.entries(counts).filter(([name]) => DATED.test(name));
+  return [...Map.groupBy(dated, ([name]) => name.slice(0, 10))]
+    .map(([day, own]) => ({ day, own: own.map(([name, value]) => [name.slice(11), value] as const) }))
+    .map(({ day, own }) => ({ day, statistics: statisticsOf(Object.fromEntries(own)) }))
     .sort((a, b) => (a.day < b.day ? -1 : 1));
 }

@@ -14,69 +14,42 @@ import {
   beginning,
   ending,
   INTRODUCTION,
-  formsEnding,
-  programEnding,
   progressLine,
   roundsLine,
   runningProgram,
   TRYING_FORMS,
+  verdictSentence,
 } from './sentences.ts';
 import { wrapped } from './text.ts';
 
-export interface Story {
-  /** @param count workloads to tune */
-  begin(count: number, seconds: number): void;
-  progress(progress: TuningProgress): void;
-  /** Progress of workloads that are tuned together, in the program. */
-  rounds(progress: RoundsProgress): void;
-  /** @param count workloads that were to be tuned */
-  end(count: number, outcome: TuneOutcome): void;
-  /** The program is compiled and run in other forms. */
-  tryForms(): void;
-  endForms(verdict: ProgramVerdict): void;
-  runProgram(seconds: number): void;
-  endProgram(verdict: ProgramVerdict): void;
-  /** Removes the line that is updated in place. */
-  clear(): void;
-}
-
-const SILENCE: Story = {
-  begin() {},
-  progress() {},
-  rounds() {},
-  end() {},
-  tryForms() {},
-  endForms() {},
-  runProgram() {},
-  endProgram() {},
-  clear() {},
-};
+export type Story = ReturnType<typeof storyOf>;
 
 /**
  * A story on stderr if that is a terminal.
  * @param cacheDirectory remembers that the introduction was shown; null for no introduction
  */
-export function storyOf(cacheDirectory: string | null): Story {
-  if (!isatty(2)) return SILENCE;
+export function storyOf(cacheDirectory: string | null) {
   const { isLive, show, clear: erase } = lineDisplay();
   let redraw: NodeJS.Timeout | undefined;
+  /** Removes the line that is updated in place. */
   const clear = () => {
     clearInterval(redraw);
     erase();
   };
   /** Shows a line, again each second, so that its seconds run down. */
   const countDown = (lineAfter: (seconds: number) => string) => {
+    if (!isLive) return;
     clearInterval(redraw);
     const shown = clock();
     const draw = () => {
       show(lineAfter(clock() - shown));
     };
     draw();
-    if (isLive) redraw = setInterval(draw, 1000).unref();
+    redraw = setInterval(draw, 1000).unref();
   };
   const { name } = parse(process.argv[1] ?? '');
   const say = (sentence: string | null) => {
-    if (sentence === null) return;
+    if (sentence === null || !isatty(2)) return;
     clear();
     write(`${wrapped(`${name}: ${sentence}`, columns(), '  ')}\n`);
   };
@@ -84,34 +57,38 @@ export function storyOf(cacheDirectory: string | null): Story {
   let begun = clock();
   return {
     clear,
-    begin(count, seconds) {
+    /** @param count workloads to tune */
+    begin(count: number, seconds: number) {
       begun = clock();
-      if (cacheDirectory !== null && isFirst(cacheDirectory)) say(INTRODUCTION);
+      if (cacheDirectory !== null && isatty(2) && isFirst(cacheDirectory)) say(INTRODUCTION);
       // Without a live line the terminal would stay empty for a minute.
       if (isLive) countDown((spent) => beginning(count, Math.max(0, seconds - spent)));
       else say(beginning(count, seconds));
     },
-    progress(progress) {
+    progress(progress: TuningProgress) {
       countDown((spent) => progressLine(later(progress, spent), columns() - 1));
     },
-    rounds(progress) {
+    /** Progress of workloads that are tuned together, in the program. */
+    rounds(progress: RoundsProgress) {
       countDown((spent) => roundsLine(later(progress, spent), columns() - 1));
     },
-    end(count, { results, whyNot }) {
+    /** @param count workloads that were to be tuned */
+    end(count: number, { results, whyNot }: TuneOutcome) {
       say(ending([...results.values()], count - results.size, whyNot.reason, clock() - begun));
     },
+    /** The program is compiled and run in other forms. */
     tryForms() {
       clear();
       show(TRYING_FORMS);
     },
-    endForms(verdict) {
-      say(formsEnding(verdict));
+    endForms(verdict: ProgramVerdict) {
+      say(verdictSentence('the program with its operations in other forms', verdict));
     },
-    runProgram(seconds) {
+    runProgram(seconds: number) {
       countDown((spent) => runningProgram(Math.max(0, seconds - spent)));
     },
-    endProgram(verdict) {
-      say(programEnding(verdict));
+    endProgram(verdict: ProgramVerdict) {
+      say(verdictSentence('the program', verdict));
     },
   };
 }

@@ -17,7 +17,6 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
 import { allLanded, type Ending } from './ending.ts';
 import type { PassThrough } from './inspect.ts';
-import { NO_REASON } from '../system/reason.ts';
 
 /** Seconds since the start of this process. */
 const seconds = (until = performance.now()) => until / 1000;
@@ -45,7 +44,7 @@ export function reportCompile(
     applied: fallback === null && allLanded(landed),
     ...{ forms, program: verdict && explainProgram(verdict) },
     command: [executable, ...argv],
-    ...(fallback ?? whyNothing(injection, forms) ?? NO_REASON),
+    ...(fallback ?? whyNothing(injection, forms)),
     operations: explainOperations(input, inputName(command), decisions, landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     time: timeSharesOf(decisions, programTimes, largestCache(site.device)),

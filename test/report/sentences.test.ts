@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { TILE } from '../store/samples.ts';
-import { beginning, ending, programEnding, progressLine, roundsLine } from '../../src/report/sentences.ts';
+import { beginning, ending, progressLine, roundsLine, verdictSentence } from '../../src/report/sentences.ts';
 import type { TuningProgress } from '../../src/tuning/search-job.ts';
 import { because, NO_REASON } from '../../src/system/reason.ts';
 
@@ -76,15 +76,19 @@ test('the last line of tuning says what was gained, and where to read more', () 
 
 test('a program that was run says what it came to', () => {
   const nothing = { functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON };
-  expect(programEnding(nothing)).toBeNull();
+  expect(verdictSentence('the program', nothing)).toBeNull();
   const untimed = { name: 'main', equal: true, maxError: 0, reason: 'it runs for too long', timing: null };
-  expect(programEnding({ ...nothing, functions: [untimed] })).toBe(
+  expect(verdictSentence('the program', { ...nothing, functions: [untimed] })).toBe(
     'the program: @main was not timed: it runs for too long',
   );
-  expect(programEnding({ ...nothing, ...because('no-time', 'it takes too long') })).toBe(
+  expect(verdictSentence('the program', { ...nothing, ...because('no-time', 'it takes too long') })).toBe(
     'the program: not verified: it takes too long',
   );
   expect(
-    programEnding({ ...nothing, injected: false, ...because('worse-in-program', 'it is worse with each') }),
+    verdictSentence('the program', {
+      ...nothing,
+      injected: false,
+      ...because('worse-in-program', 'it is worse with each'),
+    }),
   ).toBe('the program: compiled as it is: it is worse with each');
 });
