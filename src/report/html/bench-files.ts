@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { median } from '../../measure/statistics.ts';
 import { UserError } from '../../system/user-error.ts';
 import { VARIANTS, type KernelsData, type ModelsData } from './data.ts';
-import { short } from './pack.ts';
+import { short } from './numbers.ts';
 import { plain } from './plain.ts';
 
 const name = v.pipe(

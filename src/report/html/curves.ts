@@ -2,7 +2,7 @@
 import { isDefault } from '../../backend/configuration.ts';
 import type { Trial } from '../../store/store.ts';
 import type { SearchCurve } from './data.ts';
-import { short } from './pack.ts';
+import { short } from './numbers.ts';
 
 /**
  * The steps of one search; null if no configuration but the default was timed.

@@ -66,7 +66,7 @@ export interface Task {
   /** Index into `PageData.places`. */
   readonly place: number;
   readonly kind: 'missing' | 'incomplete';
-  readonly items: readonly TaskItem[];
+  readonly items: readonly { readonly workload: string; readonly note: string }[];
   /** Number of unlisted items. */
   readonly more: number;
   /** Command for that place; null if only the program of the items can tune them. */
@@ -75,11 +75,6 @@ export interface Task {
   readonly programCommand: string;
   /** Number of items that the first command tunes. */
   readonly covered: number;
-}
-
-export interface TaskItem {
-  readonly workload: string;
-  readonly note: string;
 }
 
 /** Results of `bench:kernels`. Rates are medians of the rounds in GFLOP/s; null if not measured. */

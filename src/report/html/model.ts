@@ -11,8 +11,8 @@ import { curveOf } from './curves.ts';
 import type { KernelsData, ModelsData, PageData, PageRecord, Place, SearchCurve } from './data.ts';
 import { driftPairs } from './drift.ts';
 import { plain } from './plain.ts';
-import { short } from './pack.ts';
-import { tasksOf, weightOfMiss, type Open } from './tasks.ts';
+import { short } from './numbers.ts';
+import { tasksOf, type Open } from './tasks.ts';
 import { counted, formatRatio } from '../../system/format.ts';
 import { meaningOf } from '../../system/reason.ts';
 
@@ -130,7 +130,8 @@ function missing({ misses, subjectOf, undecidedOf }: ReportSource, placeOf: Plac
     const tried =
       undecided === null ? '' : `; not decided in ${undecided.budgetSeconds} s: ${undecided.reason}`;
     const note = `missed by ${counted(miss.count, 'build')}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
-    const weight = weightOfMiss(miss.count, subject);
+    // The builds times the operations: an estimate of the lost time.
+    const weight = miss.count * workloadFlops(subject.workloadForm);
     return [{ kind: 'missing', subject, place: placeOf(miss), note, weight }];
   });
 }

@@ -1,4 +1,7 @@
-// Numbers as text, for the page and its script. Pure.
+// Numbers of the page and its script. Pure.
+
+/** A number with few digits, which keeps the page's data small. */
+export const short = (value: number, digits = 4): number => Number(value.toPrecision(digits));
 
 /** A gain: `1.42×`, `58.1×`, `400×`. */
 export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;

@@ -1,8 +1,8 @@
 // The text of the page: one file with all its parts. The script draws the charts and tables.
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { PageData } from './data.ts';
 import { factsOf } from './facts.ts';
-import { packed } from './pack.ts';
 import { escapeHtml } from './plain.ts';
 import { sectionsOf, type Section } from './sections.ts';
 import { tilesOf } from './tiles.ts';
@@ -19,6 +19,9 @@ const NOTICE =
   'permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, ' +
   'provided that the above copyright notice and this permission notice appear in all copies. The software is provided "as is" ' +
   'and the author disclaims all warranties with regard to this software.';
+
+/** Data as text without characters that HTML interprets: gzip in base64. */
+const packed = (data: PageData): string => gzipSync(JSON.stringify(data), { level: 9 }).toString('base64');
 
 /** The page. No text of `data` can end or begin an element, and the page's policy forbids the browser to load anything. */
 export function pageText(data: PageData, { script, style }: PageAssets): string {

@@ -1,7 +1,7 @@
 // Short names of workloads from their keys, for the page and its script. Pure.
 
 /** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
-export const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
+const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
   [...key.matchAll(/(?:^|\s)([bmnk]\d*)=(\?\([\d,]*\)|\d+)/g)].map(
     ([, letter, size]) => [letter!, size!.startsWith('?') ? '?' : size!] as const,
   );
@@ -26,16 +26,8 @@ export function shapeOf(key: string): string {
   return [`${batch.join('')}${rest.join('×')}`, ...notes].join(' ');
 }
 
-/** Kinds of shapes. The kind mostly decides how good the compiler's default is. */
-export const CLASSES = [
-  'matrix × vector',
-  'thin: 16 or fewer rows or columns',
-  'all sizes multiples of 16',
-  'other sizes',
-  'dynamic sizes',
-] as const;
-
-export function classOf(key: string): (typeof CLASSES)[number] {
+/** The kind of a shape, which mostly decides how good the compiler's default is. */
+export function classOf(key: string): string {
   const sizes = sizesOf(key);
   if (sizes.some(([, size]) => size === '?')) return 'dynamic sizes';
   const product = (kind: string) =>

@@ -1,6 +1,6 @@
 // Open tasks: misses of builds and unfinished searches, each with its command. Pure.
 import { isDevice } from '../../backend/device.ts';
-import { workloadFlops, type OperationWork } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { Subject } from '../../store/store.ts';
 import type { Task } from './data.ts';
 import { plain, shellWord } from './plain.ts';
@@ -78,7 +78,3 @@ export function flagsOf(targetForm: unknown): string[] {
     .filter((flag) => /^--?iree-[a-z0-9-]{1,100}(?:=[\w.,:+-]{0,4000})?$/.test(flag))
     .map(shellWord);
 }
-
-/** Number of builds that missed a workload times its operations: an estimate of the lost time. */
-export const weightOfMiss = (count: number, { workloadForm }: Subject): number =>
-  count * workloadFlops(workloadForm);

@@ -18,7 +18,7 @@ import { percentText } from '../numbers.ts';
 import { element } from './dom.ts';
 import { figure } from './figure.ts';
 import { GRID } from './marks.ts';
-import type { Drawing } from './page.ts';
+import type { Drawing } from './rows.ts';
 import { COLOURS } from './scales.ts';
 import { sortableTable } from './table.ts';
 

@@ -6,8 +6,7 @@ import { percentText } from '../numbers.ts';
 import { element } from './dom.ts';
 import { figure } from './figure.ts';
 import { ratioRows, rowText } from './marks.ts';
-import type { Drawing } from './page.ts';
-import type { Row } from './rows.ts';
+import type { Drawing, Row } from './rows.ts';
 import { clipped, COLOURS, ratioDomain } from './scales.ts';
 import { sortableTable } from './table.ts';
 

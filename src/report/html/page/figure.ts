@@ -34,11 +34,14 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>): Figure<
     if (current === null || width < LEAST_WIDTH) return;
     drawnAt = width;
     const plotted = current(width);
-    chart.replaceChildren(
-      plotted === null
-        ? element('p', { class: 'nothing' }, 'No record matches the filters.')
-        : drawn({ width, ...COMMON, ...plotted }),
-    );
+    if (plotted === null) {
+      chart.replaceChildren(element('p', { class: 'nothing' }, 'No record matches the filters.'));
+      return;
+    }
+    const svg = plot({ width, ...COMMON, ...plotted });
+    // Screen readers read the text and the table of the chart.
+    svg.setAttribute('aria-hidden', 'true');
+    chart.replaceChildren(svg);
   }
 
   // A closed table is not built.
@@ -76,13 +79,6 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>): Figure<
       fill();
     },
   };
-}
-
-/** Hides the parts of a drawing from screen readers: the chart has a text and a table. */
-function drawn(options: PlotOptions): Element {
-  const svg = plot(options);
-  svg.setAttribute('aria-hidden', 'true');
-  return svg;
 }
 
 /** During layout a page can be too narrow for a chart. */

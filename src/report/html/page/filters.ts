@@ -1,9 +1,8 @@
 // The form that filters the records.
 import { counted, countText } from '../../../system/format.ts';
 import { button, choice, element } from './dom.ts';
-import type { Page } from './page.ts';
 import { OUTCOMES, type Place } from '../data.ts';
-import { deviceText, filtered, NO_FILTERS, type Filters, type Row } from './rows.ts';
+import { deviceText, filtered, NO_FILTERS, type Filters, type Row, type Page } from './rows.ts';
 
 /** Delay after a key press, in milliseconds. */
 const PAUSE_MS = 120;

@@ -6,8 +6,7 @@ import { gainText } from '../numbers.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import { ratioRows, rowText } from './marks.ts';
-import type { Drawing } from './page.ts';
-import type { Row } from './rows.ts';
+import type { Drawing, Row } from './rows.ts';
 import { along, clipped, COLOURS, ratioDomain, type Range } from './scales.ts';
 
 interface Group {

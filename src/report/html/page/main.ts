@@ -8,11 +8,10 @@ import { drawDrift } from './drift.ts';
 import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
 import { drawNext } from './next.ts';
-import type { Drawing, Page } from './page.ts';
 import { drawPrograms } from './programs.ts';
 import { drawRecords } from './records.ts';
 import { drawRoofline } from './roofline.ts';
-import { rowsOf } from './rows.ts';
+import { rowsOf, type Drawing, type Page } from './rows.ts';
 import { drawSearches } from './searches.ts';
 import { drawShapes } from './shapes.ts';
 

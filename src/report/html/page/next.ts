@@ -3,8 +3,7 @@ import { counted } from '../../../system/format.ts';
 import type { Task } from '../data.ts';
 import { copyable } from './copy.ts';
 import { element, isolated } from './dom.ts';
-import type { Drawing } from './page.ts';
-import { deviceText } from './rows.ts';
+import { deviceText, type Drawing } from './rows.ts';
 import { shapeOf } from '../shape-name.ts';
 
 export const drawNext: Drawing = (host, { data }) => {

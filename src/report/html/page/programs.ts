@@ -5,7 +5,7 @@ import { formatSeconds } from '../../../system/format.ts';
 import { gainText, percentText } from '../numbers.ts';
 import { figure } from './figure.ts';
 import { axis, ratioRows, rowText } from './marks.ts';
-import type { Drawing } from './page.ts';
+import type { Drawing } from './rows.ts';
 import { COLOURS, ratioDomain } from './scales.ts';
 
 export const drawPrograms: Drawing = (host, { data }) => {

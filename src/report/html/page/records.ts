@@ -4,8 +4,7 @@ import { gainText } from '../numbers.ts';
 import { shellWord } from '../plain.ts';
 import { copyable } from './copy.ts';
 import { element, isolated } from './dom.ts';
-import type { Drawing } from './page.ts';
-import type { Row } from './rows.ts';
+import type { Drawing, Row } from './rows.ts';
 import { rateOf, rateText } from './scales.ts';
 import { sortableTable } from './table.ts';
 

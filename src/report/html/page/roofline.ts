@@ -6,8 +6,7 @@ import type { KernelsData } from '../data.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import { axis, GRID, HALO } from './marks.ts';
-import type { Drawing } from './page.ts';
-import { deviceText, type Row } from './rows.ts';
+import { deviceText, type Row, type Drawing } from './rows.ts';
 import { along, COLOURS, decadeTicks, rangeOf, rateOf, rateText, type Range } from './scales.ts';
 
 interface Point {

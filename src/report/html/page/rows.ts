@@ -1,4 +1,4 @@
-// Records with their places and short names, and the filters.
+// The input of the page's sections: records with their places and short names, and the filters.
 import type { PageData, PageRecord, Place } from '../data.ts';
 import { classOf, shapeOf, typesOf } from '../shape-name.ts';
 
@@ -10,6 +10,18 @@ export interface Row extends Omit<PageRecord, 'place' | 'written'> {
   readonly device: string;
   readonly written: Date;
 }
+
+export interface Page {
+  readonly data: PageData;
+  /** One row for each record, in the order of the records. */
+  readonly rows: readonly Row[];
+}
+
+/**
+ * Puts the elements of a section into `host`. The result shows records; the filters call it after each change. Undefined for a section
+ * without filters.
+ */
+export type Drawing = (host: HTMLElement, page: Page) => ((rows: readonly Row[]) => void) | undefined;
 
 /** Name of the device, else its key. */
 export const deviceText = ({ deviceName, device }: Place): string => deviceName ?? device;

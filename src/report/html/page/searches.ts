@@ -7,8 +7,7 @@ import { gainText } from '../numbers.ts';
 import { button, choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import { axis, GRID, HALO } from './marks.ts';
-import type { Drawing } from './page.ts';
-import type { Row } from './rows.ts';
+import type { Drawing, Row } from './rows.ts';
 import { COLOURS, ratioDomain, ratioTick, ratioTicks } from './scales.ts';
 
 interface Search {

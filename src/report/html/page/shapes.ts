@@ -3,8 +3,7 @@ import { gainText, percentText } from '../numbers.ts';
 import { VARIANTS, type KernelsData, type Variant } from '../data.ts';
 import { barsOf, type Bar, type BarGroup } from './bars.ts';
 import { figure } from './figure.ts';
-import type { Drawing } from './page.ts';
-import type { Row } from './rows.ts';
+import type { Drawing, Row } from './rows.ts';
 import { COLOURS, rateOf, rateText } from './scales.ts';
 
 const SHOWN: Readonly<Record<Variant, Pick<Bar, 'name' | 'colour' | 'isOurs'>>> = {
