@@ -74,8 +74,6 @@ function window(
   isCutRight: boolean,
 ): { readonly head: string; readonly tail: string } {
   const room = Math.max(0, columns - marked);
-  const isWhole = !isCutLeft && !isCutRight && widthOf(left) + widthOf(right) <= room;
-  if (isWhole) return { head: textOf(left), tail: textOf(right) };
   // One side gets the columns that the other does not need.
   const least = Math.floor(room * CONTEXT_SHARE);
   const leftRoom = Math.max(least, room - widthOf(right) - (isCutRight ? 1 : 0));
@@ -87,6 +85,7 @@ function window(
 }
 
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
+
 /** Text from a column on: tabs as spaces, control characters by name. */
 function shown(text: string, from: number): Cell[] {
   const cells: Cell[] = [];

@@ -1,5 +1,4 @@
 // The explain JSON: every decision of one compile, with its reason.
-import type { Location } from 'mlir-parser-ts';
 import type { Decision, Outcome } from '../decision/decision.ts';
 import { placesIn, type Compacted } from '../input/compact.ts';
 import type { Place } from '../input/operation.ts';
@@ -90,32 +89,24 @@ function codeOf({ equal, reason }: FunctionVerdict): ReasonCode | null {
   return equal ? 'not-timed' : 'results-differ';
 }
 
-/** The place in the text of the input, else the compiler's location, else the input. */
-function placeOf(
-  { operation, location }: Place,
-  locate: (offset: number) => Location,
-  inputName: string,
-): string {
-  if (operation === null) return location ?? inputName;
-  const { line, column } = locate(operation.start);
-  return `${inputName}:${line}:${column}`;
-}
-
-/** An input, to locate places in it. */
-type InputPlaces = Pick<Compacted, 'bytes' | 'cuts'>;
-
 /** One entry per operation. `landed` runs along `decisions`. */
 export function explainOperations(
-  input: InputPlaces,
+  input: Pick<Compacted, 'bytes' | 'cuts'>,
   inputName: string,
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
   const locate = placesIn(input);
+  /** The place in the text of the input, else the compiler's location, else the input. */
+  const placeOf = ({ operation, location }: Place) => {
+    if (operation === null) return location ?? inputName;
+    const { line, column } = locate(operation.start);
+    return `${inputName}:${line}:${column}`;
+  };
   return decisions.map((decision, i) => {
     const { place, tunable, target, outcome, code, reason, configuration, evidence, speedup } = decision;
     return {
-      location: placeOf(place, locate, inputName),
+      location: placeOf(place),
       operation: place.name,
       workload: tunable?.key ?? null,
       ...(target !== undefined && { target }),

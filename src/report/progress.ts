@@ -2,28 +2,21 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-export interface LineDisplay {
-  /** Whether the terminal can update a line. */
-  readonly isLive: boolean;
-  /** Replaces the line. A text that is wider than the terminal is cut. */
-  readonly show: (line: string) => void;
-  /** Removes the line. */
-  readonly clear: () => void;
-}
-
 const ERASE = '\r\u001b[2K';
 
-/** The last line of stderr. */
-export function lineDisplay(): LineDisplay {
-  if (!isatty(2) || process.env['TERM'] === 'dumb') return { isLive: false, show() {}, clear() {} };
+/** The last line of stderr. Its functions do nothing if the terminal cannot update a line. */
+export function lineDisplay() {
+  const isLive = isatty(2) && process.env['TERM'] !== 'dumb';
   return {
-    isLive: true,
-    show(line) {
-      // A full line would begin another one.
-      write(`${ERASE}${line.slice(0, columns() - 1)}`);
+    /** Whether the terminal can update a line. */
+    isLive,
+    /** Replaces the line. A text that is wider than the terminal is cut: a full line would begin another line. */
+    show: (line: string) => {
+      if (isLive) write(`${ERASE}${line.slice(0, columns() - 1)}`);
     },
-    clear() {
-      write(ERASE);
+    /** Removes the line. */
+    clear: () => {
+      if (isLive) write(ERASE);
     },
   };
 }

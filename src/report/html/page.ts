@@ -4,8 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { PageData } from './data.ts';
 import { factsOf } from './facts.ts';
 import { escapeHtml } from './plain.ts';
-import { sectionsOf, type Section } from './sections.ts';
-import { tilesOf } from './tiles.ts';
+import { sectionsOf, tilesOf, type Section } from './sections.ts';
 
 /** Script and style, as `scripts/build.mjs` bundles them. */
 export interface PageAssets {

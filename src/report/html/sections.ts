@@ -1,8 +1,44 @@
-// The sections of the page: the text of each, and commands for missing data. Pure.
-import { countText, counted, formatDuration } from '../../system/format.ts';
+// The texts of the page: the numbers at its top, its sections, and commands for missing data. Pure.
+import { countText, counted, formatDuration, formatSeconds } from '../../system/format.ts';
 import type { PageData } from './data.ts';
 import type { Facts } from './facts.ts';
 import { gainText, percentText } from './numbers.ts';
+import { shapeOf } from './shape-name.ts';
+
+interface Tile {
+  readonly value: string;
+  readonly unit?: string;
+  readonly label: string;
+}
+
+/** The numbers at the top of the page. */
+export function tilesOf({ statistics: { hitRate, compiles } }: PageData, facts: Facts): Tile[] {
+  const { geometricMean, best, seconds, records, faster, workloads, tuningSeconds } = facts;
+  const tiles: (Tile | null)[] = [
+    geometricMean === null
+      ? { value: '–', label: 'nothing is faster than the default yet' }
+      : {
+          value: gainText(geometricMean),
+          label: `geometric mean gain of ${counted(faster, 'tuned record')}`,
+        },
+    best && { value: gainText(best.ratio), label: `largest gain: ${shapeOf(best.workload)}` },
+    seconds && {
+      value: formatSeconds(seconds.tuned).replace(' ', '\u00a0'),
+      label: `to run every record once, ${formatSeconds(seconds.default)} with the compiler’s defaults`,
+    },
+    {
+      value: countText(records),
+      label: `${records === 1 ? 'record' : 'records'} of ${counted(workloads, 'workload')}, tuned in ${formatDuration(tuningSeconds)}`,
+    },
+    hitRate === null
+      ? null
+      : {
+          ...{ value: (100 * hitRate).toFixed(0), unit: '%' },
+          label: `hit rate of ${counted(compiles.all, 'compile')}`,
+        },
+  ];
+  return tiles.filter((tile) => tile !== null);
+}
 
 /** Text about the data, and missing data. */
 interface Content {

@@ -244,9 +244,9 @@ describe('drift', () => {
   });
   test('orders keys without a version, too', () => {
     expect(['unknown@b', '3.1.0@a', 'unknown@a'].sort(compareCompilers)).toEqual([
+      '3.1.0@a',
       'unknown@a',
       'unknown@b',
-      '3.1.0@a',
     ]);
   });
 });

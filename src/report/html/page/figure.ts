@@ -10,22 +10,16 @@ interface FigureOptions<T> extends TableOptions<T> {
   readonly legend?: readonly { readonly name: string; readonly colour: string }[];
 }
 
-interface Figure<T> {
-  readonly element: HTMLElement;
-  /**
-   * @param chart a chart of this width in pixels; null without data
-   * @param alternative the chart in words, for screen readers
-   */
-  draw(chart: (width: number) => PlotOptions | null, alternative: string, rows: readonly T[]): void;
-}
+/** A chart of this width in pixels; null without data. */
+type Chart = (width: number) => PlotOptions | null;
 
 /** Adds a figure to `host`. Redraws the chart when the width of the page changes. */
-export function figure<T>(host: HTMLElement, options: FigureOptions<T>): Figure<T> {
+export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
   const { title, note, legend = [] } = options;
   const chart = element('div', { class: 'chart', role: 'img' });
   const details = element('details', {}, element('summary', {}, 'These values as a table'));
   const values = sortableTable(options);
-  let current: ((width: number) => PlotOptions | null) | null = null;
+  let current: Chart | null = null;
   let drawnAt = 0;
   let waiting: readonly T[] | null = null;
 
@@ -71,7 +65,8 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>): Figure<
   host.append(whole);
   return {
     element: whole,
-    draw(next, alternative, rows) {
+    /** @param alternative the chart in words, for screen readers */
+    draw(next: Chart, alternative: string, rows: readonly T[]) {
       current = next;
       waiting = rows;
       chart.setAttribute('aria-label', alternative);

@@ -27,12 +27,7 @@ export interface TableOptions<T> {
   readonly details?: (row: T) => Node;
 }
 
-interface SortableTable<T> {
-  readonly element: HTMLElement;
-  show(rows: readonly T[]): void;
-}
-
-export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
+export function sortableTable<T>(options: TableOptions<T>) {
   const { caption, columns, perPage = 25, details } = options;
   let [sortColumn, isDescending] = options.sortedBy;
   let rows: readonly T[] = [];
@@ -135,7 +130,7 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
 
   return {
     element: element('div', { class: 'table' }, scroller, pager),
-    show(shown) {
+    show(shown: readonly T[]) {
       status.removeAttribute('role');
       rows = shown;
       page = 0;
