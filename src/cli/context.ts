@@ -118,16 +118,15 @@ export function atDevice(inspected: Inspected, store: Store | null, { settings }
   const { forDevice } = settings;
   return forDevice === undefined
     ? inspected
-    : { ...inspected, site: siteFor(inspected.site, forDevice, store ?? NO_DEVICES) };
+    : { ...inspected, site: siteFor(inspected.site, forDevice, store ?? { devices: () => [] }) };
 }
-
-const NO_DEVICES = { devices: () => [] };
 
 /** The device of the setting, else this machine's CPU; unknown if it is not found. */
 export async function describeDeviceHere(surroundings: Surroundings): Promise<Device> {
   const { device: driver = 'local-task' } = surroundings.settings;
   const backend = await loadBackendOfDriver(driver);
-  const question = questionAbout(compilerOrNull(surroundings), surroundings);
+  const compiler = resultOr(() => compilerOf(surroundings), null);
+  const question = questionAbout(compiler, surroundings);
   const found = await backend?.describeDevice(driver, question);
   return typeof found === 'object' ? found : unknownDevice(driver);
 }
@@ -135,9 +134,6 @@ export async function describeDeviceHere(surroundings: Surroundings): Promise<De
 /** @throws CompilerNotFoundError */
 export const compilerOf = ({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler =>
   findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-
-const compilerOrNull = (surroundings: Surroundings): FoundCompiler | null =>
-  resultOr(() => compilerOf(surroundings), null);
 
 /**
  * Tools that measure at a site.

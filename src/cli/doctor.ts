@@ -35,8 +35,9 @@ interface Finding {
   readonly remedy: string | null;
 }
 
-const good = (what: string, found: string): Finding => ({ what, ok: true, found, remedy: null });
-const bad = (what: string, found: string, remedy: string): Finding => ({ what, ok: false, found, remedy });
+const finding = (what: string, found: string, remedy: string | null = null): Finding => ({
+  ...{ what, ok: remedy === null, found, remedy },
+});
 
 export const doctor = new CliCommand(
   'doctor',
@@ -70,10 +71,9 @@ function linesOf({ what, ok, found, remedy }: Finding): string[] {
 }
 
 function checkNode(): Finding {
-  const version = process.versions.node;
-  return typeof process.execve === 'function'
-    ? good('node', version)
-    : bad('node', version, 'Node 22.15 or newer makes hits faster; set IREE_TUNED_NODE to one');
+  const isNew = typeof process.execve === 'function';
+  const remedy = 'Node 22.15 or newer makes hits faster; set IREE_TUNED_NODE to one';
+  return finding('node', process.versions.node, isNew ? null : remedy);
 }
 
 async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
@@ -86,49 +86,34 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
     const lines = messageOf(error)
       .replace(/^iree-compile-tuned: /, '')
       .split('\n');
-    return [bad('compiler', lines.slice(0, -1).join('\n'), lines.at(-1)!)];
+    return [finding('compiler', lines.slice(0, -1).join('\n'), lines.at(-1))];
   }
-  const description = await describeCompiler(compiler.executable, cacheDirectory);
-  const name = `${description.version}, ${compiler.executable} (by ${compiler.origin})`;
-  const findings: Finding[] = [];
-  if (description.version === 'unknown')
-    findings.push(
-      bad(
-        'compiler',
-        name,
-        'it does not answer --version as iree-compile does: set IREE_TUNED_COMPILER to an iree-compile',
-      ),
-    );
-  else findings.push(good('compiler', name));
-
+  const { version } = await describeCompiler(compiler.executable, cacheDirectory);
+  const noAnswer =
+    'it does not answer --version as iree-compile does: set IREE_TUNED_COMPILER to an iree-compile';
   const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], hostCpu(), cacheDirectory);
   const host = probe.targets[0]?.target;
-  findings.push(
+  const findings = [
+    finding(
+      'compiler',
+      `${version}, ${compiler.executable} (by ${compiler.origin})`,
+      version === 'unknown' ? noAnswer : null,
+    ),
     host === undefined
-      ? bad('target', probe.problem ?? 'none', 'this compiler has no llvm-cpu backend for this machine')
-      : good(
+      ? finding('target', probe.problem ?? 'none', 'this compiler has no llvm-cpu backend for this machine')
+      : finding(
           'target',
           `${host.cpu || 'generic'}, ${host.features.length} features, vectors of ${host.nativeVectorBytes} bytes`,
         ),
-  );
+  ];
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
     const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });
+    const run = path === undefined ? null : await askCompiler(path, ['--help'], { env }).catch(() => null);
     if (path === undefined) {
-      findings.push(
-        bad(
-          'runtime',
-          `${tool} is not found`,
-          'pip install iree-base-runtime of the same version, for tuning',
-        ),
-      );
-      continue;
-    }
-    const run = await askCompiler(path, ['--help'], { env }).catch(() => null);
-    findings.push(
-      run === null || run.code !== 0
-        ? bad('runtime', `${path} does not run`, 'install iree-base-runtime again')
-        : good('runtime', path),
-    );
+      const remedy = 'pip install iree-base-runtime of the same version, for tuning';
+      findings.push(finding('runtime', `${tool} is not found`, remedy));
+    } else if (run?.code === 0) findings.push(finding('runtime', path));
+    else findings.push(finding('runtime', `${path} does not run`, 'install iree-base-runtime again'));
   }
   return findings;
 }
@@ -148,13 +133,12 @@ function checkContent(database: string, readonly: boolean, whyReadonly: string |
     ...(keptLines > 0 ? [`${counted(keptLines, 'line')} of a later version, not read`] : []),
     ...(on === null ? [] : [`on ${on}`]),
   ].join(', ');
-  if (broken.length > 0)
-    return bad(
-      'database',
-      `${found}; invalid, and ignored: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
-      'another program has written into it: iree-tuned db export FILE writes the valid rows, and iree-tuned db import reads them into a new database',
-    );
-  return whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly);
+  if (broken.length === 0) return finding('database', found, whyReadonly);
+  return finding(
+    'database',
+    `${found}; invalid, and ignored: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
+    'another program has written into it: iree-tuned db export FILE writes the valid rows, and iree-tuned db import reads them into a new database',
+  );
 }
 
 /** The database, and this machine's device in it. */
@@ -162,7 +146,7 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const { database, forDevice, readonly } = surroundings.settings;
   const device = await describeDeviceHere(surroundings);
   const key = deviceKey(device);
-  const inClass = `class ${deviceClass(device) ?? 'unknown: the system does not describe its processor'}`;
+  const own = `${key}\nclass ${deviceClass(device) ?? 'unknown: the system does not describe its processor'}`;
   try {
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
     const devices = store.devices();
@@ -170,12 +154,12 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
     store.close();
     const name = devices.find((one) => one.key === key)?.name;
     return [
-      good('device', `${key}\n${inClass}${name ? `\nname ${name}` : ''}`),
-      ...(whyUnknown === null ? [] : [bad('for-device', forDevice!, whyUnknown)]),
+      finding('device', `${own}${name ? `\nname ${name}` : ''}`),
+      ...(whyUnknown === null ? [] : [finding('for-device', forDevice!, whyUnknown)]),
       checkContent(database, readonly, whyReadonly),
     ];
   } catch (error) {
-    return [good('device', `${key}\n${inClass}`), bad('database', database, messageOf(error))];
+    return [finding('device', own), finding('database', database, messageOf(error))];
   }
 }
 
@@ -189,21 +173,17 @@ function whyNoDevice(asked: string, device: Device, key: string, store: Store): 
   }
 }
 
-function checkCache({ cacheDirectory }: Surroundings): Finding {
+function checkCache({ cacheDirectory: path }: Surroundings): Finding {
   try {
-    makeFolder(cacheDirectory, 0o700);
-    accessSync(cacheDirectory, constants.W_OK);
+    makeFolder(path, 0o700);
+    accessSync(path, constants.W_OK);
   } catch (error) {
-    return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
+    return finding('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
   }
-  const network = networkOf(cacheDirectory);
-  return network === null
-    ? good('cache', cacheDirectory)
-    : bad(
-        'cache',
-        `${cacheDirectory}, on a network disk (${network}), which slows every build`,
-        "set IREE_TUNED_CACHE to a folder on this machine's own disk",
-      );
+  const network = networkOf(path);
+  if (network === null) return finding('cache', path);
+  const found = `${path}, on a network disk (${network}), which slows every build`;
+  return finding('cache', found, "set IREE_TUNED_CACHE to a folder on this machine's own disk");
 }
 
 /** Empty without a team. */
@@ -213,26 +193,13 @@ async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
   const shown = withoutPassword(url);
   try {
     const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));
-    if (!answer.ok)
-      return [
-        bad(
-          'team',
-          answer.failure.reason,
-          'builds continue without the team; iree-tuned team status shows details',
-        ),
-      ];
+    const remedy = 'builds continue without the team; iree-tuned team status shows details';
+    if (!answer.ok) return [finding('team', answer.failure.reason, remedy)];
   } catch (error) {
-    return [bad('team', messageOf(error), 'fix the setting "team"')];
+    return [finding('team', messageOf(error), 'fix the setting "team"')];
   }
-  const isLeftAlone =
-    breakerState(teamState(surroundings.cacheDirectory, url).breaker(), Date.now()) !== 'closed';
-  return [
-    isLeftAlone
-      ? bad(
-          'team',
-          `${shown} answers, but failed a while ago`,
-          'iree-tuned team sync lets builds ask it again at once',
-        )
-      : good('team', shown),
-  ];
+  const breaker = teamState(surroundings.cacheDirectory, url).breaker();
+  if (breakerState(breaker, Date.now()) === 'closed') return [finding('team', shown)];
+  const remedy = 'iree-tuned team sync lets builds ask it again at once';
+  return [finding('team', `${shown} answers, but failed a while ago`, remedy)];
 }

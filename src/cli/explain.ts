@@ -3,8 +3,6 @@ import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import type { Decision, Override } from '../decision/decision.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { decisionsFor } from '../wrapper/several-targets.ts';
 import { planCompile } from '../plan/route.ts';
@@ -21,7 +19,6 @@ import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { inspectEach, surroundingsOf, type InspectedPart } from './context.ts';
@@ -43,8 +40,7 @@ export const explain = new CliCommand(
 
 async function explainInput(input: string, _: unknown, cli: CliCommand): Promise<void> {
   const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
-  const each: Awaited<ReturnType<typeof explainTarget>>[] = [];
-  for (const part of parts) each.push(await explainTarget(input, part, parts.length > 1));
+  const each = await Array.fromAsync(parts, (part) => explainTarget(input, part, parts.length > 1));
   const [first] = each;
   // Operations name their target if there are several.
   const operations = each.flatMap(({ json }) => json.operations);
@@ -62,19 +58,17 @@ async function explainTarget(
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
-  const known = { command: asked, inspected: read };
+  const decided = lock?.whole
+    ? { ...lock.program, decisions: lock.whole.decisions, forms: lock.forms, times: NO_TIMES }
+    : await decideByRecords({ command: asked, inspected: read }, surroundings, {
+        ...{ inject: settings.inject, override: lock?.override },
+        whyNot: ({ whyNotHere }) =>
+          whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
+      });
+  const { command, inspected, forms, times } = decided;
   const { backend } = read.site.target.target;
-  const own = (decisions: readonly Decision[]) =>
-    isOneOfSeveral ? decisionsFor(backend, decisions) : decisions;
-  const { command, inspected, decisions, injection, forms, times } = lock?.whole
-    ? {
-        ...lock.whole,
-        ...lock.program,
-        decisions: own(lock.whole.decisions),
-        forms: lock.forms,
-        times: NO_TIMES,
-      }
-    : await decideByDatabase(known, lock?.override, own, surroundings);
+  const decisions = isOneOfSeveral ? decisionsFor(backend, decided.decisions) : decided.decisions;
+  const injection = lock?.whole?.injection ?? planCompile(decisions, inspected, command, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
@@ -100,23 +94,6 @@ async function explainTarget(
     json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, operations },
     text,
   };
-}
-
-/** Decisions by the database. @param own the part of the decisions that a build can use */
-async function decideByDatabase(
-  program: FormedProgram,
-  override: Override | undefined,
-  own: (decisions: readonly Decision[]) => readonly Decision[],
-  surroundings: Surroundings,
-) {
-  const decided = await decideByRecords(program, surroundings, {
-    ...{ inject: surroundings.settings.inject, override },
-    whyNot: ({ whyNotHere }) =>
-      whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
-  });
-  const { inspected, command } = decided;
-  const decisions = own(decided.decisions);
-  return { ...decided, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;

@@ -11,11 +11,6 @@ const NAME = 'iree-tuned:';
 export const sentences = (...texts: readonly string[]): string =>
   wrapped(printableLines(texts.join('\n')), page.columns);
 
-/** Prints sentences on stdout. */
-export function say(text: string): void {
-  console.log(sentences(text));
-}
-
 /** Prints a message on stderr. */
 export function warn(message: string): void {
   const stderr = pageOn(process.stderr, process.env);

@@ -65,23 +65,20 @@ async function profileInput(input: string | undefined, options: Options, command
   const patterns = patternsOf(options.dispatches ?? 'all');
   const surroundings = surroundingsOf(command);
   const store = await openDatabase(surroundings);
-  const {
-    measured,
-    works: all,
-    open,
-  } = await withInputs(input, options, surroundings, (sources) =>
-    readInputs(sources, command.flags, store, surroundings),
+  // A restricted search tunes only the workloads without a record.
+  const isRestricted = options.searchSpace !== undefined;
+  const asked = await withInputs(input, options, surroundings, (sources) =>
+    readInputs(sources, command.flags, isRestricted, store, surroundings),
   );
+  const { measured, works: all, open } = asked;
   const { site } = measured;
   const slices = splitKSlices(measured.command.expanded);
   const names = operationsOf(all, slices);
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));
 
   const again = new Set(options.again === true ? works.map(({ key }) => key) : []);
-  // A restricted search tunes only the workloads without a record.
-  const isOpen = options.searchSpace === undefined ? open.all : open.missing;
   const wanted = restricted(
-    works.filter(({ key }) => isOpen.has(key) || again.has(key)),
+    works.filter(({ key }) => open.has(key) || again.has(key)),
     site,
     options.searchSpace,
   );
@@ -129,8 +126,8 @@ const tagsOf = (text = ''): Tags =>
 interface Asked {
   readonly measured: Measured;
   readonly works: readonly Work[];
-  /** Keys of workloads without a record; `all` adds those whose search had a smaller space. */
-  readonly open: { readonly missing: ReadonlySet<string>; readonly all: ReadonlySet<string> };
+  /** Keys of workloads without a record, and of those whose search had a smaller space unless the search is restricted. */
+  readonly open: ReadonlySet<string>;
 }
 
 /** A program; `shape` is null for a program of the user. */
@@ -164,11 +161,12 @@ async function withInputs(
 async function readInputs(
   sources: readonly Source[],
   flags: readonly string[],
+  isRestricted: boolean,
   store: Store,
   surroundings: Surroundings,
 ): Promise<Asked> {
   const works = new Map<string, Work>();
-  const [missing, all] = [new Set<string>(), new Set<string>()];
+  const open = new Set<string>();
   let measured: Measured | null = null;
   for (const { path, shape } of sources) {
     const read = await inspectInput(path, flags, surroundings);
@@ -184,14 +182,13 @@ async function readInputs(
             operations: inspected.input.operations.map((one) => (isTunable(one) ? alone(one, shape) : one)),
           };
     const { misses, narrow } = lookUp(store, input, site, surroundings.settings);
-    for (const { key } of misses) missing.add(key);
-    for (const { key } of [...misses, ...narrow]) all.add(key);
+    for (const { key } of isRestricted ? misses : [...misses, ...narrow]) open.add(key);
     for (const work of workloadsOf(input, site, surroundings.settings))
       if (!works.has(work.key)) works.set(work.key, work);
     const waitedSeconds: number = input.waitedSeconds + (measured?.waitedSeconds ?? 0);
     measured = { command: read.command, site, waitedSeconds };
   }
-  return { measured: measured!, works: [...works.values()], open: { missing, all } };
+  return { measured: measured!, works: [...works.values()], open };
 }
 
 /** A measurement as JSON. */

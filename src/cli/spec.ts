@@ -1,31 +1,22 @@
 // `iree-tuned spec`
 import { writeFileSync } from 'node:fs';
-import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
-import { dispatchRules, type DispatchRules } from '../inject/dispatch-rules.ts';
-import { planInjection, type DispatchEntry, type Injection, type InjectionOptions } from '../inject/plan.ts';
+import { dispatchRules } from '../inject/dispatch-rules.ts';
+import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/spec-flags.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { untunedCompile } from '../plan/injected-command.ts';
-import type { Inspected } from '../plan/inspected.ts';
 import { injectionOptions } from '../plan/route.ts';
-import {
-  explainOperations,
-  whyNothing,
-  type ExplainedForms,
-  type ExplainedOperation,
-} from '../report/explain.ts';
-import type { Input } from '../input/input.ts';
+import { explainOperations, whyNothing } from '../report/explain.ts';
 import type { InjectRoute } from '../settings/settings.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { inspectInput, PassedThroughError, surroundingsOf } from './context.ts';
 import { warn } from './output.ts';
-import { because, type ReasonCode } from '../system/reason.ts';
+import { because } from '../system/reason.ts';
 
 export const spec = new CliCommand(
   'spec',
@@ -71,82 +62,51 @@ async function writeSpec(
   else for (const file of [{ path: output, text }, ...others]) writeFileSync(file.path, file.text);
 }
 
-/** The result for a program that calls the compiler. */
-interface ForProgram {
-  /** Flags before the program's own; empty without configurations or without `-o`. */
-  readonly flags: readonly string[];
-  /** Why there are no configurations; null otherwise. */
-  readonly reason: string | null;
-  readonly code: ReasonCode | null;
-  readonly forms: ExplainedForms | null;
-  readonly operations: readonly ExplainedOperation[];
-}
-
-/** Writes all specs. Data tiling needs long flags, so it is for programs only. */
-async function writeForProgram(
-  input: string,
-  output: string | undefined,
-  command: CliCommand,
-): Promise<ForProgram> {
+/**
+ * Writes all specs, for a program that calls the compiler. Data tiling needs long flags, so only programs get it. `flags` come before the
+ * program's own; empty without configurations or without `-o`. `reason` says why there are no configurations; null otherwise.
+ */
+async function writeForProgram(input: string, output: string | undefined, command: CliCommand) {
   try {
     const { decisions, planned, text, choices, forms } = await decide(input, 'auto', command);
     const injection = planSpecs(decisions, planned);
     const specs = output === undefined ? { files: [], flags: [] } : specsOf(injection, choices, output);
     for (const { path, text } of specs.files) writeFileSync(path, text);
-    return {
-      flags: specs.flags,
-      ...whyNothing(injection, forms),
-      forms,
-      operations: explainOperations(text, input, decisions, null),
-    };
+    const operations = explainOperations(text, input, decisions, null);
+    return { flags: specs.flags, ...whyNothing(injection, forms), forms, operations };
   } catch (error) {
     if (!(error instanceof PassedThroughError)) throw error;
     return { flags: [], ...error.why, forms: null, operations: [] };
   }
 }
 
-interface DecidedByRecords {
-  readonly decisions: readonly Decision[];
-  readonly planned: InjectionOptions;
-  /** Dispatches whose configurations no spec can carry, by the names of their executables. */
-  readonly left: readonly string[];
-  readonly text: Input;
-  /** Forms of its operations; empty where all are as written. */
-  readonly choices: readonly FormChoice[];
-  readonly forms: ExplainedForms | null;
-}
-
-/** Decides for an input by its records, without tuning. */
-async function decide(input: string, inject: InjectRoute, cli: CliCommand): Promise<DecidedByRecords> {
+/**
+ * Decides for an input by its records, without tuning. `left` names the executables whose configurations no spec can carry. `choices` are
+ * the forms of operations; empty where all are as written.
+ */
+async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
   const surroundings = surroundingsOf(cli, { budget: '0' });
   const program = await inspectInput(input, cli.flags, surroundings);
   const { command, inspected, decisions, choices, forms } = await decideByRecords(program, surroundings, {
     inject,
     whyNot: () => because('no-record', 'no record: run iree-tuned tune first'),
   });
-  const options = injectionOptions(inspected.input, inspected.site, 'spec');
-  const { dispatches = [] } = planInjection(decisions, options);
-  const { rules, left } = await rulesFor(dispatches, command, inspected, surroundings);
-  return {
-    decisions,
-    planned: { ...options, dispatchRules: rules },
-    left: left.map(({ executables }) => executables.join(', ')),
-    ...{ text: inspected.input, choices, forms },
-  };
-}
-
-/** Rules for dispatches that a build substitutes. */
-function rulesFor(
-  dispatches: readonly DispatchEntry[],
-  command: Command,
-  inspected: Inspected,
-  { env, cacheDirectory }: Surroundings,
-): Promise<DispatchRules> | DispatchRules {
-  if (dispatches.length === 0) return { rules: [], left: [] };
+  const planned = injectionOptions(inspected.input, inspected.site, 'spec');
+  const common = { decisions, text: inspected.input, choices, forms };
+  // A build substitutes these dispatches.
+  const { dispatches = [] } = planInjection(decisions, planned);
+  if (dispatches.length === 0) return { ...common, planned, left: [] };
+  const { env, cacheDirectory } = surroundings;
   const { argv, stdin } = untunedCompile(command, inspected);
-  const { release } = inspected.site.compiler;
   const options = { env, stdin, cacheDirectory };
-  return dispatchRules(command.compiler.executable, argv, dispatches, release, options);
+  const { release } = inspected.site.compiler;
+  const { rules, left } = await dispatchRules(
+    ...([command.compiler.executable, argv, dispatches, release, options] as const),
+  );
+  return {
+    ...{ ...common, planned: { ...planned, dispatchRules: rules } },
+    left: left.map(({ executables }) => executables.join(', ')),
+  };
 }
 
 /** The injection by specs for all configurations; if there is none, the part that a tuning spec can carry. */
@@ -155,15 +115,8 @@ function planSpecs(decisions: readonly Decision[], options: InjectionOptions): I
   return 'text' in all ? all : planInjection(decisions, options);
 }
 
-interface Specs {
-  /** The first file is at the given path. */
-  readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** Flags that load the specs. */
-  readonly flags: readonly string[];
-}
-
-/** The specs of a program; none without configurations. */
-function specsOf(injection: Injection, choices: readonly FormChoice[], path: string): Specs {
+/** The files of a program's specs, the first at `path`, and the flags that load them; none without configurations. */
+function specsOf(injection: Injection, choices: readonly FormChoice[], path: string) {
   const files: { path: string; text: string }[] = [];
   const write = (text: string) => {
     const file = files.length === 0 ? path : `${path}.${files.length + 1}.mlir`;

@@ -8,7 +8,7 @@ import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts'
 import { printable, wrapped } from '../report/text.ts';
 import { meaningOf } from '../system/reason.ts';
 import { CliCommand, wholeNumber } from './command.ts';
-import { isThere, openDatabase, openToRead, requireDatabase, surroundingsOf } from './context.ts';
+import { isThere, openDatabase, openIfThere, requireDatabase, surroundingsOf } from './context.ts';
 import { page, sentences } from './output.ts';
 
 interface Options {
@@ -49,12 +49,7 @@ export const stats = new CliCommand(
 
 async function showTotals(surroundings: Surroundings, isZeroed: boolean, command: CliCommand): Promise<void> {
   const hasDatabase = isThere(surroundings);
-  const pending = () => pendingCounts(surroundings.cacheDirectory);
-  const counts = isZeroed
-    ? await zeroed(surroundings)
-    : hasDatabase
-      ? sumOf([await storedCounts(surroundings), pending()])
-      : pending();
+  const counts = isZeroed ? await zeroed(surroundings) : await allCounts(surroundings);
   const statistics = statisticsOf(counts);
   const nowhere = hasDatabase ? '' : `, and there is no tuning database ${surroundings.settings.database}`;
   command.print(statistics, () =>
@@ -64,11 +59,11 @@ async function showTotals(surroundings: Surroundings, isZeroed: boolean, command
   );
 }
 
-async function storedCounts(surroundings: Surroundings): Promise<Counts> {
-  const store = await openToRead(surroundings);
-  const stored = store.counters();
-  store.close();
-  return stored;
+async function allCounts(surroundings: Surroundings): Promise<Counts> {
+  const store = await openIfThere(surroundings);
+  const stored = store?.counters() ?? {};
+  store?.close();
+  return sumOf([stored, pendingCounts(surroundings.cacheDirectory)]);
 }
 
 /** Resets all counts. Returns the totals of before. */

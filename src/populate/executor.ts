@@ -81,11 +81,10 @@ async function operationsOfShapes(
   rmSync(path, { force: true });
   const isSurveyed = typeof program !== 'string' && program.inspected.input.surveyed;
   // If the compiler rejects one shape, the others are surveyed one by one.
-  if (!isSurveyed && shapes.length > 1) {
-    const each = [];
-    for (const shape of shapes) each.push(...(await operationsOfShapes([shape], at, folder, knowledge)));
-    return each;
-  }
+  if (!isSurveyed && shapes.length > 1)
+    return (
+      await Array.fromAsync(shapes, (shape) => operationsOfShapes([shape], at, folder, knowledge))
+    ).flat();
   if (typeof program === 'string') return shapes.map(() => program);
   if (!isSurveyed) return shapes.map(() => REASONS['not-compiled']);
   const byStart = new Map<number, InputOperation>();

@@ -27,25 +27,23 @@ export interface Programs {
   readonly knowledge: Knowledge;
 }
 
-export interface ProgramsOptions {
-  /** For all programs. */
-  readonly budgetSeconds: number;
-  /** Limit for each program. */
-  readonly secondsEach: number;
-  /** Called before each program. */
-  readonly onBegin: (program: ProgramToTune, number: number) => void;
-}
+/** Tuning budget of one program, in seconds. */
+export const PROGRAM_SECONDS = 60;
 
-/** Tunes programs in order until the budget is spent. */
+/**
+ * Tunes programs in order until the budget is spent.
+ * @param onBegin called before each program
+ */
 export async function tunePrograms(
   todo: readonly ProgramToTune[],
   programs: Programs,
-  { budgetSeconds, secondsEach, onBegin }: ProgramsOptions,
+  budgetSeconds: number,
+  onBegin: (program: ProgramToTune, number: number) => void,
 ): Promise<PopulatedProgram[]> {
   const end = performance.now() + 1000 * budgetSeconds;
   const done: PopulatedProgram[] = [];
   for (const [i, program] of todo.entries()) {
-    const seconds = Math.min(secondsEach, (end - performance.now()) / 1000);
+    const seconds = Math.min(PROGRAM_SECONDS, (end - performance.now()) / 1000);
     if (!mayRun(seconds)) break;
     onBegin(program, i + 1);
     const { source, site } = program;
@@ -68,18 +66,20 @@ export interface ConcludedProgram extends Pick<ProgramToTune, 'source' | 'site'>
 
 /**
  * Runs each program with all configurations, at each site, unless the database has the verdict.
+ * @param secondsLeft of the budget
  * @param isOnDemand run even if the verdict is known, without a time limit
  */
 export async function concludePrograms(
   programs: Programs,
-  secondsEach: number,
+  secondsLeft: number,
   isOnDemand: boolean,
 ): Promise<ConcludedProgram[]> {
   const found: ConcludedProgram[] = [];
+  const seconds = Math.min(PROGRAM_SECONDS, secondsLeft);
   for (const [site, at] of programs.sites.entries()) {
     if (at.site.whyNotHere !== null) continue;
     for (const file of programs.files)
-      await withProgram(file, site, programs, secondsEach, async (open, means) => {
+      await withProgram(file, site, programs, seconds, async (open, means) => {
         const { verdict } = await concludeProgram(open, because('no-record'), isOnDemand, means);
         if (verdict !== null) found.push({ source: file.source, site, verdict });
       });

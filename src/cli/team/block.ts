@@ -1,14 +1,10 @@
 // `iree-tuned team block` and `iree-tuned team unblock`
+import type { RevocationLine } from '../../store/exchange/lines.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { surroundingsOf } from '../context.ts';
 import { sentences } from '../output.ts';
 import { COMMAND_LIMIT_MS, withConnection } from './server.ts';
-
-interface Revocation {
-  readonly scope: 'record' | 'tool' | 'origin';
-  readonly value: string;
-}
 
 interface Blocked {
   /** Removed claims. */
@@ -16,7 +12,7 @@ interface Blocked {
   /** Origins that no other login has named. */
   readonly origins: readonly string[];
   /** Withdrawn revocations. */
-  readonly revocations: readonly Revocation[];
+  readonly revocations: readonly Pick<RevocationLine, 'scope' | 'value'>[];
 }
 
 export const block = new CliCommand(
@@ -36,7 +32,7 @@ export const block = new CliCommand(
            SELECT FROM iree_tuned.origin AS o WHERE o.login <> $1 AND (o.person, o.machine) = (own.person, own.machine))
          ORDER BY origin`,
       );
-      const revocations = await ask<Revocation>(
+      const revocations = await ask<Blocked['revocations'][number]>(
         'SELECT scope, value FROM iree_tuned.revocation WHERE login = $1 ORDER BY scope, value',
       );
       const [row] = await ask<{ removed: string }>('SELECT iree_tuned.distrust($1) AS removed');
@@ -75,11 +71,8 @@ export const unblock = new CliCommand('unblock', 'accept claims of a blocked log
   .examples(['iree-tuned team unblock bob', 'the next sync of bob pushes its claims'])
   .action(async (login: string, _, command: CliCommand) => {
     await withConnection(surroundingsOf(command), async (connection, { shown }) => {
-      const [row] = await connection.query(
-        'SELECT iree_tuned.trust($1) AS trusted',
-        [login],
-        COMMAND_LIMIT_MS,
-      );
+      const text = 'SELECT iree_tuned.trust($1) AS trusted';
+      const [row] = await connection.query(text, [login], COMMAND_LIMIT_MS);
       if (!(row as { trusted: boolean }).trusted) throw new UserError(`${login} is not blocked by ${shown}`);
       command.print({ server: shown, login }, () =>
         sentences(`${login} is unblocked; its next sync pushes its claims again.`),

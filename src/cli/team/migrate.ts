@@ -1,4 +1,5 @@
 // `iree-tuned team migrate`
+import { queueDatabase } from '../../fleet/database.ts';
 import { migrateTeam } from '../../team/migrate.ts';
 import { passwordFor } from '../../team/password-file.ts';
 import { CliCommand } from '../command.ts';
@@ -11,7 +12,6 @@ export const migrate = new CliCommand('migrate', 'create or update the tables an
   .examples(['iree-tuned team migrate', 'prints the schema version before and after'])
   .action(async (_, command: CliCommand) => {
     const { installQueue } = await import('../../fleet/install.ts');
-    const { queueDatabase } = await import('../../fleet/database.ts');
     const surroundings = surroundingsOf(command);
     await withConnection(surroundings, async (connection, address) => {
       const { shown } = address;

@@ -1,15 +1,12 @@
 // Shows the workers, the queue and the failed jobs of the team.
-import { queueDatabase } from '../../fleet/database.ts';
 import { HEARTBEAT_SECONDS } from '../../fleet/boss.ts';
 import { deadJobs, queueStates, retryDead, type DeadJob, type QueueState } from '../../fleet/overview.ts';
 import { table } from '../../report/table.ts';
 import { formatDuration } from '../../system/format.ts';
-import { readAddress } from '../../team/address.ts';
-import { passwordFor } from '../../team/password-file.ts';
 import type { FleetState, KnownWorker } from '../../team/team.ts';
 import type { CliCommand } from '../command.ts';
 import { surroundingsOf } from '../context.ts';
-import { COMMAND_LIMIT_MS, teamUrl, valueOf, withTeam } from './server.ts';
+import { COMMAND_LIMIT_MS, valueOf, withQueue, withTeam } from './server.ts';
 
 /** Whether a worker misses heartbeats: it is gone, or cannot reach the server. */
 const isSilent = ({ seen }: KnownWorker): boolean => seen > 2 * HEARTBEAT_SECONDS;
@@ -20,9 +17,7 @@ export async function showQueue(
   command: CliCommand,
 ): Promise<void> {
   const surroundings = surroundingsOf(command);
-  const address = readAddress(teamUrl(surroundings));
-  const database = queueDatabase(address, passwordFor(address, surroundings.env));
-  try {
+  await withQueue(surroundings, async (database) => {
     if (retry !== undefined) {
       const retried = await retryDead(database, retry === true ? undefined : retry);
       command.print({ retried }, () => `Retried jobs: ${retried.length}.`);
@@ -33,9 +28,7 @@ export async function showQueue(
     const dead = await deadJobs(database);
     const workers = state.workers.map((worker) => ({ ...worker, silent: isSilent(worker) }));
     command.print({ ...state, workers, queues, dead }, () => described(state, queues, dead));
-  } finally {
-    database.close();
-  }
+  });
 }
 
 function described(

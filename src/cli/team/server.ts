@@ -1,4 +1,5 @@
 // The team's server, as commands ask it.
+import { queueDatabase, type QueueDatabase } from '../../fleet/database.ts';
 import { PROJECT_FILE } from '../../settings/files.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { readAddress, type Address } from '../../team/address.ts';
@@ -51,6 +52,20 @@ export async function withTeam<T>(
 export function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new UserError(answer.failure.reason);
+}
+
+/** Opens the database of the team's queue for an action. */
+export async function withQueue<T>(
+  surroundings: Surroundings,
+  action: (database: QueueDatabase) => Promise<T>,
+): Promise<T> {
+  const address = readAddress(teamUrl(surroundings));
+  const database = queueDatabase(address, passwordFor(address, surroundings.env));
+  try {
+    return await action(database);
+  } finally {
+    database.close();
+  }
 }
 
 /** A connection for statements beyond the server's functions. */

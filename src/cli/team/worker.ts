@@ -1,5 +1,4 @@
 // Tunes the wanted workloads of the team on this machine.
-import { queueDatabase } from '../../fleet/database.ts';
 import { placeOfWorker } from '../../fleet/job.ts';
 import { machineLock } from '../../fleet/machine.ts';
 import { openQueue } from '../../fleet/queue.ts';
@@ -7,8 +6,6 @@ import { jobsAt } from '../../fleet/tune-job.ts';
 import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
 import { machineVariable } from '../../site/machine-lock.ts';
 import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
-import { readAddress } from '../../team/address.ts';
-import { passwordFor } from '../../team/password-file.ts';
 import type { CliCommand } from '../command.ts';
 import {
   measuringToolsAt,
@@ -19,7 +16,7 @@ import {
   UsageError,
   withTarget,
 } from '../context.ts';
-import { requireOwnDatabase, teamUrl, withTeam } from './server.ts';
+import { requireOwnDatabase, withQueue, withTeam } from './server.ts';
 
 /** Time to hand the running job back to the server, in seconds. */
 const HAND_BACK_SECONDS = 15;
@@ -42,42 +39,40 @@ export async function work(
   requireOwnDatabase(surroundings);
   if (settings.budgetSeconds === 0)
     throw new UsageError('a worker needs time to tune: set --budget to the time of each workload');
-  const address = readAddress(teamUrl(surroundings));
-  const at = await siteOf(withTarget(cli.flags), surroundings);
-  const { site } = at;
-  const tools = measuringToolsAt(at, surroundings);
-  const place = placeOfWorker(site);
   const say = (message: string) => {
     const time = new Date().toISOString();
     console.log(json ? JSON.stringify({ at: time, message }) : `${time} ${message}`);
   };
-  const { signals, unlisten } = endingSignals(drain, say);
-  const store = await openDatabase(surroundings);
-  const local = openWholeDatabase(surroundings);
-  const database = queueDatabase(address, passwordFor(address, env));
-  try {
-    await withTeam(surroundings, async (team) => {
-      const queue = await openQueue(database, place);
-      say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
-      const { finished } = await runWorker({
-        ...{ place, device: site.deviceKey, team, queue, store, local, signals, say },
-        machine: machineLock(database, env[machineVariable]),
-        doJob: jobsAt(store, site, tools, surroundings),
-        isBusy: async () => {
-          const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
-          lock?.release();
-          return lock === null;
-        },
-        untilIdle,
-      });
-      say(`ends, ${finished} done`);
-    });
-  } finally {
-    unlisten();
-    database.close();
-    local.close();
-    store.close();
-  }
+  await withQueue(surroundings, (database) =>
+    withTeam(surroundings, async (team) => {
+      const at = await siteOf(withTarget(cli.flags), surroundings);
+      const { site } = at;
+      const tools = measuringToolsAt(at, surroundings);
+      const place = placeOfWorker(site);
+      const { signals, unlisten } = endingSignals(drain, say);
+      const store = await openDatabase(surroundings);
+      const local = openWholeDatabase(surroundings);
+      try {
+        const queue = await openQueue(database, place);
+        say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
+        const { finished } = await runWorker({
+          ...{ place, device: site.deviceKey, team, queue, store, local, signals, say, untilIdle },
+          machine: machineLock(database, env[machineVariable]),
+          doJob: jobsAt(store, site, tools, surroundings),
+          isBusy: async () => {
+            const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
+            lock?.release();
+            return lock === null;
+          },
+        });
+        say(`ends, ${finished} done`);
+      } finally {
+        unlisten();
+        local.close();
+        store.close();
+      }
+    }),
+  );
 }
 
 /** The first SIGTERM or SIGINT drains: the running job has `drainSeconds` to end. The second ends the process at once. */

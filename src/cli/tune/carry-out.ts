@@ -38,18 +38,17 @@ export async function carryOut(
       `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
-  return withInterrupts(
-    ({ finishEarly, abort }) =>
-      populate(plan, executor, {
-        ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
-        onDone: (one) => {
-          done++;
-          if (!one.wasKnown) measured++;
-          if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
-        },
-      }),
-    () => {
+  return withInterrupts(({ finishEarly, abort }) => {
+    finishEarly.addEventListener('abort', () => {
       say('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
-    },
-  ).finally(display.clear);
+    });
+    return populate(plan, executor, {
+      ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
+      onDone: (one) => {
+        done++;
+        if (!one.wasKnown) measured++;
+        if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
+      },
+    });
+  }).finally(display.clear);
 }

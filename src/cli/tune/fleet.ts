@@ -7,13 +7,11 @@ import type { PopulationSite } from '../../populate/site.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import type { Store } from '../../store/store.ts';
 import { placeOf } from '../../store/subject.ts';
-import { readAddress } from '../../team/address.ts';
 import { pull } from '../../team/exchange.ts';
-import { passwordFor } from '../../team/password-file.ts';
 import { carryOut } from './carry-out.ts';
 import type { Run } from './here.ts';
 import { openWholeDatabase } from '../context.ts';
-import { COMMAND_LIMIT_MS, teamUrl, valueOf, withTeam } from '../team/server.ts';
+import { COMMAND_LIMIT_MS, valueOf, withQueue, withTeam } from '../team/server.ts';
 
 /** The site of a build, measurable by workers. */
 export const atFleet = (at: PopulationSite, store: Store, { settings }: Surroundings): PopulationSite => {
@@ -43,26 +41,24 @@ export async function followFleet(
   { sites, knowledge, budgetSeconds, folder }: Run,
 ): Promise<Populated[]> {
   const { executorOfFleet } = await import('../../fleet/executor.ts');
-  const { queueDatabase } = await import('../../fleet/database.ts');
   const { store, surroundings } = knowledge;
-  const address = readAddress(teamUrl(surroundings));
-  const database = queueDatabase(address, passwordFor(address, surroundings.env));
   const local = openWholeDatabase(surroundings);
   const here = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
   try {
-    return await withTeam(surroundings, (team) =>
-      carryOut(plan, budgetSeconds, Infinity, (show) =>
-        executorOfFleet({
-          ...{ sites, team, database, store, local },
-          prepare: (planned) => here.prepare(planned),
-          onLook: (open) => {
-            show(`${open} handed to workers`);
-          },
-        }),
+    return await withQueue(surroundings, (database) =>
+      withTeam(surroundings, (team) =>
+        carryOut(plan, budgetSeconds, Infinity, (show) =>
+          executorOfFleet({
+            ...{ sites, team, database, store, local },
+            prepare: (planned) => here.prepare(planned),
+            onLook: (open) => {
+              show(`${open} handed to workers`);
+            },
+          }),
+        ),
       ),
     );
   } finally {
     local.close();
-    database.close();
   }
 }

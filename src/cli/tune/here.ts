@@ -5,7 +5,7 @@ import type { Knowledge } from '../../populate/ask.ts';
 import { describeProgram, type ProgramResults } from '../../populate/describe.ts';
 import { executorHere } from '../../populate/executor.ts';
 import { isInterrupted, type Populated } from '../../populate/populate.ts';
-import { concludePrograms, tunePrograms } from '../../populate/programs.ts';
+import { concludePrograms, PROGRAM_SECONDS, tunePrograms } from '../../populate/programs.ts';
 import { planRequest, type PopulationRequest, type RequestPlan } from '../../populate/request.ts';
 import type { PopulationSite } from '../../populate/site.ts';
 import { searchInWords } from '../../report/sentences.ts';
@@ -47,13 +47,9 @@ export async function tuneHere(
   const end = performance.now() + 1000 * budgetSeconds;
   const secondsLeft = () => Math.max(0, (end - performance.now()) / 1000);
   const programs = { files: request.programs, sites, knowledge };
-  const tuned = await tunePrograms(first.programs, programs, {
-    budgetSeconds,
-    secondsEach: PROGRAM_SECONDS,
-    onBegin: (program, number) => {
-      const what = `${program.source}: ${describeProgram(program)}`;
-      process.stderr.write(`iree-tuned: program ${number} of ${first.programs.length}, ${what}\n`);
-    },
+  const tuned = await tunePrograms(first.programs, programs, budgetSeconds, (program, number) => {
+    const what = `${program.source}: ${describeProgram(program)}`;
+    process.stderr.write(`iree-tuned: program ${number} of ${first.programs.length}, ${what}\n`);
   });
   const plan = tuned.length === 0 ? first : await planRequest(request, sites, knowledge);
   const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * programs.files.length);
@@ -76,12 +72,9 @@ export async function tuneHere(
   });
   const concluded = isInterrupted(results)
     ? []
-    : await concludePrograms(programs, Math.min(PROGRAM_SECONDS, secondsLeft()), verifyProgram);
+    : await concludePrograms(programs, secondsLeft(), verifyProgram);
   return { plan, results, found: { tuned, concluded } };
 }
-
-/** Tuning budget of one program, in seconds. */
-const PROGRAM_SECONDS = 60;
 
 /** Share of the remaining time that is kept for the last run of each program. */
 const LAST_SHARE = 0.25;

@@ -7,7 +7,7 @@ import type { Knowledge } from '../../populate/ask.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
 import { modelFiles } from '../../populate/models.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
-import { nameOf, programText, type ProgramShape } from '../../populate/program-shape.ts';
+import { nameOf, programText } from '../../populate/program-shape.ts';
 import { planRequest, type PopulationRequest } from '../../populate/request.ts';
 import { isSwept, optionFlag } from '../../populate/ranges.ts';
 import { parseShapeList } from '../../populate/shape-list.ts';
@@ -40,7 +40,7 @@ export async function tuneMany(
   options: TuneOptions,
   command: CliCommand,
 ): Promise<void> {
-  const wanted = wantedOf(inputs, options);
+  const requestIn = requestOf(inputs, options);
   const surroundings = surroundingsOf(command);
   const budgetSeconds = options.budget === undefined ? undefined : surroundings.settings.budgetSeconds;
   const isDry = options.dryRun === true;
@@ -52,7 +52,7 @@ export async function tuneMany(
     );
   checkSettings(surroundings, isDry, isForFleet);
   await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
-    const here = await sitesOf(command.flags, options.flags ?? [], folder, surroundings);
+    const here = await sitesOf(command.flags, options.flags ?? [''], folder, surroundings);
     if (isForFleet && !isDry) await catchUp(here, surroundings);
     const store = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
@@ -69,7 +69,7 @@ export async function tuneMany(
         isRestricted: written !== null,
         again: options.again === true,
       };
-      const request = requestOf(wanted, folder);
+      const request = requestIn(folder);
       const first = await planRequest(request, sites, knowledge);
       if (isDry) {
         command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
@@ -92,37 +92,30 @@ export async function tuneMany(
   });
 }
 
-/** The command line's request, before programs of a sweep are written to files. */
-interface Wanted extends Omit<PopulationRequest, 'programs'> {
-  readonly models: readonly string[];
-  readonly swept: readonly ProgramShape[];
-}
-
-/** @throws UserError for an invalid option, or without any work */
-function wantedOf(inputs: readonly string[], options: TuneOptions): Wanted {
+/**
+ * Reads the request of the command line. The result writes the programs of a sweep into a folder.
+ * @throws UserError for an invalid option, or without any work
+ */
+function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
   const sweep = isSwept(options) ? readSweep(options) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
   const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
-  const swept = sweep.programs;
-  if (models.length + shapes.length + swept.length === 0 && !fromMisses)
+  if (models.length + shapes.length + sweep.programs.length === 0 && !fromMisses)
     throw new UsageError(
       'nothing to tune: name models, --shapes FILE, a sweep (--m 64:1024:64 --n ... --k ...) or --from-misses',
     );
-  return { models, swept, shapes, fromMisses };
-}
-
-/** @param folder for generated programs */
-function requestOf({ models, swept, shapes, fromMisses }: Wanted, folder: string): PopulationRequest {
-  const written = swept.map((shape) => {
-    const source = nameOf(shape);
-    const path = join(folder, `${source}.mlir`);
-    writeFileSync(path, programText(shape));
-    return { path, source };
-  });
-  const programs = [...models.map((path) => ({ path, source: path })), ...written];
-  return { programs, shapes, fromMisses };
+  return (folder) => {
+    const written = sweep.programs.map((shape) => {
+      const source = nameOf(shape);
+      const path = join(folder, `${source}.mlir`);
+      writeFileSync(path, programText(shape));
+      return { path, source };
+    });
+    const programs = [...models.map((path) => ({ path, source: path })), ...written];
+    return { programs, shapes, fromMisses };
+  };
 }
 
 function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {
@@ -137,18 +130,14 @@ function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: b
 }
 
 /** One site for each set of flags, added to the common flags. */
-async function sitesOf(
+const sitesOf = (
   common: readonly string[],
   each: readonly string[],
   folder: string,
   surroundings: Surroundings,
-): Promise<PopulationSite[]> {
-  const sets = each.length === 0 ? [''] : each;
-  const sites: PopulationSite[] = [];
-  for (const text of sets) {
+): Promise<PopulationSite[]> =>
+  Array.fromAsync(each, (text) => {
     const flags = [...common, ...splitArguments(text)];
     const name = flags.length === 0 ? 'this machine' : flags.join(' ');
-    sites.push(await populationSite(withTarget(flags), name, folder, surroundings));
-  }
-  return sites;
-}
+    return populationSite(withTarget(flags), name, folder, surroundings);
+  });

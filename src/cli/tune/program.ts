@@ -21,8 +21,7 @@ import type { TuneOptions } from './tune.ts';
 /** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
 export async function tuneProgram(input: string, options: TuneOptions, cli: CliCommand): Promise<void> {
   const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
-  const each: Awaited<ReturnType<typeof tuneTarget>>[] = [];
-  for (const part of parts) each.push(await tuneTarget(input, part, options, parts.length > 1));
+  const each = await Array.fromAsync(parts, (part) => tuneTarget(input, part, options, parts.length > 1));
   const operations = each.flatMap((one) => one.operations);
   // Operations name their target if there are several, and each target has a program of its own.
   const program = each.length === 1 ? each[0]!.verdict : null;
