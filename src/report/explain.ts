@@ -104,7 +104,8 @@ export function explainOperations(
     return `${inputName}:${line}:${column}`;
   };
   return decisions.map((decision, i) => {
-    const { place, tunable, target, outcome, code, reason, configuration, evidence, speedup } = decision;
+    const { place, tunable, target, outcome, code, reason, configuration } = decision;
+    const speedup = decision.evidence ?? decision.speedup ?? null;
     return {
       location: placeOf(place),
       operation: place.name,
@@ -115,7 +116,7 @@ export function explainOperations(
         ? because('not-applied', `${reason}; ${notApplied(tunable?.executables ?? [])}`)
         : because(code, reason)),
       configuration,
-      speedup: speedupOf(evidence ?? speedup ?? null),
+      speedup: speedup && { ratio: speedup.ratio, low: speedup.low, high: speedup.high },
       landed: landed?.[i] ?? null,
       executables: tunable?.executables ?? [],
     };
@@ -126,6 +127,3 @@ const notApplied = (executables: readonly string[]): string =>
   executables.length === 0
     ? 'not applied: no executable has the configuration'
     : `not applied: ${executables.join(', ')} lacks the configuration`;
-
-const speedupOf = (known: Speedup | null): Speedup | null =>
-  known && { ratio: known.ratio, low: known.low, high: known.high };

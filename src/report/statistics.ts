@@ -1,51 +1,9 @@
 // Statistics of the counts of many compiles. Pure. counts.ts gives the counts their names.
 import type { Counts } from './counting.ts';
 
-/** Every compile counts in exactly one of `tuned`, `unchanged` and `fallback`. */
-export interface Statistics {
-  readonly compiles: {
-    readonly all: number;
-    readonly tuned: number;
-    readonly unchanged: number;
-    /** The tuned compile failed, now or before: the compiler's own command ran. */
-    readonly fallback: number;
-  };
-  /** Tuned compiles by route. */
-  readonly routes: Counts;
-  readonly operations: {
-    readonly hit: number;
-    readonly tuned: number;
-    /** Hit or tuned, with a result that keeps the default. */
-    readonly defaultKept: number;
-    /** Left to the default for another reason. */
-    readonly default: number;
-    readonly skipped: number;
-    /** Injected, but no executable has the configuration. */
-    readonly notApplied: number;
-  };
-  /** Share of operations with a record among those that are not skipped; null without any. */
-  readonly hitRate: number | null;
-  /** Codes of reasons, by the outcome of a compile, an operation or a program. Earlier versions counted texts. */
-  readonly reasons: Readonly<
-    Record<'unchanged' | 'fallback' | 'default' | 'skipped' | 'notVerified', Counts>
-  >;
-  /** Questions to the team's server, asked by compiles with a miss. */
-  readonly team: {
-    /** By outcome: answered, unreachable, or asked a moment before. */
-    readonly asked: Counts;
-    /** Misses that the server had a record for. */
-    readonly found: number;
-    /** Lines of the server that were not understood, or did not match their digest. */
-    readonly ignored: number;
-  };
-  readonly seconds: {
-    readonly tuning: number;
-    /** Time of the injected operations of a program, once each; mean over the tuned compiles; null without any. */
-    readonly perRun: { readonly default: number; readonly tuned: number; readonly saved: number } | null;
-  };
-}
+export type Statistics = ReturnType<typeof statisticsOf>;
 
-export function statisticsOf(counts: Counts): Statistics {
+export function statisticsOf(counts: Counts) {
   const of = (name: string) => counts[name] ?? 0;
   const group = (prefix: string): Counts =>
     Object.fromEntries(
@@ -63,32 +21,45 @@ export function statisticsOf(counts: Counts): Statistics {
     skipped: group('skipped'),
     notVerified: group('not verified'),
   };
-  const operations = (outcome: string) => of(`operations: ${outcome}`);
-  const [hit, tuned, left] = [operations('hit'), operations('tuned'), operations('default')];
+  const outcome = (name: string) => of(`operations: ${name}`);
+  const [hit, tuned, left] = [outcome('hit'), outcome('tuned'), outcome('default')];
   const compiles = total(routes);
   const before = of('seconds per run by default') / compiles;
   const after = of('seconds per run tuned') / compiles;
   return {
+    /** Every compile counts in exactly one of `tuned`, `unchanged` and `fallback`. */
     compiles: {
       all: of('compiles'),
       tuned: compiles,
       unchanged: total(reasons.unchanged),
+      /** The tuned compile failed, now or before: the compiler's own command ran. */
       fallback: total(reasons.fallback),
     },
+    /** Tuned compiles by route. */
     routes,
     operations: {
       hit,
       tuned,
+      /** Hit or tuned, with a result that keeps the default. */
       defaultKept: of('default kept'),
+      /** Left to the default for another reason. */
       default: left,
-      skipped: operations('skipped'),
+      skipped: outcome('skipped'),
+      /** Injected, but no executable has the configuration. */
       notApplied: of('not applied'),
     },
+    /** Share of operations with a record among those that are not skipped; null without any. */
     hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
+    /** Codes of reasons, by the outcome of a compile, an operation or a program. Earlier versions counted texts. */
     reasons,
+    /**
+     * Questions to the team's server by compiles with a miss: `asked` by outcome (answered, unreachable, or asked a moment before), the
+     * misses that the server had a record for, and its lines that were not understood or did not match their digest.
+     */
     team: { asked: group('team'), found: of('team records'), ignored: of('team lines ignored') },
     seconds: {
       tuning: of('seconds tuning'),
+      /** Time of the injected operations of a program, once each; mean over the tuned compiles; null without any. */
       perRun: before > 0 ? { default: before, tuned: after, saved: before - after } : null,
     },
   };

@@ -46,9 +46,7 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
     mkdirSync(at('out'));
     const part = await run('report', '-o', 'out/part.html', '--with-compiler', '3.12');
     expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser\n$/);
-    expect(readFileSync(at('out/part.html'), 'utf8')).toContain(
-      'Only records with compiler &quot;3.12&quot;.',
-    );
+    expect(readFileSync(at('out/part.html'), 'utf8')).toContain('Only records with compiler &#34;3.12&#34;.');
     expect(readdirSync(at('out'))).toEqual(['part.html']);
   },
   120_000,

@@ -3,13 +3,20 @@ import { isDevice, largestCache } from '../../backend/device.ts';
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { geometricMean } from '../../measure/statistics.ts';
-import type { KnownDevice, Miss, RecordKey, Subject, Trial, TuningRecord } from '../../store/store.ts';
+import type {
+  KnownDevice,
+  Miss,
+  RecordKey,
+  Subject,
+  Trial,
+  TuningRecord,
+  Undecided,
+} from '../../store/store.ts';
 import { staticForms, workloadBytes, workloadFlops } from '../../workload/workload.ts';
 import type { Counts } from '../counting.ts';
 import { historyOf, statisticsOf } from '../statistics.ts';
 import { curveOf } from './curves.ts';
-import type { KernelsData, ModelsData, PageData, PageRecord, Place, SearchCurve } from './data.ts';
-import { driftPairs } from './drift.ts';
+import type { DriftPair, KernelsData, ModelsData, PageData, PageRecord, Place, SearchCurve } from './data.ts';
 import { plain } from './plain.ts';
 import { short } from './numbers.ts';
 import { tasksOf, type Open } from './tasks.ts';
@@ -24,9 +31,7 @@ export interface ReportSource {
   readonly subjectOf: (key: RecordKey) => Subject | undefined;
   readonly trialsOf: (key: RecordKey) => readonly Trial[];
   /** Why a search could not decide, and its budget; null without such a search. */
-  readonly undecidedOf: (
-    key: RecordKey,
-  ) => { readonly reason: string; readonly budgetSeconds: number } | null;
+  readonly undecidedOf: (key: RecordKey) => Pick<Undecided, 'reason' | 'budgetSeconds'> | null;
   readonly kernels: KernelsData | null;
   readonly models: ModelsData | null;
   readonly about: PageData['about'];
@@ -118,6 +123,21 @@ function searchesOf({ records, trialsOf }: ReportSource): SearchCurve[] {
     .slice(0, MOST_SEARCHES)
     .map((i) => curveOf(i, trialsOf(records[i]!)))
     .filter((curve) => curve !== null);
+}
+
+/** Orders keys such as `3.13.0rc20261016@abc`: older versions first, keys without a version last. */
+const compareCompilers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+/** Pairs of usable records of successive compilers, as indices of `records`. */
+export function driftPairs(records: readonly TuningRecord[]): DriftPair[] {
+  const groups = Map.groupBy(
+    [...records.keys()].filter((i) => records[i]!.failure === null),
+    (i) => JSON.stringify([records[i]!.workload, records[i]!.target, records[i]!.device]),
+  );
+  return [...groups.values()].flatMap((group): DriftPair[] => {
+    const inOrder = group.toSorted((a, b) => compareCompilers(records[a]!.compiler, records[b]!.compiler));
+    return inOrder.slice(1).map((after, i) => ({ before: inOrder[i]!, after }));
+  });
 }
 
 type PlaceOf = (key: RecordKey) => number;

@@ -1,6 +1,5 @@
 // Open tasks: misses of builds and unfinished searches, each with its command. Pure.
 import { isDevice } from '../../backend/device.ts';
-import type { OperationWork } from '../../workload/workload.ts';
 import type { Subject } from '../../store/store.ts';
 import type { Task } from './data.ts';
 import { plain, shellWord } from './plain.ts';
@@ -33,31 +32,28 @@ function taskOf(group: readonly Open[]): Task {
   const shown = group.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_ITEMS);
   const { kind, place, subject } = group[0]!;
   const workloads = shown.map((open) => open.subject.workloadForm).filter(isWritable);
-  const way: Way = { driver: driverOf(subject.deviceForm), flags: flagsOf(subject.targetForm) };
+  const tune = (file: string, count: number) => tuneCommand(file, count, subject);
   return {
     kind,
     place,
     items: shown.map(({ subject: { workload }, note }) => ({ workload: plain(workload), note: plain(note) })),
     more: group.length - shown.length,
-    command: workloads.length === 0 ? null : commandFor(workloads, way),
-    programCommand: tuneCommand('model.mlir', group.length, way),
+    command:
+      workloads.length === 0
+        ? null
+        : `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tune('open.mlir', workloads.length)}`,
+    programCommand: tune('model.mlir', group.length),
     covered: workloads.length,
   };
 }
 
-const tuneCommand = (file: string, count: number, { driver, flags }: Way): string =>
-  [
+function tuneCommand(file: string, count: number, { deviceForm, targetForm }: Subject): string {
+  const driver = driverOf(deviceForm);
+  const flags = flagsOf(targetForm);
+  return [
     `iree-tuned${driver === null ? '' : ` --device ${driver}`} tune ${file} --budget ${count * SECONDS_EACH}`,
     ...(flags.length === 0 ? [] : ['--', ...flags]),
   ].join(' ');
-
-const commandFor = (workloads: readonly OperationWork[], way: Way): string =>
-  `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tuneCommand('open.mlir', workloads.length, way)}`;
-
-/** How to tune for a place: the device to measure on, null for the default, and the compiler's flags. */
-interface Way {
-  readonly driver: string | null;
-  readonly flags: readonly string[];
 }
 
 /** A driver name that is safe for a shell, else null. */

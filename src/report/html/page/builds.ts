@@ -22,14 +22,6 @@ import type { Drawing } from './rows.ts';
 import { COLOURS } from './scales.ts';
 import { sortableTable } from './table.ts';
 
-/** One day, or one week of a long history. */
-interface Period {
-  readonly from: Date;
-  readonly until: Date;
-  readonly name: string;
-  readonly days: readonly Statistics[];
-}
-
 const DAY_MS = 24 * 3600 * 1000;
 
 /** A longer history is drawn by weeks. */
@@ -58,13 +50,16 @@ export const drawBuilds: Drawing = (host, { data }) => {
   drawReasons(host, periods, data.statistics.reasons);
 };
 
-function periodsOf(history: readonly DayStatistics[]): Period[] {
+type Period = ReturnType<typeof periodsOf>[number];
+
+/** The days, or the weeks of a long history. */
+function periodsOf(history: readonly DayStatistics[]) {
   const timeOf = ({ day }: DayStatistics) => Date.parse(`${day}T00:00:00Z`);
   const [first, last] = [history[0], history.at(-1)].map((day) => (day === undefined ? 0 : timeOf(day)));
   const isWeekly = (last! - first!) / DAY_MS > MOST_DAYS;
   const length = DAY_MS * (isWeekly ? 7 : 1);
   const groups = Map.groupBy(history, (day) => Math.floor((timeOf(day) - first!) / length));
-  return [...groups].map(([number, days]): Period => {
+  return [...groups].map(([number, days]) => {
     const from = new Date(first! + number * length);
     const name = `${isWeekly ? 'week of ' : ''}${from.toISOString().slice(0, 10)}`;
     const until = new Date(from.getTime() + length);

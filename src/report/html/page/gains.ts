@@ -9,14 +9,6 @@ import { ratioRows, rowText } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
 import { along, clipped, COLOURS, ratioDomain, type Range } from './scales.ts';
 
-interface Group {
-  readonly name: string;
-  readonly rows: readonly Row[];
-  readonly faster: number;
-  readonly mean: number;
-  readonly best: Row;
-}
-
 const GROUPINGS: Readonly<Record<string, (row: Row) => string>> = {
   'kind of shape': ({ shapeClass }) => shapeClass,
   'element types': ({ types }) => types,
@@ -69,9 +61,11 @@ export const drawGains: Drawing = (host) => {
   };
 };
 
-const groupsOf = (rows: readonly Row[], by: (row: Row) => string): Group[] =>
+type Group = ReturnType<typeof groupsOf>[number];
+
+const groupsOf = (rows: readonly Row[], by: (row: Row) => string) =>
   [...Map.groupBy(rows, by)]
-    .map(([name, own]): Group => ({
+    .map(([name, own]) => ({
       ...{ name: name === '' ? 'unknown' : name, rows: own },
       faster: own.filter(isFaster).length,
       mean: geometricMean(own.map(gainOf)),

@@ -19,19 +19,6 @@ interface Point {
   readonly bytesPerSecond: number;
 }
 
-/** An upper limit of all measured rates. */
-interface Roof {
-  readonly name: string;
-  /** Largest rate in GFLOP/s at an intensity. */
-  readonly at: (intensity: number) => number;
-}
-
-/** The arithmetic peak, and the limits by bandwidth. */
-interface Roofs {
-  readonly flat: { readonly name: string; readonly rate: number };
-  readonly slopes: readonly Roof[];
-}
-
 export const drawRoofline: Drawing = (host, { data, rows: all }) => {
   const counts = Map.groupBy(all, ({ place }) => place.device);
   const devices = [...counts].sort((a, b) => b[1].length - a[1].length).map(([, rows]) => rows[0]!.place);
@@ -97,8 +84,13 @@ const LITTLE_WORK = 10;
 /** Whether the data of a workload fits into the caches, of 8 MiB if unknown. */
 const fits = ({ bytes, place }: Row): boolean => bytes! <= (place.cacheBytes ?? 2 ** 23);
 
-/** The measured peak of the device, else the highest rate; and the highest bandwidth of memory and of caches. */
-function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roofs {
+type Roofs = ReturnType<typeof roofsOf>;
+
+/**
+ * The upper limits of the measured rates: the measured peak of the device, else the highest rate; and the highest bandwidth of memory and of
+ * caches, each as the largest rate in GFLOP/s `at` an intensity.
+ */
+function roofsOf(points: readonly Point[], kernels: KernelsData | null) {
   const peak = kernels !== null && points[0]!.row.place.device === kernels.device ? kernels.peak : null;
   const most = (values: readonly number[]) => rangeOf([0, ...values])[1];
   const fastest = most(points.map(({ after }) => after));
@@ -203,7 +195,12 @@ function areApart(a: Point, b: Point, { x, y, width }: Frame): boolean {
 }
 
 /** The position of a roof's name on its slope: away from the axes and from the other name. */
-function slopeLabel(at: Roof['at'], { x, y }: Frame, flat: number, i: number): { x: number; y: number } {
+function slopeLabel(
+  at: (intensity: number) => number,
+  { x, y }: Frame,
+  flat: number,
+  i: number,
+): { x: number; y: number } {
   const slope = at(1e-9) / 1e-9;
   const left = Math.max(x[0], y[0] / slope);
   const right = Math.min(x[1], flat / slope);

@@ -112,13 +112,7 @@ const failuresText = ({ curve, failed }: Search): string =>
         .map(([outcome, count]) => `${count} ${outcome}`)
         .join(', ');
 
-interface Step {
-  readonly trial: number;
-  readonly ratio: number;
-  readonly search: number;
-}
-
-const stepsOf = ({ curve, tried, best }: Search, search: number): Step[] => [
+const stepsOf = ({ curve, tried, best }: Search, search: number) => [
   { trial: 0, ratio: 1, search },
   ...curve.steps.map(([trial, ratio]) => ({ trial, ratio, search })),
   { trial: tried, ratio: best, search },
