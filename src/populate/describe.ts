@@ -2,7 +2,6 @@
 import { configurationKey } from '../backend/index.ts';
 import { verdictOf } from '../decision/decision.ts';
 import { table } from '../report/table.ts';
-import type { Evidence } from '../store/store.ts';
 import { counted, formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
 import { describeVerdict } from './describe-verdict.ts';
 import { expectedSeconds, type LeftOut, type Plan } from './plan.ts';
@@ -100,12 +99,6 @@ export function describeDone(
   return `${done} of ${total}${left}: ${shortKey(key)}: ${what}`;
 }
 
-/** Notes about a record, for its row. */
-const notesOf = ({ complete }: Evidence, wasKnown: boolean): string[] => [
-  ...(complete ? [] : ['not complete']),
-  ...(wasKnown ? ['known'] : []),
-];
-
 /** Results of programs as wholes. */
 export interface ProgramResults {
   readonly tuned: readonly PopulatedProgram[];
@@ -130,15 +123,13 @@ export function describeResults(
 ): string {
   const found = results.flatMap(({ planned, key, result, wasKnown }) => {
     if (result === null) return [];
-    const { configuration, evidence } = result;
-    const { ratio, defaultSeconds, seconds } = evidence;
-    const gain = formatRatio(ratio);
+    const { ratio, defaultSeconds, seconds, complete } = result.evidence;
+    const notes = [...(complete ? [] : ['not complete']), ...(wasKnown ? ['known'] : [])];
     return [
       [
-        shortKey(key),
-        ...siteCell(sites, planned.site),
-        ...[formatSeconds(defaultSeconds), formatSeconds(seconds), gain],
-        [configurationKey(configuration), ...notesOf(evidence, wasKnown)].join(', '),
+        ...[shortKey(key), ...siteCell(sites, planned.site)],
+        ...[formatSeconds(defaultSeconds), formatSeconds(seconds), formatRatio(ratio)],
+        [configurationKey(result.configuration), ...notes].join(', '),
       ],
     ];
   });

@@ -12,15 +12,10 @@ const FARTHEST = 5;
 /** Estimate without any record. */
 const LIKELY_GAIN = 1.5;
 
-/** A workload's key without sizes, and the base-2 logarithms of the sizes. */
-interface Point {
-  readonly family: string;
-  readonly sizes: readonly number[];
-}
-
 const SIZE = /(?<= [bmnk]\d*)=(\d+)(?= )/g;
 
-function pointOf(key: string): Point {
+/** A workload's key without sizes, and the base-2 logarithms of the sizes. */
+function pointOf(key: string) {
   const alone = key.replace(/ in=[0-9a-f]+$/, '');
   const sizes = [...alone.matchAll(SIZE)].map(([, size]) => Math.log2(Number(size)));
   return { family: alone.replaceAll(SIZE, ''), sizes };
@@ -35,7 +30,8 @@ export function likelyGains(
   records: readonly Pick<TuningRecord, 'workload' | 'configuration' | 'evidence'>[],
 ): (key: string) => number {
   const known = records.map(({ workload, configuration, evidence }) => ({
-    ...{ ...pointOf(workload), gain: isDefault(configuration) ? 1 : evidence.ratio },
+    ...pointOf(workload),
+    gain: isDefault(configuration) ? 1 : evidence.ratio,
   }));
   const families = Map.groupBy(known, ({ family }) => family);
   const otherwise = medianOf(known.map(({ gain }) => gain)) ?? LIKELY_GAIN;

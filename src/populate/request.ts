@@ -37,7 +37,7 @@ export interface RequestPlan extends Plan {
 }
 
 /**
- * Plans a request at every site. Surveys only programs.
+ * Plans a request at every site. Surveys only programs, in their best known forms.
  * @param sites the plan refers to them by index
  */
 export async function planRequest(
@@ -47,16 +47,25 @@ export async function planRequest(
 ): Promise<RequestPlan> {
   const found: Questions[] = [];
   const programs: ProgramToTune[] = [];
-  for (const [index, at] of sites.entries()) {
-    for (const file of request.programs) {
-      const { questions, program } = await askedOfProgram(file, index, at, knowledge);
+  const { store, surroundings } = knowledge;
+  for (const [site, at] of sites.entries()) {
+    for (const { path, source } of request.programs) {
+      const written = await programAt(path, at.flags, surroundings);
+      if (typeof written === 'string') {
+        found.push({ asked: [], skipped: [{ what: source, site, source, reason: written }] });
+        continue;
+      }
+      const { program, forms } = await inBetterForms(written, store, surroundings);
+      const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
       found.push(questions);
-      if (program.hasOpenForms || program.dispatches > 0) programs.push(program);
+      const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
+      const hasOpenForms = forms?.code === 'forms-unknown';
+      if (hasOpenForms || dispatches > 0) programs.push({ source, site, dispatches, hasOpenForms });
     }
-    found.push(askedOfShapes(request.shapes, index, at, knowledge));
+    found.push(askedOfShapes(request.shapes, site, at, knowledge));
   }
-  if (request.fromMisses) found.push(askedOfMisses(knowledge.store.misses(), sites, knowledge));
-  const records = Map.groupBy(knowledge.store.allRecords(), placeKey);
+  if (request.fromMisses) found.push(askedOfMisses(store.misses(), sites, knowledge));
+  const records = Map.groupBy(store.allRecords(), placeKey);
   const alone = planPopulation(
     found.flatMap(({ asked }) => asked),
     found.flatMap(({ skipped }) => skipped),
@@ -67,24 +76,3 @@ export async function planRequest(
 
 const placeKey = ({ target, device, compiler }: Pick<TuningRecord, 'target' | 'device' | 'compiler'>) =>
   JSON.stringify([target, device, compiler]);
-
-/** The workloads of a program in its best known forms. */
-async function askedOfProgram(
-  { path, source }: ProgramFile,
-  site: number,
-  at: PopulationSite,
-  knowledge: Knowledge,
-): Promise<{ readonly questions: Questions; readonly program: ProgramToTune }> {
-  const { store, surroundings } = knowledge;
-  const written = await programAt(path, at.flags, surroundings);
-  if (typeof written === 'string')
-    return {
-      questions: { asked: [], skipped: [{ what: source, site, source, reason: written }] },
-      program: { source, site, dispatches: 0, hasOpenForms: false },
-    };
-  const { program, forms } = await inBetterForms(written, store, surroundings);
-  const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
-  const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
-  const hasOpenForms = forms?.code === 'forms-unknown';
-  return { questions, program: { source, site, dispatches, hasOpenForms } };
-}

@@ -18,7 +18,6 @@ export interface PopulationSite {
   /** The user's flags as text. */
   readonly name: string;
   readonly flags: readonly string[];
-  readonly command: Command;
   readonly reading: Input['reading'];
   readonly site: Site;
 }
@@ -49,7 +48,7 @@ export async function populationSite(
   if ('pass' in inspected)
     throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.pass.reason}`);
   const { input, site } = inspected;
-  return { name, flags, command, reading: input.reading, site };
+  return { name, flags, reading: input.reading, site };
 }
 
 /**

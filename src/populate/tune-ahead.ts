@@ -1,7 +1,6 @@
 // Tunes a program before its build: its forms and its whole dispatches, which exist only in the program. Then runs the program with
 // all configurations.
-import { lookUp, type Lookup } from '../decision/look-up.ts';
-import type { ExplainedForms } from '../report/explain.ts';
+import { lookUp } from '../decision/look-up.ts';
 import { subjectOf } from '../store/subject.ts';
 import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
@@ -16,19 +15,11 @@ import { programOf } from '../running/program-notes.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** A program in its best known forms, and the database's answer for its workloads. */
-export interface OpenProgram extends FormedProgram {
-  readonly identity: string;
-  /** Null for a program without other forms. */
-  readonly forms: ExplainedForms | null;
-  readonly lookup: Lookup;
-}
+/** A program in its best known forms, and the database's answer for its workloads. `forms` is null for a program without other forms. */
+export type OpenProgram = Awaited<ReturnType<typeof openProgram>>;
 
 /** Opens a program. Measures its forms, unless the database has the result or is read-only. */
-export async function openProgram(
-  written: FormedProgram,
-  { store, surroundings, kept }: RunMeans,
-): Promise<OpenProgram> {
+export async function openProgram(written: FormedProgram, { store, surroundings, kept }: RunMeans) {
   const { settings } = surroundings;
   const measured = settings.readonly ? null : kept;
   const { program, forms } = await inBetterForms(written, store, surroundings, measured);
