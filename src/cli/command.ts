@@ -16,14 +16,6 @@ const FILTERS = {
 
 const PARTS = Object.keys(FILTERS) as readonly (keyof Filter)[];
 
-/** Values of the options that filter a listing. */
-interface FilterOptions {
-  readonly workload?: string;
-  readonly forTarget?: string;
-  readonly withCompiler?: string;
-  readonly onDevice?: string;
-}
-
 /** Options of a search. */
 export interface SearchOptions {
   readonly strategy: string;
@@ -132,13 +124,8 @@ export class CliCommand extends Command {
       if (this.options.some(({ long }) => long === flag) && this.optsWithGlobals()[part] !== undefined)
         this.error(`error: --${part} does not filter ${this.path}: use ${flag!}`);
     }
-    const {
-      workload,
-      forTarget: target,
-      withCompiler: compiler,
-      onDevice: device,
-    } = this.opts<FilterOptions>();
-    const all = Object.entries({ workload, target, compiler, device });
+    const values = this.opts<Readonly<Record<string, string | undefined>>>();
+    const all = PARTS.map((part) => [part, values[new Option(FILTERS[part][0]).attributeName()]] as const);
     return Object.fromEntries(all.filter(([, text]) => text !== undefined));
   }
 

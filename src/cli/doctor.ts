@@ -27,15 +27,10 @@ import { withTeam } from './team/server.ts';
 /** Limit of the question to the team's server. */
 const TEAM_LIMIT_MS = 5000;
 
-interface Finding {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly found: string;
-  /** How to fix it; null without a problem. */
-  readonly remedy: string | null;
-}
+type Finding = ReturnType<typeof finding>;
 
-const finding = (what: string, found: string, remedy: string | null = null): Finding => ({
+/** @param remedy how to fix the problem; null without a problem */
+const finding = (what: string, found: string, remedy: string | null = null) => ({
   ...{ what, ok: remedy === null, found, remedy },
 });
 

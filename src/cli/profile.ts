@@ -24,7 +24,7 @@ import { CliCommand, type SearchOptions } from './command.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 import { warn } from './output.ts';
 import { search, type Measured } from './search.ts';
-import { restricted } from './search-space.ts';
+import { readSpaceFile, restricted } from './search-space.ts';
 
 interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
@@ -80,7 +80,7 @@ async function profileInput(input: string | undefined, options: Options, command
   const wanted = restricted(
     works.filter(({ key }) => open.has(key) || again.has(key)),
     site,
-    options.searchSpace,
+    readSpaceFile(options.searchSpace),
   );
   const prepared = new Date();
   const { whyNot } = await search(wanted, store, measured, surroundings, options, again);

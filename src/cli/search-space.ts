@@ -10,9 +10,12 @@ import { warn } from './output.ts';
 
 /**
  * Knobs of a file such as `{"distribution_m": [64, 128], "peeling": [false]}`.
+ * @param path undefined for the whole space
+ * @returns null for the whole space
  * @throws UserError with the file and the line
  */
-export function readSpaceFile(path: string): WrittenKnob[] {
+export function readSpaceFile(path: string | undefined): WrittenKnob[] | null {
+  if (path === undefined) return null;
   const { entries, problem } = parseConfigText(readText(path));
   if (problem !== null) throw new UserError(`${path}:${problem}`);
   return entries.map(({ key, value, line }) => ({
@@ -22,21 +25,14 @@ export function readSpaceFile(path: string): WrittenKnob[] {
   }));
 }
 
-/**
- * Restricts works to the values of a file. Illegal values of a workload are printed on stderr.
- * @param path of the file; undefined for the whole space
- */
-export const restricted = (works: readonly Work[], site: Site, path: string | undefined): readonly Work[] =>
-  path === undefined ? works : restrictedTo(works, site, readSpaceFile(path));
-
-/** Restricts works to written values. */
-export function restrictedTo(
+/** Restricts works to written values; null for the whole space. Illegal values of a workload are printed on stderr. */
+export function restricted(
   works: readonly Work[],
   site: Site,
-  written: readonly WrittenKnob[],
+  written: readonly WrittenKnob[] | null,
 ): readonly Work[] {
   const backend = backendNamed(site.target.key);
-  if (backend === undefined) return works;
+  if (written === null || backend === undefined) return works;
   const only = readUserSpace(written, backend.userKnobs);
   if (only === undefined) return works;
   const isOurs = ({ workload }: Work) => backend.isRestrictable(workload);

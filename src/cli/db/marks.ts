@@ -1,5 +1,4 @@
 // `iree-tuned db restore --marks`: lifts marks of configurations, here and for the team.
-import type { Configuration } from '../../backend/configuration.ts';
 import { configurationKey, configurationText } from '../../backend/index.ts';
 import { table } from '../../report/table.ts';
 import { ownOrigin } from '../../store/author.ts';
@@ -7,7 +6,6 @@ import { isMarked, isRevoked, nextGeneration } from '../../store/claim.ts';
 import type { Line, MarkLine, PartLine } from '../../store/exchange/lines.ts';
 import { readLine } from '../../store/exchange/read.ts';
 import { fits, type Filter } from '../../store/filter.ts';
-import type { RecordKey } from '../../store/store.ts';
 import { keysOf } from '../../store/subject.ts';
 import { shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -64,7 +62,22 @@ export async function liftMarks(
       configuration: own,
       marks: 1 + others.length,
     }));
-    command.print(rows, () => describe(rows, isTold));
+    command.print(rows, () =>
+      [
+        table(
+          ['lifted for', 'device', 'configuration', 'marks'],
+          rows.map((row) => [
+            ...[shortKey(row.workload), row.device, configurationKey(row.configuration), String(row.marks)],
+          ]),
+          page,
+        ),
+        sentences(
+          isTold
+            ? 'Lifted here and for the team; others get it by their next sync.'
+            : 'Lifted here; no team is set, so others get it by iree-tuned db export and import.',
+        ),
+      ].join('\n'),
+    );
   } finally {
     local.close();
   }
@@ -101,27 +114,3 @@ function partsOf(marks: readonly MarkLine[], lines: readonly Line[]): PartLine[]
     (line): line is PartLine => 'form' in line && marks.some((mark) => mark[line.type] === line.key),
   );
 }
-
-interface Row extends RecordKey {
-  readonly configuration: Configuration;
-  readonly marks: number;
-}
-
-const describe = (rows: readonly Row[], isTold: boolean): string =>
-  [
-    table(
-      ['lifted for', 'device', 'configuration', 'marks'],
-      rows.map(({ workload, device, configuration, marks }) => [
-        shortKey(workload),
-        device,
-        configurationKey(configuration),
-        String(marks),
-      ]),
-      page,
-    ),
-    sentences(
-      isTold
-        ? 'Lifted here and for the team; others get it by their next sync.'
-        : 'Lifted here; no team is set, so others get it by iree-tuned db export and import.',
-    ),
-  ].join('\n');

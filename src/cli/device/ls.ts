@@ -7,18 +7,6 @@ import { CliCommand } from '../command.ts';
 import { describeDeviceHere, openToRead, surroundingsOf } from '../context.ts';
 import { page, sentences } from '../output.ts';
 
-/** A device of a listing. */
-interface ListedDevice {
-  readonly key: string;
-  readonly class: string | null;
-  readonly name: string | null;
-  /** Whether it is this machine, with the driver of the setting. */
-  readonly here: boolean;
-  readonly records: number;
-  /** Time of its newest record, ISO 8601 UTC; null without records. */
-  readonly lastSeen: string | null;
-}
-
 export const ls = new CliCommand('ls', 'list the devices of the database')
   .argument('[device]', 'only devices with this name or class, or whose key contains the text')
   .json()
@@ -49,8 +37,11 @@ export const ls = new CliCommand('ls', 'list the devices of the database')
     );
   });
 
-/** @param here key of this machine's device */
-export function listedDevices(devices: readonly KnownDevice[], here: string, store: Store): ListedDevice[] {
+/**
+ * Devices of a listing. `lastSeen` is the time of the newest record, ISO 8601 UTC; null without records.
+ * @param here key of this machine's device, with the driver of the setting
+ */
+export function listedDevices(devices: readonly KnownDevice[], here: string, store: Store) {
   const records = store.allRecords();
   return devices.map(({ key, form, name }) => {
     // `allRecords` has the newest first.

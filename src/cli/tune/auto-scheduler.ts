@@ -19,7 +19,7 @@ import { warn } from '../output.ts';
 import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
 import { search } from '../search.ts';
-import { restrictedTo } from '../search-space.ts';
+import { restricted } from '../search-space.ts';
 import { isOperationWork } from '../../workload/workload.ts';
 
 /** Limit of an operation without a budget: settings files limit the trials. */
@@ -62,7 +62,7 @@ export async function runAutoScheduler(
   if (unused.length > 0) warn(`${path}: ${unused.join(', ')} have no effect on ${backend.name}`);
   const all = workloadsOf(inspected.input, site, surroundings.settings);
   const alone = all.filter(({ workload }) => isOperationWork(workload));
-  const works = restrictedTo(alone, site, knobs);
+  const works = restricted(alone, site, knobs);
   if (works.length === 0) throw new UserError(`${asked.input}: the input has no tunable contraction`);
   const spaces = spaceSizes(works, site);
 

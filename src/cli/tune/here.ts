@@ -14,7 +14,7 @@ import { STRATEGIES } from '../../search/index.ts';
 import { EFFORT_ALONE } from '../../tuning/search-job.ts';
 import { likelyCompilesAtOnce } from '../../tuning/here.ts';
 import type { SearchOptions } from '../command.ts';
-import { restrictedTo } from '../search-space.ts';
+import { restricted } from '../search-space.ts';
 import { carryOut } from './carry-out.ts';
 
 /** A request with its targets and its time. */
@@ -62,13 +62,11 @@ export async function tuneHere(
       strategy: STRATEGIES[strategy]!,
       effort: { ...EFFORT_ALONE, maxTrials: trials ?? EFFORT_ALONE.maxTrials },
     });
-    return written === null
-      ? executor
-      : {
-          ...executor,
-          tune: (works, again, site, group) =>
-            executor.tune(restrictedTo(works, sites[site]!.site, written), again, site, group),
-        };
+    return {
+      ...executor,
+      tune: (works, again, site, group) =>
+        executor.tune(restricted(works, sites[site]!.site, written), again, site, group),
+    };
   });
   const concluded = isInterrupted(results)
     ? []

@@ -26,7 +26,7 @@ import {
   UsageError,
   withTarget,
 } from '../context.ts';
-import { readSpaceFile, restrictedTo } from '../search-space.ts';
+import { readSpaceFile, restricted } from '../search-space.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
@@ -61,9 +61,9 @@ export async function tuneMany(
       const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
       const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);
       const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
-      const written = options.searchSpace === undefined ? null : readSpaceFile(options.searchSpace);
+      const written = readSpaceFile(options.searchSpace);
       // An invalid search space fails before the compiler runs.
-      for (const { site } of sites) if (written !== null) restrictedTo([], site, written);
+      for (const { site } of sites) restricted([], site, written);
       const knowledge: Knowledge = {
         ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
         isRestricted: written !== null,

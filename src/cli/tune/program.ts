@@ -15,7 +15,7 @@ import type { CliCommand } from '../command.ts';
 import { atDevice, inspectEach, openDatabase, surroundingsOf, type InspectedPart } from '../context.ts';
 import { page } from '../output.ts';
 import { search } from '../search.ts';
-import { restricted } from '../search-space.ts';
+import { readSpaceFile, restricted } from '../search-space.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
@@ -51,7 +51,7 @@ async function tuneTarget(
   const wanted = restricted(
     lookup.works.filter(({ key }) => missing.has(key) || anew.has(key)),
     site,
-    options.searchSpace,
+    readSpaceFile(options.searchSpace),
   );
   const { waitedSeconds } = inspected.input;
   const begun = performance.now();
