@@ -12,7 +12,6 @@ import { doctor } from './doctor.ts';
 import { explain } from './explain.ts';
 import { exitCodeOf, messageForUser, USAGE_EXIT_CODE } from './failure.ts';
 import { lock } from './lock.ts';
-import { withCurrentNames } from './old-names.ts';
 import { warn } from './output.ts';
 import { profile } from './profile.ts';
 import { report } from './report.ts';
@@ -30,13 +29,11 @@ const GROUPS: Readonly<Record<string, readonly CliCommand[]>> = {
 };
 
 class Program extends CliCommand {
-  /** Flags of the compiler follow after `--`; other words may have names of the last release. */
+  /** Flags of the compiler follow after `--`. */
   override parseAsync(words: readonly string[]): Promise<this> {
     const end = words.indexOf('--');
     this.compilerFlags = end < 0 ? [] : words.slice(end + 1);
-    const { argv, hint } = withCurrentNames(end < 0 ? words : words.slice(0, end));
-    if (hint !== null) warn(hint);
-    return super.parseAsync(argv, { from: 'user' });
+    return super.parseAsync(end < 0 ? words : words.slice(0, end), { from: 'user' });
   }
 }
 
