@@ -5,8 +5,10 @@ import { createRequire, enableCompileCache } from 'node:module';
 // Import single files: an index would add other modules to this bundle.
 import { findCompiler, CompilerNotFoundError, type FoundCompiler } from '../compiler/find.ts';
 import { NODE_CODE, pathIn } from '../system/cache.ts';
+import { makeFolder } from '../system/folder.ts';
 import { readProcess } from '../system/undecoded.ts';
 import { become } from '../system/become.ts';
+import { resultOr } from '../system/result-or.ts';
 import type * as Run from '../system/run.ts';
 import { fetchOutput } from '../wrapper/outputs.ts';
 import { recallRun } from '../wrapper/replay.ts';
@@ -44,8 +46,9 @@ export async function main(): Promise<never> {
       if (isFetched) process.exit(0);
       return await replaceProcess(executable, known.argv, env);
     }
-    // Node caches the compiled code.
-    enableCompileCache(pathIn(cacheDirectory, NODE_CODE));
+    // Node caches the compiled code, but never returns if it cannot create this folder.
+    const code = pathIn(cacheDirectory, NODE_CODE);
+    if (resultOr(() => (makeFolder(code, 0o700), true), false)) enableCompileCache(code);
     const { compile } = load('compile-tuned') as typeof CompileTuned;
     return await compile(argv, compiler, problems, surroundings);
   } catch (error) {
