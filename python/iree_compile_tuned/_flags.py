@@ -22,6 +22,9 @@ _STICKY = (
     "--iree-preprocessing-transform-spec-filename",
 )
 
+#: Codes of results without flags that need no warning.
+_NO_FAILURES = (None, "no-gain", "nothing-to-tune", "disabled-by-comment")
+
 #: Flags of ``_STICKY`` in earlier results. A later result without them resets them.
 _given: Set[str] = set()
 
@@ -74,6 +77,8 @@ def tuned_flags(
             limit = [] if budget is None else ["--budget", str(budget)]
             _run([*options, "tune", source, *limit, "--json", "--", *flags])
             answer = json.loads(_run(ask))
+        if answer["code"] not in _NO_FAILURES:
+            raise _Failed(answer["reason"])
         tuned = [str(flag) for flag in answer["flags"]]
     except (OSError, ValueError, KeyError, TypeError, _Failed) as problem:
         warnings.warn(f"compiling without tuning: {problem}", TuningWarning, stacklevel=2)

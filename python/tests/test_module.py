@@ -131,7 +131,7 @@ class TestFlags(unittest.TestCase):
     def test_tune_measures_misses(self):
         def answers(*outcomes):
             operations = [{"outcome": outcome} for outcome in outcomes]
-            return json.dumps({"flags": ["--a"], "reason": None, "operations": operations})
+            return json.dumps({"flags": ["--a"], "code": None, "reason": None, "operations": operations})
 
         with mock.patch("iree_compile_tuned._flags._run") as run:
             run.return_value = answers("hit", "skipped")
@@ -149,14 +149,17 @@ class TestFlags(unittest.TestCase):
             tuned_flags(INPUT, ["--iree-llvmcpu-target-cpu=host"])
 
     def test_an_error_of_tuning_is_a_warning(self):
-        for path, env in [
-            (INPUT, {"IREE_TUNED_INJECT": "somehow"}),
-            (INPUT, {"IREE_TUNED_NODE": "/no/such"}),
-            (os.path.join(PLACE, "missing.mlir"), {}),
+        unknown = [*HOST, "--no-such-flag"]
+        for given, flags, env in [
+            (INPUT, HOST, {"IREE_TUNED_INJECT": "somehow"}),
+            (INPUT, HOST, {"IREE_TUNED_NODE": "/no/such"}),
+            (INPUT, unknown, {}),
+            (os.path.join(PLACE, "missing.mlir"), HOST, {}),
+            (b"junk", HOST, {}),
         ]:
-            with self.subTest(path=path, env=env), mock.patch.dict(os.environ, env):
+            with self.subTest(given=given, flags=flags, env=env), mock.patch.dict(os.environ, env):
                 with self.assertWarns(TuningWarning) as warned:
-                    self.assertEqual(tuned_flags(path, HOST), HOST)
+                    self.assertEqual(tuned_flags(given, flags), flags)
                 self.assertEqual(warned.filename, __file__)
 
     def test_each_process_removes_its_own_files(self):

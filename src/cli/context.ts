@@ -8,14 +8,16 @@ import {
   type FoundCompiler,
   type MeasuringTools,
 } from '../compiler/find.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { siteFor } from '../decision/for-device.ts';
 import { commandFor } from '../populate/site.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { readCommand, type Command } from '../compiler/command.ts';
+import { readCommand, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
+import { takenStdin } from '../system/bytes.ts';
 import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { describeSite, questionAbout, type Site } from '../site/site.ts';
@@ -185,7 +187,7 @@ export async function siteOf(
 
 /**
  * Inspects an input as the wrapper does before it tunes. An ONNX model is imported first.
- * @throws UserError for an unreadable input; PassedThroughError when the wrapper would pass the input through
+ * @throws UserError for an input that cannot be read or compiled; PassedThroughError when the wrapper would pass the input through
  */
 export async function inspectInput(
   input: string,
@@ -194,8 +196,22 @@ export async function inspectInput(
 ): Promise<{ command: Command; inspected: Inspected }> {
   const command = await readableCommand(input, flags, surroundings);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
+  if ('pass' in inspected) return refuse(input, inspected.pass, command);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
+}
+
+/** Refuses an input without operations to tune: with the compiler's errors if it has any. */
+async function refuse(input: string, why: Reason, { compiler, expanded }: Command): Promise<never> {
+  if (why.code === 'nothing-to-tune' || why.code === 'not-compiled') {
+    const argv = withTrailingFlags(expanded, ['--compile-to=flow', '-o', '/dev/null']);
+    const { code, stderr } = await askCompiler(compiler.executable, argv, {
+      env: process.env,
+      stdin: takenStdin(),
+    });
+    const said = stderr.toString().trim();
+    if (code !== 0 && said !== '') throw new UserError(said);
+  }
+  throw new PassedThroughError(input, why);
 }
 
 /** An inspected input for one target. */
@@ -215,7 +231,7 @@ export async function inspectEach(
   if (!('pass' in found))
     return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
   const parts = found.targets === undefined ? found : await partsOf(found, command, surroundings);
-  if ('pass' in parts) throw new PassedThroughError(input, parts.pass);
+  if ('pass' in parts) return refuse(input, parts.pass, command);
   if (parts.open.length === 0) throw new PassedThroughError(input, found.pass);
   return parts.open;
 }

@@ -40,16 +40,12 @@ async function writeSpec(
   }
   const { decisions, planned, choices, left } = await decide(input, 'spec', command);
   const injection = planInjection(decisions, planned);
-  if (injection.route !== 'spec' && choices.length === 0) {
-    const why =
-      injection.route === 'none'
-        ? injection.reason
-        : 'the configurations belong to dispatches of this program, and no spec can carry them; use a lock file, or build with the database';
+  if (injection.route === 'none' && choices.length === 0) {
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
     throw new UserError(
       missing > 0
         ? `no spec: ${missing} of ${decisions.length} operations have no record yet; run iree-tuned tune ${input} first`
-        : `no spec: ${why}`,
+        : `no spec: ${injection.reason}`,
     );
   }
   if (output === undefined && choices.length > 0)

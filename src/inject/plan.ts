@@ -99,10 +99,14 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   );
   const whole = planWhole(others, options);
   const { dispatchRules } = options;
-  if (dispatchRules !== undefined)
-    return whole.route !== 'none' || dispatchRules.length === 0 || specProblem(decisions, options) !== null
-      ? whole
-      : { route: 'spec', text: tuningSpec(dispatchRules), flag: specFlagOf(inDispatches) };
+  if (dispatchRules !== undefined) {
+    if (whole.route !== 'none') return whole;
+    const problem =
+      specProblem(decisions, options) ?? (dispatchRules.length === 0 ? ONLY_IN_DISPATCHES : null);
+    return problem === null
+      ? { route: 'spec', text: tuningSpec(dispatchRules), flag: specFlagOf(inDispatches) }
+      : { route: 'none', ...because('no-route', problem) };
+  }
   if (options.lost?.includes('substitute') === true) return whole;
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration, target }) => {
@@ -147,6 +151,9 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
 function reasonOf([first = 'every route was tried', ...others]: readonly string[]): string {
   return others.includes(TOO_LARGE) ? `${first}; ${TOO_LARGE}` : first;
 }
+
+const ONLY_IN_DISPATCHES =
+  'the configurations belong to dispatches of this program, and no spec can carry them; use a lock file, or build with the database';
 
 const TOO_LARGE = 'the input is too large to be copied for edits';
 

@@ -98,6 +98,8 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
       expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
       expect(place.read('tuned.vmfb').equals(first)).toBe(true);
     }
+    const { stdout } = await place.tuned(['spec', file, '--json', '--', ...HOST]);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ code: route === 'spec' ? null : 'no-route' });
   });
 
   // Times of a few microseconds: other processes can hide the gain.

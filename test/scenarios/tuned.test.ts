@@ -31,6 +31,7 @@ function placeWithDatabase(): Workplace {
 
 test('rejects wrong arguments, with the right ones', async () => {
   const place = placeWithDatabase();
+  place.write('broken.mlir', 'func.func @main() { return %x : }');
   for (const [argv, message, ends] of [
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
     [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
@@ -48,6 +49,7 @@ test('rejects wrong arguments, with the right ones', async () => {
       2,
     ],
     [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
+    [['explain', 'broken.mlir'], /^iree-tuned: broken\.mlir:1:32: error: /, 1],
     [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
     [['shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
     [['db', 'show', 'm=9999'], /no record matches "m=9999": iree-tuned db ls lists the records/, 1],
