@@ -65,7 +65,7 @@ def find_compiler() -> str:
         if os.access(path, os.X_OK):
             return path
     raise ModuleNotFoundError(
-        "iree.compiler is not installed: pip install 'iree-compile-tuned[iree]'",
+        "iree.compiler is not installed: pip install iree-base-compiler",
         name="iree.compiler",
     )
 

@@ -85,7 +85,7 @@ class TestInstall(unittest.TestCase):
 
     def test_install_without_a_compiler_names_the_way_out(self):
         with mock.patch("importlib.util.find_spec", return_value=None):
-            with self.assertRaisesRegex(ModuleNotFoundError, "pip install"):
+            with self.assertRaisesRegex(ModuleNotFoundError, "pip install iree-base-compiler"):
                 iree_compile_tuned.install()
 
 
