@@ -1,14 +1,11 @@
 // `iree-tuned config`
-import { didYouMean } from '../report/nearest.ts';
+import { unknownVariables } from '../report/unknown-settings.ts';
 import { table } from '../report/table.ts';
 import { printable, wrapped } from '../report/text.ts';
-import { NAMES, shownText, variableOf, type Name } from '../settings/settings.ts';
+import { shownText, type Name } from '../settings/settings.ts';
 import { CliCommand } from './command.ts';
 import { settingsOf } from './context.ts';
 import { page } from './output.ts';
-
-/** Variables that are no settings: of the launcher, of a child process and of tests. */
-const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM_FOR', 'IREE_TUNED_MACHINE'];
 
 export const config = new CliCommand('config', 'show each setting, its origin, and the settings files')
   .json()
@@ -31,7 +28,7 @@ function showConfig(command: CliCommand): void {
     found: text !== null,
     problem,
   }));
-  const ignored = [...refused, ...unknownVariables()];
+  const ignored = [...refused, ...unknownVariables(process.env)];
   if (problems.length > 0) process.exitCode = 1;
   const stateOf = ({ layer, found, problem }: (typeof places)[number]) =>
     problem !== null
@@ -68,11 +65,3 @@ const listed = (lines: readonly string[]) =>
 /** The value of a setting without passwords; null if it is not set. */
 const shown = (name: Name, value: string | number | boolean | undefined) =>
   typeof value === 'string' ? shownText(name, value) : (value ?? null);
-
-/** Variables that are probably misspelt. */
-function unknownVariables(): string[] {
-  const known = new Set([...NAMES.map(variableOf), ...OTHER_VARIABLES]);
-  return Object.keys(process.env)
-    .filter((name) => name.startsWith('IREE_TUNED_') && !known.has(name))
-    .map((name) => `${name} is not a setting${didYouMean(name, [...known])}`);
-}

@@ -1,12 +1,15 @@
-// Messages for a person: to a terminal and the log, never into a captured stderr.
+// Messages for a person: to a terminal and the log, into a captured stderr only after a failure.
 import { appendFileSync, writeSync } from 'node:fs';
 
-/** Writes one line to stderr if it is a terminal, and to the log file if there is one. Never throws. */
-export function tell(message: string, log: string | undefined): void {
+/**
+ * Writes one line to stderr if it is a terminal, and to the log file if there is one. Never throws.
+ * @param hasFailed the build has failed: then stderr gets the line in any case
+ */
+export function tell(message: string, log: string | undefined, hasFailed = false): void {
   const line = `iree-compile-tuned: ${message}\n`;
   try {
     // Not process.stderr: an access would make a pipe non-blocking for the compiler.
-    if (process.getBuiltinModule('node:tty').isatty(2)) writeSync(2, line);
+    if (hasFailed || process.getBuiltinModule('node:tty').isatty(2)) writeSync(2, line);
   } catch {
     // A closed terminal must not stop a build.
   }

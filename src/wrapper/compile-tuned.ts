@@ -5,11 +5,11 @@ import { isInjected, type Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import { countsOf } from '../report/counts.ts';
 import { explainedAgain, isExplained } from '../report/explain-file.ts';
+import { unknownFlag, unknownVariables } from '../report/unknown-settings.ts';
 import type { Settings } from '../settings/index.ts';
-import { NAMES } from '../settings/settings.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import { takenStdin } from '../system/bytes.ts';
-import { exitLike } from '../system/run.ts';
+import { exitLike, runCompiler } from '../system/run.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { limitFor } from './compile-limit.ts';
 import { decide, type Decided } from './decide.ts';
@@ -60,8 +60,8 @@ export async function compile(
   process.once('uncaughtException', (error) => void goOn(error));
   process.once('beforeExit', () => void goOn('the build stopped without a result'));
   try {
-    await tellUnknown(argv, settings);
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
+    await refuseUnknown(command, surroundings);
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
     const decided = await decideOrPass(inspected, command, surroundings);
@@ -73,13 +73,16 @@ export async function compile(
   }
 }
 
-/** The compiler refuses misspelled flags of ours, but cannot suggest the right name. */
-async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<void> {
-  const flag = argv.find((argument) => /^--?iree-tuned-/.test(argument))?.replace(/=.*/s, '');
-  if (flag === undefined) return;
-  const { didYouMean } = await import('../report/nearest.ts');
-  const flags = NAMES.map((name) => `--iree-tuned-${name}`);
-  tell(`${flag} is not a setting${didYouMean(flag, flags)}`, log);
+/** The compiler refuses a misspelt flag of ours, but cannot suggest the right name. Returns without such a flag. */
+async function refuseUnknown(command: Command, surroundings: Surroundings): Promise<void> {
+  const { env, settings } = surroundings;
+  for (const message of unknownVariables(env)) tell(message, settings.log);
+  const message = unknownFlag(command.argv);
+  if (message === null) return;
+  reportPass(passOnce(because('command-unclear', message)), command, surroundings);
+  const result = await runCompiler(command.compiler.executable, command.argv, { env, capture: false });
+  tell(message, settings.log, result.code !== 0);
+  exitLike(result);
 }
 
 /** With an invalid or unsafe setting, the input is compiled untuned. */

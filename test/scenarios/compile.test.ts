@@ -223,6 +223,25 @@ describe('input and output', () => {
     expect(place.has('out.vmfb')).toBe(false);
   });
 
+  test('a misspelt flag of ours gives the message of the real compiler, and the right name', async () => {
+    const place = await recordedWorkplace();
+    const argv = [...HOST, '--iree-tuned-budgt=5', 'in.mlir', '-o', 'out.vmfb'];
+    const [ours, theirs] = [await place.compile(argv), await place.stock(argv)];
+    const hint = '--iree-tuned-budgt is not a setting (did you mean --iree-tuned-budget?)';
+    expect(ours).toEqual({ ...theirs, stderr: `${theirs.stderr}iree-compile-tuned: ${hint}\n` });
+    expect(ours.code).toBe(1);
+  });
+
+  test('a misspelt variable is in the log', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_LOG: 'log', IREE_TUNED_BUDGE: '4' });
+    expect(await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'])).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const hint = 'IREE_TUNED_BUDGE is not a setting (did you mean IREE_TUNED_BUDGET?)';
+    expect(place.read('log').toString()).toContain(hint);
+  });
+
   test.each([
     [['--version']],
     [['--help']],
