@@ -81,7 +81,10 @@ export interface Backend {
 
   // Devices and measuring.
 
-  /** The device of a driver on this machine, or the reason that there is none. */
+  /**
+   * The device of a driver on this machine; else the reason that there is none, and after a colon the way out.
+   * @param driver one of `drivers`, perhaps with a number or a name, such as `cuda://1`
+   */
   describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string>;
   /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];

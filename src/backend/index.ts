@@ -69,7 +69,16 @@ export async function loadBackend(targetKey: string): Promise<Backend | undefine
   return backendNamed(targetKey);
 }
 
-/** The backend of a driver of the runtime; undefined for none. */
+/** Drivers of all backends. */
+export const DRIVERS = [llvmCpu, ...DEFERRED].flatMap(({ drivers }) => drivers);
+
+/** Why a device of the runtime runs no code of a backend; null if it may. */
+export const whyForeign = ({ name, drivers }: Pick<Backend, 'name' | 'drivers'>, device: string) =>
+  drivers.includes(driverOf(device))
+    ? null
+    : `device ${device} runs no code for ${name}: set device to ${drivers.join(' or ')}`;
+
+/** The backend of a device of the runtime; undefined for none. Loads it first. */
 export async function loadBackendOfDriver(device: string): Promise<Backend | undefined> {
   const driver = driverOf(device);
   await load(({ drivers }) => drivers.includes(driver));

@@ -1,7 +1,7 @@
 // The settings, the compiler, the input and the database of a command.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { unknownDevice, type Device } from '../backend/device.ts';
-import { loadBackendOfDriver } from '../backend/index.ts';
+import type { Device } from '../backend/device.ts';
+import { DRIVERS, loadBackendOfDriver } from '../backend/index.ts';
 import {
   findCompiler,
   findMeasuringTools,
@@ -123,14 +123,14 @@ export function atDevice(inspected: Inspected, store: Store | null, { settings }
     : { ...inspected, site: siteFor(inspected.site, forDevice, store ?? { devices: () => [] }) };
 }
 
-/** The device of the setting, else this machine's CPU; unknown if it is not found. */
-export async function describeDeviceHere(surroundings: Surroundings): Promise<Device> {
+/** The device of the setting, else this machine's CPU; the reason if it is not found. */
+export async function describeDeviceHere(surroundings: Surroundings): Promise<Device | string> {
   const { device: driver = 'local-task' } = surroundings.settings;
   const backend = await loadBackendOfDriver(driver);
   const compiler = resultOr(() => compilerOf(surroundings), null);
-  const question = questionAbout(compiler, surroundings);
-  const found = await backend?.describeDevice(driver, question);
-  return typeof found === 'object' ? found : unknownDevice(driver);
+  return backend === undefined
+    ? `device ${driver} has no tuner: set device to ${DRIVERS.join(', ')}`
+    : backend.describeDevice(driver, questionAbout(compiler, surroundings));
 }
 
 /** @throws CompilerNotFoundError */

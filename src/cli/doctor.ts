@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { describeCompiler } from '../compiler/describe.ts';
 import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { askCompiler } from '../compiler/ask.ts';
-import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
+import { deviceClass, deviceKey, unknownDevice, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
@@ -136,12 +136,22 @@ function checkContent(database: string, readonly: boolean, whyReadonly: string |
   );
 }
 
+/** @param found the device, or the reason that there is none, with the way out after a colon */
+function checkDevice(found: Device | string, name: string | null = null): Finding {
+  if (typeof found === 'string') {
+    const [problem, ...remedy] = found.split(': ');
+    return finding('device', problem!, remedy.join(': '));
+  }
+  const inClass = deviceClass(found) ?? 'unknown: the system does not describe its processor';
+  return finding('device', `${deviceKey(found)}\nclass ${inClass}${name === null ? '' : `\nname ${name}`}`);
+}
+
 /** The database, and this machine's device in it. */
 async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const { database, forDevice, readonly } = surroundings.settings;
-  const device = await describeDeviceHere(surroundings);
+  const found = await describeDeviceHere(surroundings);
+  const device = typeof found === 'string' ? unknownDevice('none') : found;
   const key = deviceKey(device);
-  const own = `${key}\nclass ${deviceClass(device) ?? 'unknown: the system does not describe its processor'}`;
   try {
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
     const devices = store.devices();
@@ -149,12 +159,12 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
     store.close();
     const name = devices.find((one) => one.key === key)?.name;
     return [
-      finding('device', `${own}${name ? `\nname ${name}` : ''}`),
+      checkDevice(found, name),
       ...(whyUnknown === null ? [] : [finding('for-device', forDevice!, whyUnknown)]),
       checkContent(database, readonly, whyReadonly),
     ];
   } catch (error) {
-    return [finding('device', own), finding('database', database, messageOf(error))];
+    return [checkDevice(found), finding('database', database, messageOf(error))];
   }
 }
 

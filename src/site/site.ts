@@ -1,6 +1,6 @@
 // The site of a command: compiler, target and device.
 import { deviceKey, unknownDevice, type Device, type DeviceQuestion } from '../backend/device.ts';
-import { loadBackend } from '../backend/index.ts';
+import { loadBackend, whyForeign } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
 import { describeCompiler, type CompilerDescription } from '../compiler/describe.ts';
 import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
@@ -71,12 +71,17 @@ export async function describeSite(
   const backend = await loadBackend(target.key);
   const question = questionAbout(compiler, surroundings);
   const driver = settings.device ?? backend?.drivers[0] ?? 'none';
-  const found = await backend?.describeDevice(driver, question);
+  const found =
+    backend === undefined
+      ? noTuner(target)
+      : (unsuitable(whyForeign(backend, driver)) ?? (await backend.describeDevice(driver, question)));
   const hostTarget = async () => (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
   const [device, whyNotHere] =
-    typeof found === 'object'
-      ? [found, unsuitable(await backend!.whyNotRunnable(target.target, found, hostTarget))]
-      : [unknownDevice(driver), found === undefined ? noTuner(target) : because('device-missing', found)];
+    typeof found === 'string'
+      ? [unknownDevice(driver), because('device-missing', found)]
+      : 'code' in found
+        ? [unknownDevice(driver), found]
+        : [found, unsuitable(await backend!.whyNotRunnable(target.target, found, hostTarget))];
   return {
     executable,
     compiler: await describeCompiler(executable, cacheDirectory),

@@ -7,7 +7,7 @@ import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { TILE } from '../store/samples.ts';
 import { argv, expectStockBuild, recordedWorkplace } from './faults/support.ts';
-import { rowsOf, Workplace } from './support.ts';
+import { oddMatmul, rowsOf, Workplace } from './support.ts';
 
 const KEY = 'Another CPU (25/17/2) local-sync threads=1';
 
@@ -114,6 +114,24 @@ describe('a build for another device', () => {
     expect(await built(place, { IREE_TUNED_FOR_DEVICE: 'prod' })).toMatchObject({ outcome: 'hit' });
     const said = await tuned(place, 'doctor');
     expect(said.stdout).toMatch(/^ {16}name prod$/m);
+  });
+});
+
+test.each([
+  ['llvm-cpu', 'local-task or local-sync', argv],
+  ['cuda', 'cuda', ['--iree-hal-target-device=cuda', 'in.mlir', '-o', 'out.vmfb']],
+])('a build for %s refuses a device of another backend, with the way out', async (name, drivers, own) => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  const { explanation } = await place.explain(own, { env: { IREE_TUNED_DEVICE: 'vulkan' } });
+  expect(explanation).toMatchObject({
+    device: { model: 'unknown', driver: 'vulkan' },
+    operations: [
+      {
+        code: 'device-unsuitable',
+        reason: `device vulkan runs no code for ${name}: set device to ${drivers}`,
+      },
+    ],
   });
 });
 

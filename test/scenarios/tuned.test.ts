@@ -111,6 +111,27 @@ test('the doctor finds every tool, and shows the way to install a missing one', 
   expect(ill.stdout).toMatch(/^ {16}-> .*pip install iree-base-compiler.*IREE_TUNED_COMPILER/m);
 });
 
+test('the doctor gives the reason for a missing device, and the way out', async () => {
+  const place = new Workplace();
+  const bogus = await say(place, ['doctor'], { IREE_TUNED_DEVICE: 'bogus' });
+  expect(bogus.code).toBe(1);
+  expect(bogus.stdout).toMatch(
+    /^BAD {2}device {5}device bogus has no tuner\n {16}-> set device to local-task, local-sync, cuda, hip, vulkan$/m,
+  );
+  const cuda = await say(place, ['doctor'], {
+    IREE_TUNED_DEVICE: 'cuda',
+    CUDA_VISIBLE_DEVICES: '',
+  });
+  expect(cuda.stdout).toMatch(
+    /^BAD {2}device {5}no cuda device is found\n {16}-> install the GPU's driver$/m,
+  );
+  expect(await say(place, ['device', 'name', 'here'], { IREE_TUNED_DEVICE: 'bogus' })).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr:
+      'iree-tuned: device bogus has no tuner: set device to local-task, local-sync, cuda, hip, vulkan\n',
+  });
+});
+
 describe('tune', () => {
   test('has the budget of the settings, unless the option sets one', { timeout: 120_000 }, async () => {
     const place = Workplace.simulated({}, { programs: 'failing' });

@@ -66,6 +66,8 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
     const place = placeFor({ IREE_TUNED_DEVICE: 'local-task' });
     const { code, explanation } = await place.explain(argv);
     expect(code).toBe(0);
-    expect(explanation.operations[0]!.reason).toContain('device local-task runs no Vulkan code');
+    expect(explanation.operations[0]!.reason).toBe(
+      'device local-task runs no code for vulkan-spirv: set device to vulkan',
+    );
   });
 });

@@ -5,7 +5,7 @@ import { driverOf, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { PROFILE } from './profile.ts';
 
-export const NO_TOOL = 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
+export const NO_TOOL = 'iree-run-module, which lists devices, is not found: pip install iree-base-runtime';
 
 /**
  * A device in the list of the runtime's tool; null if missing.
@@ -40,7 +40,6 @@ export const uuidIn = (section: string): string | undefined =>
 
 /** The CUDA or HIP device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
 export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
-  if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
   const tool = question.runModule();
   if (tool === null) return NO_TOOL;
   const device = await listedDevice(tool, driver, question, readDevice);

@@ -53,10 +53,9 @@ export const meter: Meter = {
 /** The reason that this machine's CPU cannot run code for `target`; null if the CPU can. */
 export async function whyNotRunnable(
   target: Target,
-  { driver }: Device,
+  _: Device,
   hostTarget: () => Promise<Target | null>,
 ): Promise<string | null> {
-  if (!driver.startsWith('local-')) return `no tuner for device ${driver} yet`;
   if (targetArchitecture(target) !== process.arch)
     return `this machine is ${process.arch} and cannot run ${target.triple}`;
   const host = await hostTarget();

@@ -44,7 +44,6 @@ const NO_DEVICE =
 
 /** The device of a driver such as `vulkan` or `vulkan://0`, or the reason that there is none. */
 export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
-  if (!/^vulkan\b/.test(driver)) return `device ${driver} runs no Vulkan code: set device to vulkan`;
   const tool = question.runModule();
   if (tool === null) return NO_TOOL;
   const { env, cacheDirectory } = question;

@@ -13,7 +13,8 @@ export const ls = new CliCommand('ls', 'list the devices of the database')
   .examples(['iree-tuned device ls', 'all devices'], ['iree-tuned device ls zen4', 'devices like zen4'])
   .action(async (text: string | undefined, _, command: CliCommand) => {
     const surroundings = surroundingsOf(command);
-    const here = deviceKey(await describeDeviceHere(surroundings));
+    const form = await describeDeviceHere(surroundings);
+    const here = typeof form === 'string' ? null : deviceKey(form);
     const store = await openToRead(surroundings);
     const known = store.devices();
     const listed = listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
@@ -39,9 +40,9 @@ export const ls = new CliCommand('ls', 'list the devices of the database')
 
 /**
  * Devices of a listing. `lastSeen` is the time of the newest record, ISO 8601 UTC; null without records.
- * @param here key of this machine's device, with the driver of the setting
+ * @param here key of this machine's device, with the driver of the setting; null if it is not found
  */
-export function listedDevices(devices: readonly KnownDevice[], here: string, store: Store) {
+export function listedDevices(devices: readonly KnownDevice[], here: string | null, store: Store) {
   const records = store.allRecords();
   return devices.map(({ key, form, name }) => {
     // `allRecords` has the newest first.

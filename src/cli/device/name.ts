@@ -26,14 +26,16 @@ export const name = new CliCommand(
         `${String(wanted)} is not a valid device name: use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit`,
       );
     const surroundings = surroundingsOf(command);
-    const form = storedDevice(await describeDeviceHere(surroundings));
-    const here = { key: deviceKey(form), form };
+    const found = await describeDeviceHere(surroundings);
+    if (typeof found === 'string' && text === undefined) throw new UserError(found);
+    const form = typeof found === 'string' ? null : storedDevice(found);
+    const here = form && { key: deviceKey(form), form };
     const store = await openDatabase(surroundings);
-    const device = text === undefined ? here : oneDevice(text, store.devices());
+    const device = text === undefined ? here! : oneDevice(text, store.devices());
     const before = store.devices().find((one) => one.name === wanted);
     store.nameDevice(wanted, device);
     const named = store.devices().filter(({ key }) => key === device.key);
-    const listed = listedDevices(named, here.key, store);
+    const listed = listedDevices(named, here?.key ?? null, store);
     store.close();
     const isMoved = before !== undefined && before.key !== device.key;
     command.print(listed, () =>
