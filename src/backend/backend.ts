@@ -107,11 +107,13 @@ export interface Backend {
 
   // Search spaces.
 
+  /** The property for which a workload is not tuned, such as `bf16`; null for a tuned workload. */
+  unsupported(workload: Workload): string | null;
   /** The hardware of a target and its device. */
   hardwareOf(target: Target, device: Device): Hardware;
   /**
-   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record holds for these
-   * kinds only.
+   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record without one of
+   * these kinds is searched again: a later version may have added the kind.
    */
   familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
   /** The search space of a workload. All its configurations compile and compute the right result. */

@@ -10,7 +10,7 @@ export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
 
 export interface Decision extends Reason {
   readonly place: Place;
-  /** Null for a skipped operation. */
+  /** Null for an operation without a workload. */
   readonly tunable: TunableOperation | null;
   /** For a skipped operation: the form that matchers see. */
   readonly alike?: Alike;

@@ -26,6 +26,8 @@ export interface Lookup {
   readonly narrow: readonly Work[];
   /** Workloads with a usable record whose search goes on in their share of the budget: see `isUnfinished`. */
   readonly unfinished: readonly Work[];
+  /** By key, the reasons for workloads that the backend does not tune. */
+  readonly unsupported: ReadonlyMap<string, Reason>;
   /** By key, the marked configurations of misses. */
   readonly marked: ReadonlyMap<string, Configuration>;
   /** Undecided searches of these workloads, by key. Read from the database once, on demand. */
@@ -55,7 +57,15 @@ export function lookUp(
   // used only if nothing can be measured for the target, and no setting names the device.
   const anyDevice = site.whyNotHere !== null && site.forDevice === null;
   const chosen = bestOfEach(records, device, !anyDevice);
-  const missing = each.filter(({ key }) => !chosen.has(key));
+  const backend = backendNamed(place.target);
+  const unsupported = new Map<string, Reason>();
+  const missing = each.filter(({ key, workload }) => {
+    if (chosen.has(key)) return false;
+    const what = backend?.unsupported(workload) ?? null;
+    if (what !== null)
+      unsupported.set(key, because('workload-unsupported', `${backend!.name} does not tune ${what}`));
+    return what === null;
+  });
   const missed = missing.map(({ key }) => key);
   const isAsked = store !== null && missing.length > 0;
   const ofClass = isAsked ? recordsOfClass(records, site, store) : NOTHING;
@@ -77,7 +87,6 @@ export function lookUp(
     ({ workload, failure, device: own }) => own === device && failure !== null && !chosen.has(workload),
   );
   const marked = new Map(failed.map(({ workload, configuration }) => [workload, configuration]));
-  const backend = backendNamed(place.target);
   const narrow = each.filter((one) => {
     const record = chosen.get(one.key);
     const families = backend?.familiesOf(one.workload, one.options) ?? [];
@@ -105,6 +114,7 @@ export function lookUp(
     misses,
     narrow,
     unfinished,
+    unsupported,
     marked,
     undecided,
     decide(results, whyNot = because('no-record'), since) {
@@ -116,6 +126,8 @@ export function lookUp(
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', device);
+        const untuned = unsupported.get(operation.key);
+        if (untuned !== undefined) return passedOver(operation.place, operation, 'skipped', untuned);
         const alike = trusted(operation.key);
         if (alike !== null) return decided(operation, alike, 'hit', device, ', a device of the same class');
         const tried = since?.get(operation.key) ?? undecided().get(operation.key);

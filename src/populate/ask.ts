@@ -65,8 +65,8 @@ export function knownOf(
   return new Map(
     workloadsOf(input, site, settings).map((one): [string, Known] => {
       const work = open.get(one.key) ?? one;
-      if (site.whyNotHere !== null)
-        return [one.key, { work, standing: skippedFor(site.whyNotHere.reason), result: null }];
+      const why = site.whyNotHere ?? lookup.unsupported.get(one.key) ?? null;
+      if (why !== null) return [one.key, { work, standing: skippedFor(why.reason), result: null }];
       if (open.has(one.key)) {
         const before = undecided.get(one.key);
         const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);

@@ -28,7 +28,7 @@ export const REASONS = {
   'target-unknown': 'the target is not known',
   'several-targets': 'several targets of one backend, or for a command about one target',
   'backend-unsupported': 'no tuner for the backend yet',
-  'device-missing': 'the device is not found',
+  'device-missing': 'no device is known that measures for the target',
   'device-unsuitable': 'the device does not run code for the target',
   'other-device': 'the build is for another device',
 
@@ -39,6 +39,7 @@ export const REASONS = {
   'form-unsupported': 'not a contraction of two operands',
   'layout-unsupported': 'the layout of the operands is not tuned yet',
   'type-unsupported': 'elements of this type are not tuned yet',
+  'workload-unsupported': 'the backend tunes no workloads of this type or shape',
   'sizes-missing': 'dynamic dimensions without sizes to tune at',
   'too-many-sizes': 'dynamic dimensions with too many sizes',
   'own-configuration': 'the operation already has a configuration',

@@ -22,7 +22,10 @@ export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | n
 
 /** The first workload without a configuration, with the reason; null if all have one. */
 export function whyNotTuned(decisions: readonly Decision[]): Reason | null {
-  const open = decisions.filter(({ tunable, configuration }) => tunable !== null && configuration === null);
+  const open = decisions.filter(
+    ({ tunable, configuration, outcome }) =>
+      tunable !== null && configuration === null && outcome !== 'skipped',
+  );
   const [first] = open;
   if (first === undefined) return null;
   const count = open.length === 1 ? '' : ` and ${open.length - 1} more workloads`;

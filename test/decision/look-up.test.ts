@@ -2,6 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Device } from '../../src/backend/device.ts';
+import { loadBackend } from '../../src/backend/index.ts';
 import { passedOver } from '../../src/decision/decision.ts';
 import { siteFor } from '../../src/decision/for-device.ts';
 import { lookUp, workloadsOf } from '../../src/decision/look-up.ts';
@@ -14,6 +15,7 @@ import { alter, DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../s
 import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
 import { because } from '../../src/system/reason.ts';
+import { whyNotTuned } from '../../src/wrapper/required.ts';
 
 const [here, there] = [siteOf(), siteOf({ deviceKey: 'another CPU local-sync threads=1' })];
 const settings = { inject: 'auto', budgetSeconds: 60, trust: 'device' } as const;
@@ -98,6 +100,22 @@ describe('an operation', () => {
     putRecord(store, m, { site: siteOf(site, target) });
     expect(decided(store, [8])).toEqual([missed]);
   });
+});
+
+test('a workload that the backend does not tune is no miss, and its reason names the backend', async () => {
+  await loadBackend('vulkan-spirv');
+  const text = [8, 16].map((m) => matmulText(m, 512, 512));
+  const both = inputOf(text[0]!.replaceAll('xf32', 'xbf16') + text[1]!);
+  const lookup = lookUp(null, both, siteOf({}, { backend: 'vulkan-spirv' }), settings);
+  expect(keys(lookup.misses)).toEqual([keyOf(16)]);
+  const decisions = lookup.decide(new Map());
+  expect(decisions).toMatchObject([
+    { outcome: 'skipped', code: 'workload-unsupported', reason: 'vulkan-spirv does not tune bf16' },
+    { outcome: 'default', code: 'no-record' },
+  ]);
+  expect(whyNotTuned(decisions)?.reason).toMatch(
+    /^no configuration is known for contraction m=16 .* there was no record$/,
+  );
 });
 
 test('without a database all operations are misses', () => {

@@ -62,6 +62,25 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
     store.close();
     expect(operation!.landed).not.toBe(false);
   });
+  test('skips a matmul in bf16, as every command says', async () => {
+    const place = placeFor();
+    place.write('in.mlir', matmulModule(100, 100, 100).replaceAll('xf32', 'xbf16'));
+    const skipped = {
+      ...{ outcome: 'skipped', code: 'workload-unsupported' },
+      reason: 'vulkan-spirv does not tune bf16',
+    };
+    const { explanation } = await place.explain(argv, { env: { IREE_TUNED_REQUIRE: 'tuned' } });
+    expect(explanation.operations).toMatchObject([skipped]);
+    for (const command of ['explain', 'tune']) {
+      const { code, stdout } = await place.tuned([command, 'in.mlir', '--json', '--', ...LLVMPIPE_FLAGS]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout.toString())).toMatchObject({ operations: [skipped] });
+    }
+    const planned = await place.tuned(['tune', 'in.mlir', '--dry-run', '--', ...LLVMPIPE_FLAGS]);
+    expect(planned.stdout.toString()).toContain(skipped.reason);
+    const { stdout } = await place.tuned(['stats']);
+    expect(stdout.toString()).toContain('workload-unsupported: the backend tunes no workloads of this type or shape');
+  });
   test('is compiled untuned for a device of another kind', async () => {
     const place = placeFor({ IREE_TUNED_DEVICE: 'local-task' });
     const { code, explanation } = await place.explain(argv);

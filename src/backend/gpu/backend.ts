@@ -15,7 +15,7 @@ import { attentionKnobs, knobValues } from './names.ts';
 import { rendered } from './render.ts';
 import { SCHEMA } from './schema.ts';
 import type { Problem } from './legality.ts';
-import { familiesOf, gpuSpace, problemOf } from './space.ts';
+import { familiesOf, gpuSpace, problemOf, unsupported } from './space.ts';
 import { readGpuTarget } from './target.ts';
 import { userFamily } from './user-family.ts';
 import { isMatmul } from './roles.ts';
@@ -33,6 +33,7 @@ export const gpuBackend = (
   knobValues: (workload, c) =>
     c.kind === 'attention-tile' ? attentionKnobs(workload, c) : knobValues(workload, ofGpu(c)),
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
+  unsupported,
   familiesOf,
   spaceOf(workload, hardware) {
     if (!isOperationWork(workload)) {

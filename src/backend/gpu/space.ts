@@ -1,6 +1,6 @@
 // The search space of a workload on a GPU.
 import type { SearchSpace } from '../../search/space.ts';
-import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
@@ -28,11 +28,19 @@ export function problemOf(workload: OperationWork, target: GpuTarget): Problem |
   return roles && { workload, roles, target };
 }
 
+/** See `Backend`. */
+export function unsupported(workload: Workload): string | null {
+  if (!isOperationWork(workload)) return isTunedAttention(workload) ? null : 'such attentions';
+  if (rolesOf(workload) !== null) return null;
+  return isDynamic(workload) ? 'dynamic sizes' : 'depthwise convolutions';
+}
+
 /** Families of a workload, sorted. The target decides about the real families, and every record names the target. */
 export function familiesOf(workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] {
-  if (only !== undefined) return [];
-  if (!isOperationWork(workload)) return isTunedAttention(workload) ? [ATTENTION] : [];
-  return rolesOf(workload) === null ? [] : Object.keys(SCHEMA.kinds).filter((kind) => kind !== ATTENTION);
+  if (only !== undefined || unsupported(workload) !== null) return [];
+  return isOperationWork(workload)
+    ? Object.keys(SCHEMA.kinds).filter((kind) => kind !== ATTENTION)
+    : [ATTENTION];
 }
 
 const ATTENTION = 'attention-tile';

@@ -3,6 +3,13 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
+/** See `Backend`. The pipeline for convolutions takes no other layout. */
+export const unsupported = (workload: Workload): string | null =>
+  isOperationWork(workload) &&
+  workload.windows?.some(([along]) => along === workload.accumulator.dimensions.at(-1)) === true
+    ? 'convolutions with the channels first'
+    : null;
+
 /**
  * Families of a workload, sorted; none if a user restricts knobs. Tiles of packed operations are no family of their own, because target
  * and compiler decide whether data tiling has them, and every record names both.
@@ -11,15 +18,11 @@ export function familiesOf(
   workload: Workload,
   { wholeProgram, only }: Pick<SpaceOptions, 'wholeProgram' | 'only'>,
 ): readonly LlvmCpuConfiguration['kind'][] {
-  if (only !== undefined) return [];
+  if (only !== undefined || unsupported(workload) !== null) return [];
   if (!isOperationWork(workload)) return ['dispatch-tile'];
-  if (workload.windows !== undefined) return hasChannelsInnermost(workload) ? ['window-tile'] : [];
+  if (workload.windows !== undefined) return ['window-tile'];
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }
-
-/** The pipeline for convolutions takes no other layout. */
-const hasChannelsInnermost = ({ accumulator, windows = [] }: OperationWork): boolean =>
-  windows.every(([along]) => along !== accumulator.dimensions.at(-1));
 
 /**
  * Data tiling for workloads that the compiler packs. A measurement of one operation does not show two gains: the compiler keeps operands

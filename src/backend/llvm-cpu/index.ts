@@ -5,7 +5,7 @@ import { dispatchSpace } from './dispatch-space.ts';
 import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
 import { isOperationWork } from '../../workload/workload.ts';
 import { describeDevice, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
-import { familiesOf, programWide } from './families.ts';
+import { familiesOf, programWide, unsupported } from './families.ts';
 import { tileFeatures } from './features.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
@@ -25,6 +25,7 @@ export const llvmCpu: Backend = {
   hardwareOf,
   specFlag: 'tuning-spec',
   schema: SCHEMA,
+  unsupported,
   familiesOf,
   spaceOf(workload, options) {
     if (!isOperationWork(workload)) return dispatchSpace(workload, options);

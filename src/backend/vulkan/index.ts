@@ -11,7 +11,7 @@ import { describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts'
 import { knobValues } from './names.ts';
 import { rendered } from './render.ts';
 import { SCHEMA } from './schema.ts';
-import { familiesOf, isTuned, vulkanSpace } from './space.ts';
+import { familiesOf, isTuned, unsupported, vulkanSpace } from './space.ts';
 import { userFamily } from './user-family.ts';
 
 export const vulkan: Backend = {
@@ -24,6 +24,7 @@ export const vulkan: Backend = {
   schema: SCHEMA,
   knobValues,
   hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
+  unsupported,
   familiesOf,
   spaceOf(workload, { gpu = '', only }) {
     const target = readGpuTarget(Buffer.from(gpu));

@@ -11,11 +11,14 @@ import { SCHEMA } from './schema.ts';
 import { productOf } from './shared-tiles.ts';
 import { tileSpace } from './tile-space.ts';
 
-/** Whether a workload is tuned. Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */
-export const isTuned = (workload: Workload): workload is OperationWork =>
-  isOperationWork(workload) &&
-  !isDynamic(workload) &&
-  ![workload.lhs, workload.rhs].some(({ elementType }) => elementType === 'bf16');
+/** See `Backend`. Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */
+export function unsupported(workload: Workload): string | null {
+  if (!isOperationWork(workload)) return 'whole dispatches';
+  if (isDynamic(workload)) return 'dynamic sizes';
+  return [workload.lhs, workload.rhs].some(({ elementType }) => elementType === 'bf16') ? 'bf16' : null;
+}
+
+export const isTuned = (workload: Workload): workload is OperationWork => unsupported(workload) === null;
 
 /** Families of a workload, sorted; none if a user restricts knobs. The target decides about the real families. */
 export const familiesOf = (workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] =>

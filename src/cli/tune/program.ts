@@ -92,7 +92,7 @@ async function tuneTarget(
 function keysToTuneAgain(decisions: readonly Decision[], all: boolean): Set<string> {
   const again = decisions.filter(
     ({ configuration, evidence }) =>
-      all || (configuration?.kind === 'default' && evidence?.complete === false),
+      configuration !== null && (all || (configuration.kind === 'default' && evidence?.complete === false)),
   );
   return new Set(again.flatMap(({ tunable }) => tunable?.key ?? []));
 }

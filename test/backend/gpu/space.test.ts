@@ -58,5 +58,7 @@ test('dynamic sizes and targets without a description have an empty space', () =
     ...matmul(512, 512, 512),
     dimensions: [{ kind: 'm', size: 512, sizes: [1, 512] }],
   } as const;
-  expect(cuda.familiesOf({ ...matmul(512, 512, 512), ...dynamic }, { wholeProgram: false })).toEqual([]);
+  const workload = { ...matmul(512, 512, 512), ...dynamic };
+  expect(cuda.familiesOf(workload, { wholeProgram: false })).toEqual([]);
+  expect(cuda.unsupported(workload)).toBe('dynamic sizes');
 });
