@@ -17,6 +17,11 @@ export const INTRODUCTION =
   'later builds find the result. IREE_TUNED_BUDGET=0 builds without tuning, IREE_TUNED_DISABLE=1 is plain ' +
   'iree-compile (said once)';
 
+/** Shown by the first build with a miss that this machine cannot measure. */
+export const unmeasured = (backend: string, why: string): string =>
+  `${backend} is not tuned here: ${why}. iree-tuned db import or the setting team brings records of other ` +
+  'machines (said once)';
+
 const timeLeft = (seconds: number) => `${Math.ceil(seconds)} s left`;
 
 /** The first text that fits, else the last. */

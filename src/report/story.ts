@@ -6,7 +6,8 @@ import { isatty } from 'node:tty';
 import type { RoundsProgress } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { makeFolder } from '../system/folder.ts';
-import { INTRODUCED, pathIn } from '../system/cache.ts';
+import { INTRODUCED, pathIn, UNMEASURED, type Place } from '../system/cache.ts';
+import { shortHash } from '../system/hash.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 import { columns, lineDisplay, write } from './progress.ts';
@@ -18,6 +19,7 @@ import {
   roundsLine,
   runningProgram,
   TRYING_FORMS,
+  unmeasured,
   verdictSentence,
 } from './sentences.ts';
 import { wrapped } from './text.ts';
@@ -26,7 +28,7 @@ export type Story = ReturnType<typeof storyOf>;
 
 /**
  * A story on stderr if that is a terminal.
- * @param cacheDirectory remembers that the introduction was shown; null for no introduction
+ * @param cacheDirectory remembers which messages were shown once; null for none of them
  */
 export function storyOf(cacheDirectory: string | null) {
   const { isLive, show, clear: erase } = lineDisplay();
@@ -60,7 +62,7 @@ export function storyOf(cacheDirectory: string | null) {
     /** @param count workloads to tune */
     begin(count: number, seconds: number) {
       begun = clock();
-      if (cacheDirectory !== null && isatty(2) && isFirst(cacheDirectory)) say(INTRODUCTION);
+      if (isFirst(cacheDirectory, INTRODUCED)) say(INTRODUCTION);
       // Without a live line the terminal would stay empty for a minute.
       if (isLive) countDown((spent) => beginning(count, Math.max(0, seconds - spent)));
       else say(beginning(count, seconds));
@@ -90,6 +92,10 @@ export function storyOf(cacheDirectory: string | null) {
     endProgram(verdict: ProgramVerdict) {
       say(verdictSentence('the program', verdict));
     },
+    /** This machine measures nothing for a backend. */
+    measureNothing(backend: string, why: string) {
+      if (isFirst(cacheDirectory, UNMEASURED, shortHash(why))) say(unmeasured(backend, why));
+    },
   };
 }
 
@@ -99,14 +105,15 @@ const later = <P extends { readonly secondsLeft: number }>(progress: P, seconds:
   secondsLeft: Math.max(0, progress.secondsLeft - seconds),
 });
 
-/** Whether no build with this cache folder has shown the introduction. Remembers that one has. */
-function isFirst(cacheDirectory: string): boolean {
+/** Whether a terminal is there, and no build with this cache folder has shown the message of a place. Remembers that a build has. */
+function isFirst(cacheDirectory: string | null, place: Place, name?: string): boolean {
+  if (cacheDirectory === null || !isatty(2)) return false;
   try {
     makeFolder(cacheDirectory, 0o700);
-    writeFileSync(pathIn(cacheDirectory, INTRODUCED), '', { flag: 'wx' });
+    writeFileSync(pathIn(cacheDirectory, place, name), '', { flag: 'wx' });
     return true;
   } catch {
-    // The file exists, or cannot be written: then every build would show the introduction.
+    // The file exists, or cannot be written: then every build would show the message.
     return false;
   }
 }

@@ -90,6 +90,8 @@ export const TIDIED = place('tidied');
 
 /** Exists after a terminal has shown the introduction to tuning. */
 export const INTRODUCED = place('introduced');
+/** Exists after a terminal has shown why this machine measures nothing. The name is the digest of the reason. */
+export const UNMEASURED = place('unmeasured-*');
 
 /** Digests, and boot ids. */
 const NAME = '(?:[0-9a-f-]{16,64}|any)';

@@ -122,6 +122,12 @@ export async function resolve(
   // A build that is no hit has the time to remove files of killed builds.
   if (open.length > 0) tidyUp(surroundings.cacheDirectory);
   if (open.length === 0 || whyNot !== null || store === null) {
+    const { target, whyNotHere } = inspected.site;
+    const wantsTuning = settings.onMiss === 'tune' && settings.budgetSeconds > 0 && open.length > 0;
+    if (wantsTuning && whyNotHere !== null && whyNotHere.code !== 'other-device') {
+      const { storyOf } = await import('../report/story.ts');
+      storyOf(surroundings.cacheDirectory).measureNothing(target.target.backend, whyNotHere.reason);
+    }
     const isNoted = open.length > 0 && settings.onMiss === 'record';
     if (isNoted && store !== null && !settings.readonly)
       for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));

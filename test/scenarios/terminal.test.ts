@@ -106,6 +106,34 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
   });
 });
 
+test.skipIf(isWithout(noTerminals))(
+  'a terminal shows once why nothing is measured, and a pipe never',
+  async () => {
+    const place = new Workplace({ IREE_TUNED_DEVICE: 'vulkan' });
+    place.write('in.mlir', oddMatmul);
+    const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const piped = await place.compile(argv);
+    expect(piped).toMatchObject({ code: 0, stderr: '' });
+    const build = async (more: Readonly<Record<string, string>> = {}) => {
+      // Without a replay of the build before.
+      place.remove('cache/replays');
+      const env = { ...place.env, ...more };
+      return (await onTerminal(200, [wrapper, ...argv], { cwd: place.folder, env })).text;
+    };
+    const why = (device: string) =>
+      `iree-compile-tuned: llvm-cpu is not tuned here: device ${device} runs no code for llvm-cpu: set device to ` +
+      'local-task or local-sync. iree-tuned db import or the setting team brings records of other machines (said once)';
+    expect(await build({ IREE_TUNED_BUDGET: '0' })).toBe('');
+    const said = async (more?: Readonly<Record<string, string>>) =>
+      linesOf(await build(more))
+        .join(' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim();
+    expect([await said(), await said()]).toEqual([why('vulkan'), '']);
+    expect(await said({ IREE_TUNED_DEVICE: 'cuda' })).toBe(why('cuda'));
+  },
+);
+
 test('a pipe gets none of it', { timeout: 240_000 }, async () => {
   const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
