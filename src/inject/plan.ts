@@ -68,6 +68,8 @@ export interface DispatchEntry extends ForTarget {
 export interface InjectionOptions {
   readonly wanted: InjectRoute;
   readonly release: Release;
+  /** The backend's flag for a tuning spec. */
+  readonly specFlag: SpecFlag;
   /** Whether the whole input is in memory. */
   readonly isWhole: boolean;
   /** The user compiles with data tiling: a tuning spec would also match the encoded matmuls, and the compile fails. */
@@ -104,7 +106,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
     const problem =
       specProblem(decisions, options) ?? (dispatchRules.length === 0 ? ONLY_IN_DISPATCHES : null);
     return problem === null
-      ? { route: 'spec', text: tuningSpec(dispatchRules), flag: specFlagOf(inDispatches) }
+      ? { route: 'spec', text: tuningSpec(dispatchRules), flag: options.specFlag }
       : { route: 'none', ...because('no-route', problem) };
   }
   if (options.lost?.includes('substitute') === true) return whole;
@@ -157,9 +159,6 @@ const ONLY_IN_DISPATCHES =
 
 const TOO_LARGE = 'the input is too large to be copied for edits';
 
-/** All configurations of a program are for the backend of its target. */
-const specFlagOf = ([first]: readonly Injected[]): SpecFlag => backendOf(first!.configuration).specFlag;
-
 function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Whole {
   const { release } = options;
   switch (route) {
@@ -169,7 +168,7 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
         ...directiveOf(configuration, form.loops, release)!,
       }));
       const rules = [...rulesOf(annotations), ...(options.dispatchRules ?? [])];
-      return { route, text: tuningSpec(rules), flag: specFlagOf(injected) };
+      return { route, text: tuningSpec(rules), flag: options.specFlag };
     }
     case 'substitute':
       return { route, entries: generatedEntries(injected) };

@@ -1,4 +1,5 @@
 // The injection of one compile: the first route that is not known to lose a configuration.
+import { backendNamed } from '../backend/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
@@ -15,7 +16,7 @@ export function planCompile(
   {
     input,
     site,
-  }: { readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>; readonly site: Pick<Site, 'compiler'> },
+  }: { readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>; readonly site: Pick<Site, 'compiler' | 'target'> },
   command: Command,
   {
     settings,
@@ -38,6 +39,9 @@ export function planCompile(
 /** The facts about a command that the choice of a route depends on. */
 export const injectionOptions = (
   { isWhole, reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'isWhole' | 'reading'>,
-  { compiler: { release } }: Pick<Site, 'compiler'>,
+  { compiler: { release }, target }: Pick<Site, 'compiler' | 'target'>,
   wanted: InjectionOptions['wanted'],
-): InjectionOptions => ({ wanted, release, isWhole, dataTiling, ownPreprocessing, ownPipeline });
+): InjectionOptions => ({
+  ...{ wanted, release, isWhole, dataTiling, ownPreprocessing, ownPipeline },
+  specFlag: backendNamed(target.key)!.specFlag,
+});

@@ -178,6 +178,7 @@ async function land(
   const injection = planInjection(decisions, {
     wanted,
     release,
+    specFlag: 'tuning-spec',
     isWhole: true,
     dataTiling: false,
     ownPreprocessing: false,

@@ -40,7 +40,7 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
     ...{ evidence: null, record: null },
   };
   const injection = planInjection([decision], {
-    ...{ wanted: 'spec', release: siteOf().compiler.release },
+    ...{ wanted: 'spec', release: siteOf().compiler.release, specFlag: 'library' },
     ...{ isWhole: true, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
   });
   expect(injection).toMatchObject({ route: 'spec', flag: 'library' });

@@ -38,6 +38,7 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
 const options = {
   wanted: 'auto',
   release: [3, 13, 0],
+  specFlag: 'tuning-spec',
   isWhole: true,
   dataTiling: false,
   ownPreprocessing: false,

@@ -1,5 +1,7 @@
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
+import { loadBackend } from '../../src/backend/index.ts';
+import type { SimtTileConfiguration } from '../../src/backend/gpu/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import type { Route } from '../../src/settings/settings.ts';
@@ -8,7 +10,7 @@ import { planCompile } from '../../src/plan/route.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { commandOf } from '../support/inspected.ts';
+import { commandOf, siteOf } from '../support/inspected.ts';
 import { because } from '../../src/system/reason.ts';
 import { readingOf } from '../../src/input/reading.ts';
 
@@ -19,7 +21,7 @@ const inspected = {
     isWhole: true,
     reading: readingOf(command.arguments),
   },
-  site: { compiler: { version: '3.13.0', commit: 'c', release: [3, 13, 0], key: 'k' } },
+  site: siteOf(),
 } as const;
 
 const operation = (m: number) =>
@@ -75,4 +77,24 @@ test('data tiling stays after the configuration of another operation was lost', 
   expect(route()).toBe('preprocess');
   found('preprocess', [true, false]);
   expect(route()).toBe('preprocess');
+});
+
+test('a tuning spec has the flag of its target, whichever backend of the kind was loaded first', async () => {
+  for (const backend of ['cuda', 'rocm']) await loadBackend(backend);
+  const tile: SimtTileConfiguration = {
+    ...{ version: 1, kind: 'simt-tile', subgroupSize: 32, igemm: false, padded: false, promoted: false },
+    ...{ workgroup: [8, 16, 0], thread: [1, 4, 0], reduction: [0, 0, 4] },
+  };
+  const plans = ['cuda', 'rocm'].map((backend) => {
+    const site = siteOf({}, { backend });
+    const cacheDirectory = temporaryDirectory();
+    return planCompile(decide([tile]), { ...inspected, site }, command, {
+      settings: { inject: 'spec' },
+      cacheDirectory,
+    });
+  });
+  expect(plans).toMatchObject([
+    { route: 'spec', flag: 'library' },
+    { route: 'spec', flag: 'tuning-spec' },
+  ]);
 });
