@@ -109,7 +109,7 @@ export interface Backend {
 
   /** The property for which a workload is not tuned, such as `bf16`; null for a tuned workload. */
   unsupported(workload: Workload): string | null;
-  /** The hardware of a target and its device. */
+  /** The facts about a target and its device that search spaces depend on. */
   hardwareOf(target: Target, device: Device): Hardware;
   /**
    * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record without one of
@@ -127,16 +127,16 @@ export interface Backend {
     configuration: Configuration,
     options: SpaceOptions,
   ): readonly number[] | null;
-  /** Knobs for a user's restriction. */
+  /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
   readonly userKnobs: readonly UserKnob[];
-  /** Whether a workload has these knobs. */
+  /** Whether a user can restrict the knobs of a workload. */
   isRestrictable(workload: Workload): boolean;
   /** Values of `options.only` that no configuration of a workload can have. */
   illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[];
 
   // Injection and landing.
 
-  /** The compiler's flag for tuning specs of this backend. */
+  /** The compiler's flag for tuning specs that this backend's pipelines do not ignore. */
   readonly specFlag: SpecFlag;
   /**
    * The attribute of one operation; null for a configuration of several operations.

@@ -74,7 +74,7 @@ export interface Cache {
   readonly threads: number;
 }
 
-/** A device without a description. */
+/** Stands for a device that is missing or runs no code for the target: no record has its key. */
 export const unknownDevice = (driver: string): Device => ({
   model: 'unknown',
   driver,

@@ -14,6 +14,7 @@ interface Deferred extends Pick<Backend, 'name' | 'drivers'> {
   load(): Promise<Backend>;
 }
 
+/** A build for one CPU loads none of them. Backends may share kinds. */
 const DEFERRED: readonly Deferred[] = [
   {
     name: 'cuda',
@@ -53,7 +54,7 @@ async function load(isWanted: (backend: Deferred) => boolean): Promise<void> {
 /** Loads all backends: for commands that read records of any target. */
 export const loadBackends = (): Promise<void> => load(() => true);
 
-/** Loads the backends of the configurations in a JSON text. */
+/** Loads the backends of the configurations in a lock file, which names kinds but no backends. */
 export const loadBackendsIn = (text: string): Promise<void> =>
   load(({ kinds }) => kinds.some((kind) => text.includes(`"${kind}"`)));
 
@@ -98,7 +99,7 @@ export const deviceFlags = ({ driver, threads }: Device): string[] => [
   ...(driver === 'local-task' ? [`--task_topology_max_group_count=${threads}`] : []),
 ];
 
-/** The backend of a kind of configurations; undefined for none. */
+/** The loaded backend of a kind of configurations; undefined for none. Of several with the kind, the first stands for all. */
 const backendOfKind = (kind: string): Backend | undefined =>
   LOADED.find(({ schema }) => Object.hasOwn(schema.kinds, kind));
 

@@ -57,7 +57,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       return [];
     const form = rootFormOf(root);
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
-    if (backend?.familiesOf(form.workload, { wholeProgram: false }).length === 0) return [];
+    if (typeof backend?.unsupported(form.workload) === 'string') return [];
     const signature = signatureOf(executable.function.text);
     if (signature === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);

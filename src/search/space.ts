@@ -43,7 +43,7 @@ export interface SearchSpace<Configuration = unknown> {
   valuesOf(configuration: Configuration): readonly number[] | null;
 }
 
-/** The space of a workload that is not tuned. */
+/** The space without configurations, for workloads that a backend does not tune. */
 export const EMPTY_SPACE: SearchSpace<never> = {
   ...{ knobs: [], starts: [], alternatives: [] },
   configurationAt: () => null,

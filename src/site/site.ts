@@ -42,7 +42,10 @@ const unsuitable = (problem: string | null): Reason | null =>
 export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
   because('backend-unsupported', `no tuner for backend ${target.backend} yet`);
 
-/** Determines the site of a command. It may ask the compiler about the flags. */
+/**
+ * Determines the site of a command. It may ask the compiler about the flags. The site of a target that this machine cannot measure has the
+ * reason in `whyNotHere`; builds use records there, and measure nothing.
+ */
 export async function describeSite(
   { arguments: args, compiler }: Command,
   surroundings: Surroundings,

@@ -4,8 +4,8 @@ import { interpreterPass, pipelineFlags } from './pipeline.ts';
 import { annotating, type Rule } from './rules.ts';
 
 /**
- * The flag for a tuning spec: `tuning-spec` is `--iree-codegen-tuning-spec-path`, `library` is
- * `--iree-codegen-transform-dialect-library`. Some backends silently ignore the first flag.
+ * The compiler's flag for a tuning spec: `tuning-spec` is `--iree-codegen-tuning-spec-path`, `library` is
+ * `--iree-codegen-transform-dialect-library`. Some backends silently ignore the first flag, so each backend names its flag.
  */
 export type SpecFlag = 'tuning-spec' | 'library';
 

@@ -34,8 +34,8 @@ export interface GpuTarget {
 }
 
 /**
- * The first GPU of a text.
- * @param text of a dump, or of the attribute alone
+ * Limits and instructions of the first GPU in a text, for legality rules and search spaces.
+ * @param text `Target.gpu`, or a dump of the compiler
  * @returns null for a text without a GPU, or with a missing limit
  */
 export function readGpuTarget(text: Uint8Array): GpuTarget | null {

@@ -28,7 +28,7 @@ const MOST_SECONDS = 3600;
 
 /** Without matrix instructions for f32 there is nothing to tune. */
 const CASES = Object.keys(TARGET_FLAGS)
-  .filter((target) => backendOf(target).name !== 'vulkan-spirv')
+  .filter((target) => backendOf(target).reconfigured !== undefined)
   .flatMap((target) => SHAPES.map((shape) => ({ target, shape })))
   .filter(({ target, shape: [, , , type] }) => type === 'f16' || target.startsWith('gfx9'));
 

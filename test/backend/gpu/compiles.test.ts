@@ -117,8 +117,9 @@ const namesFor = (target: string): string[] => {
   const names = NAMES.filter(
     (_, i) => isFull || POINTS > 0 || i % targets.length === targets.indexOf(target),
   );
-  // Vulkan tunes no bf16.
-  return names.filter((name) => backendOf(target).name !== 'vulkan-spirv' || name !== 'matmul bf16');
+  const isTuned = (name: string) =>
+    SHAPES[name] === undefined || backendOf(target).unsupported(SHAPES[name]) === null;
+  return names.filter(isTuned);
 };
 
 const workloadOf = (target: string, name: string): OperationWork =>
