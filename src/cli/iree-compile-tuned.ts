@@ -70,13 +70,13 @@ function replaceProcess(...command: Parameters<typeof become>): Promise<never> {
  */
 const load = (name: string): unknown => createRequire(import.meta.url)(`./${name}.cjs`);
 
-/** Ends the process without a compiler: no fallback is left. */
+/** Ends the process without a compiler, with the exit codes of the launcher: no fallback is left. */
 function findOrEnd(...where: Parameters<typeof findCompiler>): FoundCompiler {
   try {
     return findCompiler(...where);
   } catch (error) {
     if (!(error instanceof CompilerNotFoundError || error instanceof RecursionError)) throw error;
     writeSync(2, `${error.message.replace(/^(?!iree-compile-tuned: )/, 'iree-compile-tuned: ')}\n`);
-    process.exit(1);
+    process.exit(error instanceof RecursionError ? 1 : 127);
   }
 }

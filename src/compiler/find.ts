@@ -54,7 +54,7 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     const problem = whyNot(path, options.root);
     if (problem === null) return found(path, 'IREE_TUNED_COMPILER', options.cacheDirectory);
     // Never replace a compiler that the user named.
-    throw notFound([`IREE_TUNED_COMPILER: ${path} ${problem}`]);
+    throw notFound([`the setting compiler: ${path} ${problem}`]);
   }
   report.push('IREE_TUNED_COMPILER: not set');
   const shimmed = env[shimVariable];
@@ -136,7 +136,7 @@ const missing = 'does not exist';
 
 /** Why a path is not the real compiler; null if it is. */
 function whyNot(path: string, root: string): string | null {
-  if (!isExecutableFile(path)) return missing;
+  if (!isExecutableFile(path)) return existsSync(path) ? 'is not an executable file' : missing;
   const real = realpathOr(path);
   const own = ['bin', 'dist'].map((name) => realpathOr(join(root, name)) + '/');
   if (own.some((directory) => real.startsWith(directory))) return 'is iree-compile-tuned itself';

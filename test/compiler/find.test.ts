@@ -157,7 +157,9 @@ describe('the message without a compiler', () => {
   it('names the setting only, if there is one', () => {
     const at = places();
     const find = () => findCompiler({ PATH: at.first }, { root: at.root, compiler: '/no/such' });
-    expect(find).toThrow('IREE_TUNED_COMPILER: /no/such does not exist');
+    expect(find).toThrow('the setting compiler: /no/such does not exist');
+    const folder = () => findCompiler({}, { root: at.root, compiler: at.root });
+    expect(folder).toThrow(`the setting compiler: ${at.root} is not an executable file`);
   });
 });
 

@@ -119,7 +119,7 @@ test('a dry run lists new, known, duplicate and skipped workloads, and changes n
 
 test.each<[string[], string, code?: number]>([
   [[], 'nothing to tune: name models', 2],
-  [['--m', '64:128'], '--n is missing'],
+  [['--m', '64:128'], '--n is missing', 2],
   [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
   [['--shapes', 'none.csv'], 'none.csv cannot be read'],
   [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],

@@ -16,6 +16,7 @@ import { readSweep } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { openStore } from '../../store/open.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
+import { UserError } from '../../system/user-error.ts';
 import type { CliCommand } from '../command.ts';
 import {
   compilerOf,
@@ -98,7 +99,7 @@ export async function tuneMany(
  */
 function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const sweep = isSwept(options) ? readSweep(options) : { shapes: [], programs: [] };
+  const sweep = isSwept(options) ? sweepOf(options) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
   const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
@@ -116,6 +117,14 @@ function requestOf(inputs: readonly string[], options: TuneOptions): (folder: st
     const programs = [...models.map((path) => ({ path, source: path })), ...written];
     return { programs, shapes, fromMisses };
   };
+}
+
+function sweepOf(options: TuneOptions) {
+  try {
+    return readSweep(options);
+  } catch (error) {
+    throw error instanceof UserError ? new UsageError(error.message) : error;
+  }
 }
 
 function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {
