@@ -91,7 +91,9 @@ function parseJson(text: string): unknown {
   } catch {
     const conflict = /^(?:<{7}|>{7}) /m.test(text);
     throw new LockError(
-      conflict ? 'it has a merge conflict: keep one side, then run iree-tuned lock' : 'it is not JSON',
+      conflict
+        ? 'it has a merge conflict: keep one side, then run iree-tuned lock'
+        : 'it is not JSON: restore it, or delete it and run iree-tuned lock INPUT -- FLAGS',
     );
   }
 }

@@ -75,8 +75,8 @@ test('that is no file fails at once with its path', async () => {
     ['folder', 'it is not a file'],
     ['pipe', 'it is not a file'],
     ['sparse', 'it is too large'],
-    ['text', 'it is not JSON'],
-    ['bytes', 'it is not JSON'],
+    ['text', 'it is not JSON: restore it, or delete it and run iree-tuned lock INPUT -- FLAGS'],
+    ['bytes', 'it is not JSON: restore it, or delete it and run iree-tuned lock INPUT -- FLAGS'],
   ] as const)
     await expect(readLock(path(name))).rejects.toThrow(
       new LockError(`the lock file ${path(name)} cannot be used: ${why}`),

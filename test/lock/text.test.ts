@@ -115,8 +115,12 @@ describe('an invalid lock file is refused with the place', () => {
   const workload = (name: string, ...rest: string[]) => ['programs', 0, 'workloads', name, ...rest];
   const no = (name: string) => `programs[0].workloads["${name}"] is unknown to this version`;
   test.each<[string, string, string]>([
-    ['nothing', '', 'it is not JSON'],
-    ['half of one', lockText({ programs: [full] }).slice(0, 300), 'it is not JSON'],
+    ['nothing', '', 'it is not JSON: restore it, or delete it and run iree-tuned lock INPUT -- FLAGS'],
+    [
+      'half of one',
+      lockText({ programs: [full] }).slice(0, 300),
+      'it is not JSON: restore it, or delete it and run iree-tuned lock INPUT -- FLAGS',
+    ],
     [
       'two versions',
       `<<<<<<< HEAD\n${lockText({ programs: [full] })}`,
