@@ -16,12 +16,16 @@ export function tell(message: string, log: string | undefined, hasFailed = false
   if (log !== undefined) writeLog(message, log);
 }
 
-/** Appends one line to the log file. Never throws. */
+let isLogBroken = false;
+
+/** Appends one line to the log file, or tells a terminal once that it cannot. Never throws. */
 export function writeLog(message: string, log: string): void {
   try {
     appendFileSync(log, `${new Date().toISOString()} ${message}\n`);
-  } catch {
-    // Nor must an unwritable log.
+  } catch (error) {
+    // Nor must an unwritable log. A build writes more than one line.
+    if (!isLogBroken) tell(`the log cannot be written: ${messageOf(error)}`, undefined);
+    isLogBroken = true;
   }
 }
 

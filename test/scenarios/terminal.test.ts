@@ -97,6 +97,15 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
     expect(text.replaceAll(ERASE, '')).not.toContain('\u001b');
   });
 
+  test('a log that cannot be written is named once', async () => {
+    const place = new Workplace({ TERM: 'xterm', IREE_TUNED_LOG: 'no/log', IREE_TUNED_BUDGET: '0' });
+    place.write('in.mlir', oddMatmul);
+    const argv = [wrapper, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const { code, text } = await onTerminal(200, argv, { cwd: place.folder, env: place.env });
+    expect(code).toBe(0);
+    expect(text.match(/the log cannot be written: ENOENT/g)).toHaveLength(1);
+  });
+
   test('that cannot move its cursor gets whole lines alone', { timeout: 240_000 }, async () => {
     const text = await build(80, { TERM: 'dumb' });
     for (const control of ['\u001b', '\r']) expect(text).not.toContain(control);
