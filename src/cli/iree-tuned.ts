@@ -79,7 +79,9 @@ program.addCommand(complete, { hidden: true });
 /** Runs the command of the process's arguments. Rejects with bugs only. */
 export async function main(): Promise<void> {
   // console.log ignores a full disk and a closed pipe.
-  process.stdout.on('error', ({ message }) => {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // Such as `head`, which has read enough.
+    if (code === 'EPIPE') process.exit(1);
     end(`the output cannot be written: ${message}`, 1);
   });
   try {

@@ -34,6 +34,9 @@ export interface FailureContext {
 /** A way out that several messages share. */
 export const ELSEWHERE = 'set IREE_TUNED_DB to another file';
 
+/** SQLite's message about a file that does not begin as a database. */
+const NO_DATABASE = 'file is not a database';
+
 /** Converts errors of SQLite, its binding and the file system. A `StoreError` stays. */
 export function toStoreError(error: unknown, context: FailureContext): StoreError {
   if (error instanceof StoreError) return error;
@@ -84,7 +87,7 @@ function sentence(kind: StoreErrorKind, reason: string, { readonly, busyTimeoutM
     case 'locked':
       return `is locked by another process (waited ${busyTimeoutMs} ms): try again after its end, or ${ELSEWHERE}`;
     case 'damaged':
-      return `is damaged (${reason}): move it away, or restore a copy; builds go on without tuning`;
+      return `${reason === NO_DATABASE ? 'is no database, or is damaged' : 'is damaged'} (${reason}): move the file away, restore a copy, or ${ELSEWHERE}; builds go on without tuning`;
     case 'unwritable':
       if (readonly) return 'is open for reading only: unset IREE_TUNED_READONLY to write to it';
       return `cannot be written (${reason}): make room or grant access, set IREE_TUNED_READONLY=1 to only read it, or ${ELSEWHERE}`;

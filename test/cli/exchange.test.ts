@@ -133,7 +133,7 @@ test('import names invalid lines, and imports the others', async () => {
 describe('an error has the way out', () => {
   test.each<[string, string[], string, number?]>([
     ['the database itself', ['db', 'import', 'tuning.db'], 'name another one'],
-    ['a damaged database', ['db', 'import', 'damaged.db'], 'damaged.db is damaged'],
+    ['a damaged database', ['db', 'import', 'damaged.db'], 'damaged.db is no database, or is damaged'],
     [
       'a missing file',
       ['db', 'import', 'nowhere.jsonl'],

@@ -158,8 +158,8 @@ describe('the message without a compiler', () => {
     const at = places();
     const find = () => findCompiler({ PATH: at.first }, { root: at.root, compiler: '/no/such' });
     expect(find).toThrow('the setting compiler: /no/such does not exist');
-    const folder = () => findCompiler({}, { root: at.root, compiler: at.root });
-    expect(folder).toThrow(`the setting compiler: ${at.root} is not an executable file`);
+    const folder = () => findCompiler({}, { root: at.root, compiler: import.meta.dirname });
+    expect(folder).toThrow(`the setting compiler: ${import.meta.dirname} is not an executable file`);
   });
 });
 

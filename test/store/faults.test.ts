@@ -42,7 +42,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
     const path = temporaryPath();
     writeFileSync(path, content);
     const error = failure('damaged', path, () => open(path, options));
-    expect(error.message).toContain('move it away');
+    expect(error.message).toContain('is no database, or is damaged (file is not a database): ');
     expect(readFileSync(path).equals(content)).toBe(true);
   });
 
