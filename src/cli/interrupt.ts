@@ -1,5 +1,9 @@
 // Ctrl-C during measurements.
 
+/** Says that the first Ctrl-C ends a search. */
+export const STOPPING =
+  'stopping: running searches decide by their trials; press Ctrl-C again to end at once';
+
 /**
  * Runs an action with two signals. The first Ctrl-C sets `finishEarly`: searches decide by their trials. The second sets `abort`:
  * everything ends at once.

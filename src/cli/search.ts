@@ -8,7 +8,8 @@ import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
-import { withInterrupts } from './interrupt.ts';
+import { STOPPING, withInterrupts } from './interrupt.ts';
+import { warn } from './output.ts';
 
 /** A site, the command whose tools measure, and the seconds that were spent before. */
 export interface Measured {
@@ -44,8 +45,12 @@ export async function search(
   const seconds = settings.budgetSeconds - waitedSeconds;
   if (works.length > 0) story.begin(works.length, seconds);
   try {
-    return await withInterrupts(({ finishEarly, abort }) =>
-      tuneWorkloads(works, store, site, tools, surroundings, {
+    return await withInterrupts(({ finishEarly, abort }) => {
+      finishEarly.addEventListener('abort', () => {
+        story.clear();
+        warn(STOPPING);
+      });
+      return tuneWorkloads(works, store, site, tools, surroundings, {
         ...{
           givenSeconds: settings.budgetSeconds,
           budgetSeconds: seconds,
@@ -56,10 +61,10 @@ export async function search(
         strategy: STRATEGIES[strategy]!,
         effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
         onProgress: (progress) => {
-          story.progress(progress);
+          if (!finishEarly.aborted) story.progress(progress);
         },
-      }),
-    );
+      });
+    });
   } finally {
     story.clear();
   }

@@ -54,7 +54,7 @@ const TIMING = 'timing the default';
 
 function partsOf(progress: Omit<TuningProgress, 'secondsLeft'>) {
   const { workload, trials, flops, defaultSeconds, bestSeconds } = progress;
-  const sizes = [...workload.matchAll(/=(\d+)/g)].map((match) => match[1]).join('x');
+  const sizes = [...workload.matchAll(/(?<! in)=(\d+)/g)].map((match) => match[1]).join('x');
   if (trials === 0) return { sizes, best: TIMING, short: TIMING };
   const seconds = Math.min(bestSeconds, defaultSeconds);
   const rate = flops / seconds / 1e9;

@@ -1,4 +1,6 @@
 // `iree-tuned tune --config`, with a settings file of IREE's auto-scheduler.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runCommand } from './commands.ts';
@@ -17,4 +19,14 @@ test.each([[['model.mlir']], [['--again']], [['--m', '64']]])('--config refuses 
   const { code, err } = await tune(...words, '--config', 'none.cfg');
   expect(code).toBe(2);
   expect(err).toMatch(/--config allows only --budget, --keep and compiler flags/);
+});
+
+test('--config names a missing folder of the output before it tunes', async () => {
+  const folder = temporaryDirectory();
+  writeFileSync(join(folder, 'p.mlir'), 'module {}');
+  const file = join(folder, 'auto-scheduler.cfg');
+  writeFileSync(file, '[Env]\ninput_file = p.mlir\noutput_file = nodir/x.csv\n');
+  const { code, err } = await tune('--config', file);
+  expect(code).toBe(1);
+  expect(err.replace(/\s+/g, ' ')).toMatch(/output_file nodir\/x\.csv: there is no folder .*nodir/);
 });

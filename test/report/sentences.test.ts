@@ -33,6 +33,8 @@ test('progress has the sizes, the best so far and the time left', () => {
     'tuning 512x512x256: 67.1 GFLOP/s, 1.00x the default, 300 s left',
   );
   expect(progressLine({ ...progress, stage: 'finals' })).toMatch(/^confirming 512x512x256 /);
+  const inDispatch = { ...progress, workload: `${progress.workload} in=7756478e0123abcd` };
+  expect(progressLine(inDispatch)).toMatch(/^tuning 512x512x256 /);
   const beginning = { ...progress, trials: 0, defaultSeconds: NaN, bestSeconds: Infinity };
   expect(progressLine(beginning)).toBe('tuning 512x512x256 (1/3 done): timing the default, 42 s left');
 });

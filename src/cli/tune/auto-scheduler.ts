@@ -47,6 +47,9 @@ export async function runAutoScheduler(
   const folder = dirname(resolve(path));
   const input = resolve(folder, asked.input);
   if (!existsSync(input)) throw new UserError(`${path}: input_file ${asked.input}: there is no ${input}`);
+  const output = asked.output && resolve(folder, asked.output);
+  if (output !== null && !existsSync(dirname(output)))
+    throw new UserError(`${path}: output_file ${asked.output}: there is no folder ${dirname(output)}`);
   const compiler = compilerOf(asked, folder, program);
   const surroundings = surroundingsOf(program, compiler === null ? {} : { compiler });
   const { command, inspected: read } = await inspectInput(input, program.flags, surroundings);
@@ -106,7 +109,7 @@ export async function runAutoScheduler(
   for (const one of every) console.log(consoleBlock(one));
   const valid = isMeasured ? timedCandidates(every) : every.length - found.length;
   const run = { begun, prepared, ended, spaceSizes: spaces, valid };
-  if (asked.output !== null) writeReport(resolve(folder, asked.output), every, run);
+  if (output !== null) writeReport(output, every, run);
   if (keep !== undefined) await keepCandidates(keep, every, site, surroundings);
   console.log(resultBlock(found, run));
   for (const problem of failed) warn(problem);

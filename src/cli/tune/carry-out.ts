@@ -6,7 +6,7 @@ import { lineDisplay } from '../../report/progress.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { sumOf } from '../../measure/statistics.ts';
 import { formatDuration } from '../../system/format.ts';
-import { withInterrupts } from '../interrupt.ts';
+import { STOPPING, withInterrupts } from '../interrupt.ts';
 
 /** The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
 export async function carryOut(
@@ -40,7 +40,7 @@ export async function carryOut(
   });
   return withInterrupts(({ finishEarly, abort }) => {
     finishEarly.addEventListener('abort', () => {
-      say('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
+      say(STOPPING);
     });
     return populate(plan, executor, {
       ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },

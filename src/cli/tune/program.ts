@@ -4,7 +4,7 @@ import { KeptModules } from '../../plan/kept-modules.ts';
 import { describeVerdict } from '../../populate/describe-verdict.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../../populate/tune-ahead.ts';
 import { explainOperations } from '../../report/explain.ts';
-import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
+import { counted, formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
 import { table } from '../../report/table.ts';
 import type { Work } from '../../tuning/tune-workloads.ts';
@@ -80,12 +80,23 @@ async function tuneTarget(
         row.configuration === null ? row.reason : configurationKey(row.configuration),
       ];
     });
-    const all = table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page);
-    const described = verdict === null ? all : `${all}\n\n${describeVerdict(verdict, page)}`;
+    const described = [
+      table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page),
+      ...unfinishedLines(decisions),
+      ...(verdict === null ? [] : ['', describeVerdict(verdict, page)]),
+    ].join('\n');
     return isOneOfSeveral ? `For ${backend}:\n\n${described}` : described;
   };
   const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
   return { operations, verdict, text, isComplete: wanted.every(isKnown) };
+}
+
+/** The way to go on with unfinished searches; no line without one. */
+export function unfinishedLines(decisions: readonly Pick<Decision, 'code'>[]): string[] {
+  const count = decisions.filter(({ code }) => code === 'search-unfinished').length;
+  return count === 0
+    ? []
+    : [`The search for ${counted(count, 'operation')} is not finished: run the same command again.`];
 }
 
 /** Keys of records to tune again: all on demand, else those of incomplete searches without a gain. */
