@@ -60,7 +60,7 @@ function partsOf(progress: Omit<TuningProgress, 'secondsLeft'>) {
   const rate = flops / seconds / 1e9;
   const rateText = `${rate.toFixed(rate < 100 ? 1 : 0)} GFLOP/s`;
   const gain = formatRatio(defaultSeconds / seconds);
-  return { sizes, best: `${rateText}, ${gain} the default`, short: `${rateText} ${gain}` };
+  return { sizes, best: `${rateText}, best trial ${gain} the default`, short: `${rateText} ${gain}` };
 }
 
 /** The state of a program's rounds in at most `columns` columns. */
@@ -81,19 +81,15 @@ export function roundsLine(
 /** The result of one workload. */
 interface Result {
   readonly configuration: Configuration;
-  readonly evidence: { readonly ratio: number; readonly complete: boolean };
+  readonly evidence: { readonly complete: boolean };
 }
 
 /**
- * The last line of tuning.
+ * The last line of tuning. It has no gains, because a run of the program after it may replace the evidence.
  * @param left number of operations without a result
  * @param why reason for these
  */
 export function ending(results: readonly Result[], left: number, why: string, seconds: number): string {
-  const gains = results
-    .filter(({ configuration }) => !isDefault(configuration))
-    .map(({ evidence }) => evidence.ratio)
-    .sort((a, b) => a - b);
   const same = results.filter(({ configuration }) => isDefault(configuration));
   const best = same.filter(({ evidence }) => evidence.complete).length;
   const others = [
@@ -101,15 +97,9 @@ export function ending(results: readonly Result[], left: number, why: string, se
     ...(same.length > best ? [`nothing faster yet for ${same.length - best}`] : []),
     ...(left > 0 ? [`${left} left to the default: ${why}`] : []),
   ];
-  const gain = gains.length === 0 ? '' : ` (${gainsInWords(gains)} the default)`;
-  const tuned = `tuned ${gains.length} of ${counted(results.length + left, 'operation')}${gain} in ${formatDuration(seconds)}`;
+  const all = counted(results.length + left, 'operation');
+  const tuned = `tuned ${results.length - same.length} of ${all} in ${formatDuration(seconds)}`;
   return `${[tuned, ...others].join('; ')}. iree-tuned explain shows each`;
-}
-
-/** From the least to the largest. */
-function gainsInWords(gains: readonly number[]): string {
-  const texts = gains.map(formatRatio);
-  return texts.length <= MOST_NAMED ? texts.join(', ') : `${texts[0]!} to ${texts.at(-1)!}`;
 }
 
 /** Shown while the program runs. */

@@ -26,7 +26,7 @@ export interface Speedup {
 
 /** Measurements behind a record. */
 export interface Evidence extends Speedup {
-  /** Median seconds of one execution of the default and of the configuration. */
+  /** Median seconds of one execution of the default and of the configuration; their ratio is about `ratio`. */
   readonly defaultSeconds: number;
   readonly seconds: number;
   /** Separate benchmark processes in which the pair was measured. */

@@ -103,10 +103,10 @@ function driftOf({ verdict, low, high }: Standing, before: Interval): Drift {
 function write(record: TuningRecord, raced: Race, isLost: boolean, notes: SearchNotes): void {
   const { configuration, evidence: before } = record;
   const standing = raced.standings[0]!;
-  const { ratio, low, high, processes, repetitions } = standing;
+  const { ratio, low, high, defaultSeconds, processes, repetitions } = standing;
   const evidence = {
     ...notes.evidenceAgain(before, standing, raced),
-    ...(isLost && { ratio, low: Math.min(1, low), high }),
+    ...(isLost && { ratio, low: Math.min(1, low), high, defaultSeconds }),
     processes: before.processes + processes,
     repetitions: before.repetitions + repetitions,
   };

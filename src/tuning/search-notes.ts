@@ -71,7 +71,9 @@ export class SearchNotes {
     const { ratio, low, high } = isPooled ? judge(finals) : last;
     return {
       ...before,
-      ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor },
+      ...{ ratio, low, high, seconds, noiseFloor },
+      // Times of one race would contradict the gain of all races.
+      defaultSeconds: isPooled ? seconds * ratio : defaultSeconds,
       processes: isPooled ? finals.length : processes,
       repetitions: repetitions + (isPooled ? before.repetitions : 0),
       maxError: Math.max(maxError, before.maxError),

@@ -108,6 +108,7 @@ test('listings and exports filter alike', async () => {
   expect(out).toBe(`No records with target "gpu" in ${at('tuning.db')}.\n`);
   const shown = await run(['db', 'show', 'm=4 ', '--with-compiler', '3.12']);
   expect(shown.out).toMatch(/compiler {7}iree 3\.12\.0[^]*digest {9}[0-9a-f]{64}/);
+  expect(shown.out).toMatch(/time +gain +configuration\n.*the record/);
   const lines = (await run(['db', 'export', '-', '--with-compiler', '3.12'])).out.trim().split('\n');
   expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
 });

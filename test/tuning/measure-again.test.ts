@@ -55,6 +55,14 @@ describe('a record that is measured again', () => {
     expect(store.runs(subject)).not.toEqual([]);
   });
 
+  test('shows times whose ratio is its gain, whatever was measured before', async () => {
+    for (const ratio of [1.5, 1.9, 1.2]) {
+      await again(syntheticBench(at(ratio)));
+      const { evidence } = record();
+      expect(evidence.defaultSeconds / evidence.seconds / evidence.ratio).toBeCloseTo(1, 1);
+    }
+  });
+
   test.each([[1], [1.014], [0.7]])('and gains %f now is lost, and replaced by the default', async (ratio) => {
     expect(await again(syntheticBench(at(ratio, 0.002)))).toMatchObject({ drift: 'lost' });
     // Builds search again.

@@ -17,7 +17,7 @@ const FIRST_TRIALS = 10;
 export const show = new CliCommand('show', 'show the record of a workload, with its evidence and trials')
   .argument('<workload>', 'key of a workload, or a part that no other record has')
   .filters('target', 'compiler', 'device')
-  .option('--all', 'all trials (default: the ten fastest)')
+  .option('--all', 'all trials (default: the ten with the largest gains)')
   .json()
   .examples(
     ['iree-tuned db show "m=512 n=512"', 'the record with this text in its key'],
@@ -35,24 +35,30 @@ export const show = new CliCommand('show', 'show the record of a workload, with 
       [
         ...records.map((record) => describeRecord(record, flops)),
         '',
-        describeTrials(trials, options.all === true),
+        describeTrials(trials, records[0]!, options.all === true),
       ].join('\n'),
     );
   });
 
-function describeTrials(trials: readonly Trial[], isAll: boolean): string {
-  const measured = trials.filter(({ seconds }) => seconds !== null).sort((a, b) => a.seconds! - b.seconds!);
+/** Searches at different times have other times for the same default, so gains are the order. */
+function describeTrials(trials: readonly Trial[], { evidence }: TuningRecord, isAll: boolean): string {
+  const measured = trials
+    .filter(({ seconds }) => seconds !== null)
+    .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
   const shown = isAll ? measured : measured.slice(0, FIRST_TRIALS);
   const failed = isAll ? trials.filter(({ outcome }) => outcome !== 'measured') : [];
   return [
-    `${trials.length} trials, ${measured.length} measured${shown.length < measured.length ? ', the fastest:' : ':'}`,
+    `${trials.length} trials, ${measured.length} measured${shown.length < measured.length ? ', the largest gains:' : ':'}`,
     table(
       ['time', 'gain', 'configuration'],
-      shown.map(({ seconds, ratio, configuration }) => [
-        formatSeconds(seconds!),
-        formatRatio(ratio),
-        configurationKey(configuration),
-      ]),
+      [
+        [formatSeconds(evidence.seconds), formatRatio(evidence.ratio), 'the record'],
+        ...shown.map(({ seconds, ratio, configuration }) => [
+          formatSeconds(seconds!),
+          formatRatio(ratio),
+          configurationKey(configuration),
+        ]),
+      ],
       page,
     ),
     ...(failed.length === 0
