@@ -109,11 +109,18 @@ function checkBlock(knobs: readonly WrittenKnob[]): void {
  * The file's values by the knobs of a backend.
  * @param known names of the backend's knobs
  * @returns also the keys without effect on the backend
+ * @throws UserError for a key that is neither the file's nor a knob
  */
 export function knobsFor(
   { space }: Pick<AutoScheduler, 'space'>,
   known: readonly string[],
 ): { readonly knobs: readonly WrittenKnob[]; readonly unused: readonly string[] } {
+  const keys = [...Object.keys(KNOBS), 'block_dim_z'];
+  const unknown = space.find(({ name }) => !keys.includes(name) && !known.includes(name));
+  if (unknown !== undefined)
+    throw new UserError(
+      `${unknown.where}: [SearchSpace] has no ${unknown.name}: its keys are ${[...keys, ...known].join(', ')}`,
+    );
   const isUnused = (key: string) =>
     key === 'block_dim_z' || KNOBS[key]?.some((name) => known.includes(name)) === false;
   const knobs = space
@@ -154,7 +161,9 @@ function sectionsOf(text: string, file: string): Record<Section, Map<string, Ent
     if (current === null)
       throw new UserError(`${where}: ${key} comes before the first section, such as [Env]`);
     const name = key.toLowerCase();
-    if (KEYS[current]?.includes(name) === false) throw new UserError(`${where}: [${current}] has no ${key}`);
+    const keys = KEYS[current];
+    if (keys?.includes(name) === false)
+      throw new UserError(`${where}: [${current}] has no ${key}: its keys are ${keys.join(', ')}`);
     sections[current].set(name, { value, where });
   }
   return sections;

@@ -68,6 +68,12 @@ describe('the keys are knobs of the backend', () => {
       expect(short(knobsFor(file, names(backend)))).toEqual({ knobs, unused });
     },
   );
+  test('and an unknown key is refused with all keys', () => {
+    const text = '[Env]\ninput_file = a\n[SearchSpace]\ntile_q = [8]';
+    expect(() => knobsFor(readAutoScheduler(text, 'a.cfg'), names(llvmCpu))).toThrow(
+      /^a\.cfg:4: \[SearchSpace\] has no tile_q: its keys are tile_m, tile_n, .*pipeline_depth, .*distribution_m/,
+    );
+  });
   test('without tiles everything is allowed', () => {
     const text = '[Env]\ninput_file = a\n[SearchSpace]\nblock_dim_x = [64]';
     expect(knobsFor(readAutoScheduler(text, 'a.cfg'), names(llvmCpu)).knobs).toEqual([]);
@@ -101,7 +107,11 @@ test.each([
   ['', 'a.cfg: [Env] has no input_file'],
   ['input_file = a', 'a.cfg:1: input_file comes before the first section'],
   ['[Env]\ninput_file', 'a.cfg:2: "input_file" is not KEY = VALUE'],
-  ['[Env]\ninput = a', 'a.cfg:2: [Env] has no input'],
+  ['[Env]\ninput = a', 'a.cfg:2: [Env] has no input: its keys are iree_bin, input_file, output_file'],
+  [
+    '[SearchStrategy]\nn_trials = 4',
+    'a.cfg:2: [SearchStrategy] has no n_trials: its keys are tuner, n_trial',
+  ],
   ['[Search]', 'a.cfg:1: there is no section [Search]: use Env, SearchSpace, SearchStrategy'],
   ['[Env]\ninput_file = a\n[SearchSpace]\ntile_m = [64, x]', 'a.cfg:4: tile_m: "x" is not a number'],
   [

@@ -62,7 +62,8 @@ export async function runAutoScheduler(
     asked,
     backend.userKnobs.map(({ name }) => name),
   );
-  if (unused.length > 0) warn(`${path}: ${unused.join(', ')} have no effect on ${backend.name}`);
+  const have = unused.length === 1 ? 'has' : 'have';
+  if (unused.length > 0) warn(`${path}: ${unused.join(', ')} ${have} no effect on ${backend.name}`);
   const all = workloadsOf(inspected.input, site, surroundings.settings);
   const alone = all.filter(({ workload }) => isOperationWork(workload));
   const works = restricted(alone, site, knobs);
