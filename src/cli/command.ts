@@ -41,7 +41,9 @@ export class CliCommand extends Command {
       })
       .configureOutput({
         outputError: (message) => {
-          warn(`${message.replace(/^error: /, '').trimEnd()}\n(${this.path} --help lists the options)`);
+          const isFlag = this.takesFlags && message.includes("unknown option '--iree-");
+          const hint = `${isFlag ? 'compiler flags follow --; ' : ''}${this.path} --help lists the options`;
+          warn(`${message.replace(/^error: /, '').trimEnd()}\n(${hint})`);
         },
       })
       .addHelpText('after', () => `\nExamples:\n${this.#examplesText()}`);

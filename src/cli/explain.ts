@@ -17,7 +17,7 @@ import { largestCache } from '../backend/device.ts';
 import { NO_TIMES, timeLines, timeSharesOf } from '../report/time-shares.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
-import { formatRatio } from '../system/format.ts';
+import { counted, formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
@@ -87,7 +87,7 @@ async function explainTarget(
       ...(forms === null ? [] : [sentences(describeForms(forms))]),
       ...(sentence === undefined ? [] : [sentences(sentence)]),
       ...dispatches.map(indented),
-      sentences(describeRoute(injection)),
+      sentences(describeRoute(injection, operations)),
     ].join('\n');
   };
   return {
@@ -101,7 +101,8 @@ const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim
 const indented = (text: string) => wrapped(`  ${printable(text)}`, page.columns, '    ');
 
 function describe(operation: ExplainedOperation, sourceAt: (location: string) => string | null): string {
-  const { location, workload, outcome, reason, configuration, speedup, landed } = operation;
+  const { location, workload, outcome, code, reason, configuration, speedup, landed } = operation;
+  const label = code === 'search-unfinished' ? 'unfinished' : outcome;
   const source = sourceAt(location);
   const gain =
     speedup === null || speedup.ratio === 1
@@ -111,7 +112,7 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
     page.paint('bold', wrapped(`${printable(location)}  ${operation.operation}`, page.columns, '  ')),
     ...(source === null ? [] : [source]),
     ...(workload === null ? [] : [indented(workload)]),
-    indented(`${outcome}: ${gain}`).replace(outcome, page.paint(COLOURS[outcome], outcome)),
+    indented(`${label}: ${gain}`).replace(label, page.paint(COLOURS[outcome], label)),
     ...(configuration === null || configuration.kind === 'default'
       ? []
       : [indented(configurationKey(configuration))]),
@@ -125,10 +126,14 @@ function describeForms({ used, reason, operations }: ExplainedForms): string {
   return `Other forms are ${used ? 'used' : 'not used'} (${forms}): ${reason}.`;
 }
 
-function describeRoute(injection: Injection): string {
+function describeRoute(injection: Injection, operations: readonly ExplainedOperation[]): string {
+  const all = operations.filter(({ workload }) => workload !== null).length;
+  const open = operations.filter(({ code }) => code === 'no-record').length;
   switch (injection.route) {
     case 'none':
-      return `Nothing is injected: ${injection.reason}.`;
+      return injection.code === 'no-gain' && open > 0
+        ? `Nothing is injected: ${open} of ${counted(all, 'operation')} ${open === 1 ? 'has' : 'have'} no record.`
+        : `Nothing is injected: ${injection.reason}.`;
     case 'spec':
       return 'Injected by a tuning spec; the input is unchanged.';
     case 'preprocess':

@@ -9,6 +9,7 @@ import { pageText, type PageAssets } from '../report/html/page.ts';
 import { fits } from '../store/filter.ts';
 import type { RecordKey } from '../store/store.ts';
 import { packageRoot, packageVersion } from '../system/package-root.ts';
+import { counted } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { openToRead, surroundingsOf } from './context.ts';
@@ -49,9 +50,14 @@ async function writeReport(
   const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);
   const assets = readAssets();
   const store = await openToRead(surroundings);
+  const records = store.allRecords().filter(isMeant);
+  const misses = store.misses().filter(isMeant);
+  const chosen = filterText(filter, text);
+  if (chosen !== '' && records.length + misses.length === 0)
+    throw new UserError(`no records or misses${chosen}: ${output} is not written`);
   const data = pageDataOf({
-    records: store.allRecords().filter(isMeant),
-    misses: store.misses().filter(isMeant),
+    records,
+    misses,
     devices: store.devices(),
     counts: sumOf([store.counters(), pendingCounts(surroundings.cacheDirectory)]),
     subjectOf: (key: RecordKey) => store.subject(key),
@@ -63,7 +69,7 @@ async function writeReport(
       database: surroundings.settings.database,
       written: new Date().toISOString(),
       tool: packageVersion(),
-      filter: filterText(filter, text),
+      filter: chosen,
     },
   });
   store.close();
@@ -78,7 +84,7 @@ async function writeReport(
   command.print(
     { file: output, bytes, ...facts, shapes, programs },
     () =>
-      `${output}: ${facts.records} records, ${facts.searches} searches, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
+      `${output}: ${counted(facts.records, 'record')}, ${counted(facts.searches, 'search', 'searches')}, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
   );
 }
 

@@ -1,5 +1,4 @@
 // `iree-tuned stats`
-import { Option } from 'commander';
 import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
@@ -12,7 +11,8 @@ import { isThere, openDatabase, openIfThere, requireDatabase, surroundingsOf } f
 import { page, sentences } from './output.ts';
 
 interface Options {
-  readonly last?: number;
+  /** True without a number. */
+  readonly last?: number | true;
   readonly zero?: boolean;
 }
 
@@ -20,11 +20,7 @@ export const stats = new CliCommand(
   'stats',
   'count the tuned compiles and the reasons of the others, or list the last builds',
 )
-  .addOption(
-    new Option('--last [n]', 'list the last builds of this cache folder (default: 20)')
-      .argParser(wholeNumber)
-      .preset(20),
-  )
+  .option('--last [n]', 'list the last builds of this cache folder: 20 if no number is given', wholeNumber)
   .option('--zero', 'reset the totals to zero after printing them')
   .json()
   .examples(
@@ -38,7 +34,7 @@ export const stats = new CliCommand(
     if (last === undefined) await showTotals(surroundings, zero, command);
     else {
       const { cacheDirectory } = surroundings;
-      const builds = loggedBuilds(cacheDirectory, last);
+      const builds = loggedBuilds(cacheDirectory, last === true ? 20 : last);
       command.print(builds, () =>
         builds.length === 0
           ? sentences(`${cacheDirectory} has no log of builds yet.`)

@@ -45,10 +45,14 @@ export interface Judgement {
   readonly open: Reason | null;
 }
 
-/** Beginning of each reason for leaving a configuration out. */
+/** Beginning of each reason for a configuration that does harm. */
 export const WORSE = 'its configuration makes this program worse';
 
 export const NO_TIME = because('no-time');
+
+/** Why a configuration without a verdict is left out. */
+export const UNCHECKED =
+  'not used: no time to check the program with it; iree-tuned tune --verify-program does';
 
 /**
  * Decides which configurations to keep. It removes configurations with wrong results, then configurations whose dispatches are slower
@@ -76,10 +80,13 @@ export async function judge(
   if (kept.length > 0) without(await slowerOnes(kept, runs));
   if (kept.length === 0) return { kept, leftOut, open: null };
 
+  let isChecked = true;
   const score: Score = async (some) => {
     const { results } = await runs.compare(some);
-    if (results === 'unknown' && !isUnknown) return null;
-    return results === 'equal' || results === 'unknown' ? await runs.ratio(some) : 0;
+    const isOver = results === 'unknown' && !isUnknown;
+    const ratio = isOver ? null : ['equal', 'unknown'].includes(results) ? await runs.ratio(some) : 0;
+    isChecked &&= ratio !== null;
+    return ratio;
   };
   const why = isUnknown ? first.why : null;
   const untimed = why ?? NO_TIME;
@@ -88,7 +95,7 @@ export async function judge(
   if (whole >= LEAST_RATIO) return { kept, leftOut, open: why };
   const { harmless, isKnown } = await harmlessOf(kept, suspects, score);
   const slow = kept.filter((key) => !harmless.includes(key));
-  without(slow.map((key) => leaveOut(key, 'the program is slower, or there was no time to tell', null)));
+  without(slow.map((key) => leaveOut(key, isChecked ? 'the program is slower with it' : null, null)));
   return { kept, leftOut, open: isKnown ? why : untimed };
 }
 
@@ -125,25 +132,34 @@ async function slowerOnes(keys: readonly string[], runs: ProgramRuns): Promise<L
 
 /** Workloads to leave out for correct results. */
 async function wrongOnes(keys: readonly string[], runs: ProgramRuns): Promise<LeftOutWorkload[]> {
-  const { subset } = await bestSubset(keys, 1, async (some) =>
-    (await runs.compare(some)).results === 'equal' ? 1 : 0,
-  );
+  const seen: string[] = [];
+  const { subset } = await bestSubset(keys, 1, async (some) => {
+    const { results } = await runs.compare(some);
+    seen.push(results);
+    return results === 'equal' ? 1 : 0;
+  });
   const culprits = keys.filter((key) => !subset.includes(key));
   const verdicts: LeftOutWorkload[] = [];
   for (const key of culprits) {
     // Halving has mostly run this query already, unless only several configurations together are wrong.
     const { results, why } = await runs.compare([key]);
     const isKnown = results === 'different' || results === 'failed';
-    const detail = (isKnown && why?.reason) || 'the results are wrong, or there was no time to tell';
+    const isChecked = results === 'equal' && !seen.includes('unknown');
+    const together = isChecked ? 'its results are wrong beside others' : null;
+    const detail = isKnown ? (why?.reason ?? 'its results are wrong') : together;
     const isAlone = culprits.length === 1 && results === 'different';
     verdicts.push(leaveOut(key, detail, isAlone ? 'wrong-result' : null));
   }
   return verdicts;
 }
 
-/** @param detail of the loss in the program */
-const leaveOut = (key: string, detail: string, kind: 'slower' | 'wrong-result' | null): LeftOutWorkload => ({
+/** @param detail of the loss in the program; null without time to find it */
+const leaveOut = (
+  key: string,
+  detail: string | null,
+  kind: 'slower' | 'wrong-result' | null,
+): LeftOutWorkload => ({
   key,
-  reason: `${WORSE}: ${detail}`,
-  mark: kind && { kind, reason: `in a program ${detail}` },
+  reason: detail === null ? UNCHECKED : `${WORSE}: ${detail}`,
+  mark: kind && { kind, reason: `in a program ${detail!}` },
 });

@@ -64,12 +64,12 @@ export const REASONS = {
   undecided: 'an earlier search could not decide',
   'no-certain-gain': 'runs of its program showed no certain gain',
   'job-pending': 'workers have not come to it yet; the same command follows them',
-  frozen: 'not locked: nothing else is asked (frozen)',
+  frozen: 'it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
 
   // An operation has a decision.
   faster: 'faster than the default',
   'default-best': 'the default is best',
-  'search-unfinished': 'nothing faster than the default was found so far',
+  'search-unfinished': 'nothing faster yet; a build or iree-tuned tune goes on',
   'program-wide': 'faster with the same configuration for all operations of the program',
   locked: 'the lock file decides',
   'not-applied': 'no executable has the configuration',

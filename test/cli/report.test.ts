@@ -45,9 +45,16 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
 
     mkdirSync(at('out'));
     const part = await run('report', '-o', 'out/part.html', '--with-compiler', '3.12');
-    expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser\n$/);
+    expect(part.out).toMatch(/^out\/part\.html: 1 record, 0 searches, \d+ KB; open it in a browser\n$/);
     expect(readFileSync(at('out/part.html'), 'utf8')).toContain('Only records with compiler &#34;3.12&#34;.');
     expect(readdirSync(at('out'))).toEqual(['part.html']);
+
+    const none = await run('report', 'nomatch');
+    expect(none).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no records or misses that contain "nomatch"') as string,
+    });
+    expect(readFileSync(at('report.html'))).toEqual(written);
   },
   120_000,
 );

@@ -83,7 +83,7 @@ test('a decision has the gain and another device in its reason', () => {
   expect(reason(record({ device: 'there' }))).toBe('2.00x faster than the default, measured on there');
   expect(reason(best)).toBe('the default is best');
   const unfinished = { ...best, evidence: { ...evidence, complete: false } };
-  expect(reason(unfinished)).toBe('nothing faster than the default was found so far');
+  expect(reason(unfinished)).toBe('nothing faster yet; a build or iree-tuned tune goes on');
 });
 
 test('a decision has only the key of its record', () => {

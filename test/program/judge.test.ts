@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge, NO_TIME, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
+import { judge, NO_TIME, UNCHECKED, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
 import type { SlowerWorkload } from '../../src/program/slower.ts';
 import { because } from '../../src/system/reason.ts';
 
@@ -161,7 +161,8 @@ test('a slower program without time for halving keeps nothing', async () => {
     ...runs,
     ratio: (keys) => (ratios++ === 0 ? runs.ratio(keys) : Promise.resolve(null)),
   };
-  expect(await judge(letters, hasty)).toMatchObject({ kept: [], open: null });
+  const leftOut = letters.map((key) => ({ key, reason: UNCHECKED, mark: null }));
+  expect(await judge(letters, hasty)).toMatchObject({ kept: [], open: null, leftOut });
 });
 
 describe('wrong results', () => {
@@ -197,14 +198,14 @@ describe('wrong results', () => {
     };
     const { kept, leftOut } = await judge(['a', 'b'], together);
     expect(kept).toHaveLength(1);
-    expect(leftOut).toMatchObject([{ mark: null }]);
+    expect(leftOut).toMatchObject([{ reason: `${WORSE}: its results are wrong beside others`, mark: null }]);
   });
 
   test('leave out every configuration without time to test it', async () => {
     const { runs } = fake({ wrong: ['a'], answers: 1 });
     const { kept, leftOut, open } = await judge(letters, runs);
     expect({ kept, open }).toEqual({ kept: [], open: null });
-    expect(leftOut.every(({ mark }) => mark === null)).toBe(true);
+    expect(leftOut).toEqual(letters.map((key) => ({ key, reason: UNCHECKED, mark: null })));
   });
 
   test('do not hide slower configurations', async () => {

@@ -197,14 +197,19 @@ describe('a program that has changed', () => {
     const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
-    expect(outcomes(build)).toEqual([LOCKED, 'default: not locked: nothing else is asked (frozen)']);
+    expect(outcomes(build)).toEqual([
+      LOCKED,
+      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+    ]);
     expect(place.read('log').toString()).toMatch(
       / in\.mlir differs from its entry in .*; iree-tuned lock updates it; 1 workload is left to the default \(frozen\)\n/,
     );
     expect(place.has('data')).toBe(false);
     place.write('other.mlir', matmulModule(16, 32, 64));
     const other = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
-    expect(outcomes(other)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+    expect(outcomes(other)).toEqual([
+      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+    ]);
     expect(other.explanation.lock!.problem).toMatch(
       /^other\.mlir is not in the lock file .*; iree-tuned lock other\.mlir -- FLAGS adds it; 1 workload is left/,
     );
@@ -218,7 +223,9 @@ describe('a program that has changed', () => {
     expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
     expect(build.explanation.lock!.problem).toContain('the compiler is 3.99.0@aaaaaaaaaa instead of 3.');
     const frozen = await place.explain(argv, { env: { ...env, IREE_TUNED_FROZEN: '1' } });
-    expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+    expect(outcomes(frozen)).toEqual([
+      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+    ]);
   });
 
   test('is built without the lock file for another target, with a message', async () => {
@@ -260,7 +267,9 @@ describe('a lock file that cannot be used', () => {
     expect(build.explanation.lock!.problem).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
     expect(build.explanation.lock!.problem).toContain(why);
     const frozen = await place.explain(argv, { env: { IREE_TUNED_FROZEN: '1' } });
-    expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+    expect(outcomes(frozen)).toEqual([
+      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+    ]);
     await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
     // The file stays unchanged.

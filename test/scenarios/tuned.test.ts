@@ -33,6 +33,7 @@ test('rejects wrong arguments, with the right ones', async () => {
   const place = placeWithDatabase();
   place.write('broken.mlir', 'func.func @main() { return %x : }');
   for (const [argv, message, ends] of [
+    [['tune', 'in.mlir', '--iree-x=1'], /unknown option '--iree-x=1'\n\(compiler flags follow --; /, 2],
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
     [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
     [['tune'], /nothing to tune: name models/, 2],

@@ -272,7 +272,7 @@ describe('a miss', () => {
 });
 
 describe('a record of unfinished searches', () => {
-  const NOTHING = ['hit', 'nothing faster than the default was found so far'];
+  const NOTHING = ['hit', 'nothing faster yet; a build or iree-tuned tune goes on'];
   const DEFAULT = { version: 1, kind: 'default' } as const;
   const nothing = (tuningSeconds: number) => ({
     configuration: DEFAULT,
