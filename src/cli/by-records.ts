@@ -8,6 +8,8 @@ import { knownTimes } from '../running/program-times.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
+import type { TuningRecord } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import type { Reason } from '../system/reason.ts';
 import { inBetterForms } from '../wrapper/program-forms.ts';
 import { atDevice, openIfThere } from './context.ts';
@@ -34,8 +36,35 @@ export async function decideByRecords(
   const lookup = lookUp(store, input, site, surroundings.settings, override);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const found = lookup.decide(new Map(), whyNot(site));
-  const decisions: readonly Decision[] = inProgram(found, memory, lookup.marked, inject);
+  const { target, device, compiler } = placeOf(site);
+  const open = found.flatMap(({ code, tunable }) =>
+    code === 'no-record' && tunable !== null ? [tunable.key] : [],
+  );
+  const others = open.length === 0 ? [] : (store?.findRecords(open, target, compiler) ?? []);
+  const named = found.map((one) => withOtherDevice(one, others, device));
+  const decisions: readonly Decision[] = inProgram(named, memory, lookup.marked, inject);
   const times = knownTimes(program, store);
   store?.close();
   return { ...better, command, inspected, decisions, times };
+}
+
+/** A decision without a record, with the device of a record that this device does not use. */
+export function withOtherDevice<D extends Pick<Decision, 'code' | 'reason' | 'tunable'>>(
+  decision: D,
+  records: readonly Pick<TuningRecord, 'workload' | 'device'>[],
+  device: string,
+): D {
+  const { code, tunable } = decision;
+  const isOther = (one: (typeof records)[number]) => one.workload === tunable?.key && one.device !== device;
+  const other = code === 'no-record' ? records.find(isOther)?.device : undefined;
+  if (other === undefined) return decision;
+  const reason = `no record for ${lessWords(device, other)}; there is one for ${lessWords(other, device)}`;
+  return { ...decision, reason };
+}
+
+/** The words of a device that another one lacks, such as `threads=2`; all without such words. */
+function lessWords(device: string, other: string): string {
+  const others = other.split(' ');
+  const own = device.split(' ').filter((word) => !others.includes(word));
+  return own.length === 0 ? device : own.join(' ');
 }

@@ -35,7 +35,7 @@ export const show = new CliCommand('show', 'show the record of a workload, with 
       [
         ...records.map((record) => describeRecord(record, flops)),
         '',
-        describeTrials(trials, records[0]!, options.all === true),
+        describeTrials(trials, records[0], options.all === true),
       ].join('\n'),
     );
   });
