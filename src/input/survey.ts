@@ -29,7 +29,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
 import { withoutInitializers } from './initializers.ts';
-import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
+import { otherDispatches, type OtherDispatch, type SkippedSoftmax } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -173,7 +173,11 @@ export async function surveyInput(
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
     const others = otherDispatches(flow, configured ?? new Map(), taken);
     return {
-      operations: [...match(written, forms, generated), ...others.map(surveyedDispatch)],
+      operations: [
+        ...match(written, forms, generated),
+        ...others.tunable.map(surveyedDispatch),
+        ...others.skipped.map(surveyedSoftmax),
+      ],
       rewritables,
     };
   } catch {
@@ -187,6 +191,11 @@ export async function surveyInput(
 const surveyedDispatch = ({ workload, executables }: OtherDispatch): SurveyedOperation => ({
   ...{ name: workload.name, index: null, location: null, skipped: null, written: null, executables },
   generated: { workload, loops: [...workload.dimensions.keys()] },
+});
+
+const surveyedSoftmax = (one: SkippedSoftmax): SurveyedOperation => ({
+  ...{ index: null, location: null, generated: null, written: null },
+  ...one,
 });
 
 function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): Written[] {

@@ -1,6 +1,7 @@
 // Dispatches that are tuned as a whole.
 import { expect, test } from 'vitest';
 import { otherDigests, otherDispatches } from '../../src/input/other-dispatches.ts';
+import { because } from '../../src/system/reason.ts';
 
 const TENSOR = 'tensor<64x1000xf32>';
 
@@ -31,7 +32,7 @@ const flow = Buffer.from(
 const configured = new Map(names.map((name) => [name, Buffer.from(configuredOf(name))]));
 
 test('equal computations are one workload of several executables', () => {
-  const found = otherDispatches(flow, configured, new Set());
+  const found = otherDispatches(flow, configured, new Set()).tunable;
   expect(found.map(({ executables }) => executables)).toEqual([names.slice(0, 2), names.slice(2)]);
   expect(found[0]!.workload).toMatchObject({
     name: 'reduction_64x1000_f32',
@@ -50,11 +51,24 @@ test('equal computations are one workload of several executables', () => {
 });
 
 test('executables with a tunable operation, or with unknown operations, are left out', () => {
-  const some = otherDispatches(flow, configured, new Set(names.slice(1)));
+  const some = otherDispatches(flow, configured, new Set(names.slice(1))).tunable;
   expect(some.map(({ executables }) => executables)).toEqual([names.slice(0, 1)]);
   const others = new Map(
     names.map((name) => [name, Buffer.from(configuredOf(name, 'ConvTileAndDecomposeExpert'))]),
   );
-  expect(otherDispatches(flow, others, new Set())).toEqual([]);
-  expect(otherDispatches(flow, new Map(), new Set())).toEqual([]);
+  const nothing = { tunable: [], skipped: [] };
+  expect(otherDispatches(flow, others, new Set())).toEqual(nothing);
+  expect(otherDispatches(flow, new Map(), new Set())).toEqual(nothing);
+});
+
+test('a softmax that is not tuned is reported with the reason', () => {
+  const name = 'main_dispatch_0';
+  const small = configuredOf(name)
+    .replaceAll('reduction_64x1000_f32', 'softmax_64x10xf32')
+    .replaceAll('64x1000', '64x10');
+  const found = otherDispatches(flow, new Map([[name, Buffer.from(small)]]), new Set());
+  expect(found).toEqual({
+    tunable: [],
+    skipped: [{ name: 'softmax_64x10xf32', skipped: because('too-little-work'), executables: [name] }],
+  });
 });
