@@ -111,7 +111,7 @@ test(
       outcomes(
         (await place.explain(argv, { env: { ...env, IREE_TUNED_BUDGET: budget, ...more } })).explanation,
       );
-    const nothing = 'unfinished: nothing faster yet; a build or iree-tuned tune goes on';
+    const nothing = 'hit: nothing faster yet; a build or iree-tuned tune goes on';
     change(`UPDATE claim SET configuration = '{"version":1,"kind":"default"}', ratio = 1, low = 1, high = 1,
       complete = 0, tuning_seconds = 17`);
     expect(await build('20')).toEqual([nothing]);
