@@ -16,7 +16,10 @@ export function planCompile(
   {
     input,
     site,
-  }: { readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>; readonly site: Pick<Site, 'compiler' | 'target'> },
+  }: {
+    readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>;
+    readonly site: Pick<Site, 'compiler' | 'target'>;
+  },
   command: Command,
   {
     settings,
