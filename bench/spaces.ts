@@ -28,9 +28,13 @@ const AT_ONCE = 2;
 /** Number of the best configurations whose neighbours are tried. */
 const BEST = 8;
 
-/** Number of the best configurations that are timed again, and how often. */
+/** Number of the best configurations that are timed again, in so many processes. */
 const AGAIN = 32;
-const AGAIN_ROUNDS = 2;
+const LEAST_AGAIN = 6;
+const MOST_AGAIN = 30;
+
+/** Standard error of a median, relative, that ends timing again. Matmuls that are bound by memory need most processes. */
+const EXACT = 0.006;
 
 /** Seconds for timing one batch. */
 const BATCH_SECONDS = 60;
@@ -73,14 +77,14 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   /** Least seconds by key, because other processes only add time; Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
-  const timeAll = async (configurations: readonly Configuration[], rounds: number, note: Note) => {
+  const timeAll = async (configurations: readonly Configuration[]) => {
     for (let at = 0; at < configurations.length; at += AT_ONCE * BATCH) {
       const parts = Array.from({ length: AT_ONCE }, (_, i) =>
         configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
       );
       const some = parts.filter((part) => part.length > 0);
       const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
-      for (const batch of batches) for (let round = 0; round < rounds; round++) await timeOnce(batch, note);
+      for (const batch of batches) await timeOnce(batch, noteLeast);
     }
   };
   const noteLeast: Note = (configuration, seconds, ofDefault) => {
@@ -92,7 +96,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
     const configurations = points.flatMap((point) => space.configurationAt(point) ?? []);
     const isNew = (one: Configuration) => !results.has(configurationKey(one));
     const each = new Map(configurations.filter(isNew).map((one) => [configurationKey(one), one]));
-    return timeAll([...each.values()], 1, noteLeast);
+    return timeAll([...each.values()]);
   };
   await tryAll([...space.starts, ...randomPoints(space, random, Math.ceil(count / 6))]);
   while (results.size < count) {
@@ -115,15 +119,12 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   }
   // The best of many are partly the luckiest, so they are timed again, in several processes.
   const best = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, AGAIN);
-  const ratios = new Map<string, number[]>();
-  await timeAll(
+  const again = await bench.prepareBatch(
     best.map(([configuration]) => configuration),
-    AGAIN_ROUNDS,
-    (configuration, seconds, ofDefault) => {
-      const key = configurationKey(configuration);
-      if (ofDefault !== null) ratios.set(key, [...(ratios.get(key) ?? []), ofDefault / seconds]);
-    },
+    120,
+    1,
   );
+  const ratios = await timeUntilExact(again);
   const trials = [...results].map(([key, [configuration, seconds]]) => {
     const ratio = ratios.has(key) ? median(ratios.get(key)!) : defaultSeconds / seconds;
     return [configuration, seconds === Infinity ? null : rounded(ratio)] as const;
@@ -146,6 +147,27 @@ async function timeOnce(batch: ReadyBatch, note: Note): Promise<void> {
       if (process.seconds.has(name))
         note(configuration, geometricMean(process.seconds.get(name)!), ofDefault);
   }
+}
+
+/** Times a batch in several processes. Returns ratios to the default's time, one for each process, by configuration. */
+async function timeUntilExact(batch: ReadyBatch): Promise<Map<string, number[]>> {
+  const ratios = new Map<string, number[]>();
+  for (let process = 1; process <= MOST_AGAIN; process++) {
+    await timeOnce(batch, (configuration, seconds, ofDefault) => {
+      if (ofDefault === null || seconds === Infinity) return;
+      const key = configurationKey(configuration);
+      ratios.set(key, [...(ratios.get(key) ?? []), ofDefault / seconds]);
+    });
+    if (process >= LEAST_AGAIN && median([...ratios.values()].map(errorOfMedian)) < EXACT) break;
+  }
+  return ratios;
+}
+
+/** Relative standard error of a median, from the median deviation, as for normal noise. */
+function errorOfMedian(values: readonly number[]): number {
+  const middle = median(values);
+  const deviation = 1.4826 * median(values.map((value) => Math.abs(value / middle - 1)));
+  return (1.25 * deviation) / Math.sqrt(values.length);
 }
 
 function randomPoints(space: SearchSpace<Configuration>, random: Random, count: number): Point[] {

@@ -4,30 +4,38 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict, type Forest } from '../../src/search/forest.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import type { Prior } from '../../src/tuning/prior.ts';
-import { boost, BOOST, type Sample } from '../../src/search/boost.ts';
+import { boost, BOOST, type BoostOptions, type Sample } from '../../src/search/boost.ts';
 
 /** Cap of slowness as a base-2 logarithm, which failures get, too. */
 const SLOWEST = 3;
 
-/** Slowness (base-2 logarithm) up to which the error of predictions counts. */
-const GOOD = 0.6;
+/** Slowness (base-2 logarithm, compressed) up to which the error of predictions counts. */
+const GOOD = 0.3;
 
 /** Standard deviation of a measurement, as a base-2 logarithm. */
 const OF_TRIAL = 0.04;
 
-/** Features of each configuration, and its slowness: base-2 logarithm of its time relative to the best. */
+/** Deep trees, because what a tile gains depends on several sizes at once. */
+const OPTIONS: BoostOptions = { ...BOOST, depth: 8 };
+
+/**
+ * The value to learn from slowness. It is about the slowness of good configurations, which the prior must rank. The slowness of bad ones
+ * is compressed.
+ */
+const compressed = (slowness: number): number => Math.log1p(4 * slowness) / 4;
+
+/** Features of each configuration, and its slowness: base-2 logarithm of its time relative to the best, compressed. */
 function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
   const best = Math.max(...trials.map(([, ratio]) => ratio ?? 0));
   return trials.flatMap(([configuration, ratio]) => {
     const x = llvmCpu.featuresOf(workload, configuration, options);
     if (x === null) return [];
-    const y = ratio === null ? SLOWEST : Math.min(SLOWEST, Math.log2(best / ratio));
-    // Good configurations get more weight, because the prior must rank them.
-    return [{ x, y, weight: 1 / (1 + 4 * y) }];
+    const slowness = ratio === null ? SLOWEST : Math.min(SLOWEST, Math.log2(best / ratio));
+    return [{ x, y: compressed(slowness), weight: 1 }];
   });
 }
 
-const trained = (samples: readonly Sample[]): Forest => boost(samples, BOOST, seededRandom(1));
+const trained = (samples: readonly Sample[]): Forest => boost(samples, OPTIONS, seededRandom(1));
 
 /** Sizes without the element type. */
 const shapeOf = ({ name }: MeasuredSpace): string => /^[\dx]*\d/.exec(name)![0];

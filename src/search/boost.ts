@@ -28,7 +28,7 @@ export const BOOST: BoostOptions = {
 };
 
 /** Number of ranges of each feature's histogram. */
-const RANGES = 48;
+const RANGES = 128;
 
 /** The thresholds between ranges of one feature. */
 function thresholdsOf(values: readonly number[]): number[] {

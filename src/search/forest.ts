@@ -27,11 +27,11 @@ function leafOf({ feature, value, below }: Tree, x: readonly number[]): number {
 export const valueAt = (tree: Tree, x: readonly number[]): number => tree.value[leafOf(tree, x)]!;
 
 /** For each tree, the index of the leaf for features. Similar points share many leaves. */
-export const leavesOf = ({ trees }: Forest, x: readonly number[]): Uint8Array =>
-  Uint8Array.from(trees, (tree) => leafOf(tree, x));
+export const leavesOf = ({ trees }: Forest, x: readonly number[]): Uint16Array =>
+  Uint16Array.from(trees, (tree) => leafOf(tree, x));
 
 /** The prediction for features with these leaves. */
-export const predictionAt = ({ base, trees }: Forest, leaves: Uint8Array): number =>
+export const predictionAt = ({ base, trees }: Forest, leaves: Uint16Array): number =>
   trees.reduce((sum, { value }, i) => sum + value[leaves[i]!]!, base);
 
 export const predict = (forest: Forest, x: readonly number[]): number =>

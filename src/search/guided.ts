@@ -37,7 +37,7 @@ const FAILED = 3;
 interface Candidate {
   readonly point: Point;
   readonly predicted: number;
-  readonly leaves: Uint8Array;
+  readonly leaves: Uint16Array;
 }
 
 interface Tried extends Candidate {

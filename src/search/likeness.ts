@@ -9,7 +9,7 @@ export interface Doubt {
 }
 
 /** The squared share of trees with the same leaf. */
-export function likeness(a: Uint8Array, b: Uint8Array): number {
+export function likeness(a: Uint16Array, b: Uint16Array): number {
   let same = 0;
   for (let i = 0; i < a.length; i++) if (a[i] === b[i]) same++;
   return (same / a.length) ** 2;
@@ -18,7 +18,7 @@ export function likeness(a: Uint8Array, b: Uint8Array): number {
 /** The trials of a Gaussian process. */
 export class Trials {
   readonly #doubt: Doubt;
-  readonly #leaves: Uint8Array[] = [];
+  readonly #leaves: Uint16Array[] = [];
   /** Rows of the Cholesky factor (lower triangle) of the trials' kernel matrix with noise. */
   readonly #factor: number[][] = [];
 
@@ -27,7 +27,7 @@ export class Trials {
   }
 
   /** Adds a point that is measured, or that will be. */
-  add(leaves: Uint8Array): void {
+  add(leaves: Uint16Array): void {
     const row = this.against(leaves);
     const own = this.#varianceAt(row) + this.#doubt.ofTrial ** 2;
     this.#leaves.push(leaves);
@@ -35,7 +35,7 @@ export class Trials {
   }
 
   /** The covariances of a point with all trials, times the inverse of the factor. */
-  against(leaves: Uint8Array): number[] {
+  against(leaves: Uint16Array): number[] {
     const { ofPrior } = this.#doubt;
     return this.solved(this.#leaves.map((other) => ofPrior ** 2 * likeness(leaves, other)));
   }

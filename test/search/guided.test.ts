@@ -146,10 +146,10 @@ describe('a forest', () => {
 
 test('trials change the predictions of similar points only', () => {
   const trials = new Trials({ ofPrior: 1, ofTrial: 0.1 });
-  const [a, b] = [Uint8Array.from([1, 2, 3, 4]), Uint8Array.from([5, 6, 7, 8])];
+  const [a, b] = [Uint16Array.from([1, 2, 3, 4]), Uint16Array.from([5, 6, 7, 8])];
   trials.add(a);
   const solved = trials.solved([0.8]);
-  const meanAt = (leaves: Uint8Array) =>
+  const meanAt = (leaves: Uint16Array) =>
     trials.against(leaves).reduce((sum, one, i) => sum + one * solved[i]!, 0);
   expect(meanAt(a)).toBeCloseTo(0.8, 1);
   expect(meanAt(b)).toBe(0);

@@ -1,86 +1,195 @@
-// Features of tiles, from which a prior predicts the speed. All sizes are logarithms to base 2, so that a prior holds for other shapes, too.
+// Features of tiles, from which a prior predicts the speed. Most sizes are logarithms to base 2, so that a prior holds for other shapes,
+// too.
 import { elementBits } from '../../workload/element-type.ts';
 import type { DimensionKind } from '../../workload/sizes.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
+import { CACHE_LINE, linesInSet, powerIn } from './cache-sets.ts';
 import type { TileConfiguration } from './configuration.ts';
 import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
 
-/** Names of the features, in their order. A prior with other names comes from another version of this program. */
-export const FEATURES = [
-  ...['vectorBytes', 'vectorRegisters', 'lhsBytes', 'rhsBytes', 'accumulatorBytes'],
-  ...['m', 'n', 'k', 'batch', 'bytes', 'lhsInL1', 'rhsInL2'],
-  ...['rows', 'vectors', 'depth', 'accumulators', 'registers', 'spilled', 'broadcasts', 'loads'],
-  ...['otherRows', 'rowRemainder', 'laneRemainder', 'depthRemainder', 'partVector', 'peeling'],
-  ...['workgroupM', 'workgroupN', 'workgroups', 'idle', 'workgroupRemainderM', 'workgroupRemainderN'],
-  ...['panelA', 'panelB', 'panelC', 'tilesM', 'tilesN', 'tilesK'],
-  ...['hasCache', 'hasCacheK', 'cacheM', 'cacheN', 'cacheK', 'cachedA', 'cachedB', 'cachedC'],
-] as const;
+type Options = Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads'>;
+
+/** Bytes from a set of a cache to the same set. L1 on x86 has 4 KiB, the size of a page; 64 KiB are typical of L2. */
+const L1_WAY = 2 ** 12;
+const L2_WAY = 2 ** 16;
+
+/** Sizes of a contraction m x n x k and of the tiles on each level. Several dimensions of a kind count as one. */
+interface Sizes {
+  readonly options: Options;
+  readonly peeling: boolean;
+  /** Bytes of an element of each operand. */
+  readonly bytes: { readonly a: number; readonly b: number; readonly c: number };
+  readonly whole: { readonly m: number; readonly n: number; readonly k: number };
+  /** The register tile: rows, of which `ownRows` are along one dimension, columns, and steps of k. */
+  readonly rows: number;
+  readonly ownRows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** Elements, and whole vectors, of a row of the register tile. */
+  readonly lanes: number;
+  readonly vectors: number;
+  /** Tiles of a workgroup. */
+  readonly workgroup: { readonly m: number; readonly n: number };
+  readonly workgroups: number;
+  /** Tiles for caches; without them the workgroup's tiles and the whole k. */
+  readonly cache: { readonly m: number; readonly n: number; readonly k: number };
+  readonly hasCache: boolean;
+  readonly hasCacheK: boolean;
+  /** Sizes of the dimensions of rows and lanes, and their tiles in a workgroup. */
+  readonly row: { readonly size: number; readonly tile: number };
+  readonly lane: { readonly size: number; readonly tile: number };
+}
 
 const log = (value: number): number => Math.log2(Math.max(value, 2 ** -10));
+/** The share of a size that is left after whole tiles. */
+const part = (size: number, tile: number): number => (size % tile) / size;
+/** Exponent of the largest power of two that divides a size; at most that of `most`, itself a power of two. */
+const alignment = (size: number, most: number): number => Math.log2(powerIn(size, most));
+const live = (s: Sizes): number => s.rows * s.vectors + s.vectors + 1;
+const strideOf = (elements: number, bytes: number): number => Math.max(1, Math.round(elements * bytes));
+/** Tiles for caches lie within a workgroup's. */
+const blockM = (s: Sizes): number => Math.min(s.workgroup.m, s.cache.m);
+const blockN = (s: Sizes): number => Math.min(s.workgroup.n, s.cache.n);
+
+/** All features. A, B and C are lhs, rhs and result. */
+const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
+  vectorBytes: ({ options }) => log(options.nativeVectorBytes),
+  vectorRegisters: ({ options }) => options.vectorRegisters,
+  bytesA: ({ bytes }) => log(bytes.a),
+  bytesB: ({ bytes }) => log(bytes.b),
+  m: ({ whole }) => log(whole.m),
+  n: ({ whole }) => log(whole.n),
+  k: ({ whole }) => log(whole.k),
+  bytes: ({ bytes, whole: { m, n, k } }) => log(bytes.a * m * k + bytes.b * k * n + bytes.c * m * n),
+  bytesOfRowA: ({ bytes, whole }) => log(bytes.a * whole.k),
+  bytesOfB: ({ bytes, whole }) => log(bytes.b * whole.k * whole.n),
+  alignmentM: ({ whole }) => alignment(whole.m, 64),
+  alignmentN: ({ whole }) => alignment(whole.n, 64),
+  unalignedB: ({ bytes, whole }) => (strideOf(whole.n, bytes.b) % CACHE_LINE === 0 ? 0 : 1),
+
+  // The register tile.
+  rows: (s) => log(s.rows),
+  vectors: (s) => log(s.vectors),
+  depth: (s) => log(s.depth),
+  alignmentRows: (s) => alignment(s.rows, 16),
+  alignmentColumns: (s) => alignment(s.columns, 64),
+  alignmentDepth: (s) => alignment(s.depth, 16),
+  accumulators: (s) => log(s.rows * s.vectors),
+  registers: (s) => live(s) / s.options.vectorRegisters,
+  spilled: (s) => Math.max(0, live(s) - s.options.vectorRegisters),
+  broadcasts: (s) => log(s.rows / s.vectors),
+  loads: (s) => log((s.rows + s.vectors) / (s.rows * s.vectors)),
+  unrolled: (s) => log(s.rows * s.vectors * s.depth),
+  loadsA: (s) => log(s.rows * s.depth),
+  loadsB: (s) => log(s.vectors * s.depth),
+  otherRows: (s) => log(s.rows / s.ownRows),
+  peeling: (s) => (s.peeling ? 1 : 0),
+  partVector: (s) => (s.columns % s.lanes) / s.lanes,
+
+  // Remainders.
+  rowRemainder: (s) => part(s.row.size, s.ownRows),
+  laneRemainder: (s) => part(s.lane.size, s.columns),
+  depthRemainder: (s) => part(s.whole.k, Math.min(s.whole.k, s.depth)),
+  blockRemainderM: (s) => part(Math.min(s.cache.m, s.whole.m), s.ownRows),
+  blockRemainderN: (s) => part(s.cache.n, s.columns),
+  blockRemainderK: (s) => part(s.cache.k, s.depth),
+  lastBlockK: (s) => part(s.whole.k, s.cache.k),
+  lastRows: (s) => ((s.whole.m % s.workgroup.m || s.whole.m) % s.ownRows) / s.whole.m,
+  useful: ({ whole: { m, n }, ownRows, columns }) =>
+    log((m * n) / (Math.ceil(m / ownRows) * ownRows * Math.ceil(n / columns) * columns)),
+  usefulLanes: ({ whole: { n }, lanes }) => log(n / (Math.ceil(n / lanes) * lanes)),
+
+  // Workgroups.
+  workgroupM: (s) => log(s.workgroup.m),
+  workgroupN: (s) => log(s.workgroup.n),
+  workgroups: (s) => log(s.workgroups),
+  idle: ({ workgroups, options: { threads } }) =>
+    1 - workgroups / (Math.ceil(workgroups / threads) * threads),
+  workgroupRemainderM: (s) => part(s.row.size, s.row.tile),
+  workgroupRemainderN: (s) => part(s.lane.size, s.lane.tile),
+  panelA: (s) => log(s.bytes.a * s.workgroup.m * s.whole.k),
+  panelB: (s) => log(s.bytes.b * s.whole.k * s.workgroup.n),
+  panelC: (s) => log(s.bytes.c * s.workgroup.m * s.workgroup.n),
+  tilesM: (s) => log(s.workgroup.m / s.rows),
+  tilesN: (s) => log(s.workgroup.n / s.columns),
+  tilesK: (s) => log(s.whole.k / s.depth),
+  steps: ({ whole: { m, n, k }, ownRows, columns, depth }) =>
+    log(Math.ceil(m / ownRows) * Math.ceil(n / columns) * Math.ceil(k / depth)),
+
+  // Caches: the bytes of each block, and how unevenly its lines use the sets.
+  hasCache: (s) => (s.hasCache ? 1 : 0),
+  hasCacheK: (s) => (s.hasCacheK ? 1 : 0),
+  cacheM: (s) => log(s.cache.m),
+  cacheN: (s) => log(s.cache.n),
+  cacheK: (s) => log(s.cache.k),
+  cachedA: (s) => log(s.bytes.a * s.cache.m * s.cache.k),
+  cachedB: (s) => log(s.bytes.b * s.cache.k * s.cache.n),
+  cachedC: (s) => log(s.bytes.c * s.cache.m * s.cache.n),
+  blocksK: (s) => log(Math.ceil(s.whole.k / s.cache.k)),
+  tilesOfBlockM: (s) => log(Math.ceil(blockM(s) / s.rows)),
+  tilesOfBlockN: (s) => log(Math.ceil(blockN(s) / s.columns)),
+  stepsOfBlockK: (s) => log(Math.ceil(s.cache.k / s.depth)),
+  runOfBlockB: (s) => log(blockN(s) * s.bytes.b),
+  usefulLinesB: ({ columns, bytes: { b } }) =>
+    log((Math.ceil((columns * b) / CACHE_LINE) * CACHE_LINE) / (columns * b)),
+  conflictsRowsA: (s) => log(linesInSet(1, s.rows, strideOf(s.whole.k, s.bytes.a), L1_WAY)),
+  conflictsRowsC: (s) => log(linesInSet(1, s.rows, strideOf(s.whole.n, s.bytes.c), L1_WAY)),
+  conflictsStripA: (s) => conflictsA(s, s.rows, L1_WAY),
+  conflictsBlockA: (s) => conflictsA(s, blockM(s), L2_WAY),
+  conflictsStripB1: (s) => conflictsB(s, s.columns, L1_WAY),
+  conflictsStripB2: (s) => conflictsB(s, s.columns, L2_WAY),
+  conflictsBlockB1: (s) => conflictsB(s, blockN(s), L1_WAY),
+  conflictsBlockB2: (s) => conflictsB(s, blockN(s), L2_WAY),
+};
+
+const conflictsA = ({ cache, whole, bytes: { a } }: Sizes, rows: number, way: number): number =>
+  log(linesInSet(cache.k * a, rows, strideOf(whole.k, a), way));
+
+const conflictsB = ({ cache, whole, bytes: { b } }: Sizes, columns: number, way: number): number =>
+  log(linesInSet(columns * b, cache.k, strideOf(whole.n, b), way));
+
+/** Names of the features, in their order. A prior with other names comes from another version of this program. */
+export const FEATURES: readonly string[] = Object.keys(OF);
 
 /** The features of tiles for a workload. Pure. */
-export function tileFeatures(
-  workload: OperationWork,
-  c: TileConfiguration,
-  options: Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads'>,
-): number[] {
+export function tileFeatures(workload: OperationWork, c: TileConfiguration, options: Options): number[] {
+  const sizes = sizesOf(workload, c, options);
+  return FEATURES.map((name) => OF[name]!(sizes));
+}
+
+function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options): Sizes {
   const { dimensions, lhs, rhs, accumulator } = workload;
   const product = (kind: DimensionKind, of: (d: number, size: number) => number) =>
     dimensions.reduce((all, one, d) => (one.kind === kind ? all * of(d, one.size) : all), 1);
   const size = (_: number, own: number) => own;
-  const whole = (kind: DimensionKind) => product(kind, size);
-  const [m, n, k, batch] = [whole('m'), whole('n'), whole('k'), whole('batch')];
+  const whole = { m: product('m', size), n: product('n', size), k: product('k', size) };
   const bytesOf = ({ elementType }: { readonly elementType: string }) => elementBits(elementType) / 8;
-  const [a, b, r] = [bytesOf(lhs), bytesOf(rhs), bytesOf(accumulator)];
-  const lanes = lanesOf(workload, options);
   const [lane, row] = [laneDimension(workload), rowDimension(workload)];
   const tile = (tiles: readonly number[] | undefined, otherwise: (d: number, own: number) => number) => {
     return (d: number, own: number) => Math.min(own, (tiles?.[d] ?? 0) || otherwise(d, own));
   };
   const vector = tile(c.vectorCommonParallel, size);
-  const laneSize = dimensions[lane]?.size ?? 1;
-  const laneTile = vector(lane, laneSize);
-  const vectors = Math.ceil(laneTile / lanes);
-  const rows = dimensions.reduce(
-    (all, one, d) => (one.kind !== 'k' && d !== lane ? all * vector(d, one.size) : all),
-    1,
-  );
-  const ownRows = row < 0 ? 1 : vector(row, dimensions[row]!.size);
-  const depth = product('k', tile(c.vectorReduction, size));
-  const accumulators = rows * vectors;
-  const live = accumulators + vectors + 1;
   const workgroup = tile(c.distribution, size);
-  const [wm, wn] = [product('m', workgroup), product('n', workgroup)];
-  const count = (of: (d: number, own: number) => number) =>
-    dimensions.reduce(
-      (all, one, d) => (one.kind === 'k' ? all : all * Math.ceil(one.size / of(d, one.size))),
-      1,
-    );
-  const workgroups = count(workgroup);
-  const rounds = Math.ceil(workgroups / options.threads);
-  const remainder = (own: number, of: number) => (own % of) / own;
-  const rowSize = row < 0 ? 1 : dimensions[row]!.size;
   const cache = tile(c.cacheParallel, workgroup);
-  const [cm, cn] = [product('m', cache), product('n', cache)];
-  const ck = product('k', tile(c.cacheReduction, size));
-  return [
-    ...[log(options.nativeVectorBytes), options.vectorRegisters, log(a), log(b), log(r)],
-    ...[log(m), log(n), log(k), log(batch)],
-    ...[log(a * m * k + b * k * n + r * m * n), log(a * k), log(b * k * n)],
-    ...[log(rows), log(vectors), log(depth), log(accumulators)],
-    ...[live / options.vectorRegisters, Math.max(0, live - options.vectorRegisters)],
-    ...[log(rows / vectors), log((rows + vectors) / accumulators)],
-    ...[log(rows / ownRows), remainder(rowSize, ownRows), remainder(laneSize, laneTile)],
-    ...[remainder(k, Math.min(k, depth)), (laneTile % lanes) / lanes, c.peeling ? 1 : 0],
-    ...[log(wm), log(wn), log(workgroups), 1 - workgroups / (rounds * options.threads)],
-    ...[
-      remainder(rowSize, row < 0 ? 1 : workgroup(row, rowSize)),
-      remainder(laneSize, workgroup(lane, laneSize)),
-    ],
-    ...[log(a * wm * k), log(b * k * wn), log(r * wm * wn)],
-    ...[log(wm / rows), log(wn / laneTile), log(k / depth)],
-    ...[c.cacheParallel === undefined ? 0 : 1, c.cacheReduction === undefined ? 0 : 1],
-    ...[log(cm), log(cn), log(ck), log(a * cm * ck), log(b * ck * cn), log(r * cm * cn)],
-  ];
+  const [laneSize, rowSize] = [dimensions[lane]?.size ?? 1, row < 0 ? 1 : dimensions[row]!.size];
+  const columns = vector(lane, laneSize);
+  const lanes = lanesOf(workload, options);
+  const parallel = (of: (d: number, own: number) => number, but = -1) =>
+    dimensions.reduce((all, one, d) => (one.kind === 'k' || d === but ? all : all * of(d, one.size)), 1);
+  return {
+    ...{ options, whole, columns, lanes, peeling: c.peeling },
+    bytes: { a: bytesOf(lhs), b: bytesOf(rhs), c: bytesOf(accumulator) },
+    rows: parallel(vector, lane),
+    ownRows: row < 0 ? 1 : vector(row, rowSize),
+    depth: product('k', tile(c.vectorReduction, size)),
+    vectors: Math.ceil(columns / lanes),
+    workgroup: { m: product('m', workgroup), n: product('n', workgroup) },
+    workgroups: parallel((d, own) => Math.ceil(own / workgroup(d, own))),
+    cache: { m: product('m', cache), n: product('n', cache), k: product('k', tile(c.cacheReduction, size)) },
+    hasCache: c.cacheParallel !== undefined,
+    hasCacheK: c.cacheReduction !== undefined,
+    row: { size: rowSize, tile: row < 0 ? 1 : workgroup(row, rowSize) },
+    lane: { size: laneSize, tile: workgroup(lane, laneSize) },
+  };
 }
