@@ -1,8 +1,9 @@
 // On a GPU that runs its commands in order, one call of a candidate reads weights from several buffers.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { addBackend } from '../../src/backend/index.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Backend } from '../../src/backend/backend.ts';
+import '../../src/backend/index.ts';
 import { vulkan } from '../../src/backend/vulkan/index.ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
@@ -21,8 +22,18 @@ import { LLVMPIPE, vulkanToolchain, whyNoVulkan } from '../support/vulkan.ts';
 const EXECUTIONS = 3;
 const BUFFERS = 4;
 
-// llvmpipe as a GPU that repeats its kernels.
-addBackend({ ...vulkan, meter: { ...vulkan.meter, repeats: () => EXECUTIONS, isInOrder: true } });
+/** llvmpipe as a GPU that repeats its kernels. */
+const repeating = { ...vulkan, meter: { ...vulkan.meter, repeats: () => EXECUTIONS, isInOrder: true } };
+
+// Files share a worker and its loaded backends.
+const loaded = (globalThis as { ireeTunedBackends?: Backend[] }).ireeTunedBackends!;
+const before = [...loaded];
+beforeAll(() => {
+  loaded.splice(0, loaded.length, ...before.filter(({ name }) => name !== vulkan.name), repeating);
+});
+afterAll(() => {
+  loaded.splice(0, loaded.length, ...before);
+});
 
 /** The same work with so many buffers of weights. */
 function withBuffers(workload: OperationWork, buffers: number): OperationWork {

@@ -46,7 +46,7 @@ const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
 test('a killed sweep can be continued, and builds of its shapes have hits only', async () => {
   const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
   const sweep = [
-    'populate',
+    'tune',
     '--m',
     '32:57:12',
     '--n',
