@@ -45,19 +45,7 @@ const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
 
 test('a killed sweep can be continued, and builds of its shapes have hits only', async () => {
   const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
-  const sweep = [
-    'tune',
-    '--m',
-    '32:57:12',
-    '--n',
-    '40',
-    '--k',
-    '64',
-    '--rhs-constant',
-    'no',
-    '--jobs',
-    '1',
-  ];
+  const sweep = ['tune', '--m', '32:57:12', '--n', '40', '--k', '64', '--rhs-constant', 'no', '--jobs', '1'];
   const { child, ended } = place.start(join(root, 'bin', 'iree-tuned'), sweep);
   let said = '';
   child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
