@@ -75,6 +75,9 @@ export const words: Readonly<Record<string, Words>> = {
 
   'attribute-id but a number': { pattern: String.raw`#(?![\d}])[\w$.-]+`, samples: ['#a.b', '#c'] },
 
+  // `d0 <= 3` is a comparison.
+  '"<" before no "="': { pattern: '<(?!=)', samples: ['<'] },
+
   'token but a bracket or a comma': { pattern: TOKENS, samples: SAMPLES },
   'token but a number, a bracket, a comma or a size': {
     pattern: `(?![\\d?*])${either(TOKENS)}`,
