@@ -28,15 +28,18 @@ const AT_ONCE = 2;
 /** Number of the best configurations whose neighbours are tried. */
 const BEST = 8;
 
-/** Number of the best configurations that are timed again, in so many processes. */
+/** Number of the best configurations that are timed again. */
 const AGAIN = 32;
-const LEAST_AGAIN = 6;
-const MOST_AGAIN = 30;
+
+/** Rounds of timing them again. */
+const LEAST_ROUNDS = 6;
+const MOST_ROUNDS = 30;
 
 /** Standard error of a median, relative, that ends timing again. Matmuls that are bound by memory need most processes. */
 const EXACT = 0.006;
 
-/** Seconds for timing one batch. */
+/** Seconds for compiling one batch, and for timing it. */
+const COMPILE_SECONDS = 120;
 const BATCH_SECONDS = 60;
 
 async function main(): Promise<void> {
@@ -77,26 +80,25 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   /** Least seconds by key, because other processes only add time; Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
-  const timeAll = async (configurations: readonly Configuration[]) => {
-    for (let at = 0; at < configurations.length; at += AT_ONCE * BATCH) {
-      const parts = Array.from({ length: AT_ONCE }, (_, i) =>
-        configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
-      );
-      const some = parts.filter((part) => part.length > 0);
-      const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
-      for (const batch of batches) await timeOnce(batch, noteLeast);
-    }
-  };
+  const prepare = (configurations: readonly Configuration[]) =>
+    bench.prepareBatch(configurations, COMPILE_SECONDS, 1);
   const noteLeast: Note = (configuration, seconds, ofDefault) => {
     const key = configurationKey(configuration);
     results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
     defaultSeconds = Math.min(defaultSeconds, ofDefault ?? Infinity);
   };
-  const tryAll = (points: readonly Point[]) => {
+  const tryAll = async (points: readonly Point[]) => {
     const configurations = points.flatMap((point) => space.configurationAt(point) ?? []);
     const isNew = (one: Configuration) => !results.has(configurationKey(one));
     const each = new Map(configurations.filter(isNew).map((one) => [configurationKey(one), one]));
-    return timeAll([...each.values()]);
+    const all = [...each.values()];
+    for (let at = 0; at < all.length; at += AT_ONCE * BATCH) {
+      const parts = Array.from({ length: AT_ONCE }, (_, i) =>
+        all.slice(at + i * BATCH, at + (i + 1) * BATCH),
+      );
+      const batches = await Promise.all(parts.filter((part) => part.length > 0).map(prepare));
+      for (const batch of batches) await timeOnce(batch, noteLeast);
+    }
   };
   await tryAll([...space.starts, ...randomPoints(space, random, Math.ceil(count / 6))]);
   while (results.size < count) {
@@ -119,12 +121,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   }
   // The best of many are partly the luckiest, so they are timed again, in several processes.
   const best = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, AGAIN);
-  const again = await bench.prepareBatch(
-    best.map(([configuration]) => configuration),
-    120,
-    1,
-  );
-  const ratios = await timeUntilExact(again);
+  const ratios = await timeUntilExact(await prepare(best.map(([configuration]) => configuration)));
   const trials = [...results].map(([key, [configuration, seconds]]) => {
     const ratio = ratios.has(key) ? median(ratios.get(key)!) : defaultSeconds / seconds;
     return [configuration, seconds === Infinity ? null : rounded(ratio)] as const;
@@ -152,13 +149,13 @@ async function timeOnce(batch: ReadyBatch, note: Note): Promise<void> {
 /** Times a batch in several processes. Returns ratios to the default's time, one for each process, by configuration. */
 async function timeUntilExact(batch: ReadyBatch): Promise<Map<string, number[]>> {
   const ratios = new Map<string, number[]>();
-  for (let process = 1; process <= MOST_AGAIN; process++) {
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
     await timeOnce(batch, (configuration, seconds, ofDefault) => {
       if (ofDefault === null || seconds === Infinity) return;
       const key = configurationKey(configuration);
       ratios.set(key, [...(ratios.get(key) ?? []), ofDefault / seconds]);
     });
-    if (process >= LEAST_AGAIN && median([...ratios.values()].map(errorOfMedian)) < EXACT) break;
+    if (round >= LEAST_ROUNDS && median([...ratios.values()].map(errorOfMedian)) < EXACT) break;
   }
   return ratios;
 }

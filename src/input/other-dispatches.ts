@@ -1,7 +1,7 @@
 // The dispatches of a program without a tunable operation. They are tuned as a whole.
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../workload/dispatch/from-configured.ts';
-import { because, REASONS, type Reason } from '../system/reason.ts';
+import type { Reason } from '../system/reason.ts';
 import { bytesOf, digestOf, executablesIn, signatureOf } from './dispatches.ts';
 
 export interface OtherDispatch {
@@ -42,17 +42,11 @@ export function otherDispatches(
     const digest = digestOf(own.text);
     const types = signatureOf(own.text)?.types ?? [];
     const bytes = types.reduce((sum, { shape, elementType }) => sum + bytesOf(shape, elementType), 0);
-    const configuredText = Buffer.from(source).toString('latin1');
-    const workload = dispatchWork(configuredText, {
-      executable: name,
-      digest,
-      bytes,
-    });
-    if (typeof workload !== 'string') return [{ workload, name }];
-    const softmax = /func\.func @\S*?(softmax_\w+?)(?:_dispatch_tensor_store)?\(/.exec(configuredText)?.[1];
-    const code = workload === REASONS['too-little-work'] ? 'too-little-work' : 'dispatch-unsupported';
-    if (softmax !== undefined)
-      skipped.push({ name: softmax, skipped: because(code, workload), executables: [name] });
+    const text = Buffer.from(source).toString('latin1');
+    const workload = dispatchWork(text, { executable: name, digest, bytes });
+    if (!('skipped' in workload)) return [{ workload, name }];
+    const softmax = /func\.func @\S*?(softmax_\w+?)(?:_dispatch_tensor_store)?\(/.exec(text)?.[1];
+    if (softmax !== undefined) skipped.push({ name: softmax, ...workload, executables: [name] });
     return [];
   });
   const tunable = [...Map.groupBy(found, ({ workload }) => workload.digest).values()].map((all) => ({

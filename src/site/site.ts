@@ -74,17 +74,17 @@ export async function describeSite(
   const backend = await loadBackend(target.key);
   const question = questionAbout(compiler, surroundings);
   const driver = settings.device ?? backend?.drivers[0] ?? 'none';
-  const found =
-    backend === undefined
-      ? noTuner(target)
-      : (unsuitable(whyForeign(backend, driver)) ?? (await backend.describeDevice(driver, question)));
   const hostTarget = async () => (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
-  const [device, whyNotHere] =
-    typeof found === 'string'
-      ? [unknownDevice(driver), because('device-missing', found)]
-      : 'code' in found
-        ? [unknownDevice(driver), found]
-        : [found, unsuitable(await backend!.whyNotRunnable(target.target, found, hostTarget))];
+  const describe = async (): Promise<readonly [Device, Reason | null]> => {
+    const without = (why: Reason) => [unknownDevice(driver), why] as const;
+    if (backend === undefined) return without(noTuner(target));
+    const foreign = unsuitable(whyForeign(backend, driver));
+    if (foreign !== null) return without(foreign);
+    const found = await backend.describeDevice(driver, question);
+    if (typeof found === 'string') return without(because('device-missing', found));
+    return [found, unsuitable(await backend.whyNotRunnable(target.target, found, hostTarget))];
+  };
+  const [device, whyNotHere] = await describe();
   return {
     executable,
     compiler: await describeCompiler(executable, cacheDirectory),

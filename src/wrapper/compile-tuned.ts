@@ -61,7 +61,9 @@ export async function compile(
   process.once('beforeExit', () => void goOn('the build stopped without a result'));
   try {
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
-    await refuseUnknown(command, surroundings);
+    for (const message of unknownVariables(env)) tell(message, settings.log);
+    const unknown = unknownFlag(command.argv);
+    if (unknown !== null) return await runUntuned(unknown, command, surroundings);
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
     const decided = await decideOrPass(inspected, command, surroundings);
@@ -73,16 +75,16 @@ export async function compile(
   }
 }
 
-/** The compiler refuses a misspelt flag of ours, but cannot suggest the right name. Returns without such a flag. */
-async function refuseUnknown(command: Command, surroundings: Surroundings): Promise<void> {
+/**
+ * Runs the original command with a misspelt flag of ours. The compiler refuses the flag, but cannot suggest the right name: the message
+ * does, after the compiler's.
+ */
+async function runUntuned(message: string, command: Command, surroundings: Surroundings): Promise<never> {
   const { env, settings } = surroundings;
-  for (const message of unknownVariables(env)) tell(message, settings.log);
-  const message = unknownFlag(command.argv);
-  if (message === null) return;
   reportPass(passOnce(because('command-unclear', message)), command, surroundings);
   const result = await runCompiler(command.compiler.executable, command.argv, { env, capture: false });
   tell(message, settings.log, result.code !== 0);
-  exitLike(result);
+  return exitLike(result);
 }
 
 /** With an invalid or unsafe setting, the input is compiled untuned. */

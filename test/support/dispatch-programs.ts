@@ -135,7 +135,7 @@ export async function lastConfigured(
   );
   const [text, name] = [...executables].at(-1) as unknown as [string, string];
   const open = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
-  if (typeof open === 'string') throw new Error(open);
+  if ('skipped' in open) throw new Error(open.skipped.reason);
   const work = dispatchAtSizes(open, { m: [100] });
   if ('skipped' in work) throw new Error(work.skipped.reason);
   return { name, text, work };

@@ -78,12 +78,12 @@ export function atSizes(
   if (open.length === 0) return workload;
   const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
   if (missing.length > 0) return { skipped: sizesWanted(missing) };
-  const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
-  if (combinations > MOST_COMBINATIONS)
+  const count = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
+  if (count > MOST_COMBINATIONS)
     return {
       skipped: because(
         'too-many-sizes',
-        `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
+        `dynamic dimensions with too many sizes: ${count} combinations, of ${MOST_COMBINATIONS} at most`,
       ),
     };
   return {

@@ -1,8 +1,7 @@
 // Checks a contraction from JSON, every key of it, because anybody can write a database.
 import { hasOnly, isBoolean, isIntegerWithin, isText, listOf, matches, optional } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
-import { areIndices, areSizes, isFew, isSize } from '../sizes.ts';
-import { KIND_ORDER } from '../sizes.ts';
+import { areIndices, areSizes, isFew, isSize, KIND_ORDER } from '../sizes.ts';
 import type { Contraction, Dimension, OperandForm } from './contraction.ts';
 import type { Context } from './dispatch.ts';
 

@@ -2,7 +2,7 @@
 import { DYNAMIC, pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
 import { dispatchIterations, LEAST_ITERATIONS, multipliedAlong, type DispatchWork } from './dispatch-work.ts';
 import { isDynamic } from '../sizes.ts';
-import { REASONS } from '../../system/reason.ts';
+import { because, type Reason } from '../../system/reason.ts';
 
 /** The pipeline of attentions on GPUs, and of reductions, which are not tuned. */
 const ATTENTION_ON_GPUS = 'VectorDistribute';
@@ -36,23 +36,26 @@ export const MOST_DIMENSIONS = 32;
 export function dispatchWork(
   text: string,
   { executable, digest, bytes }: Pick<DispatchWork, 'digest' | 'bytes'> & { readonly executable: string },
-): DispatchWork | string {
+): DispatchWork | { readonly skipped: Reason } {
   const pipeline = pipelineIn(text);
   if (pipeline === null || !PIPELINES.has(pipeline))
-    return LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood';
+    return skip(LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood');
   const configured = readConfigured(text);
   if (configured !== null && pipeline === ATTENTION_ON_GPUS && configured.matrix === undefined)
-    return 'on a GPU, only attentions with matrix instructions have tiles that are varied';
-  if (configured === null) return 'its operations, or where their loops run, are not understood';
+    return skip('on a GPU, only attentions with matrix instructions have tiles that are varied');
+  if (configured === null) return skip('its operations, or where their loops run, are not understood');
   const work: DispatchWork = { ...shapeOf(configured), digest, bytes, name: nameOf(configured, executable) };
   const multiplied = multipliedAlong(work.parts);
   if (multiplied !== null && work.dimensions[multiplied]!.sizes !== undefined)
-    return 'queries and keys are multiplied along a dynamic dimension, which has to be whole';
-  if (!isDynamic(work) && dispatchIterations(work) < LEAST_ITERATIONS) return REASONS['too-little-work'];
+    return skip('queries and keys are multiplied along a dynamic dimension, which has to be whole');
+  if (!isDynamic(work) && dispatchIterations(work) < LEAST_ITERATIONS)
+    return { skipped: because('too-little-work') };
   return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
-    ? 'it has too many operations'
+    ? skip('it has too many operations')
     : work;
 }
+
+const skip = (text: string) => ({ skipped: because('dispatch-unsupported', text) });
 
 /** The fields that decide the tiles. */
 type Shape = Omit<DispatchWork, 'digest' | 'bytes' | 'name'>;
