@@ -171,7 +171,7 @@ async function rows(): Promise<string[][]> {
     });
     expect(found.length, what).toBeGreaterThan(0);
     const pipelines = [...new Set(found.map(({ pipeline }) => pipeline))].join(', ');
-    const why = found.flatMap(({ work }) => (typeof work === 'string' ? [work] : []));
+    const why = found.flatMap(({ work }) => ('skipped' in work ? [work.skipped.reason] : []));
     return [what, pipelines, why.length === 0 ? 'yes' : 'no', [...new Set(why)].join('; ')];
   });
 }
