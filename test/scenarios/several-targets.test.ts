@@ -138,11 +138,11 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
 
   test('finds its records with `tune`', async () => {
     const place = await placeWith(RECORDS);
-    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
-    expect({ code, text: stdout.toString() }).toMatchObject({
-      code: 0,
-      text: expect.stringMatching(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m) as string,
-    });
+    const { stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
+    // The exit code is about the whole program, too, which a busy machine may leave open.
+    expect(stdout.toString()).toMatch(
+      /^For llvm-cpu:\n[^]*^in\.mlir:2:13 .*tile [^]*^For vulkan-spirv:\n[^]*^in\.mlir:2:13 .*spirv-tile /m,
+    );
   });
 
   test('with a record of one target leaves the code of the other target as it is', async () => {
