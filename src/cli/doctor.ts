@@ -9,6 +9,7 @@ import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { printable, wrapped } from '../report/text.ts';
+import { unknownVariables } from '../report/unknown-settings.ts';
 import { messageOf } from '../system/tell.ts';
 import { fileSystemName, networkOf } from '../system/file-system.ts';
 import { deviceFor } from '../decision/for-device.ts';
@@ -48,6 +49,9 @@ export const doctor = new CliCommand(
       ...(await checkDatabase(surroundings)),
       checkCache(surroundings),
       ...(await checkTeam(surroundings)),
+      ...unknownVariables(surroundings.env).map((found) =>
+        finding('settings', found, 'iree-tuned config lists all settings'),
+      ),
     ];
     command.print(findings, () => findings.flatMap(linesOf).join('\n'));
     if (findings.some(({ ok }) => !ok)) process.exitCode = 1;

@@ -113,6 +113,14 @@ test('the doctor finds every tool, and shows the way to install a missing one', 
   expect(ill.stdout).toMatch(/^ {16}-> .*pip install iree-base-compiler.*IREE_TUNED_COMPILER/m);
 });
 
+test('the doctor finds misspelt variables', async () => {
+  const { code, stdout } = await say(new Workplace(), ['doctor'], { IREE_TUNED_BUDGTE: '0' });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /BAD {2}settings +IREE_TUNED_BUDGTE is not a setting \(did you mean IREE_TUNED_BUDGET\?\)/,
+  );
+});
+
 test('the doctor gives the reason for a missing device, and the way out', async () => {
   const place = new Workplace();
   const bogus = await say(place, ['doctor'], { IREE_TUNED_DEVICE: 'bogus' });
