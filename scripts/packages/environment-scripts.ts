@@ -52,12 +52,12 @@ ${withoutSettings}
   exec "$my_real" "$@"
 done
 echo "iree-compile-tuned: neither the package ${MODULE} nor an iree-compile is found from $my_bin." >&2
-echo "Install its wheel again (pip install --force-reinstall FILE)." >&2
+echo "Install its wheel again (pip install --force-reinstall 'FILE[iree]')." >&2
 exit 127
 `;
 
 const givingUp = `echo "iree-tuned: the package ${MODULE} is not found from $my_bin." >&2
-echo "Install its wheel again (pip install --force-reinstall FILE)." >&2
+echo "Install its wheel again (pip install --force-reinstall 'FILE[iree]')." >&2
 exit 1
 `;
 

@@ -111,12 +111,12 @@ describe.each(shells)('under %s', (shell) => {
       rmSync(join(folder, 'iree-compile'));
       const none = run(command, settings, { PATH: `${join(place, 'bin')}:/usr/bin:/bin` });
       expect(none).toMatchObject({ status: 127, stdout: '' });
-      expect(none.stderr).toContain('Install its wheel again');
+      expect(none.stderr).toContain("pip install --force-reinstall 'FILE[iree]'");
     });
     test('iree-tuned names the way out', () => {
       const got = run(join(environment(), 'bin/iree-tuned'), ['stats']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
-      expect(got.stderr).toContain('Install its wheel again');
+      expect(got.stderr).toContain("pip install --force-reinstall 'FILE[iree]'");
     });
   });
 });
