@@ -9,9 +9,14 @@ export interface ProcessEffort {
   /** Least time spent in one repetition, in seconds. */
   readonly minSeconds: number;
   readonly timeoutSeconds: number;
+  /** Limit of all processes together, if a failure makes more than one necessary; none if left out. */
+  readonly limitSeconds?: number;
   /** Of operands; `apart` if left out. */
   readonly placement?: Placement;
 }
+
+/** Least time limit of a process with one function, because loading a module is slow on a busy machine. */
+const LEAST_SECONDS = 2;
 
 /** Times of functions or of candidates, by name. */
 export interface Timings {
@@ -25,8 +30,8 @@ export interface Timings {
  * Times the functions `names`, with repetitions interleaved at random. After a crash or a time-out the culprit is unknown, so each
  * function is timed again in its own process.
  * @param modules in loading order; the last module has the functions
- * @param options.timeoutSeconds of the first process; the later processes share as much again
- * @returns for each function one value per repetition
+ * @param options.timeoutSeconds of the first process
+ * @returns for each function one value per repetition. Functions for which no time was left are neither timed nor failed
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function benchmark(
@@ -44,18 +49,22 @@ export async function benchmark(
     ];
     return runBenchmark(toolchain, modules, { ...options, timeoutSeconds }, flags);
   };
-  const all = await runOnce(names, options.timeoutSeconds);
+  const { timeoutSeconds, limitSeconds = Infinity } = options;
+  const end = performance.now() / 1000 + limitSeconds;
+  const all = await runOnce(names, timeoutSeconds);
   const seconds = readTimings(all.stdout);
   if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
   if (names.length === 1) return { seconds: new Map(), failed: new Map([[names[0]!, endingOf(all)]]) };
   const failed = new Map<string, string>();
   const alone = new Map<string, readonly number[]>();
+  const secondsOfOne = Math.max(LEAST_SECONDS, timeoutSeconds / names.length);
   for (const name of names) {
-    // Loading a module is slow on a busy machine.
-    const result = await runOnce([name], Math.max(2, options.timeoutSeconds / names.length));
+    const secondsLeft = end - performance.now() / 1000;
+    if (secondsLeft <= 0) break;
+    const result = await runOnce([name], Math.min(secondsOfOne, secondsLeft));
     const own = readTimings(result.stdout).get(name);
     if (result.ok && own !== undefined) alone.set(name, own);
-    else failed.set(name, endingOf(result));
+    else if (!result.timedOut || secondsLeft >= secondsOfOne) failed.set(name, endingOf(result));
   }
   return { seconds: alone, failed };
 }

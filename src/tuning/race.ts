@@ -66,10 +66,10 @@ export async function race(
   let [rounds, misses] = [0, 0];
   let isAnswered = false;
   // Without contestants the default is timed alone.
-  const isOver = () => isAnswered || (running.length === 0 && rounds >= leastProcesses);
+  const isOver = () => isAnswered || (running.length === 0 && rounds >= Math.max(1, leastProcesses));
+  const isTimeUp = () => rounds >= leastProcesses && !isTimeLeft();
   while (!isOver() && rounds < mostProcesses && misses < MOST_MISSES) {
-    const isEnough = rounds >= leastProcesses && !isTimeLeft();
-    if (isEnough && question.goesOn?.(runnersOf(running)) !== true) break;
+    if (isTimeUp() && question.goesOn?.(runnersOf(running)) !== true) break;
     const timed = await field.time(
       running.map(({ name }) => name),
       strata[rounds % strata.length]!,
@@ -81,11 +81,14 @@ export async function race(
       out.add(one.name);
     }
     running = running.filter((one) => !lost.includes(one));
-    if (lost.length > 0 && (rounds < leastProcesses || isTimeLeft()) && running.length > 0) continue;
+    if (lost.length > 0 && running.length > 0 && !isTimeUp()) continue;
+    const isTimed = ({ name }: Contestant) => timed.some(({ seconds }) => seconds.has(name));
+    // The time was up before each of them was timed alone.
+    if (isTimeUp()) running = running.filter(isTimed);
     // Gains need the default and the contestant in the same process.
     const isWhole =
       (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) &&
-      running.every(({ name }) => timed.some(({ seconds }) => seconds.has(name)));
+      running.every(isTimed);
     if (!isWhole) {
       misses++;
       continue;

@@ -20,13 +20,10 @@ const SLOW_DEFAULT_SECONDS = 0.5;
 const DEFAULT_SHARE = 0.08;
 
 /** Share of the time for the first batch if the default is slow. The rest is for hanging candidates and the finals. */
-const FIRST_BATCH_SHARE = 0.3;
+const FIRST_BATCH_SHARE = 0.5;
 
 /** Processes for each module: one for each placement of operands, so that a configuration that is fast in only one does not win. */
 const PROCESSES = 2;
-
-/** Least share of the time for each process of a batch. */
-const LEAST_SHARE = 0.25;
 
 /** Batches with fewer configurations are compiled as one module. */
 const LEAST_TO_DIVIDE = 6;
@@ -158,15 +155,16 @@ export class Screener {
     const end = begun + (isFirst && isSlow ? FIRST_BATCH_SHARE : 1) * timeoutSeconds;
     const secondsLeft = () => end - performance.now() / 1000;
     const field: Field = {
-      ...{ contestants, failed, hasDefault: !isSlow, leastProcesses: 1, mostProcesses: PROCESSES },
+      ...{ contestants, failed, hasDefault: !isSlow, leastProcesses: 0, mostProcesses: PROCESSES },
       strata: placements.map((placement) => ({ placement, build: 0 })),
       time: async (names, stratum) => {
         const processes: TimedProcess[] = [];
-        for (const module of modules) {
+        for (const [i, module] of modules.entries()) {
           const own = names.filter((name) => isBuilt(module.build, name));
           if (own.length === 0 && names.length > 0) continue;
           // A hanging candidate must not use up the time of the others.
-          const seconds = Math.max(LEAST_SHARE * timeoutSeconds, secondsLeft());
+          const seconds = secondsLeft() / (modules.length - i);
+          if (seconds <= 0) break;
           const process = await this.#timer.time(module, own, stratum, SCREENING, seconds);
           processes.push(isSlow ? { ...process, defaultSeconds: alone } : process);
         }

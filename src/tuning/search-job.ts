@@ -52,7 +52,7 @@ export interface SearchJob {
 
 /**
  * Times a compiled batch, when nothing compiles any more.
- * @param timeoutSeconds for the whole batch
+ * @param timeoutSeconds for the whole batch; with 0, nothing is timed
  * @param preparedSeconds of the budget that compiling took
  */
 export type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promise<void>;

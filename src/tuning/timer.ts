@@ -39,6 +39,9 @@ const SLOW_SECONDS = 0.02;
 /** A contestant that is this many times slower than the default times out. */
 const HOPELESS = 20;
 
+/** Largest share of the limit for the first process. The rest is for finding out which function hangs. */
+const FIRST_SHARE = 0.75;
+
 /** Seconds to load a module on a busy machine. */
 const START_SECONDS = 5;
 
@@ -82,13 +85,14 @@ export class Timer {
    * Times contestants of a module in one process. A far slower default gets its own process.
    * @param module whether it has the default, and times it
    * @param names of the contestants, which are those of their functions
+   * @param limitSeconds of all processes together
    */
   async time(
     { path, hasDefault }: { readonly path: string; readonly hasDefault: boolean },
     names: readonly string[],
     { placement, build }: Stratum,
     care: Care,
-    timeoutSeconds = Infinity,
+    limitSeconds = Infinity,
   ): Promise<TimedProcess> {
     const known = names.flatMap((name) => this.#known.get(name) ?? []);
     const ofDefault = this.defaultSeconds;
@@ -97,12 +101,15 @@ export class Timer {
     const isApart =
       hasDefault && names.length > 0 && ofDefault > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
     const sizes = staticForms(this.#workload).length;
+    const end = performance.now() / 1000 + limitSeconds;
     const run = (some: readonly string[], seconds: number) => {
       const repetitions = repetitionsFor(seconds / sizes, care);
+      const left = Math.max(0, end - performance.now() / 1000);
       const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (ofDefault || 0));
       return timeCandidates(this.#toolchain, this.#workload, path, some, {
         ...{ repetitions, minSeconds: LEAST_SECONDS, placement },
-        timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + some.length * repetitions * longest),
+        timeoutSeconds: Math.min(FIRST_SHARE * left, START_SECONDS + some.length * repetitions * longest),
+        limitSeconds: left,
       });
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];

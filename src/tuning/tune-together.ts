@@ -57,10 +57,7 @@ interface PartStanding extends Standing {
   readonly care: Care;
 }
 
-/** Share of the finals' time that a short final takes. */
-const SHORT_FINALS = 0.5;
-
-/** Seconds that timing a batch gets in any case. */
+/** Least limit for timing a first batch, in seconds. */
 const LEAST_TIMING_SECONDS = 5;
 
 /** Share of the time for verifying records of other devices, if some workloads have no record at all. */
@@ -111,16 +108,23 @@ export async function tuneTogether<P extends Part>(
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
       const firstSeconds = shareOf(secondsLeft, openParts);
+      /** Seconds that are left for a batch before its finals. */
+      const roomFor = (own: PartStanding) =>
+        end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
       const modules = Math.max(1, Math.floor(compilesAtOnce / chosen.length));
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
-        const { care, batches, finalsSeconds } = standings[index]!;
-        const compileSeconds = end - clock() - (batches === 0 ? 0 : SHORT_FINALS * finalsSeconds);
-        return parts[index]!.search.prepare(care.trialsPerBatch, compileSeconds, modules);
+        const own = standings[index]!;
+        const { search } = parts[index]!;
+        const compileSeconds = own.batches === 0 ? end - clock() : roomFor(own) - search.timingSeconds;
+        return search.prepare(own.care.trialsPerBatch, compileSeconds, modules);
       });
       for (const [i, index] of chosen.entries()) {
         const own = standings[index]!;
-        const left = end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
-        const seconds = Math.max(LEAST_TIMING_SECONDS, own.batches === 0 ? firstSeconds : left);
+        const { timingSeconds } = parts[index]!.search;
+        const room = roomFor(own);
+        // Compiling took longer than expected. Finals are worth more than this batch.
+        const fitting = room < timingSeconds ? 0 : room;
+        const seconds = own.batches === 0 ? Math.max(LEAST_TIMING_SECONDS, firstSeconds) : fitting;
         await ready[i]?.(seconds, preparedSeconds);
       }
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);

@@ -55,6 +55,10 @@ export class WorkloadSearch {
   #isFollowed = false;
   #isUndecidable = false;
   #slowestBatch = 0;
+  /** Seconds of the slowest timing of a batch. */
+  #slowestTiming = 0;
+  /** Whether a batch was compiled too late to be timed. */
+  #isCut = false;
   /** Longest compile of one configuration, on average over its batch. */
   #compileSeconds = 0;
   #tuningSeconds = 0;
@@ -106,6 +110,10 @@ export class WorkloadSearch {
     return this.#isUndecidable || (!this.#isSearching && this.#others.length === 0 && !this.#hasFollowUps);
   }
 
+  get #isComplete(): boolean {
+    return this.isOver && !this.#isCut;
+  }
+
   /** Whether nothing can be decided. */
   get isUndecidable(): boolean {
     return this.#isUndecidable;
@@ -114,6 +122,11 @@ export class WorkloadSearch {
   /** Seconds of the slowest batch. */
   get batchSeconds(): number {
     return this.#slowestBatch;
+  }
+
+  /** Seconds of the slowest timing of a batch, without compiling. */
+  get timingSeconds(): number {
+    return this.#slowestTiming;
   }
 
   /** Expected seconds of the finals: two builds, and measuring. */
@@ -172,7 +185,9 @@ export class WorkloadSearch {
     return async (timeoutSeconds, preparedSeconds) => {
       const begun = this.#job.clock();
       await this.#time(tried, batch, timeoutSeconds);
-      const seconds = preparedSeconds + this.#job.clock() - begun;
+      const timing = this.#job.clock() - begun;
+      const seconds = preparedSeconds + timing;
+      this.#slowestTiming = Math.max(this.#slowestTiming, timing);
       this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
       this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
       this.#tuningSeconds += seconds;
@@ -182,7 +197,7 @@ export class WorkloadSearch {
 
   /** Compiles and verifies the best configurations for the finals. */
   async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<ReadyFinals> {
-    const complete = this.isOver;
+    const complete = this.#isComplete;
     this.#report('finals');
     const finalists = finalistsOf(this.#ranks, count);
     const finals = await this.#bench.prepareFinals(
@@ -212,7 +227,7 @@ export class WorkloadSearch {
 
   /** Decides for the default by the batches alone, if no configuration seems to be faster. */
   settleForDefault(): TuningResult {
-    return this.#notes.record(defaultResult(this.#default, this.#searched(this.isOver)));
+    return this.#notes.record(defaultResult(this.#default, this.#searched(this.#isComplete)));
   }
 
   /** Whether the strategy is asked for more. */
@@ -245,7 +260,11 @@ export class WorkloadSearch {
     const strategy = this.#strategy;
     const { incumbent } = ranks;
     const batch = await ready.time(timeoutSeconds);
-    const { contestants, processes, problem } = batch;
+    const { contestants, processes, failed, problem } = batch;
+    if (this.#batches > 0 && processes.length === 0 && failed.length === 0) {
+      this.#isCut = true;
+      return;
+    }
     ranks.observe(batch);
     const isFirst = this.#trials === 0;
     const isKnown = ranks.defaults.length > 0;

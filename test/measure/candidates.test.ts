@@ -264,5 +264,10 @@ describe('measuring', () => {
     const result = await benchmark({ ...tools, benchmarkModule: fake }, ['none.vmfb'], ['c0', 'c1'], options);
     expect([...result.seconds.keys()]).toEqual(['c0']);
     expect(result.failed.get('c1')).toMatch(/took longer/);
+    // Nothing is said about candidates for which no time was left.
+    const limited = { ...options, limitSeconds: 1 };
+    const names = ['c1', 'c0'];
+    const cut = await benchmark({ ...tools, benchmarkModule: fake }, ['none.vmfb'], names, limited);
+    expect([cut.seconds.size, cut.failed.size]).toEqual([0, 0]);
   });
 });

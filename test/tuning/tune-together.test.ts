@@ -32,7 +32,11 @@ const PREPARATION = 3;
 function program(
   operations: readonly Operation[],
   budgetSeconds: number,
-  { isSlow = false, ...change }: Partial<Budget> & { isSlow?: boolean } = {},
+  {
+    isSlow = false,
+    compileSeconds = () => 0,
+    ...change
+  }: Partial<Budget> & { isSlow?: boolean; compileSeconds?: (batch: number) => number } = {},
 ) {
   const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
   onTestFinished(() => {
@@ -49,10 +53,12 @@ function program(
         finalsSeconds: () => PREPARATION,
         prepareBatch: async (configurations, timeoutSeconds, modules) => {
           log.push(`compile ${m}`);
+          now += compileSeconds(made.batches.length);
           const ready = await made.prepareBatch(configurations, timeoutSeconds, modules);
           log.push(`compiled ${m}`);
           return {
-            time: (timeout) => {
+            time: async (timeout) => {
+              if (timeout === 0) return { ...(await ready.time(0)), processes: [] };
               log.push(`time ${m}`);
               now += BATCH;
               return ready.time(timeout);
@@ -192,6 +198,19 @@ test('operations that do not fit into the budget are left to the next build', as
   expect(first.results.size).toBeGreaterThan(0);
   expect(first.results.size).toBeLessThan(4);
   expect(store.allRecords()).toHaveLength(first.results.size);
+});
+
+test('a batch that is compiled too late is not timed, and the rest is decided within the budget', async () => {
+  const operations = [{ m: 64, seconds: 0.1, gain: 1.5 }];
+  const compileSeconds = (batch: number) => (batch === 2 ? 12 : 0);
+  const { tune, log } = program(operations, 20, { compileSeconds });
+  const { results, seconds } = await tune();
+  expect(log.filter((one) => one === 'compiled 64')).toHaveLength(3);
+  expect(log.filter((one) => one === 'time 64')).toHaveLength(2);
+  const { configuration, evidence } = results.get(64)!;
+  expect(configuration.kind).not.toBe('default');
+  expect(evidence.complete).toBe(false);
+  expect(seconds).toBeLessThanOrEqual(20);
 });
 
 test('after the signal to finish, no new search begins', async () => {
