@@ -87,8 +87,7 @@ export async function race(
     if (isTimeUp()) running = running.filter(isTimed);
     // Gains need the default and the contestant in the same process.
     const isWhole =
-      (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) &&
-      running.every(isTimed);
+      (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) && running.every(isTimed);
     if (!isWhole) {
       misses++;
       continue;
