@@ -15,8 +15,11 @@ const GOOD = 0.3;
 /** Standard deviation of a measurement, as a base-2 logarithm. */
 const OF_TRIAL = 0.04;
 
-/** Deep trees, because what a tile gains depends on several sizes at once. */
-const OPTIONS: BoostOptions = { ...BOOST, depth: 8 };
+/**
+ * Deep trees, because what a tile gains depends on several sizes at once. Their leaves are larger, so that a leaf is about more than one
+ * workload. Each tree adds less, so that the choice depends less on chance.
+ */
+const OPTIONS: BoostOptions = { ...BOOST, trees: 300, depth: 10, rate: 0.055, leastWeight: 24 };
 
 /**
  * The value to learn from slowness. It is about the slowness of good configurations, which the prior must rank. The slowness of bad ones

@@ -6,6 +6,7 @@ import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { CACHE_LINE, linesInSet, powerIn } from './cache-sets.ts';
 import type { TileConfiguration } from './configuration.ts';
+import { asOne, divisionOf, type Division } from './division.ts';
 import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
 
 type Options = Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads'>;
@@ -20,6 +21,7 @@ interface Sizes {
   readonly peeling: boolean;
   /** Bytes of an element of each operand. */
   readonly bytes: { readonly a: number; readonly b: number; readonly c: number };
+  readonly isBf16: boolean;
   readonly whole: { readonly m: number; readonly n: number; readonly k: number };
   /** The register tile: rows, of which `ownRows` are along one dimension, columns, and steps of k. */
   readonly rows: number;
@@ -39,6 +41,8 @@ interface Sizes {
   /** Sizes of the dimensions of rows and lanes, and their tiles in a workgroup. */
   readonly row: { readonly size: number; readonly tile: number };
   readonly lane: { readonly size: number; readonly tile: number };
+  /** How all levels together divide the dimensions of each kind. */
+  readonly along: Readonly<Record<'m' | 'n' | 'k', Division>>;
 }
 
 const log = (value: number): number => Math.log2(Math.max(value, 2 ** -10));
@@ -47,6 +51,23 @@ const part = (size: number, tile: number): number => (size % tile) / size;
 /** Exponent of the largest power of two that divides a size; at most that of `most`, itself a power of two. */
 const alignment = (size: number, most: number): number => Math.log2(powerIn(size, most));
 const live = (s: Sizes): number => s.rows * s.vectors + s.vectors + 1;
+const spills = (s: Sizes): number => Math.max(0, live(s) - s.options.vectorRegisters);
+/** Vector operations that widen a vector of B, such as from f16 to f32. */
+const widenings = ({ bytes: { b, c } }: Sizes): number => (b === c ? 0 : 2);
+/**
+ * Cycles of one step of k in the register tile, on a core with two units for sums of products, two for loads, and six operations per
+ * cycle. A sum waits four cycles for the one before it.
+ */
+const cycles = (s: Sizes): number =>
+  spills(s) +
+  Math.max(
+    (s.rows * s.vectors) / 2,
+    (s.rows + s.vectors) / 2,
+    4,
+    (s.rows * s.vectors + s.vectors + s.rows / 2 + widenings(s) * s.vectors) / 6,
+  );
+/** Share of the products in whole register tiles. */
+const inWhole = ({ along: { m, n, k } }: Sizes): number => m.whole * n.whole * k.whole;
 const strideOf = (elements: number, bytes: number): number => Math.max(1, Math.round(elements * bytes));
 /** Tiles for caches lie within a workgroup's. */
 const blockM = (s: Sizes): number => Math.min(s.workgroup.m, s.cache.m);
@@ -58,6 +79,7 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   vectorRegisters: ({ options }) => options.vectorRegisters,
   bytesA: ({ bytes }) => log(bytes.a),
   bytesB: ({ bytes }) => log(bytes.b),
+  isBf16: ({ isBf16 }) => (isBf16 ? 1 : 0),
   m: ({ whole }) => log(whole.m),
   n: ({ whole }) => log(whole.n),
   k: ({ whole }) => log(whole.k),
@@ -77,7 +99,7 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   alignmentDepth: (s) => alignment(s.depth, 16),
   accumulators: (s) => log(s.rows * s.vectors),
   registers: (s) => live(s) / s.options.vectorRegisters,
-  spilled: (s) => Math.max(0, live(s) - s.options.vectorRegisters),
+  spilled: spills,
   broadcasts: (s) => log(s.rows / s.vectors),
   loads: (s) => log((s.rows + s.vectors) / (s.rows * s.vectors)),
   unrolled: (s) => log(s.rows * s.vectors * s.depth),
@@ -86,6 +108,8 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   otherRows: (s) => log(s.rows / s.ownRows),
   peeling: (s) => (s.peeling ? 1 : 0),
   partVector: (s) => (s.columns % s.lanes) / s.lanes,
+  cyclesPerSum: (s) => log((2 * cycles(s)) / (s.rows * s.vectors)),
+  cycles: (s) => log((2 * s.lanes * cycles(s) * s.along.m.tiles * s.along.n.tiles) / (s.whole.m * s.whole.n)),
 
   // Remainders.
   rowRemainder: (s) => part(s.row.size, s.ownRows),
@@ -99,6 +123,17 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   useful: ({ whole: { m, n }, ownRows, columns }) =>
     log((m * n) / (Math.ceil(m / ownRows) * ownRows * Math.ceil(n / columns) * columns)),
   usefulLanes: ({ whole: { n }, lanes }) => log(n / (Math.ceil(n / lanes) * lanes)),
+
+  // Remainders of all levels together.
+  usefulTiles: ({ along: { m, n, k } }) => log(m.useful * n.useful * k.useful),
+  usefulM: ({ along }) => along.m.useful,
+  usefulN: ({ along }) => along.n.useful,
+  usefulK: ({ along }) => along.k.useful,
+  whole: inWhole,
+  wholeM: ({ along }) => along.m.whole,
+  wholeN: ({ along }) => along.n.whole,
+  wholeK: ({ along }) => along.k.whole,
+  peeled: (s) => (s.peeling ? 1 - inWhole(s) : 0),
 
   // Workgroups.
   workgroupM: (s) => log(s.workgroup.m),
@@ -126,6 +161,10 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   cachedA: (s) => log(s.bytes.a * s.cache.m * s.cache.k),
   cachedB: (s) => log(s.bytes.b * s.cache.k * s.cache.n),
   cachedC: (s) => log(s.bytes.c * s.cache.m * s.cache.n),
+  stripA: (s) => log(s.bytes.a * s.rows * s.cache.k),
+  stripB: (s) => log(s.bytes.b * s.cache.k * s.columns),
+  blocksM: (s) => log(Math.ceil(s.workgroup.m / s.cache.m)),
+  blocksN: (s) => log(Math.ceil(s.workgroup.n / s.cache.n)),
   blocksK: (s) => log(Math.ceil(s.whole.k / s.cache.k)),
   tilesOfBlockM: (s) => log(Math.ceil(blockM(s) / s.rows)),
   tilesOfBlockN: (s) => log(Math.ceil(blockN(s) / s.columns)),
@@ -172,24 +211,39 @@ function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options
   const vector = tile(c.vectorCommonParallel, size);
   const workgroup = tile(c.distribution, size);
   const cache = tile(c.cacheParallel, workgroup);
+  const [vectorK, cacheK] = [tile(c.vectorReduction, size), tile(c.cacheReduction, size)];
   const [laneSize, rowSize] = [dimensions[lane]?.size ?? 1, row < 0 ? 1 : dimensions[row]!.size];
   const columns = vector(lane, laneSize);
   const lanes = lanesOf(workload, options);
   const parallel = (of: (d: number, own: number) => number, but = -1) =>
     dimensions.reduce((all, one, d) => (one.kind === 'k' || d === but ? all : all * of(d, one.size)), 1);
+  const along = (kind: DimensionKind): Division => {
+    const levels = kind === 'k' ? [cacheK, vectorK] : [workgroup, cache, vector];
+    const own = dimensions.flatMap((one, d) => (one.kind === kind ? [{ d, size: one.size }] : []));
+    return asOne(
+      own.map(({ d, size }) =>
+        divisionOf(
+          size,
+          levels.map((level) => level(d, size)),
+        ),
+      ),
+    );
+  };
   return {
     ...{ options, whole, columns, lanes, peeling: c.peeling },
     bytes: { a: bytesOf(lhs), b: bytesOf(rhs), c: bytesOf(accumulator) },
+    isBf16: lhs.elementType === 'bf16',
     rows: parallel(vector, lane),
     ownRows: row < 0 ? 1 : vector(row, rowSize),
-    depth: product('k', tile(c.vectorReduction, size)),
+    depth: product('k', vectorK),
     vectors: Math.ceil(columns / lanes),
     workgroup: { m: product('m', workgroup), n: product('n', workgroup) },
     workgroups: parallel((d, own) => Math.ceil(own / workgroup(d, own))),
-    cache: { m: product('m', cache), n: product('n', cache), k: product('k', tile(c.cacheReduction, size)) },
+    cache: { m: product('m', cache), n: product('n', cache), k: product('k', cacheK) },
     hasCache: c.cacheParallel !== undefined,
     hasCacheK: c.cacheReduction !== undefined,
     row: { size: rowSize, tile: row < 0 ? 1 : workgroup(row, rowSize) },
     lane: { size: laneSize, tile: workgroup(lane, laneSize) },
+    along: { m: along('m'), n: along('n'), k: along('k') },
   };
 }

@@ -44,7 +44,11 @@ test('features tell registers, remainders and workgroups', () => {
   expect(named).toMatchObject({
     ...{ rows: 3, vectors: 1, depth: 2, accumulators: 4, registers: 19 / 32, spilled: 0 },
     ...{ rowRemainder: 4 / 300, laneRemainder: 0, depthRemainder: 2 / 450, peeling: 1 },
-    ...{ idle: 0, hasCache: 0, workgroupRemainderM: 0 },
+    ...{ idle: 0, hasCache: 0, workgroupRemainderM: 0, isBf16: 0 },
+    // Each part of 100 rows has 12 whole tiles.
+    ...{ wholeM: 288 / 300, usefulM: 300 / 312, wholeN: 1, wholeK: 448 / 450 },
+    // Sums: 16 products in two units take longer than anything else.
+    ...{ cyclesPerSum: 0 },
   });
   // 300 rows in three parts and 512 columns in two.
   expect(named['workgroups']).toBeCloseTo(Math.log2(6));
