@@ -27,12 +27,19 @@ function leafOf({ feature, value, below }: Tree, x: readonly number[]): number {
 export const valueAt = (tree: Tree, x: readonly number[]): number => tree.value[leafOf(tree, x)]!;
 
 /** For each tree, the index of the leaf for features. Similar points share many leaves. */
-export const leavesOf = ({ trees }: Forest, x: readonly number[]): Uint16Array =>
-  Uint16Array.from(trees, (tree) => leafOf(tree, x));
+export function leavesOf({ trees }: Forest, x: readonly number[]): Uint16Array {
+  // A search predicts for thousands of points, and `Uint16Array.from` is slow.
+  const leaves = new Uint16Array(trees.length);
+  for (let i = 0; i < trees.length; i++) leaves[i] = leafOf(trees[i]!, x);
+  return leaves;
+}
 
 /** The prediction for features with these leaves. */
-export const predictionAt = ({ base, trees }: Forest, leaves: Uint16Array): number =>
-  trees.reduce((sum, { value }, i) => sum + value[leaves[i]!]!, base);
+export function predictionAt({ base, trees }: Forest, leaves: Uint16Array): number {
+  let sum = base;
+  for (let i = 0; i < trees.length; i++) sum += trees[i]!.value[leaves[i]!]!;
+  return sum;
+}
 
 export const predict = (forest: Forest, x: readonly number[]): number =>
   predictionAt(forest, leavesOf(forest, x));
