@@ -17,10 +17,7 @@ import { DOES_NOT_RUN } from './undecided.ts';
 const SLOW_DEFAULT_SECONDS = 0.5;
 
 /** Largest share of the time that one run of the default may take; a slower default cannot be compared with anything. */
-const DEFAULT_SHARE = 0.08;
-
-/** Share of the time for the first batch if the default is slow. The rest is for hanging candidates and the finals. */
-const FIRST_BATCH_SHARE = 0.5;
+const DEFAULT_SHARE = 0.16;
 
 /** Processes for each module: one for each placement of operands, so that a configuration that is fast in only one does not win. */
 const PROCESSES = 2;
@@ -152,7 +149,7 @@ export class Screener {
         ? []
         : [{ build, path: build.module, hasDefault: !isSlow && isBuilt(build, DEFAULT_NAME) }],
     );
-    const end = begun + (isFirst && isSlow ? FIRST_BATCH_SHARE : 1) * timeoutSeconds;
+    const end = begun + timeoutSeconds;
     const secondsLeft = () => end - performance.now() / 1000;
     const field: Field = {
       ...{ contestants, failed, hasDefault: !isSlow, leastProcesses: 0, mostProcesses: PROCESSES },

@@ -57,8 +57,9 @@ interface PartStanding extends Standing {
   readonly care: Care;
 }
 
-/** Least limit for timing a first batch, in seconds. */
+/** Limits for timing a first batch: in seconds at least, and as a share of the time that is left. The rest is for finals. */
 const LEAST_TIMING_SECONDS = 5;
+const FIRST_BATCH_SHARE = 0.5;
 
 /** Share of the time for verifying records of other devices, if some workloads have no record at all. */
 const VERIFYING_SHARE = 0.5;
@@ -107,7 +108,8 @@ export async function tuneTogether<P extends Part>(
     latest = chosen.map((index) => parts[index]!);
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
-      const firstSeconds = shareOf(secondsLeft, openParts);
+      const share = Math.min(shareOf(secondsLeft, openParts), FIRST_BATCH_SHARE * secondsLeft);
+      const firstSeconds = Math.max(LEAST_TIMING_SECONDS, share);
       /** Seconds that are left for a batch before its finals. */
       const roomFor = (own: PartStanding) =>
         end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
@@ -124,8 +126,7 @@ export async function tuneTogether<P extends Part>(
         const room = roomFor(own);
         // Compiling took longer than expected. Finals are worth more than this batch.
         const fitting = room < timingSeconds ? 0 : room;
-        const seconds = own.batches === 0 ? Math.max(LEAST_TIMING_SECONDS, firstSeconds) : fitting;
-        await ready[i]?.(seconds, preparedSeconds);
+        await ready[i]?.(own.batches === 0 ? firstSeconds : fitting, preparedSeconds);
       }
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
