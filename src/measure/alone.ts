@@ -2,7 +2,6 @@
 // bounds fails every kernel of its process.
 import { resultTypeOf, workloadKey, type OperationWork } from '../workload/workload.ts';
 import { functionNames } from './candidate-module.ts';
-import { loadedWith } from './common-modules.ts';
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, exactAllowance, outputsOf } from './verify.ts';
 
@@ -36,44 +35,53 @@ const MOST_TIMES_SLOWER = 20;
 
 /**
  * Runs each candidate alone, once for each module, and compares its result with the default's.
- * @param names of candidates of the module; in the first call for a workload, the first name is the default
- * @returns a message for each candidate that fails
+ * @param modules in loading order; the last module has the candidates
+ * @param names of candidates; in the first call for a workload, the first name is the default
+ * @param limitSeconds of all processes together
+ * @returns why each candidate fails; null for a correct one. Candidates for which no time was left are not in it
  * @throws StoppedError when the toolchain's signal fires
  */
-export async function failuresAlone(
+export async function checkedAlone(
   toolchain: Toolchain,
   workload: OperationWork,
-  module: string,
+  modules: readonly string[],
   names: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const modules = await loadedWith(toolchain, workload, module);
-  if (modules === null) return new Map();
+  limitSeconds = Infinity,
+): Promise<ReadonlyMap<string, string | null>> {
+  const all = (outcome: string | null) => new Map(names.map((name) => [name, outcome]));
+  const begun = performance.now();
+  const secondsLeft = () => limitSeconds - (performance.now() - begun) / 1000;
   const run = (name: string, seconds: number) =>
     outputsOf(toolchain, modules, functionNames(workload, name), seconds);
   const { references, outcomes } = knownTo(toolchain);
-  if (names.every((name) => outcomes.get(`${module} ${name}`) === null)) return new Map();
+  const module = modules.at(-1)!;
+  if (names.every((name) => outcomes.get(`${module} ${name}`) === null)) return all(null);
   let reference = references.get(workloadKey(workload));
   if (reference === undefined) {
     const begun = performance.now();
     const outputs = await run(names[0]!, DEFAULT_SECONDS);
-    if (outputs === null) return new Map(names.map((name) => [name, 'the default does not run']));
+    if (outputs === null) return all('the default does not run');
     reference = { outputs, seconds: (performance.now() - begun) / 1000 };
     references.set(workloadKey(workload), reference);
     noteRight(toolchain, module, names[0]!);
   }
   const type = resultTypeOf(workload);
-  const failures = new Map<string, string>();
+  const longest = LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds;
+  const checked = new Map<string, string | null>();
   for (const name of names) {
     const key = `${module} ${name}`;
     if (!outcomes.has(key)) {
-      const outputs = await run(name, LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds);
+      const left = secondsLeft();
+      if (left <= 0) continue;
+      const outputs = await run(name, Math.min(longest, left));
+      // A short time limit does not prove that the candidate is wrong.
+      if (outputs === null && left < longest && secondsLeft() <= 0) continue;
       const reasons = outputs?.map(
         (output, i) => compareOutputs(reference.outputs[i]!, output, type, null, exactAllowance(type)).reason,
       ) ?? ['it failed in a process of its own'];
       outcomes.set(key, reasons.find((reason) => reason !== null) ?? null);
     }
-    const failure = outcomes.get(key);
-    if (failure) failures.set(name, failure);
+    checked.set(name, outcomes.get(key)!);
   }
-  return failures;
+  return checked;
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
 import { configurationKey, loadBackend } from '../../../src/backend/index.ts';
-import { failuresAlone } from '../../../src/measure/alone.ts';
+import { checkedAlone } from '../../../src/measure/alone.ts';
+import { loadedWith } from '../../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';
@@ -187,6 +188,8 @@ describe.each(places)('every configuration that is drawn compiles and runs right
     const build = await buildCandidates(tools, shape, [stockCandidate('stock'), ...candidates], 'drawn');
     expect(build.refused).toEqual(new Map());
     const names = ['stock', ...candidates.map(({ name }) => name)];
-    expect(await failuresAlone(tools, shape, build.module!, names)).toEqual(new Map());
+    const modules = (await loadedWith(tools, shape, build.module!))!;
+    const right = new Map(names.map((name) => [name, null]));
+    expect(await checkedAlone(tools, shape, modules, names)).toEqual(right);
   }
 });
