@@ -28,8 +28,11 @@ const CHOSEN = 16;
 /** Number of the best trials whose neighbours join the pool. */
 const BEST = 4;
 
-/** Standard deviations that are subtracted from the expected cost: exploration against exploitation. */
-const CURIOSITY = 0.6;
+/**
+ * Standard deviations that are subtracted from the expected cost: exploration against exploitation. A processor that the prior does not
+ * know has other favourites. There, 0.6 finds up to 20% less, and on known processors it finds no more.
+ */
+const CURIOSITY = 1.5;
 
 /** Cost of a failed trial, as a base-2 logarithm relative to the default. */
 const FAILED = 3;
