@@ -52,9 +52,10 @@ export async function verifyCandidates(
   const guards = guarded !== null && isBuilt(guarded, stock) ? guarded : null;
   const isDispatch = candidatePhase(workload) !== null;
   const type = resultTypeOf(workload);
-  const isLarge = workloadBytes(workload) > LARGE_OPERANDS;
+  // Two processes of llvmpipe at once take ten times as long as one after the other, because its threads wait actively.
+  const isOneByOne = toolchain.device.gpu !== undefined || workloadBytes(workload) > LARGE_OPERANDS;
   const run = (...of: Parameters<typeof outputsOf>) =>
-    isLarge ? oneAtATime.run(() => outputsOf(...of)) : outputsOf(...of);
+    isOneByOne ? oneAtATime.run(() => outputsOf(...of)) : outputsOf(...of);
 
   const verifyOn = async (values: Values, isGuarded: boolean) => {
     const [modules, guardedModules] = await Promise.all(
@@ -96,7 +97,7 @@ export async function verifyCandidates(
   };
 
   const isFull = canCompareFull(workload);
-  // Starting a process takes most of the time, so both run at once unless operands are large. Guards come first, because their reason is
+  // Starting a process takes most of the time, so both run at once where that is possible. Guards come first, because their reason is
   // more exact.
   const verified = await Promise.all([
     ...(isFull || guards !== null ? [verifyOn(isFull ? 'full' : 'exact', guards !== null)] : []),

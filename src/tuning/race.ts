@@ -83,8 +83,8 @@ export async function race(
     running = running.filter((one) => !lost.includes(one));
     if (lost.length > 0 && running.length > 0 && !isTimeUp()) continue;
     const isTimed = ({ name }: Contestant) => timed.some(({ seconds }) => seconds.has(name));
-    // The time was up before each of them was timed alone.
-    if (isTimeUp()) running = running.filter(isTimed);
+    // The limit was reached before each of them was timed alone. Nothing depends on a single one unless some processes have to run.
+    if (leastProcesses === 0 || isTimeUp()) running = running.filter(isTimed);
     // Gains need the default and the contestant in the same process.
     const isWhole =
       (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) && running.every(isTimed);
