@@ -21,7 +21,7 @@ function knownTo(toolchain: Toolchain): Known {
   return own;
 }
 
-/** Notes that a candidate gave correct results in its own process, so that `failuresAlone` does not run it again. */
+/** Notes that a candidate gave correct results in its own process, so that `checkedAlone` does not run it again. */
 export const noteRight = (toolchain: Toolchain, module: string, name: string): void => {
   knownTo(toolchain).outcomes.set(`${module} ${name}`, null);
 };

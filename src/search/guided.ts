@@ -30,7 +30,7 @@ const BEST = 4;
 
 /**
  * Standard deviations that are subtracted from the expected cost: exploration against exploitation. A processor that the prior does not
- * know has other favourites. There, 0.6 finds up to 20% less, and on known processors it finds no more.
+ * know has other favourites. There, 0.6 finds up to a third less, and on known processors it finds no more.
  */
 const CURIOSITY = 1.5;
 

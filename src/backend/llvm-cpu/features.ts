@@ -219,14 +219,9 @@ function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options
     dimensions.reduce((all, one, d) => (one.kind === 'k' || d === but ? all : all * of(d, one.size)), 1);
   const along = (kind: DimensionKind): Division => {
     const levels = kind === 'k' ? [cacheK, vectorK] : [workgroup, cache, vector];
-    const own = dimensions.flatMap((one, d) => (one.kind === kind ? [{ d, size: one.size }] : []));
+    const tilesOf = (d: number, own: number) => levels.map((level) => level(d, own));
     return asOne(
-      own.map(({ d, size }) =>
-        divisionOf(
-          size,
-          levels.map((level) => level(d, size)),
-        ),
-      ),
+      dimensions.flatMap((one, d) => (one.kind === kind ? [divisionOf(one.size, tilesOf(d, one.size))] : [])),
     );
   };
   return {
