@@ -17,12 +17,12 @@ const USAGE = `usage: npm run bench:misses -- [SHAPE...] [--json FILE]
 
 const DRIVER = 'local-sync';
 
-/** Square and skinny matmuls, vectors, primes, and sizes between powers of two. */
+/** Square and skinny matmuls, vectors, primes, and sizes between powers of two. The prior has measurements of none of them. */
 const SHAPES = [
-  ...['128x128x512', '333x500x777', '1x1536x512', '96x3072x768', '600x600x600'],
-  ...['17x1000x512', '2048x128x256', '77x320x768', '250x250x1000', '1x300x5000'],
-  ...['784x192x96', '511x513x515', '64x64x2048', '1024x1024x256', '20x20x20'],
-  ...['365x48x730', '8x2048x2048', '150x1500x150', '4096x32x64', '700x300x450'],
+  ...['192x192x384', '350x600x800', '1x2000x700', '100x2304x640', '560x560x560'],
+  ...['19x1100x600', '1536x160x320', '72x352x704', '270x270x900', '1x400x3000'],
+  ...['900x176x112', '509x511x517', '72x72x1536', '140x1200x140', '400x56x640'],
+  ...['6x2048x1536', '3000x40x80', '640x320x480', '960x960x288', '28x28x28'],
 ];
 
 interface Miss {

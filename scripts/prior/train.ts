@@ -3,7 +3,7 @@ import type { MeasuredSpace } from '../../bench/shared/measured-spaces.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict, type Forest } from '../../src/search/forest.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
-import type { Prior } from '../../src/tuning/prior.ts';
+import { processorIn, type Prior } from '../../src/tuning/prior.ts';
 import { boost, BOOST, type BoostOptions, type Sample } from '../../src/search/boost.ts';
 
 /** Cap of slowness as a base-2 logarithm, which failures get, too. */
@@ -67,10 +67,12 @@ export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Fore
 }
 
 export function trainPrior(spaces: readonly MeasuredSpace[]): Prior {
+  const processors = new Set(spaces.map(({ device }) => processorIn(device)!));
   const forest = trained(spaces.flatMap(samplesOf));
   return {
     features: samplesOf(spaces[0]!)[0]!.x.length,
     forest,
     doubt: doubtOf(spaces, forestsWithout(spaces)),
+    processors: [...processors],
   };
 }

@@ -26,6 +26,8 @@ export interface Hardware {
   readonly vectorRegisters: number;
   /** Host threads of the program; 1 for a GPU. */
   readonly threads: number;
+  /** `Device.cachesKiB`. Absent for GPUs. */
+  readonly cachesKiB?: readonly number[];
   /** `Target.gpu`. Absent for CPUs. */
   readonly gpu?: string;
 }

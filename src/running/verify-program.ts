@@ -72,16 +72,16 @@ export async function verifyTuned(
       programWide: NOTHING_CHOSEN,
     };
   }
-  const stock = await stockOf(program, builds);
-  if (isInjecting) {
-    // Both at once, because a compiler seldom uses more than one core.
-    const [whole] = await Promise.all([
-      builds.tuned(keys),
-      offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
-    ]);
-    // A configuration may need too many resources in a fused dispatch. The search below finds it.
-    if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
-  }
+  // At once, because a compiler seldom uses more than one core. All end before the first failure counts.
+  const tuned = Promise.all([
+    isInjecting ? builds.tuned(keys) : null,
+    isInjecting && offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
+  ]);
+  const both = [stockOf(program, builds), tuned] as const;
+  await Promise.allSettled(both);
+  const [stock, [whole]] = await Promise.all(both);
+  // A configuration may need too many resources in a fused dispatch. The search below finds it.
+  if (whole !== null && 'problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
 
   const contests = isInjecting || offer.size > 0 ? await contestsOf(program, tools, callable, stock) : [];
   // The program with the offer takes as much time again.

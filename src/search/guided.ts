@@ -34,6 +34,18 @@ const BEST = 4;
  */
 const CURIOSITY = 1.5;
 
+/** A gain that is worth another batch, as a base-2 logarithm: 2%. */
+const WORTHWHILE = Math.log2(1.02);
+
+/**
+ * Least chance of such a gain for which another batch is tried. The points of a batch are much alike, so that the real chance is about a
+ * twentieth of the computed one.
+ */
+const LEAST_CHANCE = 0.5;
+
+/** Trials within this distance of the best one, as a base-2 logarithm, show how well the prior fits this workload. */
+const NEAR_BEST = 0.5;
+
 /** Cost of a failed trial, as a base-2 logarithm relative to the default. */
 const FAILED = 3;
 
@@ -57,6 +69,9 @@ interface Scored {
 
 /** Lower confidence bound of the cost. */
 const hopeOf = ({ mean, deviation }: Scored): number => mean - CURIOSITY * deviation;
+
+/** Share of a normal distribution below this many standard deviations. Approximation by a logistic curve, exact to 0.0002. */
+const normalBelow = (z: number): number => 1 / (1 + Math.exp(-(1.5976 * z + 0.07056 * z ** 3)));
 
 const byHope = (a: Scored, b: Scored): number => hopeOf(a) - hopeOf(b);
 
@@ -103,9 +118,27 @@ class Guided implements Strategy {
       const mean = candidate.predicted + row.reduce((sum, one, i) => sum + one * solved[i]!, 0);
       return { candidate, mean, deviation: trials.deviationAt(row) };
     });
+    if (!this.#isFirst && this.#guide.knowsProcessor) {
+      const likeliest = scored.toSorted(byHope).slice(0, limit);
+      if (this.#chanceOfGain(likeliest, known, offset) < LEAST_CHANCE) return [];
+    }
     const best = this.#isFirst ? this.#knownBest() : [];
     this.#isFirst = false;
     return [...best, ...this.#choose(scored, trials, limit - best.length)];
+  }
+
+  /** Chance that one of these candidates is better than all trials by a worthwhile gain, if their errors are independent. */
+  #chanceOfGain(some: readonly Scored[], known: readonly Tried[], offset: number): number {
+    const best = Math.min(...known.map(({ cost }) => cost));
+    const near = known.filter(({ cost }) => cost < best + NEAR_BEST);
+    const squares = near.map(({ cost, predicted }) => (cost - offset - predicted) ** 2);
+    const error = Math.sqrt(squares.reduce((sum, one) => sum + one, 0) / near.length);
+    // The prior may fit this workload worse than others.
+    const scale = Math.max(1, error / this.#guide.doubt.ofPrior);
+    const chances = some.map(({ mean, deviation }) =>
+      normalBelow((best - offset - WORTHWHILE - mean) / (scale * deviation)),
+    );
+    return 1 - chances.reduce((none, one) => none * (1 - one), 1);
   }
 
   /** The best points of earlier searches, which are always measured. */

@@ -101,7 +101,7 @@ export function begunSpace(
 ): SearchSpace<Configuration> {
   const isMarked = markedIn(store, subject);
   const space = without(
-    spaceWithPrior(backend, subject.workloadForm, options),
+    spaceWithPrior(backend, subject.workloadForm, options, subject.device),
     (one) => isMarked(one) || isExcluded?.(one) === true,
   );
   const own = earlierTrials(store, subject);

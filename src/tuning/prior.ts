@@ -15,7 +15,12 @@ export interface Prior {
   readonly features: number;
   readonly forest: Forest;
   readonly doubt: Doubt;
+  /** Measured processors: see `processorIn`. */
+  readonly processors: readonly string[];
 }
+
+/** Family and model of a CPU in a device's key, such as `26/2`; null without these numbers. */
+export const processorIn = (device: string): string | null => /\((\d+\/\d+)\/\d+\)/.exec(device)?.[1] ?? null;
 
 /** Priors by backend. */
 const loaded = new Map<string, Prior | null>();
@@ -34,11 +39,15 @@ function readPrior(name: string): Prior | null {
   return prior;
 }
 
-/** The search space of a workload, guided by its prior if there is one. */
+/**
+ * The search space of a workload, guided by its prior if there is one.
+ * @param device its key
+ */
 export function spaceWithPrior(
   backend: Backend,
   workload: Workload,
   options: SpaceOptions,
+  device: string,
 ): SearchSpace<Configuration> {
   const space = backend.spaceOf(workload, options);
   // A user's own choice of configurations is tried unchanged.
@@ -52,6 +61,7 @@ export function spaceWithPrior(
     guide: {
       forest: prior.forest,
       doubt: prior.doubt,
+      knowsProcessor: prior.processors.includes(processorIn(device) ?? ''),
       featuresAt(point) {
         const configuration = space.configurationAt(point);
         return configuration && backend.featuresOf(workload, configuration, options);

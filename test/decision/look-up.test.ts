@@ -546,6 +546,9 @@ test('workloads have the options of their search', () => {
     workload: matmul(8, 512, 512),
     count: 1,
     executables: [],
-    options: { nativeVectorBytes: 32, vectorRegisters: 16, threads: 1, wholeProgram: false, following: true },
+    options: {
+      ...{ nativeVectorBytes: 32, vectorRegisters: 16, threads: 1, cachesKiB: siteOf().device.cachesKiB },
+      ...{ wholeProgram: false, following: true },
+    },
   });
 });

@@ -21,12 +21,13 @@ function optionsOf({
 const release = (...numbers: [number, number, number]) =>
   siteOf({ compiler: { ...siteOf().compiler, release: numbers } });
 
-test('target and device give the sizes of vectors and registers', () => {
-  const device = { ...siteOf().device, threads: 8 };
+test('target and device give the sizes of vectors, registers and caches', () => {
+  const device = { ...siteOf().device, threads: 8, cachesKiB: [48, 2048] };
   expect(optionsOf({ site: siteOf({ device }, { nativeVectorBytes: 32 }) })).toEqual({
     nativeVectorBytes: 32,
     vectorRegisters: 16,
     threads: 8,
+    cachesKiB: [48, 2048],
     wholeProgram: true,
     following: true,
   });

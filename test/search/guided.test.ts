@@ -49,7 +49,7 @@ function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): Search
     pointOf: () => null,
     valuesOf: () => null,
     guide: {
-      ...{ forest, doubt: DOUBT },
+      ...{ forest, doubt: DOUBT, knowsProcessor: false },
       featuresAt: (point) =>
         configurationAt(point) &&
         featuresFor(
@@ -91,6 +91,17 @@ describe('a guided search', () => {
     const { best } = search(spaceOf(TARGET, 2), costFor(TARGET));
     expect(best[0]).toBeGreaterThan(1.1 / 4);
     expect(best.at(-1)).toBeLessThan(1.03 / 4);
+  });
+
+  test('ends without an idle batch only where its prior is right', () => {
+    const onKnown = (shift: number) => {
+      const space = spaceOf(TARGET, shift);
+      return search({ ...space, guide: { ...space.guide!, knowsProcessor: true } }, costFor(TARGET));
+    };
+    const right = onKnown(0);
+    expect(right.best.length).toBeLessThan(search(spaceOf(TARGET), costFor(TARGET)).best.length);
+    expect(right.best.at(-1)).toBeLessThan(1.02 / 4);
+    expect(onKnown(2).best.at(-1)).toBeLessThan(1.03 / 4);
   });
 
   test('proposes each legal point at most once, and respects the limit', () => {

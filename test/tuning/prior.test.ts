@@ -11,16 +11,23 @@ const OPTIONS = {
   ...{ wholeProgram: false, following: false },
 };
 
+const DEVICE = 'AMD EPYC (26/2/1) local-sync threads=1 caches=48/1024/32768K';
+
 describe('the space of a matmul', () => {
   test('has the prior of its backend, for any registers and element types', () => {
     const spaces = [
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS),
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500), {
-        ...OPTIONS,
-        nativeVectorBytes: 32,
-        vectorRegisters: 16,
-      }),
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500, ['bf16', 'bf16', 'f32']), OPTIONS),
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS, DEVICE),
+      spaceWithPrior(
+        llvmCpu,
+        matmul(500, 500, 500),
+        {
+          ...OPTIONS,
+          nativeVectorBytes: 32,
+          vectorRegisters: 16,
+        },
+        DEVICE,
+      ),
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500, ['bf16', 'bf16', 'f32']), OPTIONS, DEVICE),
     ];
     for (const { guide, starts } of spaces) {
       const features = guide!.featuresAt(starts[0]!)!;
@@ -29,13 +36,24 @@ describe('the space of a matmul', () => {
     }
   });
 
+  test('knows processors by family and model', () => {
+    const isKnown = (device: string) =>
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS, device).guide?.knowsProcessor;
+    expect(isKnown(DEVICE)).toBe(true);
+    expect(
+      isKnown(DEVICE.replace('AMD EPYC', 'AMD EPYC 9B45 128-Core Processor').replace('/1)', '/7)')),
+    ).toBe(true);
+    expect(isKnown(DEVICE.replace('26/2', '25/17'))).toBe(false);
+    expect(isKnown('Apple M4 local-task threads=4')).toBe(false);
+  });
+
   test('has none where a user restricts it', () => {
     const options = { ...OPTIONS, only: { peeling: [0] } };
-    expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options).guide).toBeUndefined();
+    expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options, DEVICE).guide).toBeUndefined();
   });
 
   test('has none that has other features than this version', () => {
     const other = { ...llvmCpu, featuresOf: () => [1, 2, 3] };
-    expect(spaceWithPrior(other, matmul(500, 500, 500), OPTIONS).guide).toBeUndefined();
+    expect(spaceWithPrior(other, matmul(500, 500, 500), OPTIONS, DEVICE).guide).toBeUndefined();
   });
 });

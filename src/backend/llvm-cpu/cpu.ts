@@ -69,8 +69,8 @@ export async function whyNotRunnable(
 const LEAST_VECTOR_BYTES = 16;
 
 /** x86-64 has 16 vector registers without AVX-512, and 32 with it. Other architectures, such as AArch64, have 32. */
-export function hardwareOf(target: Target, { threads }: Device): Hardware {
+export function hardwareOf(target: Target, { threads, cachesKiB }: Device): Hardware {
   const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
   const vectorRegisters = targetArchitecture(target) === 'x64' && nativeVectorBytes < 64 ? 16 : 32;
-  return { nativeVectorBytes, vectorRegisters, threads };
+  return { nativeVectorBytes, vectorRegisters, threads, cachesKiB };
 }

@@ -9,11 +9,14 @@ import type { TileConfiguration } from './configuration.ts';
 import { asOne, divisionOf, type Division } from './division.ts';
 import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
 
-type Options = Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads'>;
+type Options = Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'threads' | 'cachesKiB'>;
 
 /** Bytes from a set of a cache to the same set. L1 on x86 has 4 KiB, the size of a page; 64 KiB are typical of L2. */
 const L1_WAY = 2 ** 12;
 const L2_WAY = 2 ** 16;
+
+/** Typical size of L2 in KiB, where it is not known. */
+const L2_KIB = 1024;
 
 /** Sizes of a contraction m x n x k and of the tiles on each level. Several dimensions of a kind count as one. */
 interface Sizes {
@@ -73,17 +76,22 @@ const strideOf = (elements: number, bytes: number): number => Math.max(1, Math.r
 const blockM = (s: Sizes): number => Math.min(s.workgroup.m, s.cache.m);
 const blockN = (s: Sizes): number => Math.min(s.workgroup.n, s.cache.n);
 
+const l2Bytes = ({ cachesKiB }: Options): number => 1024 * (cachesKiB?.[1] ?? L2_KIB);
+const allBytes = ({ bytes, whole: { m, n, k } }: Sizes): number =>
+  bytes.a * m * k + bytes.b * k * n + bytes.c * m * n;
+
 /** All features. A, B and C are lhs, rhs and result. */
 const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   vectorBytes: ({ options }) => log(options.nativeVectorBytes),
   vectorRegisters: ({ options }) => options.vectorRegisters,
+  l2: ({ options }) => log(l2Bytes(options)),
   bytesA: ({ bytes }) => log(bytes.a),
   bytesB: ({ bytes }) => log(bytes.b),
   isBf16: ({ isBf16 }) => (isBf16 ? 1 : 0),
   m: ({ whole }) => log(whole.m),
   n: ({ whole }) => log(whole.n),
   k: ({ whole }) => log(whole.k),
-  bytes: ({ bytes, whole: { m, n, k } }) => log(bytes.a * m * k + bytes.b * k * n + bytes.c * m * n),
+  bytes: (s) => log(allBytes(s)),
   bytesOfRowA: ({ bytes, whole }) => log(bytes.a * whole.k),
   bytesOfB: ({ bytes, whole }) => log(bytes.b * whole.k * whole.n),
   alignmentM: ({ whole }) => alignment(whole.m, 64),
@@ -163,6 +171,10 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   cachedC: (s) => log(s.bytes.c * s.cache.m * s.cache.n),
   stripA: (s) => log(s.bytes.a * s.rows * s.cache.k),
   stripB: (s) => log(s.bytes.b * s.cache.k * s.columns),
+  blockAInL2: (s) => log((s.bytes.a * s.cache.m * s.cache.k) / l2Bytes(s.options)),
+  blockBInL2: (s) => log((s.bytes.b * s.cache.k * s.cache.n) / l2Bytes(s.options)),
+  panelBInL2: (s) => log((s.bytes.b * s.whole.k * s.workgroup.n) / l2Bytes(s.options)),
+  allInL2: (s) => log(allBytes(s) / l2Bytes(s.options)),
   blocksM: (s) => log(Math.ceil(s.workgroup.m / s.cache.m)),
   blocksN: (s) => log(Math.ceil(s.workgroup.n / s.cache.n)),
   blocksK: (s) => log(Math.ceil(s.whole.k / s.cache.k)),
