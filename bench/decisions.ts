@@ -1,5 +1,6 @@
 // Reliability of decisions: finals of the default against its own clones, and repeated tuning of the same shapes.
 import { join } from 'node:path';
+import { forestsWithout } from '../scripts/prior/train.ts';
 import { configurationText } from '../src/backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../src/backend/configuration.ts';
 import type { Work } from '../src/tuning/tune-workloads.ts';
@@ -7,7 +8,9 @@ import { tuneWorkloads } from '../src/tuning/tune-workloads.ts';
 import { median } from '../src/measure/statistics.ts';
 import type { Toolchain } from '../src/measure/toolchain.ts';
 import { table } from '../src/report/table.ts';
+import type { Forest } from '../src/search/forest.ts';
 import { defaultStrategy } from '../src/search/index.ts';
+import type { SearchSpace } from '../src/search/space.ts';
 import { seededRandom } from '../src/search/strategy.ts';
 import type { Surroundings } from '../src/settings/surroundings.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
@@ -24,7 +27,7 @@ import {
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
-import { readSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
+import { readSpaces, spaceFiles, type MeasuredSpace } from './shared/measured-spaces.ts';
 import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 import { isOperationWork } from '../src/workload/workload.ts';
@@ -38,7 +41,8 @@ const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clone
   --clones  finals of the default against clones of itself, over all shapes (default 50)
   --budget  seconds of each tuning (default 60)
   --device  local-sync for one thread (default), or local-task for all threads
-  --wide    measured spaces (bench/spaces.ts), whose best configurations of each shape are timed beside the decided ones
+  --wide    measured spaces (bench/spaces.ts), whose best configurations of each shape are timed beside the decided ones;
+            the prior of a search is then trained without its shape
   --json    also write all values to FILE`;
 
 /** Clones in each final: the number of finalists of a search. */
@@ -102,9 +106,11 @@ async function main(): Promise<void> {
   if (cloned.length > 0) console.log(`${clonesText(cloned)}\n`);
 
   const repeated: Repeated[] = [];
+  const forests = wide.length > 0 ? forestsByName() : new Map<string, Forest>();
   for (const shape of again > 0 ? shapes : []) {
     const best = bestOf(wide.find(({ name }) => name === shape.name));
-    repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings, best));
+    const forest = forests.get(shape.name);
+    repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings, best, forest));
     console.log(repeatedText(repeated.at(-1)!));
   }
   writeJson(json, { ...about, cloned, repeated });
@@ -142,9 +148,18 @@ const bestOf = (space: MeasuredSpace | undefined): Configuration[] =>
     .slice(0, BEST_OF_WIDE)
     .map(([configuration]) => configuration);
 
+/** For each measured space a forest without its shape, because the shipped prior has the very measurements that a search is compared with. */
+function forestsByName(): ReadonlyMap<string, Forest> {
+  say('training priors without the measured shapes ...');
+  const spaces = spaceFiles().flatMap(readSpaces);
+  const forests = forestsWithout(spaces);
+  return new Map(spaces.map(({ name }, i) => [name, forests[i]!]));
+}
+
 /**
  * Tunes a shape several times with an empty database, then times all decided configurations in one run.
  * @param wide other configurations to time in that run
+ * @param forest replaces the prior's; undefined for the shipped prior
  */
 async function tuneAgain(
   shape: MatmulSearch,
@@ -152,8 +167,13 @@ async function tuneAgain(
   budgetSeconds: number,
   surroundings: Surroundings,
   wide: readonly Configuration[],
+  forest: Forest | undefined,
 ): Promise<Repeated> {
   const { name, work, site, toolchain } = shape;
+  const guided = (space: SearchSpace) =>
+    space.guide === undefined || forest === undefined
+      ? space
+      : { ...space, guide: { ...space.guide, forest } };
   const decided: { readonly configuration: Configuration; readonly recorded: number }[] = [];
   for (let seed = 1; seed <= times; seed++) {
     say(`${name}: tuning it (${seed} of ${times}) ...`);
@@ -162,7 +182,7 @@ async function tuneAgain(
       budgetSeconds,
       givenSeconds: budgetSeconds,
       signal: toolchain.signal,
-      strategy: (space) => defaultStrategy(space, seededRandom(seed)),
+      strategy: (space) => defaultStrategy(guided(space), seededRandom(seed)),
     });
     store.close();
     const known = results.get(work.key);
