@@ -106,7 +106,7 @@ async function main(): Promise<void> {
   if (cloned.length > 0) console.log(`${clonesText(cloned)}\n`);
 
   const repeated: Repeated[] = [];
-  const forests = wide.length > 0 ? forestsByName() : new Map<string, Forest>();
+  const forests = again > 0 && wide.length > 0 ? forestsByName() : new Map<string, Forest>();
   for (const shape of again > 0 ? shapes : []) {
     const best = bestOf(wide.find(({ name }) => name === shape.name));
     const forest = forests.get(shape.name);

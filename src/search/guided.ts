@@ -113,15 +113,15 @@ class Guided implements Strategy {
     const offset = this.#offset(known);
     const solved = trials.solved(known.map(({ cost, predicted }) => cost - offset - predicted));
     const likely = [...this.#pool.values()].sort((a, b) => a.predicted - b.predicted).slice(0, COMPARED);
-    const scored = likely.map((candidate): Scored => {
-      const row = trials.against(candidate.leaves);
-      const mean = candidate.predicted + row.reduce((sum, one, i) => sum + one * solved[i]!, 0);
-      return { candidate, mean, deviation: trials.deviationAt(row) };
-    });
-    if (!this.#isFirst && this.#guide.knowsProcessor) {
-      const likeliest = scored.toSorted(byHope).slice(0, limit);
-      if (this.#chanceOfGain(likeliest, known, offset) < LEAST_CHANCE) return [];
-    }
+    const scored = likely
+      .map((candidate): Scored => {
+        const row = trials.against(candidate.leaves);
+        const mean = candidate.predicted + row.reduce((sum, one, i) => sum + one * solved[i]!, 0);
+        return { candidate, mean, deviation: trials.deviationAt(row) };
+      })
+      .sort(byHope);
+    const mayEnd = !this.#isFirst && this.#guide.knowsProcessor;
+    if (mayEnd && this.#chanceOfGain(scored.slice(0, limit), known, offset) < LEAST_CHANCE) return [];
     const best = this.#isFirst ? this.#knownBest() : [];
     this.#isFirst = false;
     return [...best, ...this.#choose(scored, trials, limit - best.length)];
@@ -167,10 +167,10 @@ class Guided implements Strategy {
     }
   }
 
-  /** The best points. After each choice, similar points lose their uncertainty, so the choices differ. */
+  /** The best points of scored ones, most hopeful first. After each choice, similar points lose their uncertainty, so the choices differ. */
   #choose(scored: readonly Scored[], trials: Trials, limit: number): Point[] {
     // The rest cannot become the best.
-    let left = scored.toSorted(byHope).slice(0, 12 * limit);
+    let left = scored.slice(0, 12 * limit);
     const points: Point[] = [];
     while (points.length < limit && left.length > 0) {
       const { point, leaves } = left.shift()!.candidate;

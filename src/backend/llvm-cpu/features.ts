@@ -80,6 +80,11 @@ const l2Bytes = ({ cachesKiB }: Options): number => 1024 * (cachesKiB?.[1] ?? L2
 const allBytes = ({ bytes, whole: { m, n, k } }: Sizes): number =>
   bytes.a * m * k + bytes.b * k * n + bytes.c * m * n;
 
+const blockA = ({ bytes, cache }: Sizes): number => bytes.a * cache.m * cache.k;
+const blockB = ({ bytes, cache }: Sizes): number => bytes.b * cache.k * cache.n;
+const panelB = ({ bytes, whole, workgroup }: Sizes): number => bytes.b * whole.k * workgroup.n;
+const inL2 = (bytes: number, s: Sizes): number => log(bytes / l2Bytes(s.options));
+
 /** All features. A, B and C are lhs, rhs and result. */
 const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   vectorBytes: ({ options }) => log(options.nativeVectorBytes),
@@ -152,7 +157,7 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   workgroupRemainderM: (s) => part(s.row.size, s.row.tile),
   workgroupRemainderN: (s) => part(s.lane.size, s.lane.tile),
   panelA: (s) => log(s.bytes.a * s.workgroup.m * s.whole.k),
-  panelB: (s) => log(s.bytes.b * s.whole.k * s.workgroup.n),
+  panelB: (s) => log(panelB(s)),
   panelC: (s) => log(s.bytes.c * s.workgroup.m * s.workgroup.n),
   tilesM: (s) => log(s.workgroup.m / s.rows),
   tilesN: (s) => log(s.workgroup.n / s.columns),
@@ -166,15 +171,15 @@ const OF: Readonly<Record<string, (sizes: Sizes) => number>> = {
   cacheM: (s) => log(s.cache.m),
   cacheN: (s) => log(s.cache.n),
   cacheK: (s) => log(s.cache.k),
-  cachedA: (s) => log(s.bytes.a * s.cache.m * s.cache.k),
-  cachedB: (s) => log(s.bytes.b * s.cache.k * s.cache.n),
+  cachedA: (s) => log(blockA(s)),
+  cachedB: (s) => log(blockB(s)),
   cachedC: (s) => log(s.bytes.c * s.cache.m * s.cache.n),
   stripA: (s) => log(s.bytes.a * s.rows * s.cache.k),
   stripB: (s) => log(s.bytes.b * s.cache.k * s.columns),
-  blockAInL2: (s) => log((s.bytes.a * s.cache.m * s.cache.k) / l2Bytes(s.options)),
-  blockBInL2: (s) => log((s.bytes.b * s.cache.k * s.cache.n) / l2Bytes(s.options)),
-  panelBInL2: (s) => log((s.bytes.b * s.whole.k * s.workgroup.n) / l2Bytes(s.options)),
-  allInL2: (s) => log(allBytes(s) / l2Bytes(s.options)),
+  blockAInL2: (s) => inL2(blockA(s), s),
+  blockBInL2: (s) => inL2(blockB(s), s),
+  panelBInL2: (s) => inL2(panelB(s), s),
+  allInL2: (s) => inL2(allBytes(s), s),
   blocksM: (s) => log(Math.ceil(s.workgroup.m / s.cache.m)),
   blocksN: (s) => log(Math.ceil(s.workgroup.n / s.cache.n)),
   blocksK: (s) => log(Math.ceil(s.whole.k / s.cache.k)),
