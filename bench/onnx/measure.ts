@@ -1,6 +1,7 @@
 // Measures one ONNX model: ONNX Runtime, stock and tuned.
 import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
-import { compareProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { compareProgram } from '../../src/program/results.ts';
+import type { Contest, Verdict } from '../../src/program/verify.ts';
 import { messageOf } from '../../src/system/tell.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { BenchError } from '../shared/arguments.ts';

@@ -1,7 +1,8 @@
 // Compares the results and the times of two programs.
 import type { Extent } from '../../src/measure/compare-modules.ts';
 import type { IsAnswered } from '../../src/program/answered.ts';
-import { compareProgram, timeProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { compareProgram } from '../../src/program/results.ts';
+import { timeProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
 
 /**
  * Compares the results of both programs. If all results are equal, times the programs.

@@ -35,24 +35,15 @@ export interface Build {
 
 export const isBuilt = ({ built }: Build, name: string): boolean => built.some((one) => one.name === name);
 
-/**
- * Limits of a compile's work within its time-out. A candidate takes about 0.1 s. Halving the batch finds a candidate that takes
- * minutes, and the limit leaves time for the rest.
- */
+/** Limits of a compile's work within its time-out. A candidate takes about 0.1 s. */
 const SECONDS_PER_CANDIDATE = 3;
 const LEAST_SECONDS = 20;
 
 /** A compiler that uses no CPU time for this long hangs. On a busy machine it still makes progress. */
 const STALL_SECONDS = 4;
 
-/** Share of the remaining time in which a compile of several candidates may work. */
+/** Share of the remaining time in which a compile of several candidates may work. The rest is for finding culprits. */
 const WORK_SHARE = 0.5;
-
-/** Share of all time for the search for culprits; the rest is for a compile without the culprits. */
-const SEARCH_SHARE = 0.7;
-
-/** Share of the search's remaining time for the first half of a failed batch. */
-const HALF_SHARE = 0.6;
 
 /** The compiler's IR verifier takes up to a fifth of the time, and does not change legal modules. */
 const NO_CHECKS = '--verify=false';
@@ -79,9 +70,8 @@ const NO_LOCATION = 'the compiler failed without naming a location';
 const isDefault = ({ attribute, sumsIn }: Candidate) => attribute === null && sumsIn === undefined;
 
 /**
- * Compiles `candidates` together as `name`.vmfb. Refused candidates are removed, and the rest is compiled again.
+ * Compiles `candidates` together as `name`.vmfb, without those that the compiler refuses.
  * @param timeoutSeconds for all compiles together
- * @param isPart whether the batch is half of a failed batch. The default is then known to compile
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function buildCandidates(
@@ -90,75 +80,54 @@ export async function buildCandidates(
   candidates: readonly Candidate[],
   name: string,
   timeoutSeconds = Infinity,
-  isPart = false,
 ): Promise<Build> {
   const refused = new Map<string, string>();
   const nothing: Build = { module: null, built: [], refused };
-  const begin = performance.now();
-  const secondsTo = (end: number) => (end - performance.now()) / 1000;
-  const until = begin + 1000 * timeoutSeconds;
-  /** End of the search for culprits. */
-  const found = isPart ? until : begin + SEARCH_SHARE * 1000 * timeoutSeconds;
-  const compile = (some: readonly Candidate[], seconds: number, workSeconds = seconds) =>
-    compileOnce(toolchain, workload, some, name, { seconds, workSeconds });
-  let left = [...candidates];
-  while (left.length > 0 && secondsTo(until) > 0) {
-    const [defaults, own] = [left.filter(isDefault), left.filter((one) => !isDefault(one))];
-    if (isPart && own.length === 0) break;
-    const seconds = secondsTo(until);
-    const workSeconds = (own.length > 1 ? WORK_SHARE : 1) * seconds;
-    const { module, blamed, isLate } = await compile(left, seconds, workSeconds);
-    if (module !== null) return { module, built: left, refused };
-    if (blamed.size > 0) {
+  const end = performance.now() + 1000 * timeoutSeconds;
+  const secondsLeft = () => (end - performance.now()) / 1000;
+  const compile = (some: readonly Candidate[], workSeconds: number) =>
+    compileOnce(toolchain, workload, some, name, { seconds: secondsLeft(), workSeconds });
+  const remaining = () => candidates.filter((one) => !refused.has(one.name));
+  /** Compiles again without candidates that the compiler blames. */
+  const build = async (some: readonly Candidate[], share: number): Promise<Build> => {
+    let built = some;
+    while (built.length > 0 && secondsLeft() > 0) {
+      const { module, blamed } = await compile(built, share * secondsLeft());
+      if (module !== null) return { module, built, refused };
       for (const [candidate, reason] of blamed) refused.set(candidate, reason);
-      left = left.filter((candidate) => !refused.has(candidate.name));
-      continue;
+      if (blamed.size === 0) break;
+      built = built.filter((one) => !refused.has(one.name));
     }
-    // Candidates can be verified without the truth, so a failure without a culprit first drops the truth.
-    const truth = own.find(({ sumsIn }) => sumsIn !== undefined);
-    if (truth !== undefined) {
-      refused.set(truth.name, NO_LOCATION);
-      left = left.filter((candidate) => candidate !== truth);
-      continue;
-    }
-    if (secondsTo(found) <= 0) return nothing;
-    // A crash or a time-out names no culprit, so halve the batch until one candidate is left.
-    if (left.length > 1 && !isPart && defaults.length > 0) {
-      // If the default fails too, the cause lies elsewhere, such as a full disk.
-      const stock = await compile(defaults.slice(0, 1), secondsTo(found));
-      if (stock.module === null && !stock.isLate) {
-        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
-        return nothing;
-      }
-    }
-    if (own.length < 2) {
-      // A short time-out does not prove that the candidate is slow to compile.
-      if (isLate && seconds < SECONDS_PER_CANDIDATE) return nothing;
-      refused.set((own[0] ?? left[0]!).name, NO_LOCATION);
-      left = own.length === 0 ? [] : defaults;
-      continue;
-    }
-    const begun = performance.now();
-    const half = own.length >> 1;
-    const parts: Build[] = [];
-    for (const [i, some] of [own.slice(0, half), own.slice(half)].entries()) {
-      const share = (i === 0 ? HALF_SHARE : 1) * secondsTo(found);
-      const batch = [...defaults, ...some];
-      parts.push(await buildCandidates(toolchain, workload, batch, `${name}_${i}`, share, true));
-    }
-    for (const [candidate, reason] of parts.flatMap((part) => [...part.refused]))
-      refused.set(candidate, reason);
-    const built = new Set(parts.flatMap((part) => part.built.map((one) => one.name)));
-    left = left.filter((candidate) => built.has(candidate.name));
-    // Without a refused candidate, the whole batch would fail again.
-    const isFound = refused.size > 0 && parts.every((part) => part.module !== null);
-    const again =
-      isFound && secondsTo(found) > -secondsTo(begun) ? await compile(left, secondsTo(found)) : null;
-    if (again !== null && again.module !== null) return { module: again.module, built: left, refused };
-    const [largest] = parts.toSorted((a, b) => b.built.length - a.built.length);
-    return { ...largest!, refused };
+    return nothing;
+  };
+  const together = await build(candidates, candidates.length > 1 ? WORK_SHARE : 1);
+  const suspects = remaining().toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+  if (together.module !== null || suspects.length === 0) return together;
+
+  // A crash or a time-out names no culprit, so each candidate is compiled alone.
+  const sound: Candidate[] = [];
+  const known = refused.size;
+  for (const [i, suspect] of suspects.entries()) {
+    if (secondsLeft() <= 0) break;
+    const seconds = Math.max(SECONDS_PER_CANDIDATE, secondsLeft() / (suspects.length - i + 1));
+    // A short time-out does not prove that the candidate is slow to compile.
+    const isShort = secondsLeft() < seconds;
+    const { module, blamed, isLate } = await compile([suspect], seconds);
+    if (module !== null) sound.push(suspect);
+    else if (!isLate && isDefault(suspect) && suspects.length > 1) {
+      // The cause lies elsewhere, such as a full disk.
+      for (const one of suspects) refused.set(one.name, 'the compiler failed on the default too');
+      return nothing;
+    } else if (!isLate || !isShort) refused.set(suspect.name, blamed.get(suspect.name) ?? NO_LOCATION);
   }
-  return nothing;
+  // Without a culprit all of them would fail together again, but half of them may not.
+  const own = sound.filter((one) => !isDefault(one));
+  const left = new Set(refused.size > known ? own : own.slice(0, Math.ceil(own.length / 2)));
+  const defaults = sound.filter(isDefault);
+  return build(
+    remaining().filter((one) => left.has(one) || defaults.includes(one)),
+    1,
+  );
 }
 
 const SECONDS_TO_A_PHASE = 10;

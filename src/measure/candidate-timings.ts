@@ -1,7 +1,6 @@
 // Times candidates at every combination of sizes of their workload.
 import { meterOf } from '../backend/index.ts';
 import { workloadFlops, type OperationWork } from '../workload/workload.ts';
-import { checkedAlone } from './alone.ts';
 import { benchmark, type ProcessEffort, type Timings } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -24,24 +23,11 @@ export async function timeCandidates(
   const modules = await loadedWith(toolchain, workload, module);
   const reason = 'the operands cannot be filled';
   if (modules === null) return { seconds, failed: new Map(candidates.map((name) => [name, reason])) };
-  const meter = meterOf(toolchain.device);
-  const isAlone = meter.isVerifiedAlone(toolchain.device);
-  const { limitSeconds: limit = Infinity } = options;
-  const begun = performance.now();
-  const checked = isAlone ? await checkedAlone(toolchain, workload, modules, candidates, limit) : null;
-  const failed = new Map(
-    [...(checked ?? [])].flatMap(([name, failure]) => (failure ? [[name, failure]] : [])),
-  );
-  const right = candidates.filter((name) => checked === null || checked.get(name) === null);
-  const limitSeconds = limit - (performance.now() - begun) / 1000;
-  if (right.length === 0 || limitSeconds <= 0) return { seconds, failed };
-  const all = right.flatMap((name) => functionNames(workload, name));
-  const timings = await benchmark(toolchain, modules, all, {
-    ...{ ...options, limitSeconds },
-    timeoutSeconds: Math.min(options.timeoutSeconds, limitSeconds),
-  });
-  const repeats = meter.repeats(toolchain.device, workloadFlops(workload));
-  for (const name of right) {
+  const all = candidates.flatMap((name) => functionNames(workload, name));
+  const timings = await benchmark(toolchain, modules, all, options);
+  const repeats = meterOf(toolchain.device).repeats(toolchain.device, workloadFlops(workload));
+  const failed = new Map<string, string>();
+  for (const name of candidates) {
     const functions = functionNames(workload, name);
     const failure = functions.map((one) => timings.failed.get(one)).find((reason) => reason !== undefined);
     const own = functions.map((one) => undisturbed(timings.seconds.get(one) ?? []) / repeats);

@@ -7,7 +7,6 @@ import {
   workloadBytes,
   type OperationWork,
 } from '../workload/workload.ts';
-import { noteRight } from './alone.ts';
 import { isBuilt, type Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -29,6 +28,7 @@ const LARGE_OPERANDS = 2 ** 28;
 const oneAtATime = new Semaphore(1);
 
 const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
+const FAILS: Verification = { outcome: 'run-error', reason: 'the program failed' };
 
 /**
  * Compares the outputs of `names` with the output of `stock`, at every combination of sizes. Another order of summation rounds
@@ -71,27 +71,25 @@ export async function verifyCandidates(
       if (isDispatch) return dispatchAllowance(references[form]!, type);
       return values === 'full' ? fullAllowance(forms[form]!, truths !== null) : exactAllowance(type);
     };
-    const verificationOf = (outputs: readonly Uint8Array[] | null): Verification =>
-      verificationOfAll(
-        outputs?.map((output, i) =>
-          compareOutputs(references[i]!, output, type, truths?.[i], allowanceAt(i)),
-        ),
-      );
-    const betweenGuards = async (name: string): Promise<Verification> => {
+    const verificationsOf = (outputs: readonly Uint8Array[] | null): readonly Verification[] =>
+      outputs?.map((output, i) =>
+        verificationOf(compareOutputs(references[i]!, output, type, truths?.[i], allowanceAt(i))),
+      ) ?? [FAILS];
+    const betweenGuards = async (name: string): Promise<readonly Verification[]> => {
       const functions = functionNames(workload, name).map(guardedName);
       const memory = await run(toolchain, guardedModules, functions, timeoutSeconds, (form) => [
         `${guardedBytes(references[form]!.length)}xi8=${UNWRITTEN_BYTE}`,
       ]);
       return memory?.every(areGuardsWhole) === false
-        ? WRITES_OUTSIDE
-        : verificationOf(memory?.map(resultIn) ?? null);
+        ? [WRITES_OUTSIDE]
+        : verificationsOf(memory?.map(resultIn) ?? null);
     };
     // If the default fails between guards, guards prove nothing about candidates.
-    const areUsable = isGuarded && (await betweenGuards(stock)).outcome === 'right';
-    const verified = new Map<string, Verification>();
+    const areUsable = isGuarded && (await betweenGuards(stock)).every(isRight);
+    const verified = new Map<string, readonly Verification[]>();
     for (const name of names) {
       const isBetween = areUsable && isBuilt(guards!, name);
-      verified.set(name, isBetween ? await betweenGuards(name) : verificationOf(await plain(name)));
+      verified.set(name, isBetween ? await betweenGuards(name) : verificationsOf(await plain(name)));
     }
     return verified;
   };
@@ -104,27 +102,15 @@ export async function verifyCandidates(
     verifyOn('exact', false),
   ]);
   if (verified.includes(null)) return null;
-  const verdicts = new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
-  // Each of these runs had its own process.
-  for (const name of [stock, ...names.filter((one) => verdicts.get(one)!.outcome === 'right')]) {
-    noteRight(toolchain, module, name);
-    if (guards !== null && isBuilt(guards, name)) noteRight(toolchain, guards.module!, name);
-  }
-  return verdicts;
+  return new Map(names.map((name) => [name, worst(verified.flatMap((one) => one!.get(name)!))]));
 }
 
-/** @param comparisons at each combination of sizes; undefined when the program failed */
-function verificationOfAll(comparisons: readonly Comparison[] | undefined): Verification {
-  if (comparisons === undefined) return { outcome: 'run-error', reason: 'the program failed' };
-  const reason = comparisons.map((one) => one.reason).find((one) => one !== null);
-  if (reason !== undefined) return { outcome: 'wrong-result', reason };
-  return { outcome: 'right', maxError: Math.max(...comparisons.map(({ maxError }) => maxError)) };
-}
+const verificationOf = ({ reason, maxError }: Comparison): Verification =>
+  reason === null ? { outcome: 'right', maxError } : { outcome: 'wrong-result', reason };
+
+const isRight = (one: Verification): one is Verification & { outcome: 'right' } => one.outcome === 'right';
 
 /** The first failure; without one, the largest error. */
-function worse(some: readonly Verification[]): Verification {
-  const right = some.flatMap((one) => (one.outcome === 'right' ? [one.maxError] : []));
-  return (
-    some.find(({ outcome }) => outcome !== 'right') ?? { outcome: 'right', maxError: Math.max(...right) }
-  );
-}
+const worst = (some: readonly Verification[]): Verification =>
+  some.find((one) => !isRight(one)) ??
+  some.reduce((a, b) => (isRight(a) && isRight(b) && a.maxError > b.maxError ? a : b));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deviceFlags, meterOf } from '../backend/index.ts';
 import type { Allowance } from '../workload/kind.ts';
 import { decodeElements, type Elements } from './elements.ts';
-import { runTool, type Toolchain } from './toolchain.ts';
+import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 export interface Comparison {
   /** Largest absolute difference of two elements; Infinity for a NaN, or for outputs that cannot be compared. */
@@ -93,59 +93,69 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
   return { finite, isAllFinite };
 }
 
+/** One call of a function by `iree-run-module`. */
+interface Call {
+  readonly name: string;
+  /** Values of `--input=`. */
+  readonly inputs: readonly string[];
+  /** Paths of the raw files to write, one for each result. */
+  readonly outputs: readonly string[];
+  /** More flags of the tool. */
+  readonly flags?: readonly string[];
+}
+
+/**
+ * @param modules in loading order; the last module has the function
+ * @throws StoppedError when the signal fires
+ */
+export const callFunction = (
+  { runModule, device, signal }: Pick<Toolchain, 'runModule' | 'device' | 'signal'>,
+  modules: readonly string[],
+  { name, inputs, outputs, flags = [] }: Call,
+  timeoutSeconds: number,
+): Promise<ToolResult> =>
+  runTool(
+    runModule,
+    [
+      ...modules.map((module) => `--module=${module}`),
+      `--function=${name}`,
+      ...inputs.map((input) => `--input=${input}`),
+      ...outputs.map((file) => `--output=@${file}`),
+      ...deviceFlags(device),
+      ...flags,
+    ],
+    timeoutSeconds,
+    signal,
+  );
+
 /** Numbers the output files, because one function may run several times at once. */
 let runs = 0;
 
 /**
- * Runs one function, and returns its output as raw bytes; null when the run fails.
- * @param modules in loading order; the last module has the function
- * @param inputs values of `--input=`
- * @throws StoppedError when the toolchain's signal fires
- */
-export async function runFunction(
-  toolchain: Toolchain,
-  modules: readonly string[],
-  name: string,
-  timeoutSeconds: number,
-  inputs: readonly string[] = [],
-): Promise<Uint8Array | null> {
-  const file = join(toolchain.workDirectory, `${name}-${runs++}.bin`);
-  const result = await runTool(
-    toolchain.runModule,
-    [
-      ...modules.map((module) => `--module=${module}`),
-      ...deviceFlags(toolchain.device),
-      ...meterOf(toolchain.device).fillingFlags,
-      `--function=${name}`,
-      ...inputs.map((input) => `--input=${input}`),
-      `--output=@${file}`,
-    ],
-    timeoutSeconds,
-    toolchain.signal,
-  );
-  const output = result.ok ? await readFile(file).catch(() => null) : null;
-  await rm(file, { force: true });
-  return output;
-}
-
-/**
- * Outputs of several functions, as from `runFunction`; null when a run fails.
+ * Outputs of several functions without arguments, or with one for memory to write to, as raw bytes; null when a run fails.
+ * @param modules in loading order; the last module has the functions
  * @param inputsOf values of `--input=` of the function with this index
+ * @throws StoppedError when the toolchain's signal fires
  */
 export async function outputsOf(
   toolchain: Toolchain,
   modules: readonly string[],
   names: readonly string[],
   timeoutSeconds: number,
-  inputsOf?: (index: number) => readonly string[],
+  inputsOf: (index: number) => readonly string[] = () => [],
 ): Promise<Uint8Array[] | null> {
-  const outputs: Uint8Array[] = [];
+  const flags = meterOf(toolchain.device).fillingFlags;
+  const all: Uint8Array[] = [];
   for (const [i, name] of names.entries()) {
-    const output = await runFunction(toolchain, modules, name, timeoutSeconds, inputsOf?.(i));
+    const file = join(toolchain.workDirectory, `${name}-${runs++}.bin`);
+    const call = { name, inputs: inputsOf(i), outputs: [file], flags };
+    const { ok } = await callFunction(toolchain, modules, call, timeoutSeconds);
+    const output = ok ? await readFile(file).catch(() => null) : null;
+    await rm(file, { force: true });
     if (output === null) return null;
-    outputs.push(output);
+    all.push(output);
   }
-  return outputs;
+  return all;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DispatchTimes } from '../backend/meter.ts';
 import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
 import { because } from '../system/reason.ts';
-import { timeBudget, type TimeBudget } from './time-budget.ts';
+import { timeBudget } from './time-budget.ts';
 import {
   comparedWorkloads,
   isSlower,
@@ -13,16 +13,8 @@ import {
 } from './slower.ts';
 import { callName } from '../input/signature.ts';
 import type { FunctionVerdict } from './verdict.ts';
-import {
-  compareProgram,
-  leastSeconds,
-  roundingOf,
-  timeProgram,
-  type Compared,
-  type Contest,
-  type StockContest,
-  type Timed,
-} from './verify.ts';
+import { comparisonWith, type Compared } from './results.ts';
+import { leastSeconds, timeProgram, type StockContest, type Timed } from './verify.ts';
 
 /** The program with the configurations of some workloads. */
 export interface TunedProgram {
@@ -105,7 +97,7 @@ export function programRuns(
     return known;
   };
   const callSeconds = () => Math.min(MOST_SECONDS, own());
-  const comparisons = contests.map((contest) => comparisonWith(contest, budget, callSeconds));
+  const comparisons = contests.map((contest) => comparisonWith(contest));
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
     const program = await compileWith(keys);
@@ -117,7 +109,9 @@ export function programRuns(
     }
     for (const [i, contest] of contests.entries()) {
       if (own() <= 0) return { results: 'unknown', why: NO_TIME };
-      const result = await comparisons[i]!(program.module);
+      const result = await budget.spend(() =>
+        comparisons[i]!(program.module, callSeconds(), () => budget.left > 0),
+      );
       knownOf(keys).compared.push(result);
       if (result.equal === true) continue;
       const reason = `${result.reason ?? 'there are no results'} (@${callName(contest.function)})`;
@@ -189,35 +183,6 @@ export function programRuns(
         stockSeconds: secondsAt(0),
       };
     },
-  };
-}
-
-/** Compares a function's results with stock's. Remembers the inputs with usable results, and how stable stock's results are. */
-function comparisonWith(
-  stock: StockContest,
-  budget: TimeBudget,
-  callSeconds: () => number,
-): (tuned: string) => Promise<Compared> {
-  let { inputs } = stock;
-  let isSteady: boolean | null = null;
-  let rounding: readonly number[] | null | undefined;
-  return async (tuned) => {
-    const seconds = callSeconds();
-    const compare = (more: Partial<Contest> = {}) =>
-      budget.spend(() => compareProgram({ ...stock, tuned, inputs, ...more }, seconds));
-    const result = await compare();
-    ({ inputs } = result);
-    if (result.equal !== false || result.hasFailed) return result;
-    // If stock's results differ from run to run, a difference proves nothing. One comparison is enough.
-    isSteady ??= (await compare({ tuned: stock.stock })).equal === true;
-    if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
-    // A difference proves nothing either if rounded inputs change stock's results as much.
-    if (rounding === undefined) {
-      if (budget.left <= 0) return result;
-      rounding = await budget.spend(() => roundingOf({ ...stock, inputs }, seconds));
-    }
-    if (rounding === null || rounding.every((error) => error === 0)) return result;
-    return compare({ rounding });
   };
 }
 

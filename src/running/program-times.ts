@@ -42,7 +42,7 @@ export async function noteTimes(
 
 async function measuredRate(threads: number, log: string | undefined): Promise<number | null> {
   // Not loaded on a hit.
-  const { memoryRate } = await import('../measure/memory-rate.ts');
+  const { memoryRate } = await import('./memory-rate.ts');
   try {
     return await memoryRate(threads);
   } catch (error) {

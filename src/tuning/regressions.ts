@@ -7,6 +7,7 @@ import { comparisonOf, inPairs, LEAST_PAIRS } from '../measure/compare-modules.t
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { RecordKey, TuningRecord } from '../store/store.ts';
 import type { OperationWork } from '../workload/workload.ts';
+import { DEFAULT_NAME } from './timer.ts';
 
 /** A workload on one device. */
 type Place = Pick<RecordKey, 'workload' | 'target' | 'device'>;
@@ -72,16 +73,21 @@ export async function measuredChange(
 ): Promise<DefaultChange | string> {
   const modules = new Map<Toolchain, string>();
   for (const toolchain of [older, newer]) {
-    const { module, refused } = await buildCandidates(toolchain, workload, [stockCandidate(NAME)], 'stock');
-    if (module === null) return refused.get(NAME) ?? 'it does not compile';
+    const { module, refused } = await buildCandidates(
+      toolchain,
+      workload,
+      [stockCandidate(DEFAULT_NAME)],
+      'stock',
+    );
+    if (module === null) return refused.get(DEFAULT_NAME) ?? 'it does not compile';
     modules.set(toolchain, module);
   }
   const failures: string[] = [];
   const time = async (toolchain: Toolchain): Promise<number> => {
     const options = { repetitions: REPETITIONS, minSeconds: LEAST_SECONDS, timeoutSeconds: 60 };
-    const timed = await timeCandidates(toolchain, workload, modules.get(toolchain)!, [NAME], options);
+    const timed = await timeCandidates(toolchain, workload, modules.get(toolchain)!, [DEFAULT_NAME], options);
     failures.push(...timed.failed.values());
-    const own = timed.seconds.get(NAME);
+    const own = timed.seconds.get(DEFAULT_NAME);
     return own === undefined ? NaN : geometricMean(own);
   };
   const extent = { pairs: PAIRS, seconds, leastSeconds: 2 * seconds };
@@ -91,5 +97,3 @@ export async function measuredChange(
   const { ratio, low, high, seconds: times } = comparisonOf(pairs);
   return { ...place, ratio, low, high, oldSeconds: times[1], newSeconds: times[0], source: 'measured' };
 }
-
-const NAME = 'stock';

@@ -1,14 +1,15 @@
 // Screening: compiles batches of configurations and races them with few repetitions.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configurationKey } from '../backend/index.ts';
+import { configurationKey, meterOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
+import { checkedAlone, referenceAlone, type Reference } from '../measure/alone.ts';
 import { buildCandidates, isBuilt, isLinked, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
+import { loadedWith } from '../measure/common-modules.ts';
 import { placementsHere, type Placement } from '../measure/placement.ts';
-import type { Toolchain } from '../measure/toolchain.ts';
+import { runTool, type Toolchain } from '../measure/toolchain.ts';
 import type { OperationWork } from '../workload/workload.ts';
 import type { Batch, Contestant, Failure, Field, ReadyBatch, TimedProcess } from './bench.ts';
-import { isTooBusy } from './busy.ts';
 import { race, type Question } from './race.ts';
 import { DEFAULT_NAME, SCREENING, Timer } from './timer.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
@@ -63,6 +64,8 @@ export class Screener {
   readonly #workload: OperationWork;
   readonly #timer: Timer;
   readonly #parts: Part[] = [];
+  /** The default's outputs, if candidates first run alone. */
+  #reference: Reference | null = null;
   #modules = 0;
 
   constructor(toolchain: Toolchain, workload: OperationWork) {
@@ -151,8 +154,13 @@ export class Screener {
     );
     const end = begun + timeoutSeconds;
     const secondsLeft = () => end - performance.now() / 1000;
+    const { device } = this.#toolchain;
+    const checked = meterOf(device).isVerifiedAlone(device)
+      ? await this.#checkedAlone(compiled, secondsLeft)
+      : { right: contestants, failed: [] };
     const field: Field = {
-      ...{ contestants, failed, hasDefault: !isSlow, leastProcesses: 0, mostProcesses: PROCESSES },
+      ...{ contestants: checked.right, failed: [...failed, ...checked.failed] },
+      ...{ hasDefault: !isSlow, leastProcesses: 0, mostProcesses: PROCESSES },
       strata: placements.map((placement) => ({ placement, build: 0 })),
       time: async (names, stratum) => {
         const processes: TimedProcess[] = [];
@@ -172,6 +180,28 @@ export class Screener {
     return { ...raced, problem: null };
   }
 
+  /** Contestants that are right in a process of their own, and those that fail in it. Those for which no time is left are neither. */
+  async #checkedAlone(parts: readonly Part[], secondsLeft: () => number) {
+    const [toolchain, workload] = [this.#toolchain, this.#workload];
+    const right: Contestant[] = [];
+    const failed: Failure[] = [];
+    for (const { build, built } of parts) {
+      const modules = build.module && (await loadedWith(toolchain, workload, build.module));
+      if (!modules) continue;
+      this.#reference ??= await referenceAlone(toolchain, workload, modules, DEFAULT_NAME);
+      if (this.#reference === null) continue;
+      const names = built.map(({ name }) => name);
+      const reasons = await checkedAlone(toolchain, workload, modules, names, this.#reference, secondsLeft());
+      for (const one of built) {
+        const reason = reasons.get(one.name);
+        if (reason === null) right.push(one);
+        else if (reason !== undefined)
+          failed.push({ configuration: one.configuration, outcome: 'run-error', reason });
+      }
+    }
+    return { right, failed };
+  }
+
   /** Why the default does not compile or run; null if the reason is a busy machine. @param failed the ending of its run */
   async #problemOf(build: Build, timeoutSeconds: number, failed?: string): Promise<string | null> {
     const refused = build.refused.get(DEFAULT_NAME);
@@ -180,7 +210,10 @@ export class Screener {
     if (!isBuilt(build, DEFAULT_NAME)) return null;
     if (failed?.startsWith('took longer') !== true)
       return `${DOES_NOT_RUN}: ${failed ?? 'no timing was reported'}`;
-    return (await isTooBusy(this.#toolchain, timeoutSeconds * DEFAULT_SHARE))
+    // A time-out blames the default only on a machine that starts anything else in time.
+    const { benchmarkModule, signal } = this.#toolchain;
+    const start = runTool(benchmarkModule, ['--list_drivers'], timeoutSeconds * DEFAULT_SHARE, signal);
+    return (await start).timedOut
       ? null
       : `the default is too slow to compare anything with it: one run ${failed}`;
   }

@@ -6,7 +6,7 @@ import { findRuntimeTool } from '../../src/compiler/find.ts';
 import { loadOptionTable } from '../../src/compiler/options.ts';
 import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
-import { compareProgram } from '../../src/program/verify.ts';
+import { compareProgram } from '../../src/program/results.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { elementTypeConversion } from '../../src/input/conversion.ts';
 import { BenchError } from '../../bench/shared/arguments.ts';

@@ -75,7 +75,7 @@ describe('a candidate that the compiler', () => {
 
 test.each([
   ['by name', 'echo "$source:$line:1: error: no f32" >&2; exit 1', 'no f32', 2],
-  ['by a crash', 'exit 139', 'the compiler failed without naming a location', 2],
+  ['by a crash', 'exit 139', 'the compiler failed without naming a location', 5],
 ])('a truth that is refused %s costs no candidate', async (_, failure, reason, runs) => {
   const folder = temporaryDirectory();
   const compiler = fakeCompiler(

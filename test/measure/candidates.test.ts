@@ -8,7 +8,7 @@ import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import { compareOutputs, outputsOf } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
@@ -102,7 +102,7 @@ describe('a module of candidates compiles and runs on varied operands', () => {
   test.each(forms.map(([what, form], i) => [what, form, `stock${i}`] as const))(
     'for %s',
     async (_, { dimensions, accumulator }, name) => {
-      const output = await runFunction(tools, [module], name, 60);
+      const [output] = (await outputsOf(tools, [module], [name], 60))!;
       const size = accumulator.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
       const values = Array.from(decodeElements(output!, accumulator.elementType)!, Number);
       expect(values).toHaveLength(size);

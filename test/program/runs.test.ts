@@ -144,7 +144,7 @@ test.each([
   ],
   [
     'results that differ from run to run',
-    'echo >>"$0.runs"; case $(wc -l <"$0.runs") in *[02468]) result=even ;; *) result=uneven ;; esac',
+    'echo >>"$0.runs"; result=r$(($(wc -l <"$0.runs")))',
     'unknown',
     /^its results differ from run to run \(@main\)$/,
   ],

@@ -4,7 +4,7 @@ import { describeCompiler } from '../../src/compiler/describe.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { Semaphore } from '../../src/system/semaphore.ts';
-import { runFunction } from '../../src/measure/verify.ts';
+import { outputsOf } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import {
   areGuardsWhole,
@@ -29,7 +29,8 @@ export async function outputOf(
   name: string,
 ): Promise<Uint8Array | null> {
   const modules = await loadedWith(tools, workload, module);
-  return runFunction(tools, modules!, name, 60);
+  const [output = null] = (await outputsOf(tools, modules!, [name], 60)) ?? [];
+  return output;
 }
 
 /** The same between guards; null when the run fails or writes out of bounds. @param bytes of the result */
@@ -42,8 +43,8 @@ export async function guardedOutputOf(
 ): Promise<Uint8Array | null> {
   const modules = await loadedWith(tools, workload, module);
   const input = `${guardedBytes(bytes)}xi8=${UNWRITTEN_BYTE}`;
-  const memory = await runFunction(tools, modules!, guardedName(name), 60, [input]);
-  return memory !== null && areGuardsWhole(memory) ? resultIn(memory) : null;
+  const [memory] = (await outputsOf(tools, modules!, [guardedName(name)], 60, () => [input])) ?? [];
+  return memory !== undefined && areGuardsWhole(memory) ? resultIn(memory) : null;
 }
 
 /** A toolchain for measuring on one thread, with the remembering compiler. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadBackendOfDriver } from '../../src/backend/index.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { Screener } from '../../src/tuning/screen.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -95,4 +96,25 @@ test('candidates that are far behind are timed once', async () => {
   const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiles);
   const { processes } = await (await screener.prepare(configurations, 60)).time(60);
   expect(processes.map(({ seconds }) => seconds.size)).toEqual([8, 4]);
+});
+
+test('on a GPU candidates first run alone: one that crashes or has another result is not timed', async () => {
+  await loadBackendOfDriver('cuda');
+  const folder = temporaryDirectory();
+  const log = join(folder, 'log');
+  const own = fakeTools(folder, {
+    benchmarkModule: `echo "$*" >>'${log}'`,
+    runModule: 'case "$*" in *--function=c0*) exit 1 ;; esac',
+    afterRun: 'case "$*" in *--function=c2*) printf 87654321 >"$output" ;; esac',
+  });
+  const device = { ...own.device, driver: 'cuda', gpu: { version: '', subgroup: 32, isSoftware: false } };
+  const screener = new Screener({ ...own, device }, matmul(64, 64, 64));
+  const configurations = [8, 16, 24, 32].map(tiles);
+  const { processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
+  expect(failed.map(({ configuration }) => configuration)).toEqual([configurations[0], configurations[2]]);
+  expect(failed.map(({ outcome }) => outcome)).toEqual(['run-error', 'run-error']);
+  expect(processesIn(log).map(({ functions }) => functions.join())).toEqual([
+    'stock',
+    ...processes.map(() => 'stock,c1,c3'),
+  ]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
 import { configurationKey, loadBackend } from '../../../src/backend/index.ts';
-import { checkedAlone } from '../../../src/measure/alone.ts';
+import { checkedAlone, referenceAlone } from '../../../src/measure/alone.ts';
 import { loadedWith } from '../../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';
@@ -187,9 +187,10 @@ describe.each(places)('every configuration that is drawn compiles and runs right
     const candidates = [...drawn.values()].map((one, i) => candidateOf(`c${i}`, one, shape, tools.release));
     const build = await buildCandidates(tools, shape, [stockCandidate('stock'), ...candidates], 'drawn');
     expect(build.refused).toEqual(new Map());
-    const names = ['stock', ...candidates.map(({ name }) => name)];
+    const names = candidates.map(({ name }) => name);
     const modules = (await loadedWith(tools, shape, build.module!))!;
+    const reference = (await referenceAlone(tools, shape, modules, 'stock'))!;
     const right = new Map(names.map((name) => [name, null]));
-    expect(await checkedAlone(tools, shape, modules, names)).toEqual(right);
+    expect(await checkedAlone(tools, shape, modules, names, reference)).toEqual(right);
   }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryRate } from '../../src/measure/memory-rate.ts';
+import { memoryRate } from '../../src/running/memory-rate.ts';
 
 test('the rate of reading memory is positive, for one thread and for several', async () => {
   for (const threads of [1, 2]) {
