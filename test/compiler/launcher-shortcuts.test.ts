@@ -1,0 +1,108 @@
+// @module-tag slow
+// Calls for which the launcher starts no Node, and pip's script.
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { temporaryDirectory } from '../support/folders.ts';
+import { said, tools, underEachShell, wrapper } from './launcher.ts';
+import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
+
+underEachShell((run) => {
+  const ready = fakePackage({ built: true, node: true });
+  describe('nothing to tune', () => {
+    const real = temporaryDirectory();
+    program(join(real, 'iree-compile'), 'echo original "$@"');
+    const env = { PATH: `${real}:${tools}` };
+
+    test.each([
+      '--version',
+      '--help',
+      '--help-hidden',
+      '-h',
+      '--iree-hal-list-target-backends',
+      '--iree-list-plugins',
+    ])('%s does not start Node', (flag) => {
+      expect(run(wrapper(ready), [flag], env)).toEqual(said(`original ${flag}\n`));
+    });
+    it('is detected for a single argument only', () => {
+      expect(run(wrapper(ready), ['m', '--version'], env)).toEqual(said('iree-compile-tuned m --version\n'));
+      expect(run(wrapper(ready), [], env)).toEqual(said('iree-compile-tuned\n'));
+    });
+    test.each([
+      ['1', 'original'],
+      ['yes', 'original'],
+      ['0', 'iree-compile-tuned'],
+      ['false', 'iree-compile-tuned'],
+      ['No', 'iree-compile-tuned'],
+      ['OFF', 'iree-compile-tuned'],
+      ['', 'iree-compile-tuned'],
+    ])('IREE_TUNED_DISABLE=%s runs %s', (value, name) => {
+      expect(run(wrapper(ready), ['m'], { ...env, IREE_TUNED_DISABLE: value })).toEqual(said(`${name} m\n`));
+    });
+    it("is decided by Node if there are the wrapper's flags, which win", () => {
+      const argv = ['--iree-tuned-disable=0', 'm'];
+      expect(run(wrapper(ready), argv, { ...env, IREE_TUNED_DISABLE: '1' })).toEqual(
+        said(`iree-compile-tuned ${argv.join(' ')}\n`),
+      );
+    });
+    describe('with a settings file', () => {
+      const disabled = { ...env, IREE_TUNED_DISABLE: '1' };
+      const config = (text: string) => {
+        const XDG_CONFIG_HOME = temporaryDirectory();
+        write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
+        return { XDG_CONFIG_HOME };
+      };
+      it('starts Node if the file may set the compiler', () => {
+        for (const text of ['{\n"compiler": "/cc"}', '{"trusted-projects": ["/p"]}\n'])
+          for (const [argument, more] of [['m', disabled] as const, ['--version', env] as const])
+            expect(run(wrapper(ready), [argument], { ...more, ...config(text) })).toEqual(
+              said(`iree-compile-tuned ${argument}\n`),
+            );
+      });
+      it('does not start Node if the file sets no compiler, or the environment wins', () => {
+        expect(run(wrapper(ready), ['m'], { ...disabled, ...config('{"budget": 5}') })).toEqual(
+          said('original m\n'),
+        );
+        const own = { IREE_TUNED_COMPILER: join(real, 'iree-compile'), ...config('{"compiler": "/cc"}') };
+        expect(run(wrapper(ready), ['m'], { ...disabled, ...own })).toEqual(said('original m\n'));
+      });
+    });
+  });
+
+  describe("pip's script", () => {
+    const disabled = { IREE_TUNED_DISABLE: '1' };
+    it('is bypassed', () => {
+      const { script } = fakeVenv(temporaryDirectory(), 'elf');
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('elf m\n'),
+      );
+    });
+    it('is bypassed behind links, and in lib64', () => {
+      const directory = temporaryDirectory();
+      const { script } = fakeVenv(join(directory, 'venv'), 'elf');
+      spawnSync('mv', [join(directory, 'venv/lib'), join(directory, 'venv/lib64')]);
+      symlinkSync('venv/bin/iree-compile', join(directory, 'iree-compile'));
+      expect(script).toContain('venv');
+      const got = run(wrapper(ready), ['m'], { ...disabled, PATH: `${directory}:${tools}` });
+      expect(got).toEqual(said('elf m\n'));
+    });
+    it('is run itself if the folders are not conclusive', () => {
+      const directory = temporaryDirectory();
+      const python = program(join(directory, 'python3'), 'echo python; shift; echo "$@"');
+      const script = write(join(directory, 'bin/iree-compile'), pipScript(python), 0o755);
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('python\nm\n'),
+      );
+    });
+    it('is run itself with several Pythons', () => {
+      const directory = temporaryDirectory();
+      const { script } = fakeVenv(directory, 'elf', 'python3.11');
+      fakeVenv(directory, 'elf', 'python3.12');
+      program(join(directory, 'bin/python3'), 'echo python');
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('python\n'),
+      );
+    });
+  });
+});
