@@ -135,7 +135,7 @@ function search(
     return point === null ? [] : [point];
   });
   const guide: Guide = {
-    ...{ forest, doubt, knowsProcessor: true },
+    ...{ forest, doubt, isMeasured: true },
     featuresAt(point) {
       const configuration = configurationAt(point);
       return configuration && llvmCpu.featuresOf(workload, configuration, options);

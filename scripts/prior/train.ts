@@ -3,7 +3,7 @@ import type { MeasuredSpace } from '../../bench/shared/measured-spaces.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict, type Forest } from '../../src/search/forest.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
-import { processorIn, type Prior } from '../../src/tuning/prior.ts';
+import { processorAndType, type Prior } from '../../src/tuning/prior.ts';
 import { boost, BOOST, type BoostOptions, type Sample } from '../../src/search/boost.ts';
 
 /** Cap of slowness as a base-2 logarithm, which failures get, too. */
@@ -19,7 +19,7 @@ const OF_TRIAL = 0.04;
  * Deep trees, because what a tile gains depends on several sizes at once. Their leaves are larger, so that a leaf is about more than one
  * workload. Each tree adds less, so that the choice depends less on chance.
  */
-const OPTIONS: BoostOptions = { ...BOOST, trees: 300, depth: 10, rate: 0.055, leastWeight: 24 };
+const OPTIONS: BoostOptions = { ...BOOST, trees: 400, depth: 10, rate: 0.045, leastWeight: 24 };
 
 /**
  * The value to learn from slowness. It is about the slowness of good configurations, which the prior must rank. The slowness of bad ones
@@ -67,12 +67,12 @@ export function doubtOf(spaces: readonly MeasuredSpace[], forests: readonly Fore
 }
 
 export function trainPrior(spaces: readonly MeasuredSpace[]): Prior {
-  const processors = new Set(spaces.map(({ device }) => processorIn(device)!));
+  const measured = new Set(spaces.map(({ device, workload }) => processorAndType(device, workload)));
   const forest = trained(spaces.flatMap(samplesOf));
   return {
     features: samplesOf(spaces[0]!)[0]!.x.length,
     forest,
     doubt: doubtOf(spaces, forestsWithout(spaces)),
-    processors: [...processors],
+    measured: [...measured],
   };
 }

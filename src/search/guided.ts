@@ -29,8 +29,8 @@ const CHOSEN = 16;
 const BEST = 4;
 
 /**
- * Standard deviations that are subtracted from the expected cost: exploration against exploitation. A processor that the prior does not
- * know has other favourites. There, 0.6 finds up to a third less, and on known processors it finds no more.
+ * Standard deviations that are subtracted from the expected cost: exploration against exploitation. Processors that the prior does not
+ * know have other favourites. There, 0.6 finds up to a third less, and on known processors it finds no more.
  */
 const CURIOSITY = 1.5;
 
@@ -120,7 +120,7 @@ class Guided implements Strategy {
         return { candidate, mean, deviation: trials.deviationAt(row) };
       })
       .sort(byHope);
-    const mayEnd = !this.#isFirst && this.#guide.knowsProcessor;
+    const mayEnd = !this.#isFirst && this.#guide.isMeasured;
     if (mayEnd && this.#chanceOfGain(scored.slice(0, limit), known, offset) < LEAST_CHANCE) return [];
     const best = this.#isFirst ? this.#knownBest() : [];
     this.#isFirst = false;

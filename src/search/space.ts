@@ -20,8 +20,8 @@ export interface Guide {
   /** Predicts the base-2 logarithm of a point's time relative to the best point's. */
   readonly forest: Forest;
   readonly doubt: Doubt;
-  /** Whether the prior has measurements of this processor. On others it errs more than its doubt says. */
-  readonly knowsProcessor: boolean;
+  /** Whether the prior has measurements of this processor in this element type. Elsewhere it errs more than its doubt says. */
+  readonly isMeasured: boolean;
   /** The features of a point for the forest; null for a point that it cannot predict. */
   featuresAt(point: Point): readonly number[] | null;
 }

@@ -8,19 +8,23 @@ import type { Forest } from '../search/forest.ts';
 import type { Doubt } from '../search/likeness.ts';
 import type { SearchSpace } from '../search/space.ts';
 import { packageRoot } from '../system/package-root.ts';
-import { isDynamic, isOperationWork, type Workload } from '../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../workload/workload.ts';
 
 export interface Prior {
   /** Number of features. A prior of another version of this program may have another one. */
   readonly features: number;
   readonly forest: Forest;
   readonly doubt: Doubt;
-  /** Measured processors: see `processorIn`. */
-  readonly processors: readonly string[];
+  /** Processors and element types with measurements: see `processorAndType`. */
+  readonly measured: readonly string[];
 }
 
-/** Family and model of a CPU in a device's key, such as `26/2`; null without these numbers. */
-export const processorIn = (device: string): string | null => /\((\d+\/\d+)\/\d+\)/.exec(device)?.[1] ?? null;
+/**
+ * Family and model of the CPU in a device's key, and element type of the left operand, such as `26/2 bf16`. A device without these numbers
+ * is never measured.
+ */
+export const processorAndType = (device: string, { lhs }: OperationWork): string =>
+  `${/\((\d+\/\d+)\/\d+\)/.exec(device)?.[1] ?? 'unknown'} ${lhs.elementType}`;
 
 /** Priors by backend. */
 const loaded = new Map<string, Prior | null>();
@@ -61,7 +65,7 @@ export function spaceWithPrior(
     guide: {
       forest: prior.forest,
       doubt: prior.doubt,
-      knowsProcessor: prior.processors.includes(processorIn(device) ?? ''),
+      isMeasured: prior.measured.includes(processorAndType(device, workload)),
       featuresAt(point) {
         const configuration = space.configurationAt(point);
         return configuration && backend.featuresOf(workload, configuration, options);

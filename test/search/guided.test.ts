@@ -49,7 +49,7 @@ function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): Search
     pointOf: () => null,
     valuesOf: () => null,
     guide: {
-      ...{ forest, doubt: DOUBT, knowsProcessor: false },
+      ...{ forest, doubt: DOUBT, isMeasured: false },
       featuresAt: (point) =>
         configurationAt(point) &&
         featuresFor(
@@ -96,7 +96,7 @@ describe('a guided search', () => {
   test('ends without an idle batch only where its prior is right', () => {
     const onKnown = (shift: number) => {
       const space = spaceOf(TARGET, shift);
-      return search({ ...space, guide: { ...space.guide!, knowsProcessor: true } }, costFor(TARGET));
+      return search({ ...space, guide: { ...space.guide!, isMeasured: true } }, costFor(TARGET));
     };
     const right = onKnown(0);
     expect(right.best.length).toBeLessThan(search(spaceOf(TARGET), costFor(TARGET)).best.length);

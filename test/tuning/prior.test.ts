@@ -36,10 +36,12 @@ describe('the space of a matmul', () => {
     }
   });
 
-  test('knows processors by family and model', () => {
-    const isKnown = (device: string) =>
-      spaceWithPrior(llvmCpu, matmul(500, 500, 500), OPTIONS, device).guide?.knowsProcessor;
+  test('knows processors by family and model, each in the element types that were measured on it', () => {
+    const isKnown = (device: string, type = 'f32') =>
+      spaceWithPrior(llvmCpu, matmul(500, 500, 500, [type, type, 'f32']), OPTIONS, device).guide?.isMeasured;
     expect(isKnown(DEVICE)).toBe(true);
+    expect(isKnown(DEVICE, 'bf16')).toBe(true);
+    expect(isKnown(DEVICE, 'f64')).toBe(false);
     expect(
       isKnown(DEVICE.replace('AMD EPYC', 'AMD EPYC 9B45 128-Core Processor').replace('/1)', '/7)')),
     ).toBe(true);
