@@ -7,10 +7,10 @@ import { readSettings } from '../../src/settings/index.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, tools, underEachShell, wrapper } from './launcher.ts';
+import { said, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
 
-underEachShell((run) => {
+underEachShell((run, tools) => {
   const ready = fakePackage({ built: true, node: true });
   describe('without Node or without a bundle', () => {
     const packages = {

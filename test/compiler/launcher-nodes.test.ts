@@ -17,10 +17,10 @@ import {
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, tools, underEachShell, wrapper } from './launcher.ts';
+import { said, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, program, write } from './support.ts';
 
-underEachShell((run, shell) => {
+underEachShell((run, tools, shell) => {
   const ready = fakePackage({ built: true, node: true });
   const argv = ['a b', '', "it's", '-o', '$x', '*'];
   const echoed = `iree-compile-tuned ${argv.join(' ')}\n`;
@@ -123,7 +123,7 @@ underEachShell((run, shell) => {
     };
     const compile = (directory: string, env: Record<string, string> = {}) => {
       const { status, stdout, stderr } = spawnSync(
-        join(tools, shell),
+        shell,
         [wrapper(directory), '--iree-tuned-budget', '3', '-'],
         { encoding: 'utf8', env: { PATH: `${real}:${tools}`, ...env }, input: 'input' },
       );
@@ -184,7 +184,7 @@ underEachShell((run, shell) => {
         const { directory, env } = counted();
         const text = `ulimit -c 0; ulimit ${limit}; exec "$@"`;
         const limited = () => {
-          const command = ['-c', text, 'limited', join(tools, shell), wrapper(directory), '-'];
+          const command = ['-c', text, 'limited', shell, wrapper(directory), '-'];
           return spawnSync('/bin/sh', command, { encoding: 'utf8', env, input: 'input' });
         };
         expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
@@ -196,7 +196,7 @@ underEachShell((run, shell) => {
     it('is tested again for the same relative path in another directory', () => {
       const { directory, env } = counted();
       const from = (folder: string) =>
-        spawnSync(join(tools, shell), ['bin/iree-compile-tuned', '-'], {
+        spawnSync(shell, ['bin/iree-compile-tuned', '-'], {
           encoding: 'utf8',
           env,
           cwd: folder,

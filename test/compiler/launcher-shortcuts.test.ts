@@ -5,10 +5,10 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, tools, underEachShell, wrapper } from './launcher.ts';
+import { said, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from './support.ts';
 
-underEachShell((run) => {
+underEachShell((run, tools) => {
   const ready = fakePackage({ built: true, node: true });
   describe('nothing to tune', () => {
     const real = temporaryDirectory();

@@ -7,36 +7,41 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
 
 /** A `PATH` with the launchers' tools only: no Node, no compiler. */
-export const tools = (() => {
+function linkedTools(): string {
   const directory = temporaryDirectory();
   for (const name of ['sh', 'dash', 'bash', 'readlink', 'env', 'cat', 'echo']) {
     const path = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
     if (path.startsWith('/')) symlinkSync(path, join(directory, name));
   }
   return directory;
-})();
-const installed = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
-const shells = isFull ? installed : installed.slice(0, 1);
+}
 
-export interface Run {
+interface Run {
   status: number | null;
   stdout: string;
   stderr: string;
 }
 
-export function start(file: string, argv: string[], env: Record<string, string> = {}, cwd?: string): Run {
-  const run = spawnSync(file, argv, { encoding: 'utf8', env: { PATH: tools, ...env }, cwd });
+type Runner = (file: string, argv: string[], env?: Record<string, string>, cwd?: string) => Run;
+
+export const start: Runner = (file, argv, env, cwd) => {
+  const run = spawnSync(file, argv, { encoding: 'utf8', env, cwd });
   return { status: run.status, stdout: run.stdout, stderr: run.stderr };
-}
+};
 
 export const wrapper = (directory: string) => join(directory, 'bin/iree-compile-tuned');
 export const said = (stdout: string): Run => ({ status: 0, stdout, stderr: '' });
 
-type Runner = typeof start;
-
-/** Defines tests for the launchers under each shell. */
-export function underEachShell(body: (run: Runner, shell: string) => void): void {
-  describe.each(shells)('under %s', (shell) => {
-    body((file, argv, env, cwd) => start(join(tools, shell), [file, ...argv], env, cwd), shell);
+/**
+ * Defines tests for the launchers under each shell.
+ * @param body receives a function that runs a script with `tools` as `PATH`, unless its environment has another one
+ */
+export function underEachShell(body: (run: Runner, tools: string, shell: string) => void): void {
+  const tools = linkedTools();
+  const installed = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
+  describe.each(isFull ? installed : installed.slice(0, 1))('under %s', (name) => {
+    const shell = join(tools, name);
+    const run: Runner = (file, argv, env, cwd) => start(shell, [file, ...argv], { PATH: tools, ...env }, cwd);
+    body(run, tools, shell);
   });
 }

@@ -76,7 +76,7 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'cli/no-database': ['there is no tuning database …'],
   'cli/team': ['no team is set'],
-  'compiler/launchers': ['no Node 22.15 or newer that runs'],
+  'compiler/launcher-nodes': ['no Node 22.15 or newer that runs'],
   'decision/decision': ['nothing faster yet; a build or iree-tuned tune goes on'],
   'decision/for-device': ['is no device of the tuning database'],
   'scenarios/devices': ['is on a network disk'],
