@@ -115,15 +115,15 @@ async function changedInputs(
   for (const input of inputs) {
     // A scalar has no file.
     const [, type, path] = /^(.*)=@(.*)$/.exec(input) ?? [];
-    const shape = type?.split('x').map(Number) ?? [];
-    const elementType = type?.split('x').at(-1) ?? '';
+    const shape = type?.split('x') ?? [];
+    const elementType = shape.pop() ?? '';
     const values =
       path === undefined || !isFloat(elementType) ? null : decodeElements(await readFile(path), elementType);
     if (values === null) {
       changed.push(input);
       continue;
     }
-    const change = changeOf({ shape: shape.slice(0, -1), elementType });
+    const change = changeOf({ shape: shape.map(Number), elementType });
     const elements = encodeElements(Float64Array.from(values as ArrayLike<number>, change), elementType);
     const file = pathOf(path!);
     await writeFile(file, new Uint8Array(elements.buffer));

@@ -21,7 +21,7 @@ export interface Compared extends Equality {
 /**
  * Compares a tuned module's results with stock's. Crashes, missing files and calls of more than `callSeconds` are verdicts. It rejects
  * with StoppedError when the signal fires.
- * @param isTimeLeft whether to find out if a difference proves anything, which takes more runs of stock
+ * @param isTimeLeft whether stock may run on rounded inputs, too
  */
 export type CompareResults = (
   tuned: string,
@@ -52,23 +52,23 @@ export function comparisonWith(stock: StockContest): CompareResults {
       ...{ ...equality, hasFailed: false, seconds: Math.max(known.seconds, own.seconds) },
     });
     const equality = problem === null ? await equalTo(own) : unusable(problem);
-    if (equality.equal !== false || !isTimeLeft()) return result(equality);
+    if (equality.equal !== false) return result(equality);
     // If stock's results differ from run to run, a difference proves nothing.
     if (isSteady === null) {
       const again = await run(stock.stock, 'again');
       isSteady = !('failure' in again) && (await equalTo(again)).equal === true;
     }
     if (!isSteady) return result({ ...equality, equal: null, reason: 'its results differ from run to run' });
-    if (stock.roundsTo === undefined || !isTimeLeft()) return result(equality);
+    if (stock.roundsTo === undefined) return result(equality);
     // A difference proves nothing either if rounded inputs change stock's results as much.
     if (rounding === null) {
+      if (!isTimeLeft()) return result(equality);
       const rounded = await run(
         stock.stock,
         'rounded',
         await roundedInputs(known.inputs, stock.roundsTo, folder),
       );
-      if ('failure' in rounded) return result(equality);
-      rounding = await changesOf(stock, files, rounded.files);
+      rounding = 'failure' in rounded ? [] : await changesOf(stock, files, rounded.files);
     }
     return result(await equalTo(own, rounding));
   };

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_TIME } from '../../src/program/judge.ts';
+import { comparisonWith } from '../../src/program/results.ts';
 import { programRuns } from '../../src/program/runs.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { because } from '../../src/system/reason.ts';
@@ -63,7 +64,7 @@ ${body}`;
     },
     seconds,
   );
-  return { runs, compiled };
+  return { runs, compiled, contests };
 }
 
 test('a faster program with equal results', async () => {
@@ -153,6 +154,15 @@ test.each([
   expect(await runs.compare(['a'])).toMatchObject({
     results,
     why: { reason: expect.stringMatching(reason) as string },
+  });
+});
+
+test('results that differ from run to run prove nothing, even when the time is over', async () => {
+  const { contests } = fakeProgram('echo >>"$0.runs"; result=r$(($(wc -l <"$0.runs")))');
+  const [contest] = contests;
+  expect(await comparisonWith(contest!)('tuned', 10, () => false)).toMatchObject({
+    equal: null,
+    reason: 'its results differ from run to run',
   });
 });
 
