@@ -87,7 +87,6 @@ export async function buildCandidates(
   const secondsLeft = () => (end - performance.now()) / 1000;
   const compile = (some: readonly Candidate[], workSeconds: number) =>
     compileOnce(toolchain, workload, some, name, { seconds: secondsLeft(), workSeconds });
-  const remaining = () => candidates.filter((one) => !refused.has(one.name));
   /** Compiles again without candidates that the compiler blames. */
   const build = async (some: readonly Candidate[], share: number): Promise<Build> => {
     let built = some;
@@ -101,7 +100,9 @@ export async function buildCandidates(
     return nothing;
   };
   const together = await build(candidates, candidates.length > 1 ? WORK_SHARE : 1);
-  const suspects = remaining().toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+  const suspects = candidates
+    .filter(({ name }) => !refused.has(name))
+    .sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
   if (together.module !== null || suspects.length === 0) return together;
 
   // A crash or a time-out names no culprit, so each candidate is compiled alone.
@@ -122,10 +123,9 @@ export async function buildCandidates(
   }
   // Without a culprit all of them would fail together again, but half of them may not.
   const own = sound.filter((one) => !isDefault(one));
-  const left = new Set(refused.size > known ? own : own.slice(0, Math.ceil(own.length / 2)));
-  const defaults = sound.filter(isDefault);
+  const leftOut = refused.size > known ? [] : own.slice(Math.ceil(own.length / 2));
   return build(
-    remaining().filter((one) => left.has(one) || defaults.includes(one)),
+    candidates.filter((one) => sound.includes(one) && !leftOut.includes(one)),
     1,
   );
 }
