@@ -185,13 +185,14 @@ export class Screener {
     const [toolchain, workload] = [this.#toolchain, this.#workload];
     const right: Contestant[] = [];
     const failed: Failure[] = [];
-    for (const { build, built } of parts) {
+    for (const [i, { build, built }] of parts.entries()) {
       const modules = build.module && (await loadedWith(toolchain, workload, build.module));
       if (!modules) continue;
       this.#reference ??= await referenceAlone(toolchain, workload, modules, DEFAULT_NAME);
       if (this.#reference === null) continue;
       const names = built.map(({ name }) => name);
-      const reasons = await checkedAlone(toolchain, workload, modules, names, this.#reference, secondsLeft());
+      const limit = secondsLeft() / (parts.length - i);
+      const reasons = await checkedAlone(toolchain, workload, modules, names, this.#reference, limit);
       for (const one of built) {
         const reason = reasons.get(one.name);
         if (reason === null) right.push(one);
