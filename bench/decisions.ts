@@ -45,7 +45,7 @@ const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clone
             the prior of a search is then trained without its shape
   --json    also write all values to FILE`;
 
-/** Clones in each final: the number of finalists of a search. */
+/** Clones in each final: the number of finalists at small gains. */
 const CLONES = 4;
 
 /** Processes that time all decided configurations at the end, interleaved. */

@@ -6,11 +6,28 @@ import { decisionOf, type Searched, type TuningResult } from './result.ts';
 import { isAlternative, isSameKind } from './program-needs.ts';
 import type { Rated } from './worth.ts';
 
-/** The best configurations. Among several is the best of the other kind. */
-export function finalistsOf(ranks: Ranks, count: number): Rated[] {
-  const best = ranks.best(count);
-  const [first] = best;
-  if (first === undefined || count === 1) return best;
+/** Screened gains differ by about this share by chance. */
+const SCREENING_ERROR = 0.04;
+
+/** Finalists that are further behind than that. */
+const LEAST = 3;
+
+/** At a smaller gain than this ratio each more finalist is another chance of a false claim: see `rule.ts`. */
+const PLAIN_RATIO = 1.1;
+const FEW = 4;
+
+/**
+ * The best configuration, and others that may be better. Among several is the best of the other kind.
+ * @param most number of finalists
+ */
+export function finalistsOf(ranks: Ranks, most: number): Rated[] {
+  const ranked = ranks.best(most);
+  const [first] = ranked;
+  if (first === undefined || most === 1) return ranked;
+  const count = first.ratio < PLAIN_RATIO ? Math.min(FEW, most) : most;
+  const best = ranked
+    .slice(0, count)
+    .filter(({ ratio }, i) => i < LEAST || ratio >= (1 - SCREENING_ERROR) * first.ratio);
   const alternative = ranks.best(Infinity).find((one) => isAlternative(first, one));
   return alternative === undefined || best.some((one) => isSameKind(one, alternative))
     ? best

@@ -15,7 +15,7 @@ import { resultTypeOf, type OperationWork } from '../workload/workload.ts';
 import type { Contestant, ExpectedSeconds, Field, Stratum } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { refusedIn, type Screened } from './screen.ts';
-import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer } from './timer.ts';
+import { DEFAULT_NAME, FINALS, FINALS_ON_THREADS, repetitionsFor, Timer } from './timer.ts';
 
 /** Most processes if little depends on the decision. On several threads each process is disturbed, so more are necessary. */
 const BRIEF_PROCESSES = 8;
@@ -23,10 +23,10 @@ const BRIEF_PROCESSES_ON_THREADS = 12;
 
 /**
  * Effort of finals: the care of each process, and numbers of processes. The schedule keeps time for the likely number. Slow programs get
- * fewer processes: their times spread less. Brief timings on several threads are too noisy.
+ * fewer processes: their times spread less.
  */
 function effortOf(secondsOfAll: number, isBrief: boolean, threads: number) {
-  const care = isBrief && threads === 1 ? BRIEF : FINALS;
+  const care = threads === 1 ? FINALS : FINALS_ON_THREADS;
   if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4, care };
   const brief = threads === 1 ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;
   return {

@@ -10,10 +10,11 @@ export interface Effort {
   readonly maxTrials: number;
   /** Batches in a row without a gain that end the search. */
   readonly patience: number;
+  /** Most finalists. */
   readonly finalists: number;
 }
 
-export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 8 };
 
 /** A single search has all the time. One walk along every knob takes more than four batches. */
 export const EFFORT_ALONE: Effort = { ...DEFAULT_EFFORT, patience: 6 };
@@ -59,7 +60,7 @@ export type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promi
 
 /** Effort of the finals. */
 export interface FinalsCare {
-  /** Number of finalists beside the default. */
+  /** Most finalists beside the default. */
   readonly finalists: number;
   /** Whether little depends on the decision, so that fewer processes run. */
   readonly isBrief: boolean;

@@ -20,11 +20,11 @@ export interface Care {
 /** Few repetitions for many contestants. */
 export const SCREENING: Care = { seconds: 0.05, least: 2, most: 6 };
 
-/** Many repetitions, because other work disturbs some of them for milliseconds. */
-export const FINALS: Care = { seconds: 0.05, least: 3, most: 25 };
+/** Times of one thread differ more between processes than within one, so that more repetitions tell little. */
+export const FINALS: Care = { seconds: 0.03, least: 3, most: 10 };
 
-/** Finals if little depends on the decision. */
-export const BRIEF: Care = { ...FINALS, seconds: FINALS.seconds / 2 };
+/** Other work disturbs many threads for milliseconds. */
+export const FINALS_ON_THREADS: Care = { seconds: 0.05, least: 3, most: 25 };
 
 /** A slower function, in seconds, runs once in a process: several processes tell more than several runs. */
 const LONG_RUN = 0.25;

@@ -130,10 +130,10 @@ export class WorkloadSearch {
   }
 
   /** Expected seconds of the finals: two builds, and measuring. */
-  finalsSeconds({ finalists, isBrief }: FinalsCare): number {
-    const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
+  finalsSeconds({ finalists: most, isBrief }: FinalsCare): number {
+    const likely = finalistsOf(this.#ranks, most).map(({ ratio }) => ratio);
     // Brief finals reuse a module of the search.
-    const compiling = (isBrief ? 1 : 2) * (finalists + 1 + MODULE) * this.#compileSeconds;
+    const compiling = (isBrief ? 1 : 2) * (likely.length + 1 + MODULE) * this.#compileSeconds;
     return compiling + this.#bench.finalsSeconds(this.#expected(likely), isBrief);
   }
 
@@ -196,10 +196,10 @@ export class WorkloadSearch {
   }
 
   /** Compiles and verifies the best configurations for the finals. */
-  async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<ReadyFinals> {
+  async prepareFinals({ finalists: most, isBrief }: FinalsCare): Promise<ReadyFinals> {
     const complete = this.#isComplete;
     this.#report('finals');
-    const finalists = finalistsOf(this.#ranks, count);
+    const finalists = finalistsOf(this.#ranks, most);
     const finals = await this.#bench.prepareFinals(
       finalists.map(({ configuration }) => configuration),
       this.#expected(finalists.map(({ ratio }) => ratio)),

@@ -19,13 +19,21 @@ const packed = (m: number): Configuration => ({
 });
 
 describe('finalists', () => {
-  const ranked = (...configurations: readonly Configuration[]) => {
+  const timed = (defaultSeconds: number, ...all: readonly (readonly [Configuration, number])[]) => {
     const ranks = new Ranks();
-    ranks.observe(batchOf(configurations, [10], ...configurations.map((_, i) => [1 + i / 10])));
+    ranks.observe(
+      batchOf(
+        all.map(([configuration]) => configuration),
+        [defaultSeconds],
+        ...all.map(([, seconds]) => [seconds]),
+      ),
+    );
     return ranks;
   };
-  const among = (count: number, ...configurations: readonly Configuration[]) =>
-    finalistsOf(ranked(...configurations), count).map(({ configuration }) => configuration);
+  const among = (most: number, ...configurations: readonly Configuration[]) =>
+    finalistsOf(timed(10, ...configurations.map((one, i) => [one, 1 + i / 10] as const)), most).map(
+      ({ configuration }) => configuration,
+    );
 
   test('are the best, with one that asks nothing of the program', () => {
     expect(among(3, whole, packed(4), packed(8), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
@@ -40,6 +48,16 @@ describe('finalists', () => {
     expect(among(2, whole, packed(4), packed(8))).toEqual([whole, packed(4)]);
     expect(among(1, whole, tile(1))).toEqual([whole]);
     expect(finalistsOf(new Ranks(), 3)).toEqual([]);
+  });
+  test('are three, and all others that are behind by chance', () => {
+    const counted = (defaultSeconds: number, ...seconds: readonly number[]) =>
+      finalistsOf(timed(defaultSeconds, ...seconds.map((one, i) => [tile(i + 1), one] as const)), 8).length;
+    expect(counted(10, 1, 1.1, 1.2, 1.3)).toBe(3);
+    expect(counted(10, 1, 1.01, 1.02, 1.03, 1.03, 1.1)).toBe(5);
+    expect(counted(10, ...Array<number>(20).fill(1))).toBe(8);
+  });
+  test('are four at most where the gain is small', () => {
+    expect(finalistsOf(timed(1.05, ...[1, 2, 3, 4, 5].map((m) => [tile(m), 1] as const)), 8)).toHaveLength(4);
   });
 });
 
