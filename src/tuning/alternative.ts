@@ -6,32 +6,24 @@ import { decisionOf, type Searched, type TuningResult } from './result.ts';
 import { isAlternative, isSameKind } from './program-needs.ts';
 import type { Rated } from './worth.ts';
 
+/** Finalists if others are further behind, or if the gain is small. There each finalist is a chance of a false claim: see `rule.ts`. */
+const FEW = 4;
+const PLAIN_RATIO = 1.1;
+
 /** Screened gains differ by about this share by chance. */
 const SCREENING_ERROR = 0.04;
 
-/** Finalists that are further behind than that. */
-const LEAST = 3;
-
-/** At a smaller gain than this ratio each more finalist is another chance of a false claim: see `rule.ts`. */
-const PLAIN_RATIO = 1.1;
-const FEW = 4;
-
-/**
- * The best configuration, and others that may be better. Among several is the best of the other kind.
- * @param most number of finalists
- */
+/** The best configurations, and others that may be better. Among several is the best of the other kind. */
 export function finalistsOf(ranks: Ranks, most: number): Rated[] {
   const ranked = ranks.best(most);
   const [first] = ranked;
   if (first === undefined || most === 1) return ranked;
-  const count = first.ratio < PLAIN_RATIO ? Math.min(FEW, most) : most;
-  const best = ranked
-    .slice(0, count)
-    .filter(({ ratio }, i) => i < LEAST || ratio >= (1 - SCREENING_ERROR) * first.ratio);
+  const close = first.ratio < PLAIN_RATIO ? Infinity : (1 - SCREENING_ERROR) * first.ratio;
+  const best = ranked.filter(({ ratio }, i) => i < FEW || ratio >= close);
   const alternative = ranks.best(Infinity).find((one) => isAlternative(first, one));
   return alternative === undefined || best.some((one) => isSameKind(one, alternative))
     ? best
-    : [...best.slice(0, count - 1), alternative];
+    : [...best.slice(0, most - 1), alternative];
 }
 
 /**
