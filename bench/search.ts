@@ -36,11 +36,11 @@ const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
   xgb: boostedSearch,
 };
 
-const BATCH = 16;
+const BATCH = 12;
 const BATCHES = 10;
 
 /** Numbers of trials after which the table shows the share of the best. */
-const AFTER = [16, 32, 64, 160];
+const AFTER = [12, 24, 48, 120];
 
 interface Searched {
   /** Share of the best's speed after each batch. */

@@ -1,7 +1,7 @@
 // The alternative of a decision: the best configuration of the other kind (see program-needs.ts).
 import { isDefault } from '../backend/configuration.ts';
 import type { Race } from './final-race.ts';
-import type { Ranks } from './ranks.ts';
+import { SCREENING_ERROR, type Ranks } from './ranks.ts';
 import { decisionOf, type Searched, type TuningResult } from './result.ts';
 import { isAlternative, isSameKind } from './program-needs.ts';
 import type { Rated } from './worth.ts';
@@ -9,9 +9,6 @@ import type { Rated } from './worth.ts';
 /** Finalists if others are further behind, or if the gain is small. There each finalist is a chance of a false claim: see `rule.ts`. */
 const FEW = 4;
 const PLAIN_RATIO = 1.1;
-
-/** Screened gains differ by about this share by chance. */
-const SCREENING_ERROR = 0.04;
 
 /** The best configurations, and others that may be better. Among several is the best of the other kind. */
 export function finalistsOf(ranks: Ranks, most: number): Rated[] {

@@ -5,6 +5,9 @@ import { geometricMean, median } from '../measure/statistics.ts';
 import type { Batch } from './bench.ts';
 import { worthOf, type Rated } from './worth.ts';
 
+/** The best of a batch seems better by so much by chance. */
+export const SCREENING_ERROR = 0.05;
+
 /**
  * Ranks configurations by their ratio to the default in the same batch. Later batches do not time a slow default. One configuration
  * links these batches: the best of the last batch with the default, timed again in each batch. The link never changes, because a new

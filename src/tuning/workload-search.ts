@@ -11,15 +11,12 @@ import { alternativeOf, finalistsOf } from './alternative.ts';
 import { begunSpace, isVerifiable, markedIn, VERIFICATION } from './earlier.ts';
 import { finalRace, winner } from './final-race.ts';
 import { raceWithDefault } from './measure-again.ts';
-import { Ranks } from './ranks.ts';
+import { Ranks, SCREENING_ERROR } from './ranks.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
 import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
 import { SearchNotes } from './search-notes.ts';
 import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
-
-/** A smaller gain does not keep a search going. */
-const PATIENCE_GAIN = 0.03;
 
 /** Compile time of a module without functions, in functions. */
 const MODULE = 1.5;
@@ -297,7 +294,7 @@ export class WorkloadSearch {
     }
     // The ratio of the earlier incumbent with its latest timing.
     const [then, now] = [incumbent && ranks.ratioOf(incumbent.configuration), ranks.incumbent];
-    const isBetter = now !== null && now.ratio > (then ?? 0) * (1 + PATIENCE_GAIN);
+    const isBetter = now !== null && now.ratio > (then ?? 0) * (1 + SCREENING_ERROR);
     this.#idle = isBetter ? 0 : this.#idle + 1;
   }
 
