@@ -183,7 +183,7 @@ const rowsOfDecisions = ({ cloned, repeated }: Decisions): Row[] =>
   });
 
 /** Trials of a batch in `bench:search`. */
-const BATCH = 16;
+const BATCH = 12;
 
 const meanOf = (shares: readonly number[]): string =>
   percent(shares.reduce((sum, share) => sum + share, 0) / shares.length);
@@ -193,7 +193,7 @@ const rowsOfStrategies = ({ name, untimed, searched }: Search['results'][number]
   searched.map(([strategy, own]) => ({
     ...{ matmuls: name, strategy, 'no trial': strategy === 'guided' ? meanOf(untimed) : '-' },
     ...Object.fromEntries(
-      [16, 32, 64].flatMap((trials) => {
+      [12, 24, 48].flatMap((trials) => {
         const shares = own
           .map(({ shares: all }) => all[Math.min(trials / BATCH, all.length) - 1]!)
           .sort((a, b) => a - b);

@@ -44,7 +44,7 @@ const WORTHWHILE = Math.log2(1.02);
  * Least chance of such a gain for which another batch is tried. The points of a batch are much alike, so that the real chance is about a
  * twentieth of the computed one.
  */
-const LEAST_CHANCE = 0.5;
+const LEAST_CHANCE = 0.3;
 
 /** Trials within this distance of the best one, as a base-2 logarithm, show how well the prior fits this workload. */
 const NEAR_BEST = 0.5;
