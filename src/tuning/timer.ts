@@ -36,6 +36,9 @@ const LEAST_SECONDS = 0.002;
 const FAR_SLOWER = 8;
 const SLOW_SECONDS = 0.02;
 
+/** Such processes of the default. Later ones reuse the last time, because a gain of several times is certain by then. */
+const MOST_APART = 3;
+
 /** A contestant that is this many times slower than the default times out. */
 const HOPELESS = 20;
 
@@ -57,6 +60,8 @@ export class Timer {
   readonly #workload: OperationWork;
   /** Seconds of one run at every size, by function. */
   readonly #known = new Map<string, number>();
+  /** Times of the default in its own processes. */
+  readonly #apart: (readonly number[])[] = [];
 
   constructor(toolchain: Toolchain, workload: OperationWork) {
     this.#toolchain = toolchain;
@@ -113,12 +118,14 @@ export class Timer {
       });
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];
-    const apart = isApart ? await run(stock, ofDefault) : null;
+    if (isApart && this.#apart.length < MOST_APART)
+      this.#apart.push(...(await run(stock, ofDefault)).seconds.values());
     const timed = await run(isApart ? names : [...stock, ...names], typical);
-    const seconds = new Map([...(apart?.seconds ?? []), ...timed.seconds]);
-    for (const [name, one] of seconds) this.expect(name, sumOf(one));
-    const defaultSeconds = seconds.get(DEFAULT_NAME) ?? null;
+    const seconds = new Map(timed.seconds);
+    const defaultSeconds = (isApart ? this.#apart.at(-1) : seconds.get(DEFAULT_NAME)) ?? null;
+    if (defaultSeconds !== null) this.expect(DEFAULT_NAME, sumOf(defaultSeconds));
     seconds.delete(DEFAULT_NAME);
+    for (const [name, one] of seconds) this.expect(name, sumOf(one));
     const repetitions = repetitionsFor(typical / sizes, care);
     return { placement, build, defaultSeconds, seconds, failed: timed.failed, repetitions };
   }

@@ -56,7 +56,8 @@ test('a default that takes far longer than candidates has processes of its own, 
   const log = join(folder, 'log');
   const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const { processes } = await (await screener.prepare([tiles(8), tiles(16)], 60)).time(60);
+  const screen = async () => (await screener.prepare([tiles(8), tiles(16)], 60)).time(60);
+  const { processes } = await screen();
   expect(processesIn(log)).toEqual([
     { repetitions: 1, functions: ['stock'] },
     // Nothing is known of candidates yet.
@@ -66,6 +67,11 @@ test('a default that takes far longer than candidates has processes of its own, 
   ]);
   for (const { defaultSeconds, seconds } of processes)
     expect([defaultSeconds, ...seconds.values()]).toEqual([[0.1], [0.01], [0.01]]);
+  // After three of its own processes its time is known.
+  for (const { defaultSeconds } of [...(await screen()).processes, ...(await screen()).processes])
+    expect(defaultSeconds).toEqual([0.1]);
+  const ofDefault = processesIn(log).filter(({ functions }) => functions.join() === 'stock');
+  expect(ofDefault).toHaveLength(4);
 });
 
 test('a batch ends at its limit, however many candidates hang', async () => {
