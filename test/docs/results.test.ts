@@ -135,9 +135,9 @@ test.each<[string, Measured, object]>([
     { date, machine, results: [{ name: 'f32', untimed: [0.6, 0.8], searched }] },
     {
       ...{ matmuls: 'f32', strategy: 'guided', 'no trial': '70.0%' },
-      ...{ 'after 16 trials': '85.0%', 'worst tenth after 16': '80.0%' },
-      ...{ 'after 32 trials': '90.0%', 'worst tenth after 32': '80.0%' },
-      ...{ 'after 64 trials': '90.0%', 'worst tenth after 64': '80.0%' },
+      ...{ 'after 12 trials': '85.0%', 'worst tenth after 12': '80.0%' },
+      ...{ 'after 24 trials': '90.0%', 'worst tenth after 24': '80.0%' },
+      ...{ 'after 48 trials': '90.0%', 'worst tenth after 48': '80.0%' },
     },
   ],
 ])('the JSON of %s replaces all rows of its run, with the machine', (id, measured, row) => {
