@@ -15,16 +15,18 @@ export interface Care {
   readonly seconds: number;
   readonly least: number;
   readonly most: number;
+  /** Most processes of a default alone. Later ones reuse its time. No limit if left out. */
+  readonly apart?: number;
 }
 
-/** Few repetitions for many contestants. */
+/** Few repetitions for many contestants. Times of an earlier batch would be of a faster or slower machine. */
 export const SCREENING: Care = { seconds: 0.05, least: 2, most: 6 };
 
 /** Times of one thread differ more between processes than within one, so that more repetitions tell little. */
-export const FINALS: Care = { seconds: 0.03, least: 3, most: 10 };
+export const FINALS: Care = { seconds: 0.03, least: 3, most: 10, apart: 3 };
 
 /** Other work disturbs many threads for milliseconds. */
-export const FINALS_ON_THREADS: Care = { seconds: 0.05, least: 3, most: 25 };
+export const FINALS_ON_THREADS: Care = { ...FINALS, seconds: 0.05, most: 25 };
 
 /** A slower function, in seconds, runs once in a process: several processes tell more than several runs. */
 const LONG_RUN = 0.25;
@@ -35,9 +37,6 @@ const LEAST_SECONDS = 0.002;
 /** A default that is this many times slower than the contestants, and slower than so many seconds, is timed in its own process. */
 const FAR_SLOWER = 8;
 const SLOW_SECONDS = 0.02;
-
-/** Such processes of the default. Later ones reuse the last time, because a gain of several times is certain by then. */
-const MOST_APART = 3;
 
 /** A contestant that is this many times slower than the default times out. */
 const HOPELESS = 20;
@@ -118,11 +117,14 @@ export class Timer {
       });
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];
-    if (isApart && this.#apart.length < MOST_APART)
-      this.#apart.push(...(await run(stock, ofDefault)).seconds.values());
+    let apart = this.#apart.at((care.apart ?? Infinity) - 1);
+    if (isApart && apart === undefined) {
+      apart = (await run(stock, ofDefault)).seconds.get(DEFAULT_NAME);
+      if (apart !== undefined) this.#apart.push(apart);
+    }
     const timed = await run(isApart ? names : [...stock, ...names], typical);
     const seconds = new Map(timed.seconds);
-    const defaultSeconds = (isApart ? this.#apart.at(-1) : seconds.get(DEFAULT_NAME)) ?? null;
+    const defaultSeconds = (isApart ? apart : seconds.get(DEFAULT_NAME)) ?? null;
     if (defaultSeconds !== null) this.expect(DEFAULT_NAME, sumOf(defaultSeconds));
     seconds.delete(DEFAULT_NAME);
     for (const [name, one] of seconds) this.expect(name, sumOf(one));

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { loadBackendOfDriver } from '../../src/backend/index.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { Screener } from '../../src/tuning/screen.ts';
+import { FINALS, SCREENING, Timer } from '../../src/tuning/timer.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
@@ -56,8 +57,7 @@ test('a default that takes far longer than candidates has processes of its own, 
   const log = join(folder, 'log');
   const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const screen = async () => (await screener.prepare([tiles(8), tiles(16)], 60)).time(60);
-  const { processes } = await screen();
+  const { processes } = await (await screener.prepare([tiles(8), tiles(16)], 60)).time(60);
   expect(processesIn(log)).toEqual([
     { repetitions: 1, functions: ['stock'] },
     // Nothing is known of candidates yet.
@@ -67,12 +67,29 @@ test('a default that takes far longer than candidates has processes of its own, 
   ]);
   for (const { defaultSeconds, seconds } of processes)
     expect([defaultSeconds, ...seconds.values()]).toEqual([[0.1], [0.01], [0.01]]);
-  // After three of its own processes its time is known.
-  for (const { defaultSeconds } of [...(await screen()).processes, ...(await screen()).processes])
-    expect(defaultSeconds).toEqual([0.1]);
-  const ofDefault = processesIn(log).filter(({ functions }) => functions.join() === 'stock');
-  expect(ofDefault).toHaveLength(4);
 });
+
+test.each([
+  ['screenings', SCREENING, 5],
+  ['finals', FINALS, 3],
+] as const)(
+  'in five processes of %s a far slower default runs alone as often as its time tells',
+  async (_, care, count) => {
+    const folder = temporaryDirectory();
+    const log = join(folder, 'log');
+    const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
+    await new Screener(tools, matmul(64, 64, 64)).prepare([tiles(8)], 60);
+    const timer = new Timer(tools, matmul(64, 64, 64));
+    timer.expect('stock', 0.1);
+    timer.expect('c0', 0.01);
+    for (let i = 0; i < 5; i++) {
+      const module = { path: join(tools.workDirectory, 'batch0.vmfb'), hasDefault: true };
+      const timed = await timer.time(module, ['c0'], { placement: 'apart', build: 0 }, care);
+      expect([timed.defaultSeconds, timed.seconds.get('c0')]).toEqual([[0.1], [0.01]]);
+    }
+    expect(processesIn(log).filter(({ functions }) => functions.join() === 'stock')).toHaveLength(count);
+  },
+);
 
 test('a batch ends at its limit, however many candidates hang', async () => {
   const folder = temporaryDirectory();
