@@ -97,8 +97,8 @@ async function compare(
     ...{ stock, tuned, inputs, flags: model.run, function: mainOf(model.program) },
     ...{ device: tools.device, tools, folder },
   };
-  const { hasFailed, equal, maxError, reason } = await compareProgram(contest, CALL_SECONDS);
-  const verdict: Verdict = { equal, maxError, reason, timing: null };
+  const { hasFailed, equal, maxError, compared, reason } = await compareProgram(contest, CALL_SECONDS);
+  const verdict: Verdict = { equal, maxError, compared, reason, timing: null };
   if (hasFailed) return { verdict, reason, ...(equal === null && { state: 'not measured' }) };
   const programs = { stock, tuned: sameCode ? null : tuned };
   const peers = await peer.run(model, contest.function.results.length, folder);

@@ -40,5 +40,7 @@ async function errorsOfModule(
   ];
   const ended = await runTool(tools.runModule, argv, CALL_SECONDS, new AbortController().signal);
   if (!ended.ok) throw new BenchError(`${module} cannot be run: ${ended.ending}`);
-  return results.map((type, i) => relativeError(readFileSync(files[i]!), readFileSync(peers[i]!), type));
+  return results.map(({ elementType }, i) =>
+    relativeError(readFileSync(files[i]!), readFileSync(peers[i]!), elementType),
+  );
 }

@@ -14,8 +14,8 @@ export async function verifyProgram(
   extent: Extent,
   isAnswered?: IsAnswered,
 ): Promise<Verdict> {
-  const { equal, maxError, reason, seconds } = await compareProgram(contest, extent.seconds);
-  if (equal !== true) return { equal, maxError, reason, timing: null };
+  const { equal, maxError, compared, reason, seconds } = await compareProgram(contest, extent.seconds);
+  if (equal !== true) return { equal, maxError, compared, reason, timing: null };
   const timed = await timeProgram(contest, seconds, extent, isAnswered);
-  return { equal, maxError, reason: timed.reason, timing: timed.timing };
+  return { equal, maxError, compared, reason: timed.reason, timing: timed.timing };
 }

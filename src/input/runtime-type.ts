@@ -11,6 +11,14 @@ export interface RuntimeType {
   readonly elementType: string;
 }
 
+/** The type of a result. */
+export interface ResultType {
+  /** In the spelling of `decodeElements` if it knows the type. */
+  readonly elementType: string;
+  /** Sizes in elements, -1 for a dynamic size; null for a scalar or an unknown rank. */
+  readonly shape: readonly number[] | null;
+}
+
 /** Element types that the tools read from files and that have a zero. */
 const TENSOR_ELEMENTS = new Set([
   ...['f64', 'f32', 'f16', 'bf16', 'f8E4M3FN', 'f8E4M3FNUZ', 'f8E5M2', 'f8E5M2FNUZ'],
@@ -49,11 +57,11 @@ export function runtimeTypeOf(type: Type, convert: Convert): RuntimeType | { rea
   return { shape, elementType };
 }
 
-/** The element type of a result, in the spelling of `decodeElements` if it knows the type. */
-export function resultElementType(type: Type, convert: Convert): string {
+export function runtimeResultOf(type: Type, convert: Convert): ResultType {
   const elementType = isTensor(type) ? tensorElement(type, convert) : scalarType(type, convert);
-  if (elementType === 'index') return 'i64';
-  return /^si\d+$/.test(elementType) ? elementType.slice(1) : elementType;
+  const shape = isTensor(type) ? type.shape : null;
+  if (elementType === 'index') return { elementType: 'i64', shape };
+  return { elementType: /^si\d+$/.test(elementType) ? elementType.slice(1) : elementType, shape };
 }
 
 /** Bytes of one element in a file. */

@@ -3,7 +3,7 @@ import { functions, type PublicFunction } from 'mlir-parser-ts';
 import type { TunedSizes } from '../workload/sizes.ts';
 import { atCallSizes, callSizes, callText, type CallSizes } from './call-sizes.ts';
 import type { Convert } from '../workload/kind.ts';
-import { resultElementType, runtimeTypeOf, type RuntimeType } from './runtime-type.ts';
+import { runtimeResultOf, runtimeTypeOf, type ResultType, type RuntimeType } from './runtime-type.ts';
 
 /** A function that iree-run-module can call, at the sizes of one call. */
 export interface ProgramFunction {
@@ -11,8 +11,7 @@ export interface ProgramFunction {
   /** Sizes of its dynamic dimensions; null without dynamic dimensions or without sizes. */
   readonly call: CallSizes | null;
   readonly arguments: readonly RuntimeType[];
-  /** The element type of each result, in the spelling of `decodeElements` if it knows the type. */
-  readonly results: readonly string[];
+  readonly results: readonly ResultType[];
   /** The reason why it cannot be called with random inputs or has no results to compare. Then `arguments` is incomplete. */
   readonly unsupported: string | null;
 }
@@ -63,7 +62,7 @@ function describe(
     name,
     call,
     arguments: supported,
-    results: results.map((type) => resultElementType(type, convert)),
+    results: results.map((type) => runtimeResultOf(call === null ? type : atCallSizes(type, call), convert)),
     unsupported,
   };
 }

@@ -29,7 +29,7 @@ const EXACT = { absolute: 0, relative: 0, spacing: 0, ofLargest: 0 };
 const toleranceOf = (elementType: string) => TOLERANCES[elementType] ?? EXACT;
 
 /** The same allowance around the expected output and around the truth, if the expected output is not further off. */
-export const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
+const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
   fromExpected,
   fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
 });
@@ -55,42 +55,19 @@ export function exactAllowance(elementType: string): Allowance {
  * in fewer bits is further off.
  */
 export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
-  const allowed = toleranceOf(elementType).ofLargest * largestOf(expected, elementType).finite;
+  const allowed = toleranceOf(elementType).ofLargest * largestOf(expected, elementType);
   return { fromExpected: () => allowed, fromTruth: () => allowed };
 }
 
-/**
- * Allowed error of a result of a whole program. An element may be the small difference of large values, so the largest element sets the
- * allowance.
- * @param roundsTo element types of intermediate values; the coarsest type sets the tolerance
- * @returns the largest error of an element; null where the result is not finite
- */
-export function programAllowance(
-  expected: Uint8Array,
-  elementType: string,
-  roundsTo: readonly string[],
-): number | null {
-  const { finite: largest, isAllFinite } = largestOf(expected, elementType);
-  if (!isAllFinite) return null;
-  // Integers must be equal, even if the program computes them from floats.
-  const types = toleranceOf(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
-  const all = types.map(toleranceOf);
-  const absolute = Math.max(...all.map((one) => one.absolute));
-  const relative = Math.max(...all.map((one) => one.relative));
-  return absolute + relative * largest;
-}
-
-/** Largest absolute value of the finite elements, and whether all elements are finite. */
-function largestOf(bytes: Uint8Array, elementType: string): { finite: number; isAllFinite: boolean } {
+/** Largest absolute value of the finite elements. */
+function largestOf(bytes: Uint8Array, elementType: string): number {
   const elements = decodeElements(bytes, elementType) ?? [];
-  let finite = 0;
-  let isAllFinite = true;
+  let largest = 0;
   for (let i = 0; i < elements.length; i++) {
     const size = Math.abs(Number(elements[i]));
-    if (!Number.isFinite(size)) isAllFinite = false;
-    else if (size > finite) finite = size;
+    if (Number.isFinite(size) && size > largest) largest = size;
   }
-  return { finite, isAllFinite };
+  return largest;
 }
 
 /** One call of a function by `iree-run-module`. */

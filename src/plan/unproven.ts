@@ -17,33 +17,22 @@ export function shippable(
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
   if (open === null) return { decisions, verdict };
-  if (open.code === 'no-time') return withoutUnproven(decisions, verdict);
+  if (open.code === 'no-time') return unjudged(decisions, verdict);
   const isTimed = verdict?.functions.some(({ timing }) => timing !== null) === true;
   return { decisions: isTimed ? decisions : withoutRisky(decisions), verdict };
 }
 
-/**
- * Leaves out configurations that change the program around their operation, such as data tiling. Only a run of the program shows their
- * effect. A later build tries again.
- */
-function withoutUnproven(
+/** Leaves out all configurations: the program could be wrong or slower with them. A later build tries again. */
+function unjudged(
   decisions: readonly Decision[],
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
-  const left = new Map<string, Reason>();
-  for (const decision of decisions.filter(isInjected)) {
-    const needs = needsOf(decision.configuration);
-    if (needs !== null) left.set(decision.tunable.key, because('no-time', `${NO_TIME.reason} with ${needs}`));
-  }
-  const kept = leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (left.get(key) ?? null)));
-  const leftOut = [...left].map(([workload, why]) => ({ workload, ...why }));
+  const keys = new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key));
+  const kept = leaveOut(decisions, (key, own) => (own !== null && keys.has(key) ? NO_TIME : null));
+  const leftOut = [...keys].map((workload) => ({ workload, ...NO_TIME }));
   return {
     decisions: kept,
-    verdict: verdict && {
-      ...verdict,
-      leftOut: [...verdict.leftOut, ...leftOut],
-      injected: kept.some(isInjected),
-    },
+    verdict: verdict && { ...verdict, leftOut: [...verdict.leftOut, ...leftOut], injected: false },
   };
 }
 

@@ -11,9 +11,9 @@ import { elementsOf } from '../workload/tensor.ts';
 /**
  * Writes random tensors to `input0.bin`, `input1.bin`, ... in `folder`. The same `seed` gives the same values.
  *
- * Elements are small integers, so that sums of products are exact in any order of summation, unless the sums are very long. f32 and f64
- * get -2 to 2. Narrow floats, whose accumulators hold few bits, get -1 to 1. 8-bit integers are data, and get -8 to 7. Wider integers
- * may be token ids, positions, lengths or indices with an unknown bound, and get 0 and 1. A scalar is 1, or 0.5 for a float.
+ * Floats have values of all bits from -2 to 2, narrow floats from -1 to 1: small integers would hide arithmetic of lower precision. 8-bit
+ * integers are data, and get -8 to 7. Wider integers may be token ids, positions, lengths or indices with an unknown bound, and get 0
+ * and 1. A scalar is 1, or 0.5 for a float.
  *
  * @returns values of `--input=`, one per argument
  * @throws when the files cannot be written
@@ -44,13 +44,13 @@ export const inputBytes = ({ arguments: types }: ProgramFunction): number => sum
 export const tensorBytes = ({ shape, elementType }: RuntimeType): number =>
   elementsOf(shape ?? []) * elementBytes(elementType);
 
-/** Least and largest element, by type. Other floats have -1 to 1, and other integers 0 and 1. */
+/** Least and largest integer, by type. Other integers have 0 and 1. */
 const RANGES: Readonly<Record<string, readonly [least: number, largest: number]>> = {
-  ...{ f64: [-2, 2], f32: [-2, 2] },
   ...{ i8: [-8, 7], si8: [-8, 7], ui8: [0, 7] },
 };
 
-const isFloat = (elementType: string) => /^b?f/.test(elementType);
+export const isFloat = (elementType: string) => /^b?f/.test(elementType);
+const isWide = (elementType: string) => elementType === 'f32' || elementType === 'f64';
 
 /**
  * Random elements of a tensor: see `writeInputs`.
@@ -61,43 +61,54 @@ export function randomElements(
   random: Random,
   exponent = 0,
 ): Uint8Array {
-  const [least, largest] = RANGES[elementType] ?? (isFloat(elementType) ? [-1, 1] : [0, 1]);
-  const scale = isFloat(elementType) ? 2 ** exponent : 1;
-  const values = Array.from({ length: largest - least + 1 }, (_, i) => scale * (least + i));
-  const codes = encodeElements(values, elementType);
-  const elements = zeroElements(elementsOf(shape!), elementType);
-  for (let i = 0; i < elements.length; i++) elements[i] = codes[Math.floor(random() * codes.length)]!;
+  const length = elementsOf(shape!);
+  if (isFloat(elementType)) {
+    const largest = (isWide(elementType) ? 2 : 1) * 2 ** exponent;
+    const values = Float64Array.from({ length }, () => largest * (2 * random() - 1));
+    return new Uint8Array(encodeElements(values, elementType).buffer);
+  }
+  const [least, largest] = RANGES[elementType] ?? [0, 1];
+  const codes = encodeElements(
+    Array.from({ length: largest - least + 1 }, (_, i) => least + i),
+    elementType,
+  );
+  const elements = zeroElements(length, elementType);
+  for (let i = 0; i < length; i++) elements[i] = codes[Math.floor(random() * codes.length)]!;
   return new Uint8Array(elements.buffer);
 }
 
-/** Relative size of a rounding: for wide floats that of sums in another order, for others half a unit in the last place. */
-const RELATIVE_ROUNDING: Readonly<Record<string, number>> = {
+/** Relative size of a move in the last bits. In f32, sums in another order move a result by several units in the last place. */
+const LAST_BITS: Readonly<Record<string, number>> = {
   f64: 2 ** -50,
   f32: 2 ** -21,
-  f16: 2 ** -11,
+  f16: 2 ** -10,
   bf16: 2 ** -8,
 };
 
+/** Share of the elements that move. Builds sum narrow floats in f32, so few of the rounded results differ. */
+const MOVED_SHARE: Readonly<Record<string, number>> = { f16: 1 / 256, bf16: 1 / 256 };
+
+/** Moves floats of a type up or down in their last bits. */
+export function moveOf(elementType: string, random: Random): (value: number) => number {
+  const relative = LAST_BITS[elementType] ?? 0;
+  const share = MOVED_SHARE[elementType] ?? 1;
+  return (value) => {
+    const chance = random() / share;
+    return chance >= 1 ? value : value * (chance < 0.5 ? 1 + relative : 1 - relative);
+  };
+}
+
 /**
- * Writes inputs into `folder` that differ from the given inputs by a rounding. Each float moves up or down by the rounding of the
- * coarsest type.
+ * Writes inputs into `folder` that differ from the given inputs in the last bits of each float.
  * @param inputs values of `--input=` from `writeInputs`
- * @param roundsTo element types that the program rounds to
  * @returns values of `--input=` with the new files
  */
-export function roundedInputs(
-  inputs: readonly string[],
-  roundsTo: readonly string[],
-  folder: string,
-): Promise<string[]> {
-  const random = seededRandom(1);
+export function movedInputs(inputs: readonly string[], folder: string, seed: number): Promise<string[]> {
+  const random = seededRandom(seed);
   return changedInputs(
     inputs,
     (given) => join(folder, basename(given)),
-    ({ elementType }) => {
-      const relative = Math.max(...[elementType, ...roundsTo].map((type) => RELATIVE_ROUNDING[type] ?? 0));
-      return (value) => value * (random() < 0.5 ? 1 + relative : 1 - relative);
-    },
+    ({ elementType }) => moveOf(elementType, random),
   );
 }
 
@@ -114,22 +125,53 @@ async function changedInputs(
   const changed: string[] = [];
   for (const input of inputs) {
     // A scalar has no file.
-    const [, type, path] = /^(.*)=@(.*)$/.exec(input) ?? [];
-    const shape = type?.split('x') ?? [];
-    const elementType = shape.pop() ?? '';
-    const values =
-      path === undefined || !isFloat(elementType) ? null : decodeElements(await readFile(path), elementType);
-    if (values === null) {
+    const [, prefix = '', path] = /^(.*)@(.*)$/.exec(input) ?? [];
+    const file = path === undefined ? null : tensorFile(prefix, await readFile(path));
+    const values = file && isFloat(file.elementType) ? decodeElements(file.data, file.elementType) : null;
+    if (file === null || values === null) {
       changed.push(input);
       continue;
     }
-    const change = changeOf({ shape: shape.map(Number), elementType });
-    const elements = encodeElements(Float64Array.from(values as ArrayLike<number>, change), elementType);
-    const file = pathOf(path!);
-    await writeFile(file, new Uint8Array(elements.buffer));
-    changed.push(`${type}=@${file}`);
+    const elements = encodeElements(
+      Float64Array.from(values as ArrayLike<number>, changeOf(file)),
+      file.elementType,
+    );
+    const own = pathOf(path!);
+    await writeFile(own, Buffer.concat([file.header, new Uint8Array(elements.buffer)]));
+    changed.push(`${prefix}@${own}`);
   }
   return changed;
+}
+
+/** A tensor in a file. */
+interface TensorFile extends RuntimeType {
+  readonly shape: readonly number[];
+  /** Bytes before the elements. */
+  readonly header: Uint8Array;
+  readonly data: Uint8Array;
+}
+
+/**
+ * A file of raw elements, or one in NumPy's format, which names the type itself; null for another format.
+ * @param prefix text of `--input=` before the path: `4x8xf32=`, or empty for NumPy's format
+ */
+function tensorFile(prefix: string, bytes: Buffer): TensorFile | null {
+  if (bytes.toString('latin1', 0, 6) !== '\x93NUMPY') {
+    const shape = prefix.slice(0, -1).split('x');
+    const elementType = shape.pop()!;
+    return { shape: shape.map(Number), elementType, header: new Uint8Array(), data: bytes };
+  }
+  const begin = bytes[6] === 1 ? 10 : 12;
+  const end = begin + (begin === 10 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8));
+  const description = bytes.toString('latin1', begin, end);
+  const [, size] = /'descr': *'<f(\d)'/.exec(description) ?? [];
+  const [, sizes = ''] = /'shape': *\(([^)]*)\)/.exec(description) ?? [];
+  if (size === undefined) return null;
+  const shape = sizes.split(',').filter((one) => one.trim() !== '');
+  return {
+    ...{ shape: shape.map(Number), elementType: `f${8 * Number(size)}` },
+    ...{ header: bytes.subarray(0, end), data: bytes.subarray(end) },
+  };
 }
 
 /** Weights are summed over fewer elements. A tensor with more is data, such as an image, and is not scaled. */

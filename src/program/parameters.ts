@@ -1,10 +1,11 @@
 // Random parameters for a program, in safetensors files.
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Parameter } from '../input/parameters.ts';
+import { decodeElements, encodeElements } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
-import { randomElements, tensorBytes } from './inputs.ts';
+import { isFloat, moveOf, randomElements, tensorBytes } from './inputs.ts';
 
 /** Names in the safetensors format, by element type. */
 const SAFETENSORS: Readonly<Record<string, string>> = {
@@ -43,6 +44,59 @@ export async function writeParameters(parameters: readonly Parameter[], folder: 
     flags.push(`--parameters=${scope === null ? '' : `${scope}=`}${path}`);
   }
   return flags;
+}
+
+/**
+ * Writes copies of the files of `writeParameters` whose floats are moved in their last bits. Other flags stay.
+ * @throws when a file cannot be read or written
+ */
+export async function movedParameters(
+  flags: readonly string[],
+  folder: string,
+  seed: number,
+): Promise<string[]> {
+  const random = seededRandom(seed);
+  const types = new Map(Object.entries(SAFETENSORS).map(([type, dtype]) => [dtype, type]));
+  const moved: string[] = [];
+  for (const flag of flags) {
+    const [, scope = '', path] = /^--parameters=(.*=)?(.*\.safetensors)$/.exec(flag) ?? [];
+    if (path === undefined) {
+      moved.push(flag);
+      continue;
+    }
+    const own = join(folder, `moved-${basename(path)}`);
+    await using from = await open(path);
+    await using to = await open(own, 'w');
+    const read = async (at: number, length: number) =>
+      (await from.read(Buffer.alloc(length), 0, length, at)).buffer;
+    const headerBytes = 8 + Number((await read(0, 8)).readBigUInt64LE());
+    const header = await read(0, headerBytes);
+    await to.writeFile(header);
+    const entries = JSON.parse(header.subarray(8).toString()) as Record<string, Entry>;
+    for (const {
+      dtype,
+      data_offsets: [begin, end],
+    } of Object.values(entries)) {
+      const bytes = await read(headerBytes + begin, end - begin);
+      const elementType = types.get(dtype)!;
+      const values = isFloat(elementType) ? decodeElements(bytes, elementType) : null;
+      if (values === null) await to.writeFile(bytes);
+      else {
+        const change = moveOf(elementType, random);
+        const elements = encodeElements(Float64Array.from(values as ArrayLike<number>, change), elementType);
+        await to.writeFile(new Uint8Array(elements.buffer));
+      }
+    }
+    moved.push(`--parameters=${scope}${own}`);
+  }
+  return moved;
+}
+
+/** An entry of the header of a safetensors file. */
+interface Entry {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [begin: number, end: number];
 }
 
 /** Header of a safetensors file: 8 bytes for the length of the JSON, then JSON with the offsets of each parameter behind the header. */

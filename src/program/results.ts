@@ -1,27 +1,32 @@
-// Compares the results of tuned programs with those of stock, which runs once.
+// Compares the results of tuned programs with those of stock. A result may be as far from stock's as honest builds are from each other.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeElements } from '../measure/elements.ts';
+import { furthest, Scale, type Deviation, type Furthest } from '../measure/deviation.ts';
+import { decodeElements, type Elements } from '../measure/elements.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { allowanceOf, callFunction, compareOutputs, programAllowance } from '../measure/verify.ts';
 import { messageOf } from '../system/tell.ts';
-import { roundedInputs, scaledInputs } from './inputs.ts';
+import { Draws, removeAll, runProgram, type Draw, type Failure } from './draws.ts';
+import { isFloat } from './inputs.ts';
 import type { Contest, StockContest, Verdict } from './verify.ts';
 
 type Equality = Omit<Verdict, 'timing'>;
 
-/** Result of running both programs once. */
+/** Result of running both programs. */
 export interface Compared extends Equality {
   /** Whether a run failed. */
   readonly hasFailed: boolean;
-  /** Seconds of the longer of the two processes, which each call the function once; NaN if one failed. */
+  /** Whether the time was over before it was known if a difference is more than rounding. */
+  readonly isLate: boolean;
+  /** The largest difference, as a multiple of the allowed one: above 1, it is an error. */
+  readonly times: number;
+  /** Seconds of the longest process, each of which calls the function once; NaN if one failed. */
   readonly seconds: number;
 }
 
 /**
  * Compares a tuned module's results with stock's. Crashes, missing files and calls of more than `callSeconds` are verdicts. It rejects
  * with StoppedError when the signal fires.
- * @param isTimeLeft whether stock may run on rounded inputs, too
+ * @param isTimeLeft whether the programs may run once more
  */
 export type CompareResults = (
   tuned: string,
@@ -29,51 +34,14 @@ export type CompareResults = (
   isTimeLeft?: () => boolean,
 ) => Promise<Compared>;
 
-/** The contents of overwritten arguments are not compared, because the tools do not print them. */
+/**
+ * Stock runs once on each draw of inputs. After a difference, honest references show how far rounding alone moves the results. The contents
+ * of overwritten arguments are not compared, because the tools do not print them.
+ */
 export function comparisonWith(stock: StockContest): CompareResults {
-  let reference: Reference | null = null;
-  let isSteady: boolean | null = null;
-  let rounding: readonly number[] | null = null;
-
-  const compare: CompareResults = async (tuned, callSeconds, isTimeLeft = () => true) => {
-    const known = reference ?? (await referenceOf(stock, callSeconds));
-    if ('failure' in known) return failed(null, `stock cannot be run: ${known.failure}`);
-    reference = known;
-    const { folder, files, problem } = known;
-    // If stock needs nearly all of the time, slightly slower is no failure.
-    const patience = Math.max(callSeconds, 3 * known.seconds);
-    const run = (module: string, prefix: string, inputs = known.inputs) =>
-      runProgram({ ...stock, inputs }, module, join(folder, prefix), patience);
-    const own = await run(tuned, 'tuned');
-    if ('failure' in own) return failed(false, `tuned cannot be run: ${own.failure}`);
-    const equalTo = (results: Results, rounding?: readonly number[]) =>
-      compareResults(stock, files, results.files, rounding);
-    const result = (equality: Equality): Compared => ({
-      ...{ ...equality, hasFailed: false, seconds: Math.max(known.seconds, own.seconds) },
-    });
-    const equality = problem === null ? await equalTo(own) : unusable(problem);
-    if (equality.equal !== false) return result(equality);
-    // If stock's results differ from run to run, a difference proves nothing.
-    if (isSteady === null) {
-      const again = await run(stock.stock, 'again');
-      isSteady = !('failure' in again) && (await equalTo(again)).equal === true;
-    }
-    if (!isSteady) return result({ ...equality, equal: null, reason: 'its results differ from run to run' });
-    if (stock.roundsTo === undefined) return result(equality);
-    // A difference proves nothing either if rounded inputs change stock's results as much.
-    if (rounding === null) {
-      if (!isTimeLeft()) return result(equality);
-      const rounded = await run(
-        stock.stock,
-        'rounded',
-        await roundedInputs(known.inputs, stock.roundsTo, folder),
-      );
-      rounding = 'failure' in rounded ? [] : await changesOf(stock, files, rounded.files);
-    }
-    return result(await equalTo(own, rounding));
-  };
+  const draws = new Draws(stock);
   return (...of) =>
-    compare(...of).catch((error: unknown) => {
+    compare(stock, draws, ...of).catch((error: unknown) => {
       if (error instanceof StoppedError) throw error;
       return failed(null, messageOf(error));
     });
@@ -94,139 +62,206 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
  * @throws StoppedError when the signal fires
  */
 export const canRun = async (contest: StockContest, callSeconds: number): Promise<boolean> => {
-  const run = await runProgram(contest, contest.stock, join(contest.folder, 'tried'), callSeconds);
+  const call = { inputs: contest.inputs, flags: contest.flags ?? [] };
+  const run = await runProgram(contest, contest.stock, call, join(contest.folder, 'tried'), callSeconds);
   return !('failure' in run);
 };
 
+/** A difference of fewer times the allowed one may be chance. Then the results on other inputs decide. */
+const DOUBTFUL = 16;
+
+/** Other inputs to settle a doubtful difference. */
+const MORE_DRAWS = 2;
+
+async function compare(
+  stock: StockContest,
+  draws: Draws,
+  tuned: string,
+  callSeconds: number,
+  isTimeLeft: () => boolean = () => true,
+): Promise<Compared> {
+  const usable = await draws.usable(callSeconds, isTimeLeft);
+  if ('failure' in usable) return failed(null, `stock cannot be run: ${usable.failure}`);
+  let seconds = 0;
+  const seen: Judged[] = [];
+  const result = (equality: Pick<Equality, 'equal' | 'reason'>, isLate = false): Compared => {
+    const maxError = Math.max(0, ...seen.map((one) => one.maxError));
+    const times = Math.max(0, ...seen.map((one) => one.times));
+    return { ...equality, maxError, compared: wordsOf(seen), isLate, hasFailed: false, seconds, times };
+  };
+  if ('problem' in usable) return { ...result({ equal: null, reason: usable.problem }), maxError: Infinity };
+  const judge = async (draw: Draw): Promise<Judged | Failure> => {
+    // If stock needs nearly all of the time, slightly slower is no failure.
+    const own = await draws.run(tuned, draw.call, 'tuned', Math.max(callSeconds, 3 * draw.seconds));
+    if ('failure' in own) return own;
+    seconds = Math.max(seconds, draw.seconds, own.seconds);
+    let judged = await judgeNow(stock, draws, draw, own.files);
+    let isLate = false;
+    while (judged.difference !== null && judged.times < Infinity) {
+      isLate = !isTimeLeft();
+      if (isLate || !(await draws.refer(draw, callSeconds))) break;
+      judged = await judgeNow(stock, draws, draw, own.files);
+    }
+    await removeAll(own.files);
+    seen.push(judged);
+    return { ...judged, isLate };
+  };
+  const doubts: Judged[] = [];
+  for (const draw of usable) {
+    const judged = await judge(draw);
+    if ('failure' in judged) return failed(false, `tuned cannot be run: ${judged.failure}`);
+    const { difference: reason, times, isLate } = judged;
+    if (reason === null) continue;
+    if (isLate) return result({ equal: null, reason }, true);
+    if (times >= DOUBTFUL || stock.isRandom !== true) return result({ equal: false, reason });
+    doubts.push(judged);
+  }
+  const [doubt] = doubts;
+  let isSettled = doubts.length > 1;
+  for (let i = 0; i < MORE_DRAWS && doubts.length === 1 && isTimeLeft(); i++) {
+    const draw = await draws.another(i, callSeconds);
+    const judged = draw && (await judge(draw));
+    if (judged === null || 'failure' in judged || judged.isLate) break;
+    isSettled = judged.difference !== null || i === MORE_DRAWS - 1;
+    if (judged.difference !== null) doubts.push(judged);
+  }
+  if (doubts.length > 1 || (doubt !== undefined && !isSettled))
+    return result({ equal: false, reason: doubt!.difference });
+  const unproven = unprovenOf(stock, seen);
+  return result({ equal: unproven === null ? true : null, reason: unproven });
+}
+
 const failed = (equal: false | null, reason: string): Compared => ({
-  ...{ equal, reason, maxError: Infinity, hasFailed: true, seconds: NaN },
+  ...{
+    equal,
+    reason,
+    maxError: Infinity,
+    compared: null,
+    isLate: false,
+    hasFailed: true,
+    seconds: NaN,
+    times: NaN,
+  },
 });
 
-/** Stock's results prove nothing. */
-const unusable = (reason: string): Equality => ({ equal: null, maxError: Infinity, reason });
-
-/** A program rounds in each step, not only its inputs, so results may change by a multiple of their change by rounded inputs. */
-const ROUNDINGS = 4;
-
-interface Failure {
-  readonly failure: string;
+/** The results of a tuned program on one draw. */
+interface Judged {
+  /** Largest absolute difference of two elements. */
+  readonly maxError: number;
+  /** Largest error of a whole result as a share of its size, and that of honest builds; null if no reference ran. */
+  readonly off: number;
+  readonly honest: number | null;
+  /** The result that differs most, in words; null if all are equal within the rounding of honest builds. */
+  readonly difference: string | null;
+  /** The largest difference, as a multiple of the allowed one. */
+  readonly times: number;
+  /** Whether there was no time for references. */
+  readonly isLate: boolean;
+  /** For each result, why it proves nothing; null if a wrong result would be found. */
+  readonly unproven: readonly (string | null)[];
 }
 
-interface Results {
-  /** One raw file per result. */
-  readonly files: readonly string[];
-  /** Seconds of the whole process. */
-  readonly seconds: number;
-}
-
-/** Stock's results. */
-interface Reference extends Results {
-  readonly folder: string;
-  /** Values of `--input=`. Their files lie in the folder of the contest's inputs. */
-  readonly inputs: readonly string[];
-  /** Why the results prove nothing; null if they do. */
-  readonly problem: string | null;
-}
-
-/**
- * Runs stock on the contest's inputs. If results are not finite, scaled inputs avoid overflows in deep networks, and positive inputs avoid
- * NaN from roots of negative numbers.
- */
-async function referenceOf(contest: StockContest, callSeconds: number): Promise<Reference | Failure> {
-  const folder = await mkdtemp(join(contest.folder, 'results-'));
-  let { inputs } = contest;
-  const runStock = () =>
-    runProgram({ ...contest, inputs }, contest.stock, join(folder, 'stock'), callSeconds);
-  let results = await runStock();
-  for (const isPositive of [false, true]) {
-    if ('failure' in results || (await badResult(Number.isFinite, contest, results)) === null) break;
-    const scaled = await scaledInputs(contest.inputs, isPositive);
-    if (scaled.join() === contest.inputs.join()) break;
-    inputs = scaled;
-    results = await runStock();
-  }
-  if ('failure' in results) return results;
-  const problem = await badResult((value) => !Number.isNaN(value), contest, results);
-  return { ...results, folder, inputs, problem };
-}
-
-/** Calls the function once. */
-async function runProgram(
-  { function: { name, results }, inputs, flags = [], device, tools, signal }: StockContest,
-  module: string,
-  prefix: string,
-  callSeconds: number,
-): Promise<Results | Failure> {
-  const outputs = results.map((_, i) => `${prefix}${i}.bin`);
-  const tool = { ...tools, device, signal: signal ?? new AbortController().signal };
-  const started = performance.now();
-  const result = await callFunction(tool, [module], { name, inputs, flags, outputs }, callSeconds);
-  if (result.ok) return { files: outputs, seconds: (performance.now() - started) / 1000 };
-  const [message = ''] = result.stderr.trim().split('\n');
-  return { failure: message === '' || result.timedOut ? result.ending : `${result.ending}: ${message}` };
-}
-
-/**
- * Describes a result on random inputs with bad elements. NaN would hide every error. Null if all elements are good, and for inputs that
- * are not random.
- */
-async function badResult(
-  isGood: (value: number) => boolean,
-  { roundsTo, function: { results } }: StockContest,
-  { files }: Results,
-): Promise<string | null> {
-  if (roundsTo === undefined) return null;
-  for (const [i, elementType] of results.entries()) {
-    if (!/^b?f/.test(elementType)) continue;
-    const elements = decodeElements(await readFile(files[i]!), elementType) ?? [];
-    let count = 0;
-    for (let at = 0; at < elements.length; at++) if (!isGood(Number(elements[at]))) count++;
-    if (count > 0) return `result ${i} is NaN in ${count} of ${elements.length} elements on random inputs`;
-  }
-  return null;
-}
-
-/**
- * Reads one pair of results at a time, because all results of a large program may exceed the memory.
- * @param rounding largest change of each of stock's results by rounded inputs
- */
-async function compareResults(
-  { function: { results }, roundsTo }: StockContest,
-  stock: readonly string[],
-  tuned: readonly string[],
-  rounding: readonly number[] = [],
-): Promise<Equality> {
-  let maxError = 0;
-  let reason: string | null = null;
-  for (const [i, elementType] of results.entries()) {
-    const [expected, actual] = [await readFile(stock[i]!), await readFile(tuned[i]!)];
-    let comparison = compareOutputs(expected, actual, elementType);
-    if (comparison.reason !== null && roundsTo !== undefined) {
-      const allowance = programAllowance(expected, elementType, roundsTo);
-      if (allowance === null) return unusable(`result ${i} is not finite on random inputs`);
-      const more = ROUNDINGS * (rounding[i] ?? 0);
-      // A small rounding may change an integer result, such as an argmax, by any amount.
-      if (more === Infinity || (more > 0 && /^[su]?i/.test(elementType)))
-        return unusable(`result ${i} depends on how its inputs are rounded`);
-      const allowed = allowanceOf(() => Math.max(more, allowance));
-      comparison = compareOutputs(expected, actual, elementType, null, allowed);
-    }
-    maxError = Math.max(maxError, comparison.maxError);
-    if (comparison.reason !== null) reason ??= `result ${i}: ${comparison.reason}`;
-  }
-  return { equal: reason === null, maxError, reason };
-}
-
-/** Largest absolute change of each result. */
-async function changesOf(
+/** Compares one result of both programs at a time, because all results of a large program may exceed the memory. */
+async function judgeNow(
   { function: { results } }: StockContest,
-  before: readonly string[],
-  after: readonly string[],
-): Promise<readonly number[]> {
-  const changes: number[] = [];
-  for (const [i, elementType] of results.entries()) {
-    const [a, b] = [await readFile(before[i]!), await readFile(after[i]!)];
-    changes.push(compareOutputs(a, b, elementType).maxError);
+  draws: Draws,
+  draw: Draw,
+  tuned: readonly string[],
+): Promise<Judged> {
+  let [maxError, times, off] = [0, 0, 0];
+  let usual: number | null = null;
+  let difference: string | null = null;
+  const differs = (i: number, reason: string, by = Infinity, error = Infinity) => {
+    if (difference === null || by >= times) difference = `result ${i}: ${reason}`;
+    [times, maxError] = [Math.max(times, by), Math.max(maxError, error)];
+  };
+  const unproven: Judged['unproven'][number][] = [];
+  for (const [i, type] of results.entries()) {
+    const { elementType } = type;
+    const [before, after] = [await readFile(draw.files[i]!), await readFile(tuned[i]!)];
+    const isEqual = Buffer.compare(before, after) === 0;
+    const isZero = before.every((byte) => byte === 0);
+    let open = isZero ? ZEROS : null;
+    const [want, got] = [before, after].map((bytes) => decodeElements(bytes, elementType));
+    if (before.length !== after.length) differs(i, `${after.length} bytes instead of ${before.length}`);
+    else if (!want || !got) {
+      if (!isEqual) differs(i, `elements of type ${elementType} differ`);
+    } else {
+      const scale = new Scale(want, type);
+      const honest = draws.honestAt(i, draw);
+      const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest);
+      const isWrong = (one: Furthest | null) => one !== null && one.times > 1;
+      const own = scale.between(want, got);
+      const found = isEqual ? null : most(own);
+      if (!isEqual) maxError = Math.max(maxError, largestError(want, got));
+      times = Math.max(times, found?.times ?? 0);
+      off = Math.max(off, normOf(own));
+      if (honest.length > 0) usual = Math.max(usual ?? 0, ...honest.map(normOf));
+      if (isWrong(found)) differs(i, describe(found!, want, got), found!.times, 0);
+      // If half of each value would pass, equal results prove nothing.
+      else if (!isZero && !isWrong(most(scale.between(want, halved(want, elementType))))) open = NOISE;
+    }
+    unproven.push(open);
   }
-  return changes;
+  return { maxError, off, honest: usual, difference, times, isLate: false, unproven };
 }
+
+/** Error of a whole result as a share of its size. */
+const normOf = (classes: readonly Deviation[]) => Math.max(0, ...classes.map(({ norms }) => norms[0]!));
+
+/** The data of the comparison, the difference, and how far stock itself moves. */
+function wordsOf(seen: readonly Judged[]): string | null {
+  if (seen.length === 0) return null;
+  const data = seen.length === 1 ? 'one call' : `${seen.length} calls`;
+  const off = Math.max(...seen.map((one) => one.off));
+  const honest = Math.max(...seen.map((one) => one.honest ?? -1));
+  const difference = off === 0 ? 'equal bit for bit' : `off by ${shown(off)} of the size of a result`;
+  const stock = honest < 0 ? '' : `; stock itself moves by ${shown(honest)}`;
+  return `${difference} in ${data}${stock}`;
+}
+
+const ZEROS = 'is zero on random inputs';
+const NOISE = 'moves by half of its value when its inputs move in their last bits';
+
+/** Why results prove nothing on all draws; null if they do. Results of zeros are not held against the others. */
+function unprovenOf({ function: { results } }: StockContest, seen: readonly Judged[]): string | null {
+  const open = results.map((_, i) => {
+    const reasons = seen.map(({ unproven }) => unproven[i] ?? null);
+    return reasons.includes(null) ? null : (reasons.find((one) => one !== ZEROS) ?? ZEROS);
+  });
+  const noise = open.findIndex((reason) => reason !== null && reason !== ZEROS);
+  if (noise >= 0) return `result ${noise} ${open[noise]!}`;
+  return open.includes(null) ? null : `each result ${ZEROS}`;
+}
+
+/** Half of each float; zeros for integers. */
+function halved(elements: Elements, elementType: string): Elements {
+  const all = new Float64Array(elements.length);
+  if (isFloat(elementType))
+    for (let i = 0; i < all.length; i++) {
+      const value = Number(elements[i]);
+      all[i] = Number.isFinite(value) ? value / 2 : 0;
+    }
+  return all;
+}
+
+/** Largest absolute difference of two elements; Infinity if only one of both is a number. */
+function largestError(want: Elements, got: Elements): number {
+  let largest = 0;
+  for (let i = 0; i < want.length; i++) {
+    const [a, b] = [Number(want[i]), Number(got[i])];
+    if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
+    const error = Math.abs(a - b);
+    largest = Math.max(largest, Number.isNaN(error) ? Infinity : error);
+  }
+  return largest;
+}
+
+function describe({ what, at, by, honest }: Furthest, want: Elements, got: Elements): string {
+  const stock = `stock itself moves by ${shown(honest)}`;
+  const element = `element ${at} is ${Number(got[at])} instead of ${Number(want[at])}`;
+  if (what === 'element') return `${element} (off by ${shown(by)} of its size; ${stock})`;
+  return `${what} is off by ${shown(by)} of its size, and ${stock}; ${element}`;
+}
+
+const shown = (value: number) => Number(value.toPrecision(2)).toString();

@@ -42,7 +42,7 @@ const SHARE = 2 / 3;
 const LEAST_SECONDS = 4;
 
 /** Timing may exceed the budget by this factor. Otherwise a loss would stay unknown in programs with slow runs. */
-const OVERDRAFT = 3;
+const OVERDRAFT = 4;
 
 /** Measurements of the program with the configurations of some workloads. Those of times are empty before a query about times. */
 export interface Measured {
@@ -97,7 +97,10 @@ export function programRuns(
     return known;
   };
   const callSeconds = () => Math.min(MOST_SECONDS, own());
-  const comparisons = contests.map((contest) => comparisonWith(contest));
+  const comparisons = contests.map((contest) => {
+    const { otherBuilds = () => Promise.resolve([]) } = contest;
+    return comparisonWith({ ...contest, otherBuilds: () => budget.pause(otherBuilds) });
+  });
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
     const program = await compileWith(keys);
@@ -115,6 +118,7 @@ export function programRuns(
       knownOf(keys).compared.push(result);
       if (result.equal === true) continue;
       const reason = `${result.reason ?? 'there are no results'} (@${callName(contest.function)})`;
+      if (result.isLate) return { results: 'unknown', why: NO_TIME };
       if (result.equal === null) return { results: 'unknown', why: because('results-unknown', reason) };
       return { results: result.hasFailed ? 'failed' : 'different', why: because('results-differ', reason) };
     }
@@ -169,14 +173,14 @@ export function programRuns(
     slower,
     ratio,
     measured(keys) {
-      const { compared, timed, dispatches } = knownOf(keys);
+      const { compared: all, timed, dispatches } = knownOf(keys);
       const secondsAt = (side: 0 | 1) =>
         secondsOf(timed.map((one) => one.dispatches.map((pair) => pair[side])));
       return {
-        functions: compared.map((one, i) => {
-          const { equal, maxError } = one;
+        functions: all.map((one, i) => {
+          const { equal, maxError, compared } = one;
           const { reason, timing } = timed[i] ?? { ...one, timing: null };
-          return { name: callName(contests[i]!.function), equal, maxError, reason, timing };
+          return { name: callName(contests[i]!.function), equal, maxError, compared, reason, timing };
         }),
         workloads: longestOfEach(timed.flatMap((one) => comparedWorkloads(one.dispatches, dispatches))),
         dispatchSeconds: secondsAt(1),

@@ -5,6 +5,8 @@ export interface TimeBudget {
   readonly left: number;
   /** Runs a task whose time counts. The time of tasks that run at once counts once. */
   spend<T>(task: () => Promise<T>): Promise<T>;
+  /** Runs a part of a task whose time does not count. */
+  pause<T>(task: () => Promise<T>): Promise<T>;
 }
 
 export function timeBudget(seconds: number): TimeBudget {
@@ -16,20 +18,22 @@ export function timeBudget(seconds: number): TimeBudget {
     if (running > 0) left = Math.max(0, left - (now - countedAt) / 1000);
     countedAt = now;
   };
+  const during = async <T>(change: number, task: () => Promise<T>): Promise<T> => {
+    count();
+    running += change;
+    try {
+      return await task();
+    } finally {
+      count();
+      running -= change;
+    }
+  };
   return {
     get left() {
       count();
       return left;
     },
-    async spend(task) {
-      count();
-      running++;
-      try {
-        return await task();
-      } finally {
-        count();
-        running--;
-      }
-    },
+    spend: (task) => during(1, task),
+    pause: (task) => during(-1, task),
   };
 }

@@ -27,11 +27,10 @@ export interface Contest extends ModuleRun {
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
   /** Folder for results; the caller removes it. */
   readonly folder: string;
-  /**
-   * For random inputs: element types of intermediate values. Results may differ by the rounding of a program with many steps. Without
-   * this, results may differ by the rounding of one step.
-   */
-  readonly roundsTo?: readonly string[];
+  /** Whether the inputs are those of `writeInputs`, so that others may replace them. */
+  readonly isRandom?: boolean;
+  /** Paths of other honest builds of the original program. Compiles them when first asked. */
+  readonly otherBuilds?: () => Promise<readonly string[]>;
 }
 
 /** A contest without its tuned module. */
@@ -42,6 +41,8 @@ export interface Verdict {
   readonly equal: boolean | null;
   /** Largest absolute difference of two elements; Infinity if results cannot be compared. */
   readonly maxError: number;
+  /** How far the results are from stock's, on which data, and how far stock itself moves; null if nothing was compared. */
+  readonly compared: string | null;
   /** Why the results are not equal, or why there are no times; null otherwise. */
   readonly reason: string | null;
   /** Above 1, the tuned program is faster; null without times. */

@@ -1,10 +1,8 @@
 // The functions of a program that can be called, and random inputs for them.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
-import { tunables, type Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { callName, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
@@ -19,6 +17,7 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
 import type { Limits } from './limits.ts';
+import { otherBuildsOf } from './other-builds.ts';
 
 /** A program to compile and run, with its limits. */
 export interface MeasuredProgram {
@@ -112,7 +111,8 @@ export async function contestsOf(
   const { inspected, signal } = program;
   const folder = folderOf(program);
   const { device } = inspected.site;
-  const shared = { stock, tools, folder, signal, device, roundsTo: roundedTypes(inspected.input) };
+  const otherBuilds = otherBuildsOf(program, join(folder, 'others'));
+  const shared = { stock, tools, folder, signal, device, isRandom: true, otherBuilds };
   const flags = await writeParameters(parameters, folder);
   const contests: StockContest[] = [];
   for (const [i, one] of called.entries()) {
@@ -122,15 +122,6 @@ export async function contestsOf(
     if (one.call?.isExtra !== true || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
   }
   return contests;
-}
-
-/** Narrow float types in the workloads and in the text of a program. */
-function roundedTypes(input: Input): string[] {
-  const { bytes } = input;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const isUsed = (type: string) =>
-    tunables(input).some(({ key }) => key.includes(type)) || (!isBytecode(bytes) && text.includes(type));
-  return ['f16', 'bf16'].filter(isUsed);
 }
 
 /** Longest call at an extra size, in seconds. */

@@ -230,7 +230,7 @@ const measured = (model: string, [peer, stock, tuned]: [number, number, number],
   return {
     ...NOTHING,
     ...{ model, state: 'compiled by both', compileSeconds: { stock: 5, tuned: 65 } },
-    verdict: { equal: true, maxError: 0, reason: null, timing: over(stock, tuned) },
+    verdict: { equal: true, maxError: 0, compared: null, reason: null, timing: over(stock, tuned) },
     onnxRuntime: {
       relativeErrors: { stock: [0], tuned: [0, error] },
       stock: over(peer, stock),

@@ -13,7 +13,7 @@ const read = (text: string, convert = same) => programSignature(Buffer.from(text
 function spell({ name, arguments: types, results, unsupported }: ProgramFunction): string {
   if (unsupported !== null) return `@${name}: ${unsupported}`;
   const inputs = types.map(({ shape, elementType }) => [...(shape ?? ['']), elementType].join('x'));
-  return `@${name}(${inputs.join(', ')}) -> ${results.join(', ')}`;
+  return `@${name}(${inputs.join(', ')}) -> ${results.map(({ elementType }) => elementType).join(', ')}`;
 }
 const spellAll = (text: string, convert = same) => read(text, convert).map(spell);
 
@@ -105,7 +105,13 @@ describe('types of arguments', () => {
 
   test('results have the spelling of decodeElements', () => {
     const text = 'func.func @f() -> (index, tensor<?xsi8>, !torch.vtensor<[?],f64>, tensor<2xf64>, !x.y) { }';
-    expect(read(text, demoted)[0]?.results).toEqual(['i64', 'i8', 'f64', 'f32', '!x.y']);
+    expect(read(text, demoted)[0]?.results).toEqual([
+      { elementType: 'i64', shape: null },
+      { elementType: 'i8', shape: [-1] },
+      { elementType: 'f64', shape: [-1] },
+      { elementType: 'f32', shape: [2] },
+      { elementType: '!x.y', shape: null },
+    ]);
   });
 });
 

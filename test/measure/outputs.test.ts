@@ -3,7 +3,7 @@ import { readTimings } from '../../src/measure/benchmark.ts';
 import { readProfile } from '../../src/backend/gpu/profile.ts';
 import { readDispatchTimes } from '../../src/measure/dispatch-times.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
-import { allowanceOf, compareOutputs, exactAllowance, programAllowance } from '../../src/measure/verify.ts';
+import { compareOutputs, exactAllowance } from '../../src/measure/verify.ts';
 
 const bytes = (values: ArrayBufferView) => new Uint8Array(values.buffer);
 
@@ -230,40 +230,5 @@ describe('reading the profile of a device', () => {
     ['text that is no JSON', 'device=0 count=47'],
   ])('skips %s', (_, line) => {
     expect(readProfile(line).size).toBe(0);
-  });
-});
-
-describe('the allowance for a result of a whole program', () => {
-  const f32 = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
-  const isAllowed = (roundsTo: readonly string[], expected: number[], actual: number[]) => {
-    const allowed = programAllowance(f32(...expected), 'f32', roundsTo);
-    if (allowed === null) return null;
-    return (
-      compareOutputs(
-        f32(...expected),
-        f32(...actual),
-        'f32',
-        null,
-        allowanceOf(() => allowed),
-      ).reason === null
-    );
-  };
-
-  test.each([
-    ['accepts the rounding of large values that cancel', [], [1e6, 1], [1e6, 3], true],
-    ['refuses a larger error', [], [1e6, 1], [1e6, 30], false],
-    ['accepts the rounding of values in bf16', ['f32', 'bf16'], [10, 1], [10, 1.2], true],
-    ['refuses that error without bf16', ['f32'], [10, 1], [10, 1.2], false],
-  ])('%s', (_, roundsTo, expected, actual, allowed) => {
-    expect(isAllowed(roundsTo, expected, actual)).toBe(allowed);
-  });
-
-  test('is null for a result that is not finite', () => {
-    expect(isAllowed([], [Infinity, 1], [1, 1])).toBeNull();
-    expect(isAllowed([], [NaN, 1], [1, 1])).toBeNull();
-  });
-
-  test('is 0 for integers', () => {
-    expect(programAllowance(new Uint8Array(Int32Array.from([100, 7]).buffer), 'i32', ['bf16'])).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
-// Configurations that change the program around their operation do not ship without a run.
+// Configurations that do not ship without a run of the program.
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { shippable } from '../../src/plan/unproven.ts';
 import { matmul } from '../support/workloads.ts';
-import { because, NO_REASON } from '../../src/system/reason.ts';
+import { because } from '../../src/system/reason.ts';
 
 const tile: Configuration = {
   ...{ version: 1, kind: 'tile', peeling: false },
@@ -21,31 +21,20 @@ const decisions = [
   decision('c', { version: 1, kind: 'default' }),
 ];
 
-const why = because('no-time', 'there was no time to find out whether it is slower with data tiling');
-
-test('data tiling is left out, with the reason', () => {
+test('without time for a judgement all operations keep the default, with the reason', () => {
   const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
   const { decisions: after, verdict } = shippable(decisions, NO_TIME, before);
-  expect(after[0]).toBe(decisions[0]);
-  expect(after[1]).toMatchObject({ outcome: 'default', ...why, configuration: null });
+  expect(after[0]).toMatchObject({ outcome: 'default', ...NO_TIME, configuration: null });
+  expect(after[1]).toMatchObject({ outcome: 'default', ...NO_TIME, configuration: null });
   expect(after[2]).toBe(decisions[2]);
-  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
+  const leftOut = ['a', 'b'].map((workload) => ({ workload, ...NO_TIME }));
+  expect(verdict).toEqual({ ...before, leftOut, injected: false });
 });
 
-test('a configuration of the operation alone takes its place', () => {
+test('without time for a judgement no other configuration takes the place of data tiling', () => {
   const both = { ...decisions[1]!, alternative: decision('b', tile) };
-  const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
-  const { decisions: after, verdict } = shippable([both], NO_TIME, before);
-  const instead = `fast; what is faster alone is left out: ${why.reason}`;
-  expect(after).toEqual([{ ...both.alternative, reason: instead }]);
-  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
-});
-
-test('nothing is injected if no other configuration is left', () => {
-  const { verdict } = shippable(decisions.slice(1), NO_TIME, {
-    ...{ functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON },
-  });
-  expect(verdict!.injected).toBe(false);
+  const { decisions: after } = shippable([both], NO_TIME, null);
+  expect(after).toMatchObject([{ outcome: 'default', configuration: null }]);
 });
 
 describe('in a program without a run', () => {

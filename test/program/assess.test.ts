@@ -8,7 +8,7 @@ const program = (ratios: readonly (number | null)[], open: Reason | null = null)
   ...NOT_MEASURED,
   judgement: { kept: ['a'], leftOut: [], open },
   functions: ratios.map((ratio, i) => ({
-    ...{ name: `f${i}`, equal: true, maxError: 0, reason: null },
+    ...{ name: `f${i}`, equal: true, maxError: 0, compared: null, reason: null },
     timing: ratio === null ? null : { ratio, low: ratio * 0.9, high: ratio * 1.1, seconds: [ratio, 1] },
   })),
 });

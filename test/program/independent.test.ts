@@ -43,7 +43,7 @@ function runsOf(results: ComparedResults['results']): {
         functions: [
           {
             ...{ name: keys.join(''), equal: results === 'equal' || !keys.includes('c') },
-            ...{ maxError: 0, reason: null, timing: null },
+            ...{ maxError: 0, compared: null, reason: null, timing: null },
           },
         ],
       }),

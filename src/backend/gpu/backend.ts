@@ -50,6 +50,7 @@ export const gpuBackend = (
     return problem === null || isDefault(configuration) ? null : gpuFeatures(problem, ofGpu(configuration));
   },
   // Without stages the compiler ignores prefetching.
+  otherRounding: [['--iree-opt-level=O2']],
   userKnobs: traits.hasStages ? [...USER_KNOBS, PREFETCH] : USER_KNOBS,
   isRestrictable: isMatmul,
   illegalValues(workload, hardware) {

@@ -35,6 +35,11 @@ export const llvmCpu: Backend = {
     isOperationWork(workload) && configuration.kind === 'tile'
       ? tileFeatures(workload, configuration, options)
       : null,
+  // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.
+  otherRounding: [
+    ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
+    ['--iree-opt-level=O2'],
+  ],
   userKnobs: USER_KNOBS,
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
   knobValues: (workload, configuration) =>

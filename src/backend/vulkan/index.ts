@@ -32,6 +32,7 @@ export const vulkan: Backend = {
     return only === undefined ? vulkanSpace(workload, target) : userFamily(workload, target).space(only);
   },
   featuresOf: () => null,
+  otherRounding: [['--iree-opt-level=O2']],
   userKnobs: USER_KNOBS,
   isRestrictable: isMatmul,
   illegalValues(workload, { gpu = '', only = {} }) {

@@ -1,0 +1,176 @@
+// Planted faults and honest differences: how often the comparison of programs says no, and whether it is right.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { backendNamed } from '../src/backend/index.ts';
+import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
+import { findMeasuringTools } from '../src/compiler/find.ts';
+import { programSignature } from '../src/input/signature.ts';
+import { writeInputs } from '../src/program/inputs.ts';
+import { comparisonWith, type Compared } from '../src/program/results.ts';
+import type { StockContest } from '../src/program/verify.ts';
+import { execa } from 'execa';
+import { BenchError, jsonFile, readArguments, run, say, wholeNumber } from './shared/arguments.ts';
+import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
+import { FAULTS, type Plant } from './faults/builder.ts';
+import { PROGRAMS, programText } from './faults/programs.ts';
+
+const USAGE = `usage: npm run bench:faults -- [PROGRAM...] [--draws N] [--json FILE]
+
+  PROGRAM  a part of the names of programs; without it all programs
+  --draws  random inputs for the honest builds of each program (default 2)
+  --json   also write all values to FILE`;
+
+/** Honest builds. Their results may differ by rounding alone. */
+const HONEST: Readonly<Record<string, readonly string[]>> = {
+  'opt level 1': ['--iree-opt-level=O1'],
+  'opt level 2': ['--iree-opt-level=O2'],
+  'opt level 3': ['--iree-opt-level=O3'],
+  'data tiling': ['--iree-opt-data-tiling'],
+  'data tiling, ukernels': ['--iree-opt-data-tiling', '--iree-llvmcpu-enable-ukernels=all'],
+  'vectors of 32 bytes': ['--iree-llvmcpu-target-vector-width-in-bytes=32'],
+  AVX2: ['--iree-llvmcpu-target-cpu=haswell'],
+  'AVX-512 of 2017': ['--iree-llvmcpu-target-cpu=x86-64-v4'],
+  'no distribution': ['--iree-llvmcpu-disable-distribution'],
+  'small tiles': ['--iree-llvmcpu-matmul-tile-bytes=2048'],
+  'no fusion of producers': ['--iree-dispatch-creation-enable-aggressive-fusion=true', '--iree-opt-level=O3'],
+  im2col: ['--iree-global-opt-use-im2col-for-convs'],
+};
+
+const CALL_SECONDS = 60;
+
+interface Row {
+  readonly program: string;
+  readonly variant: string;
+  readonly at: Plant['at'] | 'honest';
+  readonly equal: boolean | null;
+  /** The largest difference, as a multiple of the allowed one. */
+  readonly times: number;
+  readonly reason: string | null;
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['draws', 'json'], USAGE);
+  const draws = wholeNumber(args, 'draws', 2);
+  const json = jsonFile(args);
+  const place = await openWorkplace();
+  const names = Object.keys(PROGRAMS).filter(
+    (name) => args.positionals.length === 0 || args.positionals.some((part) => name.includes(part)),
+  );
+  const rows: Row[] = [];
+  for (const name of names) {
+    const found = await rowsOf(name, draws, place);
+    rows.push(...found);
+    for (const row of found)
+      if (row.at === 'honest' ? row.equal !== true : row.equal !== false)
+        say(
+          `  ${row.program}: ${row.variant} (${row.at}): ${String(row.equal)} ${row.times.toFixed(2)} ${row.reason ?? ''}`,
+        );
+    const honest = found.filter(({ at }) => at === 'honest');
+    const planted = found.filter(({ at }) => at !== 'honest');
+    const caught = planted.filter(({ equal }) => equal === false).length;
+    const accepted = honest.filter(({ equal }) => equal === true).length;
+    console.log(
+      `${name}: ${caught} of ${planted.length} faults refused, ${accepted} of ${honest.length} honest builds accepted, ${Math.max(...honest.map(({ times }) => times)).toFixed(2)} of the allowed difference at most`,
+    );
+  }
+  if (json !== undefined)
+    writeFileSync(json, `${JSON.stringify({ machine: describeMachine('local-sync'), rows }, null, 1)}\n`);
+}
+
+async function rowsOf(program: string, draws: number, place: Workplace): Promise<Row[]> {
+  const folder = join(place.folder, program.replace(/\W+/g, '-'));
+  mkdirSync(folder, { recursive: true });
+  const tools = findMeasuringTools(place.compiler, process.env, {
+    root,
+    cacheDirectory: place.cacheDirectory,
+  });
+  if (tools === null) throw new BenchError("IREE's runtime is missing: pip install iree-base-runtime");
+  const text = programText(program, null);
+  const compile = (name: string, source: string, flags: readonly string[]) =>
+    compiled(place, folder, name, source, flags);
+  const stock = await compile('stock', text, []);
+  if (stock === null) throw new BenchError(`${program} does not compile`);
+  const others = backendNamed('llvm-cpu')!.otherRounding;
+  const otherBuilds = await all(others.map((flags, i) => () => compile(`other${i}`, text, flags)));
+  const [called] = programSignature(Buffer.from(text), (type) => type);
+  const contestAt = async (seed: number): Promise<StockContest> => {
+    const own = join(folder, `draw${seed}`);
+    mkdirSync(own, { recursive: true });
+    return {
+      ...{ stock, function: called!, inputs: await writeInputs(called!, own, seed), isRandom: true, tools },
+      ...{ device: describeDevice('local-sync'), folder: own },
+      otherBuilds: () => Promise.resolve(otherBuilds.filter((one) => one !== null)),
+    };
+  };
+  const plants = (['inside', 'end'] as const).flatMap((at) => FAULTS.map((fault): Plant => ({ fault, at })));
+  const own = plants
+    .map((plant) => ({ plant, source: programText(program, plant) }))
+    .filter(({ source }) => source !== text);
+  const faulty = await all(
+    own.map(({ plant, source }, i) => async () => ({
+      plant,
+      module: await compile(`fault${i}`, source, []),
+    })),
+  );
+  const honest = await all(
+    Object.entries(HONEST).map(([variant, flags], i) => async () => ({
+      variant,
+      module: await compile(`honest${i}`, text, flags),
+    })),
+  );
+  const rows: Row[] = [];
+  for (let draw = 0; draw < Math.max(1, draws); draw++) {
+    const compare = comparisonWith(await contestAt(draw));
+    const rowOf = (variant: string, at: Row['at'], { equal, times, reason }: Compared): Row => ({
+      program,
+      variant,
+      at,
+      equal,
+      times,
+      reason,
+    });
+    if (draw === 0)
+      for (const { plant, module } of faulty) {
+        if (module === null) say(`  ${program}: ${plant.fault} (${plant.at}) does not compile`);
+        else rows.push(rowOf(plant.fault, plant.at, await compare(module, CALL_SECONDS)));
+      }
+    for (const { variant, module } of honest)
+      if (module !== null) rows.push(rowOf(variant, 'honest', await compare(module, CALL_SECONDS)));
+  }
+  return rows;
+}
+
+/** Path of the compiled program; null if it does not compile. */
+async function compiled(
+  { compiler }: Workplace,
+  folder: string,
+  name: string,
+  text: string,
+  flags: readonly string[],
+): Promise<string | null> {
+  const [source, module] = [join(folder, `${name}.mlir`), join(folder, `${name}.vmfb`)];
+  writeFileSync(source, text);
+  const result = await execa(compiler.executable, [source, ...HOST_FLAGS, ...flags, '-o', module], {
+    reject: false,
+  });
+  if (result.exitCode === 0) return module;
+  if (name === 'stock' || name.startsWith('fault')) say(result.stderr.slice(0, 1500));
+  return null;
+}
+
+/** Results of tasks in order, as many at once as there are processors. */
+async function all<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const work = async () => {
+    while (next < tasks.length) {
+      const own = next++;
+      results[own] = await tasks[own]!();
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return results;
+}
+
+await run('bench:faults', main);

@@ -1,0 +1,321 @@
+// How far one result of a function is from another, and whether honest builds of the function are as far from each other. Pure.
+import type { ResultType } from '../input/runtime-type.ts';
+import type { Elements } from './elements.ts';
+
+/**
+ * Errors of a result. An element's error is relative to its own size plus the size of its neighbours: the least root mean square of the
+ * slices of the tensor that the element belongs to. Errors of integers are absolute.
+ */
+export interface Deviation {
+  /** Largest error of an element, and its index; Infinity for a NaN, or for an infinity that only one of both results has. */
+  readonly worst: number;
+  readonly at: number;
+  /** Number of elements with an error of more than `2 ** (FIRST + i)`. */
+  readonly beyond: readonly number[];
+  /** Error of the whole as a share of its size, by L2 norms; then the largest such error of a slice along each axis. */
+  readonly norms: readonly number[];
+  /** The same for the part of the error that scales the result. An element-wise error of the last bits hardly has such a part. */
+  readonly tilts: readonly number[];
+}
+
+/** Exponents of the thresholds of `beyond`. */
+const FIRST = -60;
+const LAST = 70;
+
+/** Smallest slice whose size says something about an element. */
+const LEAST_SLICE = 16;
+
+/**
+ * Values that differ by this many binary orders of magnitude, with none between them, belong to different classes: masks such as -1e9, and
+ * the values beside them. Each class is compared by its own size.
+ */
+const GAP = 8;
+
+/** Share of the elements below which a class of small values belongs to the next larger class. */
+const LEAST_CLASS = 1 / 64;
+
+/** Equal slices of a tensor: those at each index of one axis. */
+interface Axis {
+  readonly size: number;
+  readonly stride: number;
+}
+
+/** Sums over one class of elements: of the whole, then of each slice of each axis. */
+interface Sums {
+  readonly count: Float64Array;
+  readonly squares: Float64Array;
+}
+
+const isInteger = (elementType: string) => !/^b?f\d/.test(elementType);
+
+/** The size of each element of stock's result, by which errors are judged. */
+export class Scale {
+  readonly #base: Elements;
+  readonly #isInteger: boolean;
+  readonly #axes: readonly Axis[];
+  /** Class of each element. */
+  readonly #classes: Uint8Array;
+  readonly #sums: readonly Sums[];
+  /** Size of each element; 0 if all elements are 0. */
+  readonly #sizes: Float32Array;
+
+  /** @param base elements of stock's result */
+  constructor(base: Elements, { elementType, shape }: ResultType) {
+    this.#base = base;
+    this.#isInteger = isInteger(elementType);
+    this.#axes = this.#isInteger ? [] : axesOf(shapeOf(shape, base.length));
+    const { classes, count } = this.#isInteger
+      ? { classes: new Uint8Array(base.length), count: 1 }
+      : classesOf(base);
+    this.#classes = classes;
+    const slices = 1 + this.#axes.reduce((sum, { size }) => sum + size, 0);
+    this.#sums = Array.from({ length: count }, () => ({
+      count: new Float64Array(slices),
+      squares: new Float64Array(slices),
+    }));
+    this.#sizes = new Float32Array(base.length);
+    if (this.#isInteger) return;
+    for (let i = 0; i < base.length; i++) {
+      const value = Number(base[i]);
+      if (!Number.isFinite(value)) continue;
+      const { count: counts, squares } = this.#sums[classes[i]!]!;
+      this.#eachSlice(i, (slice) => {
+        counts[slice]!++;
+        squares[slice]! += value * value;
+      });
+    }
+    for (let i = 0; i < base.length; i++) {
+      const { count: counts, squares } = this.#sums[classes[i]!]!;
+      let least = Infinity;
+      this.#eachSlice(i, (slice) => {
+        const isTelling = squares[slice]! > 0 && (slice === 0 || counts[slice]! >= LEAST_SLICE);
+        if (isTelling) least = Math.min(least, squares[slice]! / counts[slice]!);
+      });
+      const size = least === Infinity ? 0 : Math.sqrt(least);
+      this.#sizes[i] = size + Math.abs(Number(base[i]));
+    }
+  }
+
+  /** Number of elements. */
+  get length(): number {
+    return this.#base.length;
+  }
+
+  /** Deviation of one result from another, one for each class of elements. The results must have the length of stock's result. */
+  between(one: Elements, other: Elements): Deviation[] {
+    const slices = this.#sums[0]!.count.length;
+    const found = this.#sums.map(() => ({
+      worst: 0,
+      at: 0,
+      beyond: Array.from({ length: LAST - FIRST + 1 }, () => 0),
+      errors: new Float64Array(slices),
+      products: new Float64Array(slices),
+    }));
+    for (let i = 0; i < this.#base.length; i++) {
+      const [a, b] = [Number(one[i]), Number(other[i])];
+      if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
+      const own = found[this.#classes[i]!]!;
+      const error = b - a;
+      const size = this.#isInteger ? 1 : this.#sizes[i]!;
+      const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
+      if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
+      const order = relative === Infinity ? LAST : Math.ceil(Math.log2(relative)) - 1;
+      own.beyond[Math.max(0, Math.min(LAST, order) - FIRST)]!++;
+      const value = Number(this.#base[i]);
+      this.#eachSlice(i, (slice) => {
+        own.errors[slice]! += error * error;
+        own.products[slice]! += error * value;
+      });
+    }
+    return found.map(({ worst, at, beyond, errors, products }, i) => {
+      // An element beyond a threshold is beyond the smaller thresholds, too.
+      for (let k = beyond.length - 2; k >= 0; k--) beyond[k]! += beyond[k + 1]!;
+      const { count, squares } = this.#sums[i]!;
+      const norm = (slice: number) =>
+        this.#isInteger
+          ? Math.sqrt(errors[slice]! / Math.max(1, this.#base.length))
+          : Math.sqrt(errors[slice]! / squares[slice]!);
+      const tilt = (slice: number) => (this.#isInteger ? 0 : Math.abs(products[slice]!) / squares[slice]!);
+      const largest = (of: (slice: number) => number) => [
+        finite(of(0)),
+        ...this.#ranges().map(([first, last]) => {
+          let most = 0;
+          for (let slice = first; slice < last; slice++)
+            if (count[slice]! >= LEAST_SLICE) most = Math.max(most, finite(of(slice)));
+          return most;
+        }),
+      ];
+      return { worst, at, beyond, norms: largest(norm), tilts: largest(tilt) };
+    });
+  }
+
+  /** First and last slice of each axis. Slice 0 is the whole. */
+  #ranges(): [first: number, last: number][] {
+    let first = 1;
+    return this.#axes.map(({ size }) => [first, (first += size)]);
+  }
+
+  #eachSlice(i: number, visit: (slice: number) => void): void {
+    visit(0);
+    let first = 1;
+    for (const { size, stride } of this.#axes) {
+      visit(first + (Math.floor(i / stride) % size));
+      first += size;
+    }
+  }
+}
+
+/** A slice of zeros has no relative error. Its elements are judged by other slices. */
+const finite = (ratio: number) => (Number.isNaN(ratio) || ratio === Infinity ? 0 : ratio);
+
+/** The shape of a result with this many elements. A shape with several dynamic sizes is not known. */
+function shapeOf(shape: ResultType['shape'], length: number): readonly number[] {
+  if (shape === null) return [length];
+  const known = shape.filter((size) => size >= 0).reduce((product, size) => product * size, 1);
+  const whole = shape.map((size) => (size >= 0 ? size : length / Math.max(1, known)));
+  return whole.reduce((product, size) => product * size, 1) === length ? whole : [length];
+}
+
+/** Axes whose slices are large enough, and smaller than the whole. */
+function axesOf(shape: readonly number[]): Axis[] {
+  const total = shape.reduce((product, size) => product * size, 1);
+  const axes: Axis[] = [];
+  let stride = total;
+  for (const size of shape) {
+    stride /= size;
+    if (size > 1 && total / size >= LEAST_SLICE) axes.push({ size, stride });
+  }
+  return axes;
+}
+
+/** Binary order of magnitude of a number that is not 0. */
+const orderOf = (value: number) => Math.floor(Math.log2(Math.abs(value)));
+
+/** Exponents of f64 numbers. */
+const LEAST_ORDER = -1075;
+const ORDERS = 2100;
+
+/** Classes of elements, the largest values first. Zeros and numbers that are not finite belong to the most frequent class. */
+function classesOf(elements: Elements): { readonly classes: Uint8Array; readonly count: number } {
+  const counts = new Float64Array(ORDERS);
+  let total = 0;
+  for (let i = 0; i < elements.length; i++) {
+    const value = Number(elements[i]);
+    if (value === 0 || !Number.isFinite(value)) continue;
+    counts[orderOf(value) - LEAST_ORDER]!++;
+    total++;
+  }
+  const classOf = new Uint8Array(ORDERS);
+  const members = [0];
+  let empty = 0;
+  for (let order = ORDERS - 1; order >= 0; order--) {
+    const below = () => counts.subarray(0, order + 1).reduce((sum, one) => sum + one, 0);
+    if (counts[order] === 0) empty++;
+    else {
+      const isNew = members[0]! > 0 && empty >= GAP && members.length < 255 && below() >= LEAST_CLASS * total;
+      if (isNew) members.push(0);
+      members[members.length - 1]! += counts[order]!;
+      empty = 0;
+    }
+    classOf[order] = members.length - 1;
+  }
+  const usual = members.indexOf(Math.max(...members));
+  const classes = new Uint8Array(elements.length).fill(usual);
+  if (members.length > 1)
+    for (let i = 0; i < elements.length; i++) {
+      const value = Number(elements[i]);
+      if (value !== 0 && Number.isFinite(value)) classes[i] = classOf[orderOf(value) - LEAST_ORDER]!;
+    }
+  return { classes, count: members.length };
+}
+
+/** Largest relative distance of two neighbouring numbers of a float type. */
+const SPACING: Readonly<Record<string, number>> = {
+  ...{ f64: 2 ** -52, f32: 2 ** -23, f16: 2 ** -10, bf16: 2 ** -7 },
+};
+
+/**
+ * Deviations that prove nothing, even if no honest build deviates: some units in the last place of the type that the arithmetic rounds to.
+ * The rounding of a narrow result hides the errors of arithmetic in f32, so one unit is enough there.
+ */
+function floorOf(elementType: string): number {
+  if (isInteger(elementType)) return 0;
+  const spacing = SPACING[elementType] ?? 0;
+  return elementType === 'f64' ? 8 * spacing : Math.max(8 * SPACING['f32']!, spacing);
+}
+
+/** Shares of the floor for norms, and for the scaling of a result: rounding errors in both directions cancel out. */
+const NORM_OF_FLOOR = 1 / 2;
+const TILT_OF_FLOOR = 1 / 4;
+
+/** A result may deviate this many times as far as honest builds do, and more with few elements, which say less about the largest deviation. */
+const TIMES = 4;
+const TIMES_TILT = 8;
+
+/** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
+const TIMES_BEYOND = 8;
+const MORE_BEYOND = 4;
+
+/** The part of a result that deviates most, by what honest builds do. */
+export interface Furthest {
+  readonly what:
+    | 'element'
+    | 'the whole'
+    | 'a slice'
+    | 'the scale of the whole'
+    | 'the scale of a slice'
+    | 'a share of the elements';
+  /** How many times the allowed deviation it is. Above 1, it is an error. */
+  readonly times: number;
+  /** Index of the element that is furthest off. */
+  readonly at: number;
+  /** Its deviation, and the largest one of honest builds. */
+  readonly by: number;
+  readonly honest: number;
+}
+
+/**
+ * The part of a result that is furthest from stock's, compared with how far honest builds are from each other; null for equal results.
+ * @param tuned deviation of the result from stock's, by class
+ * @param honest deviations of honest builds from each other, by class
+ */
+export function furthest(
+  { elementType }: ResultType,
+  { length }: Scale,
+  tuned: readonly Deviation[],
+  honest: readonly (readonly Deviation[])[],
+): Furthest | null {
+  const floor = floorOf(elementType);
+  const few = 1 + 4 / Math.sqrt(Math.max(1, length));
+  let most: Furthest | null = null;
+  for (const [i, own] of tuned.entries()) {
+    const note = (what: Furthest['what'], by: number, allowed: number, honest: number) => {
+      const times = by === 0 ? 0 : by / allowed;
+      if (times > (most?.times ?? 0)) most = { what, times, at: own.at, by, honest };
+    };
+    const largest = (of: (one: Deviation) => number) => Math.max(0, ...honest.map((one) => of(one[i]!)));
+    const worst = largest((one) => one.worst);
+    note('element', own.worst, Math.max(floor, few * TIMES * worst), worst);
+    for (const [k, norm] of own.norms.entries()) {
+      const usual = largest(({ norms }) => norms[k]!);
+      note(
+        k === 0 ? 'the whole' : 'a slice',
+        norm,
+        Math.max(NORM_OF_FLOOR * floor, few * TIMES * usual),
+        usual,
+      );
+    }
+    for (const [k, tilt] of own.tilts.entries()) {
+      const usual = largest(({ tilts }) => tilts[k]!);
+      const allowed = Math.max(TILT_OF_FLOOR * floor, few * TIMES_TILT * usual);
+      note(k === 0 ? 'the scale of the whole' : 'the scale of a slice', tilt, allowed, usual);
+    }
+    for (const [k, count] of own.beyond.entries()) {
+      if (2 ** (FIRST + k) < floor) continue;
+      const usual = largest(({ beyond }) => beyond[Math.max(0, k - 1)]!);
+      const allowed = usual === 0 && floor === 0 ? 0 : TIMES_BEYOND * usual + MORE_BEYOND;
+      note('a share of the elements', count / length, allowed / length, usual / length);
+    }
+  }
+  return most;
+}

@@ -1,0 +1,244 @@
+// Inputs for comparing the results of a program, and how far honest builds are from each other on them.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Scale, type Deviation } from '../measure/deviation.ts';
+import { decodeElements, type Elements } from '../measure/elements.ts';
+import { callFunction } from '../measure/verify.ts';
+import { isFloat, movedInputs, scaledInputs, writeInputs } from './inputs.ts';
+import { movedParameters } from './parameters.ts';
+import type { StockContest } from './verify.ts';
+
+/** Inputs of one call. */
+export interface Call {
+  /** Values of `--input=`, such as `4x8xf32=@input0.bin`. */
+  readonly inputs: readonly string[];
+  /** More flags, such as those of parameters. */
+  readonly flags: readonly string[];
+}
+
+/** A call that failed. */
+export interface Failure {
+  readonly failure: string;
+}
+
+export interface Results {
+  /** One raw file per result. */
+  readonly files: readonly string[];
+  /** Seconds of the whole process. */
+  readonly seconds: number;
+}
+
+/** Inputs, and stock's results on them. */
+export interface Draw extends Results {
+  readonly call: Call;
+  /** Deviations of honest results from each other. For each result, a list with one entry for each pair. */
+  readonly honest: readonly (readonly Deviation[])[][];
+  /** Number of kinds of references that have run. */
+  levels: number;
+}
+
+/** Ways to draw inputs, the best first. Scaled inputs keep the results of many layers finite, positive inputs have roots. */
+type Kind = 'given' | 'scaled' | 'positive';
+
+/** Seeds of the moves of all inputs in their last bits. */
+const MOVES = [1, 2];
+
+/** Seconds of a call that moves only once. */
+const LONG_CALL = 1;
+
+/** Honest references, the cheapest first. */
+const REFERENCES = ['moved', 'builds'] as const;
+
+/** Draws of inputs for one function. Stock runs once on each, and references only on request. */
+export class Draws {
+  readonly #stock: StockContest;
+  #folder: Promise<string> | null = null;
+  readonly #known = new Map<string, Promise<Draw | Failure | null>>();
+  readonly #all: Draw[] = [];
+  #kind: Kind = 'given';
+
+  constructor(stock: StockContest) {
+    this.#stock = stock;
+  }
+
+  /**
+   * Draws on which stock's results can be compared: one, or two if several arguments may be weights.
+   * @returns why there is none: stock does not run, or has only results that prove nothing
+   */
+  async usable(
+    callSeconds: number,
+    isTimeLeft: () => boolean,
+  ): Promise<readonly Draw[] | Failure | { readonly problem: string }> {
+    const { isRandom, function: called } = this.#stock;
+    const tensors = called.arguments.filter(
+      ({ shape, elementType }) => (shape?.length ?? 0) > 1 && isFloat(elementType),
+    );
+    const wanted = isRandom === true && tensors.length > 1 ? 2 : 1;
+    const kinds: readonly Kind[] = isRandom === true ? ['given', 'scaled', 'positive'] : ['given'];
+    const finite: Draw[] = [];
+    let other: Draw | null = null;
+    let problem: string | null = null;
+    for (const kind of kinds) {
+      if (finite.length >= wanted || (finite.length > 0 && (kind === 'positive' || !isTimeLeft()))) break;
+      const draw = await this.#draw(kind, () => this.#inputsOf(kind, this.#stock.inputs), callSeconds);
+      if (draw === null) continue;
+      if ('failure' in draw) {
+        if (kind === 'given') return draw;
+        continue;
+      }
+      const bad = await badResult(this.#stock, draw);
+      if (bad === null) finite.push(draw);
+      else if (bad.isNaN) problem ??= bad.reason;
+      else other ??= draw;
+      if (bad === null && finite.length === 1) this.#kind = kind;
+    }
+    if (finite.length > 0) return finite;
+    return other === null ? { problem: problem ?? 'there are no inputs' } : [other];
+  }
+
+  /** A draw with other random values; null if it is not usable. */
+  async another(i: number, callSeconds: number): Promise<Draw | null> {
+    const folder = join(await this.#ownFolder(), `other${i}`);
+    await mkdir(folder, { recursive: true });
+    const inputs = async () => {
+      const given = await writeInputs(this.#stock.function, folder, SEED + i);
+      return this.#inputsOf(this.#kind, given);
+    };
+    const draw = await this.#draw(`other${i}`, inputs, callSeconds);
+    if (draw === null || 'failure' in draw) return null;
+    return (await badResult(this.#stock, draw)) === null ? draw : null;
+  }
+
+  /** Deviations of honest results from each other on all draws whose results have the same classes of elements. */
+  honestAt(result: number, draw: Draw): readonly (readonly Deviation[])[] {
+    const own = draw.honest[result]!;
+    const others = this.#all.filter((one) => one !== draw).flatMap((one) => one.honest[result]!);
+    const classes = own[0]?.length ?? others[0]?.length;
+    return [...own, ...others].filter((one) => one.length === classes);
+  }
+
+  /**
+   * Runs the next kind of references.
+   * @returns whether there is one
+   */
+  async refer(draw: Draw, callSeconds: number): Promise<boolean> {
+    const kind = REFERENCES[draw.levels++];
+    if (kind === undefined) return false;
+    const { stock } = this.#stock;
+    const folder = await this.#ownFolder();
+    const runs: { readonly module: string; readonly call: Call }[] = [];
+    if (kind === 'moved')
+      for (const seed of draw.seconds > LONG_CALL ? MOVES.slice(0, 1) : MOVES) {
+        const own = await mkdtemp(join(folder, 'moved-'));
+        const inputs = await movedInputs(draw.call.inputs, own, seed);
+        const flags = await movedParameters(draw.call.flags, own, seed);
+        runs.push({ module: stock, call: { inputs, flags } });
+      }
+    else
+      for (const module of (await this.#stock.otherBuilds?.()) ?? []) runs.push({ module, call: draw.call });
+    const all: (readonly string[])[] = [];
+    for (const [i, { module, call }] of runs.entries()) {
+      const run = await this.run(module, call, `${kind}${i}-`, Math.max(callSeconds, 3 * draw.seconds));
+      if (!('failure' in run)) all.push(run.files);
+    }
+    for (const [i, type] of this.#stock.function.results.entries()) {
+      const [want, ...others] = await Promise.all(
+        [draw.files, ...all].map(async (files) =>
+          decodeElements(await readFile(files[i]!), type.elementType),
+        ),
+      );
+      if (!want) continue;
+      const scale = new Scale(want, type);
+      const comparable = others.filter((one): one is Elements => one?.length === want.length);
+      for (const [at, one] of comparable.entries())
+        for (const before of [want, ...comparable.slice(0, at)])
+          draw.honest[i]!.push(scale.between(before, one));
+    }
+    await removeAll(all.flat());
+    return true;
+  }
+
+  /** Calls the function once. The files of the results begin with `prefix`. */
+  async run(module: string, call: Call, prefix: string, callSeconds: number): Promise<Results | Failure> {
+    return runProgram(this.#stock, module, call, join(await this.#ownFolder(), prefix), callSeconds);
+  }
+
+  /** Null for inputs that are those of another draw. */
+  #draw(
+    name: string,
+    inputsOf: () => Promise<readonly string[] | null>,
+    callSeconds: number,
+  ): Promise<Draw | Failure | null> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const make = async () => {
+      const inputs = await inputsOf();
+      if (inputs === null) return null;
+      const call = { inputs, flags: this.#stock.flags ?? [] };
+      const run = await this.run(this.#stock.stock, call, `stock-${name}-`, callSeconds);
+      if ('failure' in run) return run;
+      const draw = { ...run, call, honest: this.#stock.function.results.map(() => []), levels: 0 };
+      this.#all.push(draw);
+      return draw;
+    };
+    const made = make();
+    this.#known.set(name, made);
+    return made;
+  }
+
+  /** Null if the inputs would be the given ones. */
+  async #inputsOf(kind: Kind, given: readonly string[]): Promise<readonly string[] | null> {
+    if (kind === 'given') return given;
+    const scaled = await scaledInputs(given, kind === 'positive');
+    return scaled.join() === given.join() ? null : scaled;
+  }
+
+  #ownFolder(): Promise<string> {
+    return (this.#folder ??= mkdtemp(join(this.#stock.folder, 'results-')));
+  }
+}
+
+/** Seed of further draws. Those of the functions of a program count from 0. */
+const SEED = 1000;
+
+export const removeAll = (files: readonly string[]) =>
+  Promise.all(files.map((file) => rm(file, { force: true })));
+
+/** Calls the function of a contest once. */
+export async function runProgram(
+  { function: { name, results }, device, tools, signal }: StockContest,
+  module: string,
+  { inputs, flags }: Call,
+  prefix: string,
+  callSeconds: number,
+): Promise<Results | Failure> {
+  const outputs = results.map((_, i) => `${prefix}${i}.bin`);
+  const tool = { ...tools, device, signal: signal ?? new AbortController().signal };
+  const started = performance.now();
+  const result = await callFunction(tool, [module], { name, inputs, flags, outputs }, callSeconds);
+  if (result.ok) return { files: outputs, seconds: (performance.now() - started) / 1000 };
+  const [message = ''] = result.stderr.trim().split('\n');
+  return { failure: message === '' || result.timedOut ? result.ending : `${result.ending}: ${message}` };
+}
+
+/** Describes a result with elements that are not finite, NaN first: NaN would hide every error. Null if all elements are finite. */
+async function badResult(
+  { function: { results } }: StockContest,
+  { files }: Results,
+): Promise<{ readonly reason: string; readonly isNaN: boolean } | null> {
+  let found: Awaited<ReturnType<typeof badResult>> = null;
+  for (const [i, { elementType }] of results.entries()) {
+    if (!isFloat(elementType)) continue;
+    const elements = decodeElements(await readFile(files[i]!), elementType) ?? [];
+    let [count, infinite] = [0, 0];
+    for (let at = 0; at < elements.length; at++) {
+      const value = Number(elements[at]);
+      if (Number.isNaN(value)) count++;
+      else if (!Number.isFinite(value)) infinite++;
+    }
+    const reason = `result ${i} is NaN in ${count} of ${elements.length} elements on these inputs`;
+    if (count > 0) return { reason, isNaN: true };
+    if (infinite > 0) found ??= { reason, isNaN: false };
+  }
+  return found;
+}
