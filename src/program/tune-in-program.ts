@@ -4,6 +4,7 @@ import { sumOf } from '../measure/statistics.ts';
 import { worthOf, type Rated } from '../tuning/worth.ts';
 import { Rounds, type Assignment, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
+import type { Configuration } from '../backend/configuration.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 
 /** A compiled program with configurations of some workloads. */
@@ -24,6 +25,13 @@ export interface ProgramSeconds {
   readonly workloads: ReadonlyMap<string, readonly number[]>;
 }
 
+/** Why a configuration is not recorded. */
+export interface Refusal {
+  /** `unchecked`: its dispatch cannot be run alone. */
+  readonly outcome: 'wrong-result' | 'unchecked';
+  readonly reason: string;
+}
+
 /** Compiles and runs a program in rounds. Every method throws StoppedError after a stop. */
 export interface RoundBench {
   /** Module of the program without configurations of a round. */
@@ -34,6 +42,8 @@ export interface RoundBench {
   compile(assignment: Assignment, index: number): Promise<RoundModule>;
   /** Times modules in turns; null for a module that cannot be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
+  /** Runs each dispatch alone with its configuration. Returns the workloads with wrong results, and those that cannot be checked. */
+  check(best: Assignment): Promise<ReadonlyMap<string, Refusal>>;
   /**
    * Runs of the program with the best configurations, for `assess`.
    * @param seconds for all runs together, about
@@ -81,14 +91,19 @@ export const LEAST_RATIO = 1.03;
 /** Compiles that an offer needs: the split, its module, the round compiled at the same time, and the confirmation. */
 const OFFER_COMPILES = 4;
 
+/** Compiles that the check of the best configurations takes, as a share of a program's. */
+const CHECK_COMPILES = 1;
+
 /** Rounds end after this many batches in a row without any time. */
 const MOST_FAILURES = 2;
 
 /** Result of all rounds. */
 export interface RoundsResult {
   readonly rounds: number;
-  /** The best configuration of each workload, unconfirmed. */
+  /** The best configuration of each workload with right results alone, unconfirmed in the program. */
   readonly found: Assignment;
+  /** The best configurations that failed alone. */
+  readonly refused: ReadonlyMap<string, Refusal & { readonly configuration: Configuration }>;
   /** Result of confirming; null if there was nothing to confirm. */
   readonly assessed: Assessed | null;
   /** Seconds of each workload in stock, one value for each batch of rounds. */
@@ -120,7 +135,7 @@ export async function tuneInRounds(
   let { compileSeconds } = bench;
   /** Whether the time suffices for this many compiles and the confirmation. */
   const isTimeFor = (compiles: number) =>
-    clock() + compiles * compileSeconds + runSeconds + bench.confirmingSeconds < end;
+    clock() + (CHECK_COMPILES + compiles) * compileSeconds + runSeconds + bench.confirmingSeconds < end;
   // The first round finds most, so its confirmation may exceed the time.
   const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
   const isTried = offer !== null && isTimeFor(OFFER_COMPILES);
@@ -165,9 +180,12 @@ export async function tuneInRounds(
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
   }
-  const found = new Map(
+  const best = new Map(
     [...rounds.bestFrom(LEAST_RATIO)].map(([key, { configuration }]) => [key, configuration]),
   );
+  const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
+  const found = new Map([...best].filter(([key]) => !failed.has(key)));
+  const refused = new Map([...failed].map(([key, one]) => [key, { ...one, configuration: best.get(key)! }]));
   const isOffered = bench !== plain;
   // The program with the offer has the given configurations already.
   const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
@@ -178,6 +196,7 @@ export async function tuneInRounds(
   return {
     rounds: rounds.count,
     found,
+    refused,
     assessed,
     stock,
     isOffered,

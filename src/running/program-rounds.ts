@@ -155,6 +155,8 @@ export async function tuneInProgram(
         notes
           .get(key)!
           .markWrong([{ configuration: result.found.get(key)!, outcome: mark.kind, reason: mark.reason }]);
+    for (const [key, { outcome, reason, configuration }] of result.refused)
+      if (outcome === 'wrong-result') notes.get(key)!.markWrong([{ configuration, outcome, reason }]);
     const tuningSeconds = (clock() - begun) / run.length;
     const wide = wideOf(result, offer);
     const known = new Map<string, Known>();

@@ -20,6 +20,7 @@ import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
+import { checkAlone } from './check-alone.ts';
 import { compiling } from './runnable.ts';
 
 /** Processes of each module in a round. The modules take turns. */
@@ -150,6 +151,16 @@ export async function roundBench(
           }
         }
       return all.map(({ times, hasFailed }) => (hasFailed ? null : leastOf(times)));
+    },
+    async check(best) {
+      const wrong = await checkAlone({ split, resumed, folder }, configured(best), contests[0]!, program);
+      return new Map(
+        [...best.keys()].flatMap((key) => {
+          const own = byKey.get(key)!.executables?.flatMap((one) => wrong.get(one) ?? []) ?? [];
+          const refusal = own.find(({ outcome }) => outcome === 'wrong-result') ?? own[0];
+          return refusal === undefined ? [] : [[key, refusal] as const];
+        }),
+      );
     },
     confirm(best, seconds) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {

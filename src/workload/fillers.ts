@@ -123,7 +123,7 @@ ${values === 'exact' ? exactValue(elementType) : fullValue(elementType)}
 }
 
 /** NaN for most float types: all bits but the sign. The largest number for float types with another NaN. A large integer. */
-function guardValue(elementType: string): string {
+export function guardValue(elementType: string): string {
   const bits = elementBits(elementType);
   if (!isFloat(elementType)) return bits === 1 ? 'true' : String(2 ** (Math.min(bits, 20) - 2));
   return `0x${((1n << BigInt(bits - 1)) - 1n).toString(16).toUpperCase()}`;

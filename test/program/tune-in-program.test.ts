@@ -27,6 +27,8 @@ interface Machine {
   /** Name of the program without configurations of rounds. */
   readonly name?: string;
   readonly keys?: readonly string[];
+  /** Workloads whose best configuration is wrong alone. */
+  readonly wrong?: readonly string[];
   /** By module: time of the whole program over the sum of its workloads' times. */
   readonly wholes?: Readonly<Record<string, number>>;
 }
@@ -41,6 +43,7 @@ function machine({
   keys = ['a', 'b', 'c'],
   wholes = {},
   isSlowerIn2nd = () => false,
+  wrong = [],
 }: Machine) {
   let now = 0;
   const confirmed: string[][] = [];
@@ -74,6 +77,14 @@ function machine({
           return { whole: sumOf([...workloads.values()].flat()) * (wholes[module] ?? 1), workloads };
         }),
       ),
+    check: (best) =>
+      Promise.resolve(
+        new Map(
+          [...best.keys()]
+            .filter((key) => wrong.includes(key))
+            .map((key) => [key, { outcome: 'wrong-result', reason: 'x' }]),
+        ),
+      ),
     confirm(best, given) {
       confirmingSeconds.push(given);
       confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
@@ -105,6 +116,14 @@ function machine({
 
 const best: Readonly<Record<string, number>> = { a: 5, b: 2, c: 0 };
 const gainOf = (key: string, configuration: Configuration) => (tileOf(configuration) === best[key] ? 3 : 0.9);
+
+test('a configuration that is wrong alone is not confirmed, and the others are', async () => {
+  const { bench, options, confirmed } = machine({ gainOf, wrong: ['a'] });
+  const { found, refused } = await tuneInRounds(contenders, bench, null, options);
+  expect(confirmed).toEqual([['b2']]);
+  expect([...found.keys()]).toEqual(['b']);
+  expect([...refused.keys()]).toEqual(['a']);
+});
 
 test('the program confirms the best of each workload that has a gain', async () => {
   const { bench, options, confirmed } = machine({ gainOf });

@@ -1,0 +1,218 @@
+// A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
+import type { ResultType, RuntimeType } from '../input/runtime-type.ts';
+import { elementBits } from '../workload/element-type.ts';
+import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
+import { UNWRITTEN_BYTE } from '../workload/guarded.ts';
+import { elementsOf, tensorText } from '../workload/tensor.ts';
+
+/** A dispatch, and the function that runs it alone. */
+export interface DispatchAlone {
+  readonly executable: string;
+  /** Name of the function. */
+  readonly name: string;
+  readonly arguments: readonly (RuntimeType & { readonly shape: readonly number[] })[];
+  /** Results of the dispatch, each followed by the bytes before and behind it. */
+  readonly results: readonly ResultType[];
+}
+
+export interface DispatchesAlone {
+  readonly text: string;
+  /** One for each executable that can run alone. */
+  readonly dispatches: readonly DispatchAlone[];
+}
+
+const SYMBOL = String.raw`@(?:"(?:[^"\\]|\\.)*"|[\w$.-]+)`;
+const DISPATCH = new RegExp(
+  String.raw`^ +(?:%[\w:, %]+) = (flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[([^\]]*)\])?)\(([^)]*)\) : \((.*)\) -> (.*)$`,
+);
+const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
+
+/** The name behind `@`, without quotes. */
+const nameOf = (symbol: string) => (symbol[1] === '"' ? symbol.slice(2, -1) : symbol.slice(1));
+
+/**
+ * @param flow text of the program at the end of `flow`; large constants may be elided, because the dispatches get random operands
+ * @param executables names of the executables
+ */
+export function dispatchesAlone(flow: string, executables: ReadonlySet<string>): DispatchesAlone {
+  const lines = flow.split('\n');
+  const kept: string[] = [];
+  const constants = new Map<string, string>();
+  const dispatches: DispatchAlone[] = [];
+  const functions: string[] = [];
+  /** Executables with elided constants. */
+  const elided = new Set<string>();
+  let executable: string | null = null;
+  for (const line of lines) {
+    const [, begun] = new RegExp(`^  flow\\.executable private (${SYMBOL}) \\{$`).exec(line) ?? [];
+    if (begun !== undefined) executable = nameOf(begun);
+    if (executable !== null) {
+      if (executables.has(executable)) kept.push(line);
+      if (line.includes('__elided__')) elided.add(executable);
+      if (line === '  }') executable = null;
+    } else if (/^(?:#|module\b)/.test(line) || /^ {2}util\.global private @__device/.test(line))
+      kept.push(line);
+    const [, value] = /^ +(%[\w]+) = arith\.constant .* : (?:index|i\d+|f\d+)$/.exec(line) ?? [];
+    if (value !== undefined) constants.set(value, line);
+  }
+  for (const line of lines) {
+    const match = DISPATCH.exec(line);
+    if (match === null) continue;
+    const own = nameOf(match[2]!);
+    if (!executables.has(own) || elided.has(own) || dispatches.some((one) => one.executable === own))
+      continue;
+    const found = functionOf(match, `check${dispatches.length}`, constants);
+    if (found === null) continue;
+    dispatches.push({ executable: own, ...found.dispatch });
+    functions.push(found.text);
+  }
+  return { text: [...kept, ...functions, '}', ''].join('\n'), dispatches };
+}
+
+/** Text between commas that are not within brackets. */
+function listed(text: string): string[] {
+  const parts: string[] = [];
+  let [depth, from] = [0, 0];
+  for (let i = 0; i <= text.length; i++) {
+    const c = text[i];
+    if (c === '<' || c === '(' || c === '{') depth++;
+    else if (c === '>' || c === ')' || c === '}') depth--;
+    else if ((c === ',' && depth === 0) || c === undefined) {
+      parts.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  return parts.filter((part) => part !== '');
+}
+
+function tensorOf(text: string): { readonly shape: readonly number[]; readonly elementType: string } | null {
+  const [, sizes, elementType] = TENSOR.exec(text) ?? [];
+  if (sizes === undefined) return null;
+  return { shape: sizes.split('x').slice(0, -1).map(Number), elementType: elementType! };
+}
+
+/** Guards need elements of whole bytes. */
+const isGuarded = (elementType: string) => elementType !== 'i1' && elementBits(elementType) >= 8;
+
+/** The function of a dispatch; null if its operands are not static tensors or constants. */
+function functionOf(
+  [, head = '', , workload = '', operands = '', types = '', resultTypes = '']: readonly string[],
+  name: string,
+  constants: ReadonlyMap<string, string>,
+): { readonly text: string; readonly dispatch: Omit<DispatchAlone, 'executable'> } | null {
+  const body: string[] = [];
+  const copied = new Set<string>();
+  const copy = (value: string): boolean => {
+    const line = constants.get(value);
+    if (line === undefined) return false;
+    if (!copied.has(value)) body.push(line);
+    copied.add(value);
+    return true;
+  };
+  if (!listed(workload).every(copy)) return null;
+  const args: DispatchAlone['arguments'][number][] = [];
+  const names = new Map<string, string>();
+  const values = listed(operands);
+  const typed = listed(types);
+  for (const [i, value] of values.entries()) {
+    const type = tensorOf(typed[i] ?? '');
+    if (type === null) {
+      if (typed[i]!.startsWith('tensor') || !copy(value)) return null;
+    } else if (!names.has(value)) {
+      const own = `in${args.length}`;
+      names.set(value, `%${own}`);
+      body.push(operandLines(own, `%arg${args.length}`, type));
+      args.push(type);
+    }
+  }
+  const given = values.map((value) => names.get(value) ?? value);
+  const results = listed(resultTypes.startsWith('(') ? resultTypes.slice(1, -1) : resultTypes);
+  /** An operand that the dispatch overwrites, and its type. */
+  const tied = results.map((text) => /^(%[\w#]+)(?: as (.*))?$/.exec(text));
+  const whole = results.map((text, i) => {
+    const [, value, type] = tied[i] ?? [];
+    return value === undefined ? text : (type ?? typed[values.indexOf(value)] ?? '');
+  });
+  const outs = whole.map(tensorOf);
+  if (outs.length === 0 || outs.includes(null)) return null;
+  const spelled = results.map((text, i) => {
+    const [, value, type] = tied[i] ?? [];
+    return value === undefined
+      ? text
+      : `${names.get(value) ?? value}${type === undefined ? '' : ` as ${type}`}`;
+  });
+  const single = outs.length === 1;
+  const to = single ? spelled[0]! : `(${spelled.join(', ')})`;
+  body.push(
+    `    %out${single ? '' : `:${outs.length}`} = ${head}(${given.join(', ')}) : (${types}) -> ${to}`,
+  );
+  const returned: string[] = [];
+  const kinds: ResultType[] = [];
+  for (const [i, type] of outs.entries()) {
+    const value = single ? '%out' : `%out#${i}`;
+    const isPlain = tied[i] !== null || !isGuarded(type!.elementType);
+    body.push(isPlain ? plainResult(`out${i}`, value, type!) : guardedResult(`out${i}`, value, type!));
+    returned.push(
+      ...(isPlain
+        ? [`%out${i}_view`]
+        : ['exported', 'before_view', 'behind_view'].map((part) => `%out${i}_${part}`)),
+    );
+    const guard = { elementType: 'i8', shape: [GUARD_BYTES] };
+    kinds.push(type!, ...(isPlain ? [] : [guard, guard]));
+  }
+  const views = returned.map(() => '!hal.buffer_view').join(', ');
+  const parameters = args.map((_, i) => `%arg${i}: !hal.buffer_view`).join(', ');
+  const text = `  util.func public @${name}(${parameters}) -> (${views}) attributes {iree.abi.stub} {
+${body.join('\n')}
+    util.return ${returned.join(', ')} : ${views}
+  }`;
+  return { text, dispatch: { name, arguments: args, results: kinds } };
+}
+
+type Tensor = DispatchAlone['arguments'][number];
+
+/** Lines that define `%name`, the argument between guards of NaN. */
+function operandLines(name: string, argument: string, type: Tensor): string {
+  const { shape, elementType } = type;
+  const tensor = tensorText(type);
+  if (!isGuarded(elementType) || elementsOf(shape) === 0)
+    return `    %${name} = hal.tensor.import ${argument} : !hal.buffer_view -> ${tensor}`;
+  const guard = (GUARD_BYTES * 8) / elementBits(elementType);
+  const [flat, whole] = [elementsOf(shape), elementsOf(shape) + 2 * guard].map(
+    (size) => `tensor<${size}x${elementType}>`,
+  );
+  const bytes = (elementsOf(shape) * elementBits(elementType)) / 8;
+  return `    %${name}_given = hal.tensor.import ${argument} : !hal.buffer_view -> ${tensor}
+    %${name}_flat = flow.tensor.reshape %${name}_given : ${tensor} -> ${flat!}
+    %${name}_outside = arith.constant ${guardValue(elementType)} : ${elementType}
+    %${name}_guards = flow.tensor.splat %${name}_outside : ${whole!}
+    %${name}_at = arith.constant ${guard} : index
+    %${name}_whole = flow.tensor.update %${name}_flat, %${name}_guards[%${name}_at] : ${flat!} -> %${name}_guards as ${whole!}
+    %${name}_filled = hal.tensor.export %${name}_whole : ${whole!} -> !hal.buffer_view
+${viewLines({ name, shape, elementType }, { offset: GUARD_BYTES, length: bytes })}
+    %${name} = hal.tensor.import %${name}_view : !hal.buffer_view -> ${tensor}`;
+}
+
+const plainResult = (name: string, value: string, type: Tensor): string =>
+  `    %${name}_view = hal.tensor.export ${value} : ${tensorText(type)} -> !hal.buffer_view`;
+
+/** Lines that write a result between guards, and define views of the result and of both guards. */
+function guardedResult(name: string, value: string, type: Tensor): string {
+  const { shape, elementType } = type;
+  const bytes = (elementsOf(shape) * elementBits(elementType)) / 8;
+  const memory = `tensor<${bytes + 2 * GUARD_BYTES}xi8>`;
+  const part = (own: string, view: Tensor, offset: number, length: number) =>
+    viewLines({ name: `${name}_${own}`, ...view }, { offset, length }).replaceAll(
+      `%${name}_${own}_filled`,
+      `%${name}_memory`,
+    );
+  const guard = { shape: [GUARD_BYTES], elementType: 'i8' };
+  return `    %${name}_byte = arith.constant ${UNWRITTEN_BYTE} : i8
+    %${name}_splat = flow.tensor.splat %${name}_byte : ${memory}
+    %${name}_memory = hal.tensor.export %${name}_splat : ${memory} -> !hal.buffer_view
+${part('result', type, GUARD_BYTES, bytes)}
+${part('before', guard, 0, GUARD_BYTES)}
+${part('behind', guard, GUARD_BYTES + bytes, GUARD_BYTES)}
+    %${name}_written = hal.tensor.alias ${value} : ${tensorText(type)} to %${name}_result_view : !hal.buffer_view
+    %${name}_exported = hal.tensor.export %${name}_written : ${tensorText(type)} -> !hal.buffer_view`;
+}

@@ -1,0 +1,121 @@
+// Checks configurations before they are recorded: each of their dispatches runs alone, with and without its configuration, on values of
+// all bits between guards.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findTool } from '../compiler/find.ts';
+import { withTrailingFlags } from '../compiler/command.ts';
+import { dispatchesAlone, type DispatchAlone } from '../inject/dispatches-alone.ts';
+import { readTexts, textsTo } from '../inject/executable-sources.ts';
+import { blamedFor, configuredWith, type ConfiguredExecutable } from '../inject/split-program.ts';
+import { eliding } from '../input/survey.ts';
+import { runTool } from '../measure/toolchain.ts';
+import { writeInputs } from '../program/inputs.ts';
+import { comparisonWith } from '../program/results.ts';
+import type { Refusal } from '../program/tune-in-program.ts';
+import type { StockContest } from '../program/verify.ts';
+import { Semaphore } from '../system/semaphore.ts';
+import type { MeasuredProgram } from './callable.ts';
+import type { RoundBase } from './round-bench.ts';
+import { compiling } from './runnable.ts';
+
+/** Elements of the largest constant in the text of a program. Dispatches with larger ones are not checked. */
+const LARGE = 1024;
+
+/** Seconds to print a program, and of one call of a dispatch. */
+const TEXT_SECONDS = 60;
+const CALL_SECONDS = 20;
+
+/** Runs at once. They are not timed. */
+const AT_ONCE = 2;
+
+/**
+ * Runs dispatches of a program alone.
+ * @param contest tools, device and folders
+ * @returns the executables whose configuration is wrong or cannot be checked
+ * @throws StoppedError when the signal fires
+ */
+export async function checkAlone(
+  { split, resumed, folder }: Pick<RoundBase, 'split' | 'resumed' | 'folder'>,
+  configured: readonly ConfiguredExecutable[],
+  { tools, device }: Pick<StockContest, 'tools' | 'device'>,
+  program: MeasuredProgram,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const { inspected, signal } = program;
+  const wrong = new Map<string, Refusal>();
+  const own = join(folder, 'alone');
+  mkdirSync(own, { recursive: true });
+  const open = (executable: string, reason: string) =>
+    wrong.set(executable, { outcome: 'unchecked', reason });
+  const text = await flowText(split.path, own, program);
+  const names = new Set(configured.map(({ executable }) => executable));
+  const alone = text === null ? null : dispatchesAlone(text, names);
+  for (const name of names)
+    if (alone?.dispatches.some(({ executable }) => executable === name) !== true)
+      open(name, 'its dispatch cannot be run alone');
+  if (alone === null || alone.dispatches.length === 0) return wrong;
+
+  const source = join(own, 'alone.mlir');
+  const [stock, tuned] = [join(own, 'stock.vmfb'), join(own, 'tuned.vmfb')];
+  writeFileSync(source, alone.text);
+  const run = compiling(program);
+  const argv = resumed(source);
+  const texts = join(own, 'texts');
+  const problems = await Promise.all([
+    run(withTrailingFlags(argv, ['-o', stock])),
+    run(withTrailingFlags(argv, textsTo(texts))),
+  ]);
+  if (problems.some((problem) => problem !== null)) {
+    for (const name of names) open(name, 'its dispatch does not compile alone');
+    return wrong;
+  }
+  const sources = readTexts(texts);
+  let tried = configured.filter(({ executable }) => !wrong.has(executable));
+  for (;;) {
+    const { flags, texts: edited } = configuredWith(sources, tried, inspected.site.compiler.release, own);
+    for (const { executable } of tried)
+      if (!edited.has(executable)) open(executable, 'its configuration does not fit its dispatch alone');
+    const problem = await run(withTrailingFlags(argv, [...flags, '-o', tuned]));
+    if (problem === null) break;
+    const blamed = blamedFor(problem, edited);
+    for (const { executable } of tried)
+      if (blamed.size === 0 || blamed.has(executable)) open(executable, 'it does not compile alone');
+    tried = tried.filter(({ executable }) => !wrong.has(executable));
+    if (tried.length === 0) return wrong;
+  }
+  const slots = new Semaphore(AT_ONCE);
+  const check = async (one: DispatchAlone, i: number) => {
+    const results = join(own, one.name);
+    mkdirSync(results, { recursive: true });
+    const called = { ...one, call: null, unsupported: null };
+    const inputs = await writeInputs(called, results, i);
+    const contest = {
+      stock,
+      tools,
+      device,
+      signal,
+      folder: results,
+      function: called,
+      inputs,
+      isRandom: true,
+    };
+    const { equal, reason } = await comparisonWith(contest)(tuned, CALL_SECONDS);
+    if (equal === false) wrong.set(one.executable, { outcome: 'wrong-result', reason: `alone ${reason!}` });
+    else if (equal === null) open(one.executable, reason ?? 'its results prove nothing');
+  };
+  const built = alone.dispatches.filter(({ executable }) => !wrong.has(executable));
+  await Promise.all(built.map((one, i) => slots.run(() => check(one, i))));
+  return wrong;
+}
+
+/** Text of the program at the end of `flow`, without large constants; null without the compiler's printer. */
+async function flowText(
+  path: string,
+  folder: string,
+  { command, surroundings, signal }: MeasuredProgram,
+): Promise<string | null> {
+  const printer = findTool('iree-opt', command.compiler, surroundings.env, surroundings);
+  if (printer === undefined) return null;
+  const text = join(folder, 'flow.mlir');
+  const { ok } = await runTool(printer, [path, ...eliding(LARGE, 0), '-o', text], TEXT_SECONDS, signal);
+  return ok ? readFileSync(text, 'utf8') : null;
+}
