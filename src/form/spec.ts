@@ -64,18 +64,28 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   return form.passes;
 }
 
-function partOf({ convolution, form: name }: ConvolutionInForm, i: number): string {
-  const form = writtenFormNamed(name);
-  const own = inTwoDimensions(convolution);
-  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
+/** A convolution as the program has it: its operands, their list with types, the operation, and the type of the result. */
+export function writtenText(convolution: Convolution) {
   const { image, filter, result, strides, dilations, steps } = convolution;
   const operands: readonly [Value, Value, Value] = [
     { ...image, name: '%image' },
     { ...filter, name: '%filter' },
     { ...result, name: '%accumulator' },
   ];
-  const list = operands.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
   const type = tensorText(result);
+  return {
+    operands,
+    list: operands.map((one) => `${one.name}: ${tensorText(one)}`).join(', '),
+    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}`,
+    type,
+  };
+}
+
+function partOf({ convolution, form: name }: ConvolutionInForm, i: number): string {
+  const form = writtenFormNamed(name);
+  const own = inTwoDimensions(convolution);
+  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
+  const { operands, list, operation, type } = writtenText(convolution);
   const writer = new Writer();
   const [a, b, c] = operands.map((one) => widen(writer, convolution, one)) as [Value, Value, Value];
   const value = narrow(writer, convolution, form.write(writer, own, [a, b, c]));
@@ -87,7 +97,7 @@ ${body}
   transform.named_sequence @match_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %op {
     ^bb0(${list}):
-      %0 = ${convolution.name} ${movesText(strides, dilations, steps)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}
+      %0 = ${operation}
     } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }

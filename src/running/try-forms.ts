@@ -4,6 +4,7 @@ import { isDispatchOf, isTunable } from '../input/operation.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { slowerForms } from '../form/slower.ts';
+import { wrongForms } from './check-forms.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { storyOf } from '../report/story.ts';
@@ -22,7 +23,11 @@ export interface TriedForms extends FormsProof {
   readonly program: FormedProgram | null;
   readonly choices: readonly FormChoice[];
   readonly compileSeconds: number;
+  /** Reasons by the keys of the operations whose form is wrong. */
+  readonly wrong: ReadonlyMap<string, string>;
 }
+
+const NONE: ReadonlyMap<string, string> = new Map();
 
 /** A second variant is compiled only if the first took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
@@ -42,7 +47,12 @@ export async function tryForms(
   const tryThese = async (choices: readonly FormChoice[], signal: AbortSignal): Promise<TriedForms> => {
     const command = await rewritten(written, choices, surroundings);
     const measured = { command, inspected, surroundings, kept, limits, signal };
-    let tried: Omit<TriedForms, keyof FormsProof> = { choices, program: null, compileSeconds: 0 };
+    let tried: Omit<TriedForms, keyof FormsProof> = {
+      choices,
+      program: null,
+      compileSeconds: 0,
+      wrong: NONE,
+    };
     try {
       const underWay = compileForms(measured, written);
       const means = { configured: () => underWay.configured, hasTurn: true };
@@ -50,8 +60,12 @@ export async function tryForms(
         surveyed(command, inspected, surroundings, means),
         underWay.compiled,
       ]);
-      tried = { choices, program, compileSeconds: compiled.seconds };
+      tried = { ...tried, program, compileSeconds: compiled.seconds };
       if (program === null) return { ...tried, ...unproven(because('not-compiled')) };
+      const wrong = await wrongForms(measured, choices);
+      const [reason] = wrong.values();
+      if (reason !== undefined)
+        return { ...tried, wrong, ...unproven(because('results-differ', `in a form alone, ${reason}`)) };
       return { ...tried, ...(await proveForms({ ...measured, ...program }, written, compiled)) };
     } catch (error) {
       if (!(error instanceof NotVerifiedError)) throw error;
@@ -63,14 +77,16 @@ export async function tryForms(
     const first = await tryThese(preferred, signal);
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
-    const slower = slowerIn(first, isBetter);
-    const rest = preferred.filter(({ operation }) => !slower.has(rewritableKey(operation)));
-    const isWorthIt = slower.size > 0 && rest.length > 0;
+    const isWrong = first.wrong.size > 0;
+    const worse = isWrong ? first.wrong : slowerIn(first, isBetter);
+    const rest = preferred.filter(({ operation }) => !worse.has(rewritableKey(operation)));
+    const isWorthIt = worse.size > 0 && rest.length > 0;
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
     kept.forgetStock();
     const second = await tryThese(rest, signal);
     const compileSeconds = first.compileSeconds + second.compileSeconds;
-    if (leastRatio(second.verdict) > leastRatio(first.verdict)) return { ...second, compileSeconds };
+    if (isWrong || leastRatio(second.verdict) > leastRatio(first.verdict))
+      return { ...second, compileSeconds };
     // The next untuned module is that of the first program.
     kept.forgetStock();
     return { ...first, compileSeconds };

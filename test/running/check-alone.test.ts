@@ -77,8 +77,8 @@ async function check(name: string, executable: string) {
   );
   if (typeof split === 'string') throw new Error(split);
   const configured = [
-    { executable: first!, workload: matmul(m, n, k), configuration },
-    { executable: second!, workload: matmul(m, k, n), configuration },
+    { executable: first, workload: matmul(m, n, k), configuration },
+    { executable: second, workload: matmul(m, k, n), configuration },
   ];
   const tools = {
     runModule: runtimeTool('iree-run-module'),
@@ -122,5 +122,5 @@ describe('a wrong configuration is found, and the other one passes', () => {
 
 test('a configuration that does not compile alone is not checked', async () => {
   const name = 'broken';
-  expect((await check(name, faulty(name, 's/math\\.tanh/math.unknown/'))).get(first!)).toBe('unchecked');
+  expect((await check(name, faulty(name, 's/math\\.tanh/math.unknown/'))).get(first)).toBe('unchecked');
 });

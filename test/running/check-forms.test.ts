@@ -1,0 +1,84 @@
+// @module-tag slow
+// Wrong forms are found by running each convolution alone, with the real compiler.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
+import { chooseForms } from '../../src/form/choose.ts';
+import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
+import { formsSpec, REWRITE } from '../../src/form/spec.ts';
+import { KeptModules } from '../../src/plan/kept-modules.ts';
+import type { MeasuredProgram } from '../../src/running/callable.ts';
+import { wrongForms } from '../../src/running/check-forms.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { rewritingPasses } from '../../src/spec/pipeline.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler, root } from '../support/real-tools.ts';
+
+const tensor = (...shape: number[]) => ({ shape, elementType: 'f32' });
+const convolution = (image: number[], filter: number[], result: number[]): Convolution => ({
+  ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 1], steps: 'tensor' },
+  ...{ image: tensor(...image), filter: tensor(...filter), result: tensor(...result) },
+});
+/** In the forms `channels-last` and `matmul`. */
+const CONVOLUTIONS = [
+  convolution([1, 8, 10, 10], [16, 8, 3, 3], [1, 16, 8, 8]),
+  convolution([1, 16, 8, 8], [24, 16, 1, 1], [1, 24, 8, 8]),
+];
+const choices = chooseForms(CONVOLUTIONS);
+const folder = temporaryDirectory();
+
+/** Indices of the convolutions with a wrong form, if the text of the forms is edited. */
+async function wrongIn(name: string, edit: (spec: string) => string): Promise<number[]> {
+  const spec = formsSpec(choices);
+  const text = edit(spec);
+  if (name !== 'right') expect(text).not.toBe(spec);
+  const path = join(folder, `${name.replaceAll(' ', '-')}.mlir`);
+  writeFileSync(path, text);
+  const kept = new KeptModules();
+  const argv = [...HOST_FLAGS, 'in.mlir'];
+  const program = {
+    command: {
+      ...{ compiler, argv, expanded: argv, arguments: { input: { kind: 'file', index: HOST_FLAGS.length } } },
+      rewriting: { path, pass: rewritingPasses(path, REWRITE) },
+    },
+    inspected: { site: { device: describeDevice('local-sync') } },
+    surroundings: { env: process.env, root, cacheDirectory: folder },
+    limits: { compileSeconds: 600 },
+    signal: new AbortController().signal,
+    kept,
+  } as unknown as MeasuredProgram;
+  try {
+    const wrong = await wrongForms(program, choices);
+    return [...CONVOLUTIONS.keys()].filter((i) => wrong.has(convolutionKey(CONVOLUTIONS[i]!)));
+  } finally {
+    kept.discard();
+  }
+}
+
+test('right forms pass', async () => {
+  expect(choices.map(({ form }) => form)).toEqual(['channels-last', 'matmul']);
+  expect(await wrongIn('right', (spec) => spec)).toEqual([]);
+});
+
+describe('a wrong form is found, and the other one passes', () => {
+  test.each<[string, string | RegExp, string, number]>([
+    ['rows of the image as columns', /(%image : .*permutation = )\[0, 2, 3, 1\]/.source, '$1[0, 3, 2, 1]', 0],
+    [
+      'rows of the filter as columns',
+      /(%filter : .*permutation = )\[2, 3, 1, 0\]/.source,
+      '$1[3, 2, 1, 0]',
+      0,
+    ],
+    ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
+    ['no accumulator', String.raw`outs\(%v7 : `, 'outs(%v6 : ', 0],
+    [
+      'a product without its accumulator',
+      String.raw`(%v1 = tensor\.collapse_shape) %accumulator.*`,
+      '%v1 = tensor.empty() : tensor<24x64xf32> loc(#place_1)',
+      1,
+    ],
+  ])('%s', async (name, from, to, culprit) => {
+    expect(await wrongIn(name, (spec) => spec.replace(new RegExp(from), to))).toEqual([culprit]);
+  });
+});
