@@ -252,6 +252,13 @@ const TILT_OF_FLOOR = 1 / 4;
 const TIMES = 4;
 const TIMES_TILT = 8;
 
+/**
+ * A result that honest builds move by more than this share of its size is judged more strictly: a wrong channel of a quantized network moves
+ * it only a few times as far.
+ */
+const NOISY = 0.01;
+const TIMES_IF_NOISY = 2;
+
 /** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
 const TIMES_BEYOND = 8;
 const MORE_BEYOND = 4;
