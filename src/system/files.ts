@@ -1,5 +1,14 @@
-// Queries of the file system that never throw.
-import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+// Queries of the file system, and a removal, that never throw.
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { resultOr } from './result-or.ts';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
@@ -21,6 +30,12 @@ export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(
 
 /** Lines of a text file; none for an unreadable file. */
 export const linesIn = (path: string): string[] => resultOr(() => readFileSync(path, 'utf8').split('\n'), []);
+
+/** Removes a file or folder, unless the system refuses. */
+export const removeIfPossible = (path: string): void =>
+  resultOr(() => {
+    rmSync(path, { recursive: true, force: true });
+  }, undefined);
 
 /** Whether the path leads to a regular file with an execute bit. */
 export const isExecutableFile = (path: string): boolean =>

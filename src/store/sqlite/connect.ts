@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   type BigIntStats,
@@ -18,7 +17,8 @@ import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { resultOr } from '../../system/result-or.ts';
 import { makeFolder } from '../../system/folder.ts';
-import { temporaryName } from '../../system/scratch.ts';
+import { removeLeftovers } from '../../system/abandoned.ts';
+import { replaceFile } from '../../system/replace-file.ts';
 import { networkOf } from '../../system/file-system.ts';
 import { ELSEWHERE, guardedBy, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
@@ -149,14 +149,10 @@ function prepareForWriting(
 
 /** Copies the committed state through another connection, because the caller's is in a transaction. */
 function keepCopy(path: string, copy: string): void {
-  const next = temporaryName(copy);
   const reader = new Database(path, { readonly: true });
   try {
-    reader.prepare('VACUUM INTO ?').run(next);
-    renameSync(next, copy);
-  } catch (error) {
-    rmSync(next, { force: true });
-    throw error;
+    removeLeftovers(copy);
+    replaceFile(copy, (temporary) => reader.prepare('VACUUM INTO ?').run(temporary));
   } finally {
     reader.close();
   }
