@@ -55,6 +55,17 @@ export const fileIdentity = (path: string): string | null =>
     return `${real} ${size} ${mtimeNs}`;
   }, null);
 
+/**
+ * `fileIdentity` with the inode and the change time, which programs cannot set: they change even if a program replaces a file by one of equal
+ * size, and sets the time back. The device is left out, because a container gets another number at each start.
+ */
+export const lastingIdentity = (path: string): string | null =>
+  resultOr(() => {
+    const real = realpathSync(path);
+    const { size, mtimeNs, ctimeNs, ino } = statSync(real, { bigint: true });
+    return `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
+  }, null);
+
 /** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
 
