@@ -8,6 +8,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  type BigIntStats,
 } from 'node:fs';
 import { resultOr } from './result-or.ts';
 
@@ -55,17 +56,6 @@ export const fileIdentity = (path: string): string | null =>
     return `${real} ${size} ${mtimeNs}`;
   }, null);
 
-/**
- * `fileIdentity` with the inode and the change time, which programs cannot set: they change even if a program replaces a file by one of equal
- * size, and sets the time back. The device is left out, because a container gets another number at each start.
- */
-export const lastingIdentity = (path: string): string | null =>
-  resultOr(() => {
-    const real = realpathSync(path);
-    const { size, mtimeNs, ctimeNs, ino } = statSync(real, { bigint: true });
-    return `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
-  }, null);
-
 /** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
 
@@ -81,12 +71,22 @@ export interface FileState {
 export const fileState = (path: string): FileState | null =>
   resultOr(() => {
     const real = realpathSync(path);
-    const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
+    const status = statSync(real, { bigint: true });
     return {
-      identity: `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`,
-      isSettled: Math.abs(Date.now() - Number(ctimeMs)) >= SETTLED_MS,
+      identity: `${lasting(real, status)} ${status.dev}`,
+      isSettled: Math.abs(Date.now() - Number(status.ctimeMs)) >= SETTLED_MS,
     };
   }, null);
+
+/** The identity of a file's state without its device, which gets another number at each start of a container. */
+export const lastingIdentity = (path: string): string | null =>
+  resultOr(() => {
+    const real = realpathSync(path);
+    return lasting(real, statSync(real, { bigint: true }));
+  }, null);
+
+const lasting = (real: string, { size, mtimeNs, ctimeNs, ino }: BigIntStats) =>
+  `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 
 /** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));
