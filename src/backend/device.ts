@@ -11,6 +11,8 @@ export interface Device {
   readonly driver: string;
   /** Host threads of the program; 1 for a GPU. */
   readonly threads: number;
+  /** Number of CPUs in a container's quota. Absent if the quota lets all threads run all the time. */
+  readonly quota?: number | undefined;
   /** Sizes in KiB of the data and unified caches of one core, from level 1 up. */
   readonly cachesKiB: readonly number[];
   /** The CPU model in numbers. Absent if unknown, for several models, and in devices of earlier versions. */
@@ -85,10 +87,18 @@ export const unknownDevice = (driver: string): Device => ({
 /** The runtime's driver of a device, such as `vulkan` for `vulkan://0`. */
 export const driverOf = (device: string): string => device.replace(/:.*/s, '');
 
+/** The field `quota` of a device with this number of threads. @param quota of `cpuQuota` */
+export const limitedBy = (quota: number | null, threads: number): Pick<Device, 'quota'> =>
+  quota === null || quota >= threads ? {} : { quota: Math.max(0.01, Math.round(quota * 100) / 100) };
+
+const quotaText = ({ quota }: Device) => (quota === undefined ? '' : ` quota=${quota}`);
+
 /** Readable canonical key. Equal GPUs have the same key. */
-export function deviceKey({ model, driver, threads, cachesKiB, gpu }: Device): string {
+export function deviceKey(device: Device): string {
+  const { model, driver, threads, cachesKiB, gpu } = device;
   const caches = cachesKiB.length === 0 ? '' : ` caches=${cachesKiB.join('/')}K`;
-  return `${model} ${driverOf(driver)} threads=${threads}${caches}${gpu === undefined ? '' : gpuText(gpu)}`;
+  const rest = `${quotaText(device)}${caches}${gpu === undefined ? '' : gpuText(gpu)}`;
+  return `${model} ${driverOf(driver)} threads=${threads}${rest}`;
 }
 
 function gpuText({ architecture = '', version, units }: Gpu): string {
@@ -124,7 +134,8 @@ export function deviceClass(form: unknown): string | null {
   return text && `v${CLASS_VERSION} ${text}`;
 }
 
-function processorClass({ processor, driver, threads }: Device): string | null {
+function processorClass(device: Device): string | null {
+  const { processor, driver, threads } = device;
   if (!isProcessor(processor)) return null;
   const { architecture, vendor, family, model, threadsPerCore, caches } = processor;
   const own = caches
@@ -132,7 +143,8 @@ function processorClass({ processor, driver, threads }: Device): string | null {
     .toSorted((a, b) => a.level - b.level)
     .map(({ sizeKiB }) => sizeKiB);
   const text = own.length === 0 ? '' : ` caches=${own.join('/')}K`;
-  return `${architecture} ${vendor} family=${family} model=${model} ${driver} threads=${threads}${text}`;
+  const threaded = `threads=${threads}${quotaText(device)}`;
+  return `${architecture} ${vendor} family=${family} model=${model} ${driver} ${threaded}${text}`;
 }
 
 /** @param gpu untrusted */
@@ -146,11 +158,12 @@ function gpuClass(gpu: unknown, driver: string): string | null {
 /** Whether a value, such as a row of a database, describes a device. Later versions may add fields. */
 export function isDevice(value: unknown): value is Device {
   if (!isObject(value)) return false;
-  const { model, driver, threads, cachesKiB } = value;
+  const { model, driver, threads, quota, cachesKiB } = value;
   return (
     typeof model === 'string' &&
     typeof driver === 'string' &&
     isIntegerWithin(threads, 1, MOST_THREADS) &&
+    (quota === undefined || (typeof quota === 'number' && quota > 0 && quota < Number(threads))) &&
     Array.isArray(cachesKiB) &&
     cachesKiB.every((size) => isIntegerWithin(size, 0, MOST_KIB))
   );

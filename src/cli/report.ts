@@ -74,7 +74,7 @@ async function writeReport(
   });
   store.close();
   const page = pageText(data, assets);
-  await writeWhole(output, (path) => {
+  writeWhole(output, (path) => {
     writeFileSync(path, page);
   });
   const bytes = Buffer.byteLength(page);

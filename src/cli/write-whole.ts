@@ -1,6 +1,6 @@
-// Writes a whole file or nothing, even if the process is killed.
-import { renameSync, rmSync } from 'node:fs';
-import { temporaryName } from '../system/scratch.ts';
+// Writes a user's file: the whole file or nothing.
+import { removeLeftovers } from '../system/abandoned.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import { UserError } from '../system/user-error.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -8,13 +8,11 @@ import { refusalOf } from './refusal.ts';
  * @param make writes a temporary file, or a database
  * @throws UserError if the system refuses the file
  */
-export async function writeWhole(file: string, make: (path: string) => Promise<void> | void): Promise<void> {
-  const path = temporaryName(file);
+export function writeWhole(file: string, make: (path: string) => void): void {
+  removeLeftovers(file);
   try {
-    await make(path);
-    renameSync(path, file);
+    replaceFile(file, make);
   } catch (error) {
-    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
     // The error names the temporary file.
     if (error instanceof Error && 'syscall' in error)
       throw new UserError(`${file} cannot be written: ${refusalOf(error)}`, { cause: error });

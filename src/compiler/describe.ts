@@ -1,10 +1,12 @@
-// Version and commit of the compiler, which are part of every record's key. Asked once per compiler, then cached.
+// Version, commit and build of the compiler, which are part of every record's key. Asked once per compiler, then cached.
+import { readBuild, type Build } from './build.ts';
 import { compilerIdentity } from './identity.ts';
 import { DESCRIPTIONS } from '../system/cache.ts';
-import { hasFields, isText } from '../system/data.ts';
+import { hasFields, isBoolean, isText, orNull } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import type { Release } from './release.ts';
 import { shortHash } from '../system/hash.ts';
+import { resultOr } from '../system/result-or.ts';
 import { askCompiler } from './ask.ts';
 
 export interface CompilerDescription {
@@ -12,7 +14,10 @@ export interface CompilerDescription {
   readonly version: string;
   /** Full commit; `unknown` for a build without it. */
   readonly commit: string;
-  /** Key of records: `version@` and ten digits of the commit, or of a hash of the files if the commit is unknown. */
+  /**
+   * Key of records: `version@` and ten digits of the commit, or of a hash of the files if the commit is unknown. For a known build other
+   * than a published package also `+` and the build's digest.
+   */
   readonly key: string;
   /** Such as `[3, 13, 0]`; `[0, 0, 0]` if unknown. */
   readonly release: Release;
@@ -33,26 +38,39 @@ export async function describeCompiler(
   } catch {
     output = '';
   }
-  const description = parseVersion(output, identity);
+  const build = resultOr(() => readBuild(executable), null);
+  const description = parseVersion(output, identity, build);
   // A failure may be temporary, so do not cache it.
   if (description.version !== 'unknown')
-    descriptionMemory.remember(cacheDirectory, { identity, description });
+    descriptionMemory.remember(cacheDirectory, { identity, build, description });
   return description;
 }
 
-/** Parses the output of `--version`. `identity` replaces an unknown commit, so that builds without a commit never share records. */
-export function parseVersion(output: string, identity: string): CompilerDescription {
+/**
+ * Parses the output of `--version`. `identity` replaces an unknown commit, so that builds without a commit never share records.
+ * @param build null if it is unknown
+ */
+export function parseVersion(output: string, identity: string, build: Build | null): CompilerDescription {
   const line = /IREE compiler version (\S+)(?: @ (\S+))?/.exec(output);
   const version = line?.[1] ?? 'unknown';
   const commit = /^[0-9a-f]{7,40}$/.exec(line?.[2] ?? '')?.[0] ?? 'unknown';
-  const build = commit === 'unknown' ? shortHash(identity).slice(0, 10) : commit.slice(0, 10);
+  const isAnyBuild = build === null || (build.isPublished && RELEASE.test(version));
+  const source = (commit === 'unknown' ? shortHash(identity) : commit).slice(0, 10);
   const numbers = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(version);
   const release = [Number(numbers?.[1] ?? 0), Number(numbers?.[2] ?? 0), Number(numbers?.[3] ?? 0)] as const;
-  return { version, commit, key: `${version}@${build}`, release };
+  return { version, commit, key: `${version}@${source}${isAnyBuild ? '' : `+${build.digest}`}`, release };
 }
+
+/** Versions of published packages: one package of each for a platform. */
+const RELEASE = /^\d+\.\d+\.\d+(?:rc\d+)?$/;
+
+/** The key without the build: equal for all builds of a version and commit. */
+export const versionKey = (key: string): string => key.replace(/(?<=@[0-9a-f]{10})\+[0-9a-f]{10}$/, '');
 
 interface CachedDescription {
   readonly identity: string;
+  /** Earlier versions left it out of the file, and out of the key. */
+  readonly build: Build | null;
   readonly description: CompilerDescription;
 }
 
@@ -60,6 +78,7 @@ const isWord = (value: unknown) => isText(value) && value !== '';
 
 const isCachedDescription = hasFields<CachedDescription>({
   identity: isText,
+  build: orNull(hasFields<Build>({ digest: isText, isPublished: isBoolean })),
   description: hasFields<CompilerDescription>({
     ...{ version: isWord, commit: isWord, key: isWord },
     release: (value) => Array.isArray(value) && value.length === 3 && value.every(Number.isInteger),

@@ -1,6 +1,6 @@
 // Detects a replaced compiler.
 import { dirname, join } from 'node:path';
-import { fileIdentity, realpathOr } from '../system/files.ts';
+import { lastingIdentity, realpathOr } from '../system/files.ts';
 
 /** Possible files of a compiler. The executable is a small stub, so a rebuilt compiler may differ only in its library. */
 export function compilerFiles(executable: string): string[] {
@@ -12,6 +12,6 @@ export function compilerFiles(executable: string): string[] {
 /** A string that changes with the compiler's files; its path if they are invisible. */
 export const compilerIdentity = (executable: string): string =>
   compilerFiles(executable)
-    .map(fileIdentity)
+    .map(lastingIdentity)
     .filter((identity) => identity !== null)
     .join('\n') || executable;

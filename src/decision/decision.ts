@@ -88,7 +88,7 @@ export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | keyof R
 
 /**
  * The decision that a record makes for an operation.
- * @param relation how another device is related to this one, for people
+ * @param relation how another device and another compiler are related to these, for people
  */
 export function decided(
   tunable: TunableOperation,
@@ -99,7 +99,7 @@ export function decided(
 ): Decision {
   const { configuration, evidence, workload, target, compiler, alternative } = record;
   const key = { workload, target, device: record.device, compiler };
-  const where = record.device === device ? '' : `, measured on ${record.device}${relation}`;
+  const where = `${record.device === device ? '' : `, measured on ${record.device}`}${relation}`;
   const { code, reason } = verdictOf(configuration, evidence);
   return {
     place: tunable.place,

@@ -5,6 +5,7 @@ import { isTunable } from '../input/operation.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
+import { versionKey } from '../compiler/describe.ts';
 import { lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
@@ -12,7 +13,7 @@ import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision, type Override } from './decision.ts';
-import { bestOfEach, isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
+import { bestOfEach, isKnownThere, recordsOfClass, recordsOfCompilers } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -57,6 +58,14 @@ export function lookUp(
   // used only if nothing can be measured for the target, and no setting names the device.
   const anyDevice = site.whyNotHere !== null && site.forDevice === null;
   const chosen = bestOfEach(records, device, !anyDevice);
+  const lacking = keys.filter((key) => !chosen.has(key));
+  // A hit does not ask for them.
+  const ofOthers =
+    store === null || lacking.length === 0
+      ? []
+      : store.findOfOtherCompilers(lacking, place.target, place.compiler);
+  const ofBuilds = ofOthers.filter(({ compiler }) => versionKey(compiler) === versionKey(place.compiler));
+  if (anyDevice) for (const [key, record] of bestOfEach(ofBuilds, device)) chosen.set(key, record);
   const backend = backendNamed(place.target);
   const unsupported = new Map<string, Reason>();
   const missing = each.filter(({ key, workload }) => {
@@ -66,23 +75,26 @@ export function lookUp(
       unsupported.set(key, because('workload-unsupported', `${backend!.name} does not tune ${what}`));
     return what === null;
   });
-  const missed = missing.map(({ key }) => key);
   const isAsked = store !== null && missing.length > 0;
   const ofClass = isAsked ? recordsOfClass(records, site, store) : NOTHING;
-  const ofVersions = isAsked ? recordsOfVersions(missed, site, store) : NOTHING;
+  const buildsHere = isAsked ? recordsOfCompilers(ofBuilds, site, store) : NOTHING;
+  const gains = ofOthers.filter(({ configuration }) => !isDefault(configuration));
+  const ofCompilers = isAsked ? recordsOfCompilers(gains, site, store) : NOTHING;
   const misses = missing.map((one): Work => {
-    const alike = [ofClass, ofVersions]
+    const alike = [ofClass, buildsHere, ofCompilers]
       .map((records) => records.get(one.key))
       .find((record) => record !== undefined && !isDefault(record.configuration));
     return alike === undefined ? one : { ...one, alike };
   });
-  /** A record of another device of the class that is used unmeasured. */
+  /** A record of another device of the class, or of another build of the compiler, that is used unmeasured. */
   const trusted = (key: string): TuningRecord | null => {
-    const record = ofClass.get(key);
+    const record = ofClass.get(key) ?? buildsHere.get(key);
     if (record === undefined || store === null || chosen.has(key)) return null;
     const isTrusted = site.forDevice !== null || settings.trust === 'class';
     return isTrusted && !isKnownThere(record, { workload: key, ...place }, store) ? record : null;
   };
+  const buildOf = ({ compiler }: TuningRecord) =>
+    compiler === place.compiler ? '' : ', with another build of this compiler';
   const failed = records.filter(
     ({ workload, failure, device: own }) => own === device && failure !== null && !chosen.has(workload),
   );
@@ -125,11 +137,14 @@ export function lookUp(
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
         const record = chosen.get(operation.key);
-        if (record !== undefined) return decided(operation, record, 'hit', device);
+        if (record !== undefined) return decided(operation, record, 'hit', device, buildOf(record));
         const untuned = unsupported.get(operation.key);
         if (untuned !== undefined) return passedOver(operation.place, operation, 'skipped', untuned);
         const alike = trusted(operation.key);
-        if (alike !== null) return decided(operation, alike, 'hit', device, ', a device of the same class');
+        if (alike !== null) {
+          const relation = alike.device === device ? '' : ', a device of the same class';
+          return decided(operation, alike, 'hit', device, relation + buildOf(alike));
+        }
         const tried = since?.get(operation.key) ?? undecided().get(operation.key);
         return passedOver(
           operation.place,

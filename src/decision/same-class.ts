@@ -1,12 +1,10 @@
 // Records of other devices of the same class, and of other compilers. A build that may measure compares them first. Records of the
-// class are used unmeasured if a setting says so.
+// class, and of other builds of the compiler's version, are used unmeasured if a setting says so.
 import { deviceClass } from '../backend/device.ts';
-import { isDefault } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Site } from '../site/site.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { RecordKey, Store, TuningRecord } from '../store/store.ts';
-import { placeOf } from '../store/subject.ts';
 
 /**
  * The best record of the site's class for each workload of `records` that has none of its own device.
@@ -44,17 +42,14 @@ export const bestOfEach = (
 
 /**
  * The best record of other compilers for each workload: of this device, else of its class. It is used only after a comparison with
- * this compiler's default.
+ * this compiler's default; a record of another build of this version as one of the class.
+ * @param records of the site's target and other compilers, on any device
  */
-export function recordsOfVersions(
-  workloads: readonly string[],
-  site: Site,
-  store: Pick<Store, 'devices' | 'findOfOtherCompilers'>,
+export function recordsOfCompilers(
+  records: readonly TuningRecord[],
+  site: Pick<Site, 'device' | 'deviceKey'>,
+  store: Pick<Store, 'devices'>,
 ): ReadonlyMap<string, TuningRecord> {
-  const { target, compiler } = placeOf(site);
-  const records = store
-    .findOfOtherCompilers(workloads, target, compiler)
-    .filter(({ configuration }) => !isDefault(configuration));
   const here = records.filter(({ device }) => device === site.deviceKey);
   // The largest gain, of any compiler.
   return new Map([...recordsOfClass(records, site, store), ...bestOfEach(here, '')]);

@@ -1,5 +1,6 @@
 // The key by which a lock file is asked about a program.
 import { dirname, relative, resolve, sep } from 'node:path';
+import { versionKey } from '../compiler/describe.ts';
 import { candidateFlags, inputFlags } from '../compiler/flag-roles.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -19,7 +20,8 @@ export function askedOf(
   return {
     program: input?.kind === 'file' ? relative(folder, resolve(input.path)).split(sep).join('/') : null,
     digest,
-    compiler: compiler.key,
+    // A lock file is shared by machines that have built the compiler themselves.
+    compiler: versionKey(compiler.key),
     target: target.key,
     flags: [...candidateFlags(flags), ...inputFlags(flags)],
     inject,

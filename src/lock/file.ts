@@ -1,12 +1,14 @@
 // Lock files on disk.
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadBackendsIn } from '../backend/index.ts';
+import { lockMachine } from '../site/machine-lock.ts';
 import { lockFile, type Lock as HeldLock } from '../site/measuring-lock.ts';
 import { pathIn, WRITING_LOCKS } from '../system/cache.ts';
-import { makeFolder } from '../system/folder.ts';
+import { removeLeftovers } from '../system/abandoned.ts';
+import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
-import { temporaryName } from '../system/scratch.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import { messageOf } from '../system/tell.ts';
 import { realpathOr } from '../system/files.ts';
 import { LockError, lockText, parseLock } from './text.ts';
@@ -38,8 +40,8 @@ export async function readLock(path: string): Promise<{ readonly lock: Lock; rea
 const PATIENCE_MS = 30_000;
 
 /**
- * Changes or creates a lock file atomically: a reader sees the old file or the new one, and other writers wait. Their lock is in the
- * cache folder, and the system releases it when its process ends. Symbolic links stay.
+ * Changes or creates a lock file atomically: a reader sees the old file or the new one, and other writers wait. The system releases a
+ * writer's lock when its process ends. Symbolic links stay.
  * @throws LockError with the path for a file that cannot be used
  */
 export async function updateLock(
@@ -48,27 +50,27 @@ export async function updateLock(
   change: (lock: Lock) => Lock,
 ): Promise<void> {
   const real = realpathOr(path);
-  const held = lockAlone(pathIn(cacheDirectory, WRITING_LOCKS, shortHash(real)));
+  const held = await lockAlone(shortHash(real), cacheDirectory);
   if (held === null) throw new LockError(`the lock file ${path} is being written by another process`);
-  const next = temporaryName(real);
   try {
-    writeFileSync(next, lockText(change((await readLock(real))?.lock ?? EMPTY_LOCK)));
-    renameSync(next, real);
-  } catch (error) {
-    rmSync(next, { force: true });
-    throw error;
+    const text = lockText(change((await readLock(real))?.lock ?? EMPTY_LOCK));
+    removeLeftovers(real);
+    replaceFile(real, (temporary) => {
+      writeFileSync(temporary, text);
+    });
   } finally {
     held.release();
   }
 }
 
-/** Null if another process keeps the lock. */
-function lockAlone(path: string): HeldLock | null {
-  makeFolder(dirname(path), 0o700);
+/** The lock of the writer, in the cache folder; on a network disk, which has no locks, of this machine. Null if another process keeps it. */
+async function lockAlone(name: string, cacheDirectory: string): Promise<HeldLock | null> {
+  const path = pathIn(cacheDirectory, WRITING_LOCKS, name);
+  const lock = () => (networkOf(path) === null ? lockFile(path) : lockMachine(`writing-${name}`));
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
-    const held = lockFile(path);
+    const held = await lock();
     if (held !== null) return held;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    await sleep(10);
   }
   return null;
 }

@@ -1,9 +1,9 @@
 // Files for the compiler, named by their content.
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeSlices } from '../system/bytes.ts';
 import { makeFolder } from '../system/folder.ts';
-import { temporaryName } from '../system/scratch.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import { isFresh } from '../system/tidy.ts';
 
 /** Writes a file atomically, unless a recent file of this size is there. @returns the path */
@@ -11,13 +11,8 @@ export function writeOnce(path: string, text: Uint8Array): string {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.size === text.length && isFresh(there.mtimeMs)) return path;
   makeFolder(dirname(path), 0o700);
-  const temporary = temporaryName(path);
-  try {
+  replaceFile(path, (temporary) => {
     writeSlices(temporary, [text]);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  });
   return path;
 }

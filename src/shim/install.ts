@@ -1,11 +1,13 @@
 // Writes a folder that replaces the folder of an iree-compile.
-import { chmodSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isPipScript } from '../compiler/pip.ts';
+import { removeLeftovers } from '../system/abandoned.ts';
 import { makeFolder } from '../system/folder.ts';
 import { readHead, realpathOr } from '../system/files.ts';
 import { isLauncher } from '../system/recursion.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import { UserError } from '../system/user-error.ts';
 import { siblingsOf } from './siblings.ts';
 import { compilerShim, siblingShim } from './text.ts';
@@ -68,16 +70,12 @@ export function installShim(
 
 /** Renames a complete file: a shell of another build may be reading the old one. */
 function writeShim(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
+  removeLeftovers(path);
+  replaceFile(path, (temporary) => {
     writeFileSync(temporary, text);
     // Independent of the umask: all users of the folder may compile.
     chmodSync(temporary, 0o755);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  });
 }
 
 function namesIn(directory: string): string[] {

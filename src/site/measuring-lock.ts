@@ -1,4 +1,5 @@
 // The measuring lock: one measurement of a device at a time, across processes.
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
@@ -26,8 +27,7 @@ export interface Measuring {
  * the CPU are measured side by side, because a GPU needs little of the host.
  *
  * The lock has two parts: a lock of the machine, and a lock in the cache folder. The second excludes containers that share the folder only.
- * The system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
- * block other machines.
+ * The system frees both when the holder dies, so no stale lock blocks a build.
  * @throws if the cache folder is not writable
  */
 export async function acquireMeasuringLock(
@@ -37,11 +37,10 @@ export async function acquireMeasuringLock(
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
   const end = performance.now() + timeoutSeconds * 1000;
-  const isShared = networkOf(cacheDirectory) !== null;
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
-  const cache = isShared ? NO_LOCK : await retry(() => lockFile(path), end, signal);
+  const cache = await retry(() => lockFile(path), end, signal);
   if (cache === null) return null;
   const machine = await retry(() => lockDevice(env, gpu), end, signal);
   if (machine === null) {
@@ -70,8 +69,13 @@ async function retry(
   }
 }
 
-/** Locks a small file through SQLite; null if another process holds the lock. Throws if the file is not writable. */
+/**
+ * Locks a small file through SQLite, in a folder that need not exist; null if another process holds the lock. On a network disk the lock excludes nobody: a lock there could
+ * fail, hang, or block other machines. Throws if the file is not writable.
+ */
 export function lockFile(path: string): Lock | null {
+  if (networkOf(path) !== null) return NO_LOCK;
+  makeFolder(dirname(path), 0o700);
   const database = new Database(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

@@ -71,6 +71,22 @@ export function networkOf(path: string, { typeOf, mountOf }: FileSystemQuestions
   }
 }
 
+/** File systems (`f_type`) that only one running machine at a time can mount, because their disk or memory is its own. */
+const OWN_TYPES: ReadonlySet<number> = new Set([
+  ...[
+    0xef53 /* ext */, 0x58465342 /* XFS */, 0x9123683e /* Btrfs */, 0x2fc12fc1 /* ZFS */,
+    0xf2f52010 /* F2FS */,
+  ],
+  ...[0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */, 0x794c7630 /* overlayfs */, 0xca451a4e /* bcachefs */],
+]);
+
+/**
+ * Whether no other machine can see the files of a path. False for network disks, for folders that a virtual machine shares with its host
+ * (virtiofs, 9p), and for unknown types.
+ */
+export const isOwnDisk = (path: string, { typeOf }: Pick<FileSystemQuestions, 'typeOf'> = LINUX): boolean =>
+  process.platform !== 'linux' || resultOr(() => OWN_TYPES.has(typeOf(path) >>> 0), false);
+
 /** Name of a path's file system for messages; null if unknown. */
 export const fileSystemName = (path: string): string | null =>
   process.platform === 'linux' ? (networkOf(path) ?? LINUX.mountOf(path)?.type ?? null) : null;

@@ -1,5 +1,15 @@
-// Queries of the file system that never throw.
-import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+// Queries of the file system, and a removal, that never throw.
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs';
 import { resultOr } from './result-or.ts';
 
 /** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
@@ -21,6 +31,12 @@ export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(
 
 /** Lines of a text file; none for an unreadable file. */
 export const linesIn = (path: string): string[] => resultOr(() => readFileSync(path, 'utf8').split('\n'), []);
+
+/** Removes a file or folder, unless the system refuses. */
+export const removeIfPossible = (path: string): void =>
+  resultOr(() => {
+    rmSync(path, { recursive: true, force: true });
+  }, undefined);
 
 /** Whether the path leads to a regular file with an execute bit. */
 export const isExecutableFile = (path: string): boolean =>
@@ -55,12 +71,22 @@ export interface FileState {
 export const fileState = (path: string): FileState | null =>
   resultOr(() => {
     const real = realpathSync(path);
-    const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
+    const status = statSync(real, { bigint: true });
     return {
-      identity: `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`,
-      isSettled: Math.abs(Date.now() - Number(ctimeMs)) >= SETTLED_MS,
+      identity: `${lasting(real, status)} ${status.dev}`,
+      isSettled: Math.abs(Date.now() - Number(status.ctimeMs)) >= SETTLED_MS,
     };
   }, null);
+
+/** The identity of a file's state without its device, which gets another number at each start of a container. */
+export const lastingIdentity = (path: string): string | null =>
+  resultOr(() => {
+    const real = realpathSync(path);
+    return lasting(real, statSync(real, { bigint: true }));
+  }, null);
+
+const lasting = (real: string, { size, mtimeNs, ctimeNs, ino }: BigIntStats) =>
+  `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 
 /** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));

@@ -1,12 +1,12 @@
 // Facts that builds remember in the cache, one small JSON file each, so that a hit asks the compiler nothing. A missing or damaged file
 // costs time only.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resultOr } from './result-or.ts';
 import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
-import { temporaryName } from './scratch.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** `identity` is the full text behind the hash in the file's name, to detect collisions. */
 interface Remembered {
@@ -53,17 +53,10 @@ export function memoryOf<T extends Remembered>(
 const read = (path: string): unknown =>
   resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
 
-/** Atomic: readers see the whole file or none. */
-function write(path: string, value: unknown): void {
-  const temporary = temporaryName(path);
-  try {
+const write = (path: string, value: unknown): void =>
+  resultOr(() => {
     makeFolder(dirname(path), 0o700);
-    writeFileSync(temporary, JSON.stringify(value));
-    renameSync(temporary, path);
-  } catch {
-    // If this fails, the folder is missing or unwritable, so the file was not created.
-    resultOr(() => {
-      rmSync(temporary, { force: true });
-    }, undefined);
-  }
-}
+    replaceFile(path, (temporary) => {
+      writeFileSync(temporary, JSON.stringify(value));
+    });
+  }, undefined);

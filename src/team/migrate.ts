@@ -8,7 +8,7 @@ import { GRANTS, OWNER_OF } from './roles.ts';
 import { PROTOCOL } from './team.ts';
 
 /** Number of the newest file in db/team; kept in `meta.version`. */
-export const TEAM_SCHEMA_VERSION = 10;
+export const TEAM_SCHEMA_VERSION = 11;
 
 /** Advisory lock of migrations: "IREt" in ASCII, and a number for the purpose. */
 const LOCK = '1230128500, 1';

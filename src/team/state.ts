@@ -1,14 +1,11 @@
 // State that processes share about a team's server: failures, misses, and a lock for questions. The cache folder holds it, because a write
 // to the database makes all cached compiles stale.
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { withoutPassword } from '../settings/address.ts';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
 import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
-import { networkOf } from '../system/file-system.ts';
-import { makeFolder } from '../system/folder.ts';
+import { removeIfPossible } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { memoryOf } from '../system/memory.ts';
 import { resultOr } from '../system/result-or.ts';
@@ -34,26 +31,17 @@ export interface TeamState {
   setMissing(missing: Missing): void;
   /** Forgets failures and misses. */
   forget(): void;
-  /** The lock for asking; null while another process has it. On a file system without locks every process gets one. */
+  /** The lock for asking; null while another process has it. On a network disk or an unwritable one every process gets one. */
   lock(): Lock | null;
 }
 
-/**
- * @param url with the password: a corrected password starts without failures
- * @param networkAt network file system of a path, null for none
- */
-export function teamState(
-  cacheDirectory: string,
-  url: string,
-  networkAt: (path: string) => string | null = networkOf,
-): TeamState {
+/** @param url with the password: a corrected password starts without failures */
+export function teamState(cacheDirectory: string, url: string): TeamState {
   // 16 bits of a digest of the password: enough to notice a new password, too few to guess it.
   const identity = `${shortHash(withoutPassword(url))}-${shortHash(url).slice(0, 4)}`;
+  // Nothing was written to a folder of another user.
   const remove = (memory: Pick<typeof breakers, 'pathOf'>) => {
-    // Nothing was written to a folder of another user.
-    resultOr(() => {
-      rmSync(memory.pathOf(cacheDirectory, identity), { force: true });
-    }, undefined);
+    removeIfPossible(memory.pathOf(cacheDirectory, identity));
   };
   return {
     breaker: () => breakers.recall(cacheDirectory, identity)?.value ?? null,
@@ -70,13 +58,8 @@ export function teamState(
       remove(missing);
     },
     lock() {
-      // A lock there may block other machines, fail, or hang.
-      if (networkAt(cacheDirectory) !== null) return NO_LOCK;
       const path = pathIn(cacheDirectory, ASKING_LOCKS, identity);
-      return resultOr(() => {
-        makeFolder(dirname(path), 0o700);
-        return lockFile(path);
-      }, NO_LOCK);
+      return resultOr(() => lockFile(path), NO_LOCK);
     },
   };
 }

@@ -7,7 +7,7 @@ import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../sys
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
-import { temporaryName } from '../system/scratch.ts';
+import { replaceFile } from '../system/replace-file.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeMessages } from './messages.ts';
 
@@ -125,9 +125,9 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch {
     // The cache is on another file system.
-    const between = temporaryName(to);
-    copyFileSync(from, between);
-    renameSync(between, to);
+    replaceFile(to, (temporary) => {
+      copyFileSync(from, temporary);
+    });
   }
 }
 

@@ -14,6 +14,7 @@ import {
   orNull,
 } from '../system/data.ts';
 import { fileIdentity, realpathOr, settled, settledIdentity } from '../system/files.ts';
+import { cpuQuota } from '../system/cpu-quota.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import type { InputText } from '../input/text.ts';
 import { piecesOfFile } from '../system/bytes.ts';
@@ -169,7 +170,7 @@ const isReplayable = (argv: readonly string[], { settings }: Surroundings): bool
 function identityOf(argv: readonly string[], executable: string, { settings, env }: Surroundings): string {
   // The facts that distinguish devices.
   const variables = DEVICE_VARIABLES.map((name) => env[name]);
-  const machine = [cpuModel(), physicalCores(), cacheSizesKiB(), variables];
+  const machine = [cpuModel(), physicalCores(), cpuQuota(), cacheSizesKiB(), variables];
   // No password goes into a file. The team is asked again after `until` anyway.
   const ours = { ...settings, team: settings.team !== undefined };
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);

@@ -190,7 +190,7 @@ test('prune counts lines, and removes them with --apply only', async () => {
   expect(keys('tuning.db')).toEqual(keysOf(8));
 });
 
-test('a killed export leaves no partial file, and a killed import can be repeated', async () => {
+test('a killed export leaves no partial file, the next one removes its rest, and a killed import can be repeated', async () => {
   const { folder, at, run, killed, fillMany, keys } = place();
   // Files and transactions have parts of 1000 lines: here 603 lines describe subjects, then 600 claims follow.
   const count = 600;
@@ -200,6 +200,11 @@ test('a killed export leaves no partial file, and a killed import can be repeate
   expect(readFileSync(at('all.jsonl'), 'utf8')).toBe('what was there before');
   expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^all\.jsonl\..*\.tmp$/));
   await run(['db', 'export', 'all.jsonl']);
+  await killed('rows 300', 'db', 'export', 'all.db', '--sqlite');
+  const rest = () => readdirSync(folder).filter((name) => name.includes('.tmp'));
+  expect(rest()).toContainEqual(expect.stringMatching(/^all\.db\..*\.tmp-wal$/));
+  await run(['db', 'export', 'all.db', '--sqlite']);
+  expect(rest()).toEqual([]);
   // Kills in the first and in the second transaction.
   for (const row of [300, 3200])
     await killed(`rows ${row}`, '--db', at('new.db'), 'db', 'import', 'all.jsonl');

@@ -322,6 +322,60 @@ describe('a record of another compiler', () => {
   });
 });
 
+describe('a record of another build of this compiler', () => {
+  const published = here.compiler.key;
+  const built = (digest: string, more = {}) =>
+    siteOf({ compiler: { ...here.compiler, key: `${published}+${digest}` }, ...more });
+  const patched = built('0123456789');
+  const look = (store: Store, site: Site, trust: 'device' | 'class' = 'device') =>
+    lookUp(store, input(8), site, { ...settings, trust });
+  const decidedAt = (store: Store, site: Site, trust?: 'device' | 'class') =>
+    look(store, site, trust).decide(new Map(), because('no-record', 'nobody tunes'))[0]!;
+
+  test.each<[string, Site, Site]>([
+    ['the published package', here, patched],
+    ['a build of somebody', patched, here],
+    ['another build', built('9876543210'), patched],
+  ])('by %s is compared first, before records of other versions', (_, from, to) => {
+    const store = open(temporaryPath());
+    const older = siteOf({ compiler: { ...here.compiler, key: '3.10.0@0123456789' } });
+    putRecord(store, 8, { site: older, evidence: { ratio: 9, low: 8, high: 10 } });
+    putRecord(store, 8, { site: from });
+    expect(decidedAt(store, to)).toMatchObject(missed);
+    expect(look(store, to).misses).toMatchObject([{ alike: { compiler: from.compiler.key } }]);
+    putRecord(store, 8, { site: to });
+    expect(decidedAt(store, to)).toMatchObject(hit);
+  });
+
+  test('is used unmeasured if a setting trusts the class, but not one of another version', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: siteOf({ compiler: { ...here.compiler, key: '3.10.0@0123456789' } }) });
+    expect(decidedAt(store, patched, 'class')).toMatchObject(missed);
+    putRecord(store, 8);
+    expect(decidedAt(store, patched, 'class')).toMatchObject({
+      outcome: 'hit',
+      reason: `${hit.reason}, with another build of this compiler`,
+      record: { compiler: published },
+    });
+    store.addMarks(aboutMatmul(8, patched), [MARK]);
+    expect(decidedAt(store, patched, 'class')).toMatchObject(missed);
+  });
+
+  test('is used if nothing can be measured, after records of this build', () => {
+    const store = open(temporaryPath());
+    const nowhere = built('0123456789', {
+      whyNotHere: because('device-unsuitable', 'this machine is arm64'),
+    });
+    putRecord(store, 8, { site: there, evidence: { ratio: 9, low: 8, high: 10 } });
+    expect(decidedAt(store, nowhere)).toMatchObject({
+      outcome: 'hit',
+      reason: `9.00x faster than the default, measured on ${there.deviceKey}, with another build of this compiler`,
+    });
+    putRecord(store, 8, { site: { ...patched, deviceKey: there.deviceKey } });
+    expect(decidedAt(store, nowhere)).toMatchObject({ record: { compiler: patched.compiler.key } });
+  });
+});
+
 describe('a record of the same class', () => {
   const device = (model: string, vendor = 'AuthenticAMD'): Device => ({
     model,

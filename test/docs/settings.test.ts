@@ -14,7 +14,8 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   device:
     "driver to measure on: `local-task` (all cores), `local-sync` (one thread), `vulkan`, `vulkan://1`, ...; by default the target's: `local-task` for a CPU, `vulkan` for Vulkan",
   'for-device': '[device](#devices) that the build is for, if it is not this machine',
-  trust: "`class` also uses records of the device's class where nothing is measured",
+  trust:
+    "`class` also uses records of the device's class, and of other builds of the compiler, where nothing is measured",
   require: '[fail](#required-tuning) instead of falling back',
   disable: 'run plain `iree-compile`',
   readonly: 'never write to the database',

@@ -85,6 +85,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'was written by a newer iree-compile-tuned',
     'is a SQLite database of another program',
     'is a copy from before',
+    'has a schema that this program does not make',
   ],
   'scenarios/lock': ['there is no lock file …'],
   'scenarios/settings': ['is not a setting'],

@@ -36,7 +36,7 @@ function installed(): { folder: string; command: (name: string) => string } {
 test('it has launchers, bundles, migrations, licences and the schema of the explain JSON, and nothing else', () => {
   const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trimEnd().split('\n');
   const known =
-    /^package\/(?:bin\/iree-(?:compile-tuned|tuned)(?:\.m?c?js)?|dist\/current\/[\w.-]+\.(?:c?js|json)|db\/(?:README\.md|(?:migrations|team)\/\d{4}_\w+\.sql|priors\/[\w-]+\.json)|docs\/explain\.schema\.json|LICENSE|README\.md|THIRD-PARTY-NOTICES|package\.json)$/;
+    /^package\/(?:bin\/iree-(?:compile-tuned|tuned)(?:\.m?c?js)?|dist\/current\/[\w.-]+\.(?:c?js|json)|db\/(?:README\.md|schema\.sql|(?:migrations|team)\/\d{4}_\w+\.sql|priors\/[\w-]+\.json)|docs\/explain\.schema\.json|LICENSE|README\.md|THIRD-PARTY-NOTICES|package\.json)$/;
   expect(names.filter((name) => !known.test(name))).toEqual([]);
   for (const name of [
     'bin/iree-tuned.mjs',

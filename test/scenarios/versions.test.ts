@@ -1,7 +1,8 @@
 // The same build with another release of the compiler, with another syntax of configurations. `npm run test:version -- 3.11.0` installs the
 // release in .venv-3.11.0 and runs these tests with it.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { isBefore, type Release } from '../../src/compiler/release.ts';
 import { compilerBelow } from '../support/scripts.ts';
@@ -77,6 +78,35 @@ test('an unknown newer release is tuned like the newest known release', { timeou
     operations: [{ outcome: 'tuned' }],
   });
 });
+
+test(
+  'another build of the same commit verifies the record in one short race',
+  { timeout: 120_000 },
+  async () => {
+    const place = Workplace.simulated();
+    place.write('in.mlir', oddMatmul);
+    const build = async (env: Record<string, string> = {}) =>
+      (await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).explanation;
+    const first = await build();
+    expect(first).toMatchObject({ operations: [{ outcome: 'tuned' }] });
+    const name = process.platform === 'darwin' ? 'libIREECompiler.dylib' : 'libIREECompiler.so';
+    writeFileSync(join(dirname(compilerBelow(place.path('tools'))), name), 'a debug build');
+    expect(await build({ IREE_TUNED_BUDGET: '0' })).toMatchObject({ operations: [{ outcome: 'default' }] });
+    expect(await build({ IREE_TUNED_BUDGET: '0', IREE_TUNED_TRUST: 'class' })).toMatchObject({
+      operations: [
+        { outcome: 'hit', reason: expect.stringMatching(/, with another build of this compiler$/) as string },
+      ],
+    });
+    expect(await build()).toMatchObject({ operations: [{ outcome: 'tuned' }] });
+    const database = new Database(place.database, { readonly: true });
+    const trials = database.prepare(`SELECT c.key AS compiler, strategy FROM trial AS t
+      JOIN subject AS s ON s.id = t.subject JOIN compiler AS c ON c.id = s.compiler WHERE c.key LIKE '%+%'`);
+    const found = trials.all() as { compiler: string; strategy: string }[];
+    database.close();
+    expect(found.map(({ strategy }) => strategy)).toEqual(['verification', 'verification']);
+    expect(found[0]!.compiler).toMatch(/^[^+]+\+[0-9a-f]{10}$/);
+  },
+);
 
 test('a release that accepts no injection builds without tuning, with the reason', async () => {
   const place = Workplace.simulated({}, { isRefusing: true });

@@ -1,12 +1,13 @@
 // @module-tag slow
 // Databases of other versions of this program: nothing is lost, and an unreadable one stays unchanged.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openAsFarAsPossible } from '../../src/store/open.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { deadOwner } from '../support/owners.ts';
 import { DECISION, failure, look, open, SUBJECT, temporaryPath } from './support.ts';
 
 /** SQL of a database of the first release, after a tuned build, a miss and a hit. */
@@ -92,6 +93,15 @@ describe('a database of the first release', () => {
         .filter((name) => !/-(?:wal|shm)$/.test(name))
         .sort(),
     ).toEqual(['tuning.db', 'tuning.db.schema-1']);
+  });
+
+  it('loses the rest of a copy that a killed migration began', () => {
+    writeFirst();
+    const rest = `${path}.schema-1.${deadOwner()}.tmp`;
+    for (const end of ['', '-journal']) writeFileSync(rest + end, 'x');
+    open(path);
+    for (const end of ['', '-journal']) expect(existsSync(rest + end)).toBe(false);
+    expect(existsSync(`${path}.schema-1`)).toBe(true);
   });
 
   it('is read and not migrated if no copy can be written', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   deviceNumber,
   fileSystemName,
+  isOwnDisk,
   mountIn,
   networkName,
   networkOf,
@@ -76,6 +77,18 @@ describe('a local disk', () => {
   test('is assumed for an unknown mount', () => {
     for (const type of [FUSE, V9FS]) expect(networkName(type, () => null)).toBeNull();
   });
+});
+
+test.runIf(process.platform === 'linux').each([
+  [0xef53, true],
+  [0x01021994, true],
+  [0x9123683e | 0, true],
+  [0x6969, false],
+  [FUSE, false],
+  [V9FS, false],
+  [0x12345678, false],
+])('a disk of the type %i is only of this machine: %j', (type, isOwn) => {
+  expect(isOwnDisk('/', { typeOf: () => type })).toBe(isOwn);
 });
 
 describe.runIf(process.platform === 'linux')('a path', () => {

@@ -1,15 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
-import { makeScratchFolder, temporaryName } from '../../src/system/scratch.ts';
+import { expect, test, vi } from 'vitest';
+import { isOwnDisk } from '../../src/system/file-system.ts';
+import { temporaryName } from '../../src/system/owner.ts';
+import { makeScratchFolder } from '../../src/system/scratch.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
-const script = join(import.meta.dirname, '..', '..', 'src', 'system', 'scratch.ts');
+vi.mock(import('../../src/system/file-system.ts'), { spy: true });
+
+const system = join(import.meta.dirname, '..', '..', 'src', 'system');
 
 /** Names from a process that has ended. */
 function namesOfTheDead(cache: string): { folder: string; file: string } {
-  const code = `const { makeScratchFolder, temporaryName } = await import(${JSON.stringify(script)});
+  const code = `const { temporaryName } = await import(${JSON.stringify(join(system, 'owner.ts'))});
+    const { makeScratchFolder } = await import(${JSON.stringify(join(system, 'scratch.ts'))});
     const folder = makeScratchFolder(${JSON.stringify(cache)}, 'tuning');
     process.stdout.write(JSON.stringify({ folder, file: temporaryName(${JSON.stringify(join(cache, 'plans', 'plan-0123456789abcdef.json'))}) }));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
@@ -58,6 +63,24 @@ test('in a shared cache, files of another machine stay for a day', () => {
   utimesSync(theirs, long, long);
   makeScratchFolder(cache, 'tuning');
   expect(existsSync(theirs)).toBe(false);
+});
+
+test('on a disk that clones of a virtual machine share, leftovers of this machine stay for a day, too', () => {
+  const cache = temporaryDirectory();
+  const { folder, file } = namesOfTheDead(cache);
+  mkdirSync(dirname(file));
+  writeFileSync(file, '{');
+  vi.mocked(isOwnDisk).mockReturnValue(false);
+  const stay = () => {
+    makeScratchFolder(cache, 'tuning');
+    return [existsSync(folder), existsSync(file)];
+  };
+  // A clone has the same boot id, and does not see the owner among its processes.
+  expect(stay()).toEqual([true, true]);
+  const long = Date.now() / 1000 - 48 * 3600;
+  for (const path of [folder, file]) utimesSync(path, long, long);
+  expect(stay()).toEqual([false, false]);
+  vi.mocked(isOwnDisk).mockRestore();
 });
 
 test('a read-only cache has no scratch folder', () => {

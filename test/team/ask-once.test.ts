@@ -2,12 +2,15 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { networkOf } from '../../src/system/file-system.ts';
 import { askOnce, type Asking } from '../../src/team/ask-once.ts';
 import { MISSING_MS } from '../../src/team/missing.ts';
 import { teamState } from '../../src/team/state.ts';
 import type { Answer, Received } from '../../src/team/team.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+
+vi.mock(import('../../src/system/file-system.ts'), { spy: true });
 
 const URL = 'postgres://ada:secret@nowhere.invalid/tuning';
 const PLACE = { target: 't', device: 'd', compiler: 'c' };
@@ -58,16 +61,16 @@ test('a build asks for missing workloads, and does not repeat a question that ha
 
 test('on a network disk every process gets the lock', () => {
   const cache = temporaryDirectory();
-  const state = teamState(cache, URL, () => 'NFS');
+  const state = teamState(cache, URL);
+  vi.mocked(networkOf).mockReturnValueOnce('NFS').mockReturnValueOnce('NFS');
   const [first, second] = [state.lock(), state.lock()];
   expect(first).not.toBeNull();
   expect(second).not.toBeNull();
   second!.release();
   first!.release();
   expect(readdirSync(cache)).toEqual([]);
-  const here = teamState(cache, URL);
-  const turn = here.lock();
-  expect(here.lock()).toBeNull();
+  const turn = state.lock();
+  expect(state.lock()).toBeNull();
   turn!.release();
 });
 

@@ -68,6 +68,38 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(await everything(reader)).toEqual(expect.arrayContaining(sent));
   });
 
+  /** Claims with as many configurations that promise too much, from an origin that `of` gives. */
+  const boasts = (count: number, of: (n: number) => Partial<typeof ORIGIN> = () => ({})) =>
+    Array.from({ length: count }, (_, n) =>
+      claimOf({
+        configuration: { ...TILE, distribution: [n + 1, 64, 0] },
+        evidence: { ratio: 1e300, low: 1e300, high: 1e300 },
+        origin: of(n),
+      }),
+    );
+
+  test("returns every login's best claim, whatever others promise", async () => {
+    const database = await teamDatabase();
+    const boaster = await clientAs(database, 'writer');
+    const boasted = boasts(40, (n) => ({ createdBy: `somebody ${n}` }));
+    await given(boaster.push([...partsOf(), ...boasted], LONG));
+    const honest = claimOf();
+    await given((await clientAs(database, 'writer', 'honest')).push([honest], LONG));
+    const answer = await given((await clientAs(database, 'reader')).ask(question, LONG));
+    const claims = ofType(answer.lines, 'claim');
+    expect(claims).toHaveLength(32);
+    expect(claims).toContainEqual(honest);
+  });
+
+  test("returns the best claim of each of a login's machines", async () => {
+    const database = await teamDatabase();
+    const writer = await clientAs(database, 'writer');
+    const honest = claimOf({ origin: { machine: 'host-2' } });
+    await given(writer.push([...partsOf(), ...boasts(40), honest], LONG));
+    const answer = await given((await clientAs(database, 'reader')).ask(question, LONG));
+    expect(ofType(answer.lines, 'claim')).toContainEqual(honest);
+  });
+
   test('returns an empty answer for an unknown workload', async () => {
     const reader = await clientAs(await teamDatabase(), 'reader');
     expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });

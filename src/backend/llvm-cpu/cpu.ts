@@ -1,4 +1,5 @@
 // The CPU as a device of IREE's runtime.
+import { cpuQuota, threadsWithin } from '../../system/cpu-quota.ts';
 import {
   cacheSizesKiB,
   cpuModel,
@@ -8,18 +9,23 @@ import {
   threadsPerCore,
 } from '../../system/processor.ts';
 import type { Hardware } from '../backend.ts';
-import type { Device, Processor } from '../device.ts';
+import { limitedBy, type Device, type Processor } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { targetArchitecture, type Target } from '../target.ts';
 
-/** This machine for a driver of the runtime. */
-export function describeDevice(driver: string): Device {
+/**
+ * This machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
+ * @param quota of `cpuQuota`
+ */
+export function describeDevice(driver: string, quota = cpuQuota(), cores = physicalCores()): Device {
   let processor: Processor | null | undefined;
+  const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores);
   return {
     model: cpuModel(),
     driver,
-    threads: driver === 'local-sync' ? 1 : physicalCores(),
+    threads,
     cachesKiB: cacheSizesKiB(),
+    ...limitedBy(quota, threads),
     // Half a millisecond of system calls, which a hit does not need.
     get processor() {
       processor ??= describeProcessor();

@@ -5,8 +5,9 @@ import { DEVICES } from '../../system/cache.ts';
 import { fileIdentity, namesIn } from '../../system/files.ts';
 import { isObject } from '../../system/data.ts';
 import { memoryOf } from '../../system/memory.ts';
+import { cpuQuota } from '../../system/cpu-quota.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
-import { DEVICE_VARIABLES, isDevice, type Device, type DeviceQuestion } from '../device.ts';
+import { DEVICE_VARIABLES, isDevice, limitedBy, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { listedDevice, NO_TOOL, sectionOf, uuidIn } from '../gpu/device.ts';
 import { readGpuTarget } from '../gpu/target.ts';
@@ -49,7 +50,7 @@ export async function describeDevice(driver: string, question: DeviceQuestion): 
   const { env, cacheDirectory } = question;
   const files = [tool, ...driverFiles(question)].map((path) => fileIdentity(path));
   const variables = DEVICE_VARIABLES.map((name) => env[name] ?? null);
-  const identity = JSON.stringify([driver, hostCpu(), files, variables]);
+  const identity = JSON.stringify([driver, hostCpu(), physicalCores(), cpuQuota(), files, variables]);
   const known = memory.recall(cacheDirectory, identity);
   if (known !== null) return known.device;
   const device = await listedDevice(tool, driver, question, readDevice);
@@ -85,6 +86,8 @@ export function readDevice(text: string, driver: string): Device | null {
         model: `${name} on ${cpuModel()}`,
         driver,
         threads: physicalCores(),
+        // The driver starts a thread on each core, whatever the quota.
+        ...limitedBy(cpuQuota(), physicalCores()),
         cachesKiB: cacheSizesKiB(),
         gpu,
       }

@@ -44,7 +44,7 @@ export const exportCommand = new CliCommand(
     try {
       if (isPiped) await pipe(lines());
       else
-        await writeWhole(file, (path) => {
+        writeWhole(file, (path) => {
           (options.sqlite === true ? copy : write)(lines(), path);
         });
     } finally {

@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   type BigIntStats,
@@ -18,10 +17,12 @@ import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { resultOr } from '../../system/result-or.ts';
 import { makeFolder } from '../../system/folder.ts';
-import { temporaryName } from '../../system/scratch.ts';
+import { removeLeftovers } from '../../system/abandoned.ts';
+import { replaceFile } from '../../system/replace-file.ts';
 import { networkOf } from '../../system/file-system.ts';
 import { ELSEWHERE, guardedBy, StoreError, errorCode, type FailureContext } from '../errors.ts';
-import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
+import { SCHEMA_VERSION, migrate, refuseLater, schemaVersion } from './migrate.ts';
+import { refuseForeignSchema } from './schema.ts';
 import type { Prepare } from './write.ts';
 
 type Connection = Database.Database;
@@ -92,9 +93,12 @@ function connect(
   if (!context.readonly) refuseNetwork(context.path, networkAt(context.path));
   const db = context.readonly ? openReadonly(context, file) : openWritable(context, file);
   try {
-    const known =
-      context.readonly && reads !== undefined && isPossible(reads, db) ? Infinity : SCHEMA_VERSION;
-    const version = schemaVersion(db, context.path, known);
+    // In one transaction, because another process may create or migrate the database now.
+    const version = db.transaction(() => checkedVersion(db, context.path))();
+    const isReadable = context.readonly && reads !== undefined;
+    if (version > SCHEMA_VERSION && !(isReadable && isPossible(reads, db)))
+      refuseLater(version, context.path);
+    db.pragma('trusted_schema = OFF');
     if (!context.readonly) prepareForWriting(db, version, context.path, onMigrated);
     else if (version < SCHEMA_VERSION) return migratedCopy(db, version, context, copyInto);
     return db;
@@ -102,6 +106,12 @@ function connect(
     db.close();
     throw error;
   }
+}
+
+function checkedVersion(db: Connection, path: string): number {
+  const version = schemaVersion(db, path);
+  refuseForeignSchema(db, path, version);
+  return version;
 }
 
 const isPossible = (statements: readonly string[], db: Connection): boolean =>
@@ -149,14 +159,10 @@ function prepareForWriting(
 
 /** Copies the committed state through another connection, because the caller's is in a transaction. */
 function keepCopy(path: string, copy: string): void {
-  const next = temporaryName(copy);
   const reader = new Database(path, { readonly: true });
   try {
-    reader.prepare('VACUUM INTO ?').run(next);
-    renameSync(next, copy);
-  } catch (error) {
-    rmSync(next, { force: true });
-    throw error;
+    removeLeftovers(copy);
+    replaceFile(copy, (temporary) => reader.prepare('VACUUM INTO ?').run(temporary));
   } finally {
     reader.close();
   }

@@ -12,7 +12,8 @@ export const SCHEMA_VERSION = 9;
 /** `PRAGMA application_id` of this program's databases: "IREt" in ASCII. */
 export const APPLICATION_ID = 0x49524574;
 
-const OWN: Migrations = { version: SCHEMA_VERSION, directory: join(packageRoot, 'db', 'migrations') };
+/** The migrations of the package. */
+export const OWN: Migrations = { version: SCHEMA_VERSION, directory: join(packageRoot, 'db', 'migrations') };
 
 interface Identity {
   readonly application: number;
@@ -20,8 +21,8 @@ interface Identity {
   readonly objects: number;
 }
 
-/** Schema version of the database; 0 if it is blank. Throws `StoreError` for a foreign file or a newer schema. */
-export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION): number {
+/** Schema version of the database; 0 if it is blank. Throws `StoreError` for a foreign file. */
+export function schemaVersion(db: Database, path: string): number {
   // One statement, so that a concurrent initialisation is seen completely or not at all.
   const { application, version, objects } = db
     .prepare<[], Identity>(
@@ -34,14 +35,17 @@ export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION
   if (application !== APPLICATION_ID && !blank) {
     throw new StoreError('foreign', `${path} is a SQLite database of another program: ${ELSEWHERE}`);
   }
-  if (version > known) {
-    throw new StoreError(
-      'future',
-      `tuning database ${path} was written by a newer iree-compile-tuned ` +
-        `(schema ${version}, this one knows ${known}): update iree-compile-tuned, or ${ELSEWHERE}`,
-    );
-  }
   return version;
+}
+
+/** Throws `StoreError` for a schema that is newer than the known one. */
+export function refuseLater(version: number, path: string, known = SCHEMA_VERSION): void {
+  if (version <= known) return;
+  throw new StoreError(
+    'future',
+    `tuning database ${path} was written by a newer iree-compile-tuned ` +
+      `(schema ${version}, this one knows ${known}): update iree-compile-tuned, or ${ELSEWHERE}`,
+  );
 }
 
 /**
@@ -59,7 +63,8 @@ export function migrate(
   const files = migrationFiles(migrations, (message) => new StoreError('unavailable', message));
   addMigrationFunctions(db);
   db.transaction(() => {
-    const from = schemaVersion(db, path, version);
+    const from = schemaVersion(db, path);
+    refuseLater(from, path, version);
     if (from > 0 && from < version) before?.(from);
     for (const sql of files.slice(from)) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);

@@ -12,6 +12,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { compiler, root } from '../../support/real-tools.ts';
 import type { Workplace } from '../support.ts';
 import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
@@ -60,6 +61,17 @@ describe('a build with an unusable database goes on without tuning', () => {
         database.close();
       },
       /is a SQLite database of another program/,
+    ],
+    [
+      'with an endless view in place of a table',
+      (place) => {
+        openSqliteStore(place.database).close();
+        const database = new Database(place.database);
+        database.exec(`DROP TABLE workload; CREATE VIEW workload AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+          SELECT i AS id, i AS key, i AS form FROM n`);
+        database.close();
+      },
+      /has a schema that this program does not make, .*\(CREATE VIEW workload/,
     ],
   ])('%s', async (_, damage, reason) => {
     const place = workplace();
