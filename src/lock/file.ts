@@ -2,7 +2,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadBackendsIn } from '../backend/index.ts';
-import { lockFile, type Lock as HeldLock } from '../site/measuring-lock.ts';
+import { lockFile } from '../site/measuring-lock.ts';
+import type { Lock as HeldLock } from '../system/machine-lock.ts';
 import { pathIn, WRITING_LOCKS } from '../system/cache.ts';
 import { makeFolder } from '../system/folder.ts';
 import { shortHash } from '../system/hash.ts';

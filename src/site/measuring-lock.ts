@@ -1,17 +1,13 @@
 // The measuring lock: one measurement of a device at a time, across processes.
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
 import { GPU_LOCKS, MEASURING_LOCK, pathIn } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
-import { lockDevice, NO_LOCK } from './machine-lock.ts';
-
-/** A held lock. The system frees it at the end of the process. */
-export interface Lock {
-  readonly release: () => void;
-}
+import { exemptFromSlots } from '../system/slots.ts';
+import { lockOnMachine, NO_LOCK, type Lock } from '../system/machine-lock.ts';
+import { retry } from '../system/patience.ts';
 
 /** The place of a measurement. */
 export interface Measuring {
@@ -36,38 +32,27 @@ export async function acquireMeasuringLock(
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
-  const end = performance.now() + timeoutSeconds * 1000;
+  const begun = performance.now();
   const isShared = networkOf(cacheDirectory) !== null;
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
-  const cache = isShared ? NO_LOCK : await retry(() => lockFile(path), end, signal);
+  const cache = isShared ? NO_LOCK : await retry(() => lockFile(path), timeoutSeconds, signal);
   if (cache === null) return null;
-  const machine = await retry(() => lockDevice(env, gpu), end, signal);
+  const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
+  const machine = await retry(() => lockOnMachine(env, 'measuring', gpu), secondsLeft, signal);
   if (machine === null) {
     cache.release();
     return null;
   }
+  const endExemption = exemptFromSlots();
   return {
     release() {
+      endExemption();
       machine.release();
       cache.release();
     },
   };
-}
-
-/** Repeats an attempt until it succeeds, until `end`, or until the signal. Tries at least once. */
-async function retry(
-  lock: () => Lock | null | Promise<Lock | null>,
-  end: number,
-  signal?: AbortSignal,
-): Promise<Lock | null> {
-  for (;;) {
-    const held = await lock();
-    if (held !== null || performance.now() >= end || signal?.aborted === true) return held;
-    // Spread the attempts, so that waiting processes disturb the measurement little.
-    await sleep(50 + 200 * Math.random(), undefined, signal && { signal }).catch(() => undefined);
-  }
 }
 
 /** Locks a small file through SQLite; null if another process holds the lock. Throws if the file is not writable. */

@@ -82,7 +82,7 @@ export const WRITING_LOCKS = place('writing-*.lock', MEMORY_DAYS);
 export const MEASURING_LOCK = place('measuring.lock');
 export const GPU_LOCKS = place('measuring-*.lock');
 
-/** Seconds of waiting for that lock without success: `site/vain-waits.ts`. */
+/** Seconds of waiting for locks without success: `system/patience.ts`. */
 export const VAIN_WAITS = place('vain-waits.json');
 
 /** Its modification time is the last removal of unused files. */

@@ -3,8 +3,8 @@
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { withoutPassword } from '../settings/address.ts';
-import { NO_LOCK } from '../site/machine-lock.ts';
-import { lockFile, type Lock } from '../site/measuring-lock.ts';
+import { NO_LOCK, type Lock } from '../system/machine-lock.ts';
+import { lockFile } from '../site/measuring-lock.ts';
 import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { networkOf } from '../system/file-system.ts';
