@@ -2,10 +2,11 @@
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
-import { GPU_LOCKS, MEASURING_LOCK, pathIn } from '../system/cache.ts';
+import { GPU_LOCKS, MEASURING_LOCK, pathIn, UNKILLABLE } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
 import { exemptFromSlots } from '../system/slots.ts';
+import { noteUnkillable, refuseNoted } from '../system/unkillable.ts';
 import { lockOnMachine, NO_LOCK, type Lock } from '../system/machine-lock.ts';
 import { retry } from '../system/patience.ts';
 
@@ -24,7 +25,9 @@ export interface Measuring {
  * The lock has two parts: a lock of the machine, and a lock in the cache folder. The second excludes containers that share the folder only.
  * The system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
  * block other machines.
- * @throws if the cache folder is not writable
+ *
+ * If a process of the holder does not end, the release leaves a note, and nothing is measured on the device while the process is there.
+ * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function acquireMeasuringLock(
   { cacheDirectory, env, device }: Measuring,
@@ -45,14 +48,23 @@ export async function acquireMeasuringLock(
     cache.release();
     return null;
   }
+  const note = pathIn(cacheDirectory, UNKILLABLE, shortHash(gpu ?? 'CPU'));
   const endExemption = exemptFromSlots();
-  return {
+  const lock = {
     release() {
       endExemption();
+      noteUnkillable(note);
       machine.release();
       cache.release();
     },
   };
+  try {
+    refuseNoted(note);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return lock;
 }
 
 /** Locks a small file through SQLite; null if another process holds the lock. Throws if the file is not writable. */

@@ -11,7 +11,7 @@ export const BUSY = because('lock-busy');
 /**
  * Waits for the lock; null after the time limit, after the parent's end, or when `isWanted` becomes false.
  * @param seconds limit of the wait, which is shorter after many vain waits
- * @throws if the cache folder is not writable
+ * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function takeTurn(
   measuring: Measuring,

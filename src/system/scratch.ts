@@ -15,7 +15,7 @@ import { makeFolder } from './folder.ts';
 import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { namesIn } from './files.ts';
 import { shortHash } from './hash.ts';
-import { statFields } from './process-stat.ts';
+import { startOf } from './process-stat.ts';
 import { UserError } from './user-error.ts';
 
 /** Owner in a name: machine, process id, start time of the process. */
@@ -117,9 +117,6 @@ function isRunning(pid: number, started: string): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
-
-/** Start time of a process in ticks; null if unknown. */
-const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
 /** Ignores a file that belongs to another user, or is in use. */
 const remove = (path: string): void =>
