@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
-import { askCompiler } from '../compiler/ask.ts';
+import { compileAside } from '../compiler/ask.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';
@@ -42,7 +42,7 @@ export async function configurationsOf(
       // The output has the substituted executables; the compiler's dumps do not.
       const output = join(folder, 'module.out');
       const flags = ['--compile-to=executable-configurations', ...ELIDED, '-o', output];
-      const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
+      const result = await compileAside(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
       return result.code === 0 ? executablesIn(readFileSync(output, 'latin1')) : null;
     });
   } catch {

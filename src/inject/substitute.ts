@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
-import { askCompiler } from '../compiler/ask.ts';
+import { compileAside } from '../compiler/ask.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchesOf } from '../input/dispatches.ts';
@@ -109,7 +109,7 @@ async function namesByText(
   return withScratchFolder(options.cacheDirectory, 'flow', async (folder) => {
     const flow = join(folder, 'flow.mlir');
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
-    const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
+    const { code } = await compileAside(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
     const byDigest = Map.groupBy(entries, (entry) => entry.digest);
     const text = readFileSync(flow);
@@ -132,6 +132,6 @@ const executableTexts = (
   options: SourceOptions,
 ): Promise<ExecutableTexts | null> =>
   withScratchFolder(options.cacheDirectory, 'sources', async (folder) => {
-    const { code } = await askCompiler(executable, withTrailingFlags(argv, textsTo(folder)), options);
+    const { code } = await compileAside(executable, withTrailingFlags(argv, textsTo(folder)), options);
     return code === 0 ? readTexts(folder) : null;
   });

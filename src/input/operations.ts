@@ -165,7 +165,11 @@ async function survey(
   { isEnough = NEVER, configured }: SurveyMeans = {},
 ): Promise<Surveyed> {
   // Loaded on demand: a hit needs no survey.
-  const { surveyInput } = await import('./survey.ts');
+  const [{ surveyInput }, { takeSlot }] = await Promise.all([
+    import('./survey.ts'),
+    import('../system/slots.ts'),
+  ]);
+  using _slot = await takeSlot(surroundings.env, surroundings.cacheDirectory);
   const stdin = fromStdin ? bytes : undefined;
   const begun = performance.now();
   const surveyed = await surveyInput(

@@ -19,6 +19,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
+import { trySlot } from '../system/slots.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { readAttentions } from '../form/attention.ts';
@@ -113,7 +114,8 @@ export interface Found {
 }
 
 /**
- * Compiles the command's input up to its dispatches, and finds the generated form of each operation. Null if the compiler fails.
+ * Compiles the command's input up to its dispatches, and finds the generated form of each operation. Null if the compiler fails. The caller
+ * has a slot for one compile at a time.
  */
 export async function surveyInput(
   command: Command,
@@ -160,7 +162,8 @@ export async function surveyInput(
       return executablesByName(dumps);
     };
     const compiling = compileTo('flow', marking);
-    if (options.isHuge) await compiling;
+    using second = options.isHuge ? null : await trySlot(env);
+    if (second === null) await compiling;
     const [program, configured] = await Promise.all([
       compiling,
       // With data tiling the program has other dispatches.

@@ -2,8 +2,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadBackendsIn } from '../backend/index.ts';
-import { lockMachine } from '../site/machine-lock.ts';
-import { lockFile, type Lock as HeldLock } from '../site/measuring-lock.ts';
+import { lockFile } from '../site/measuring-lock.ts';
+import { lockOnMachine, type Lock as HeldLock } from '../system/machine-lock.ts';
 import { pathIn, WRITING_LOCKS } from '../system/cache.ts';
 import { removeLeftovers } from '../system/abandoned.ts';
 import { networkOf } from '../system/file-system.ts';
@@ -66,7 +66,8 @@ export async function updateLock(
 /** The lock of the writer, in the cache folder; on a network disk, which has no locks, of this machine. Null if another process keeps it. */
 async function lockAlone(name: string, cacheDirectory: string): Promise<HeldLock | null> {
   const path = pathIn(cacheDirectory, WRITING_LOCKS, name);
-  const lock = () => (networkOf(path) === null ? lockFile(path) : lockMachine(`writing-${name}`));
+  const lock = () =>
+    networkOf(path) === null ? lockFile(path) : lockOnMachine(process.env, 'writing', name);
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
     const held = await lock();
     if (held !== null) return held;

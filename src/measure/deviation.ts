@@ -308,7 +308,7 @@ export function furthest(
       note(
         k === 0 ? 'the whole' : 'a slice',
         norm,
-        Math.max(NORM_OF_FLOOR * floor, few * TIMES * usual),
+        Math.max(NORM_OF_FLOOR * floor, few * (usual > NOISY ? TIMES_IF_NOISY : TIMES) * usual),
         usual,
       );
     }

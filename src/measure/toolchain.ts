@@ -3,6 +3,7 @@ import { startChild, type Limit } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
 import type { Semaphore } from '../system/semaphore.ts';
+import { refuseBesideUnkillable, UnkillableError } from '../system/unkillable.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Device } from '../backend/device.ts';
 
@@ -35,7 +36,7 @@ export interface ToolResult {
   readonly ending: string;
 }
 
-/** The user interrupted the measuring, or the budget is spent. */
+/** The user interrupted the measuring, the budget is spent, or, as the cause, an UnkillableError. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
@@ -51,7 +52,7 @@ interface Running {
 
 /**
  * Runs one tool for at most `timeoutSeconds`. All of its child processes end with the tool, and the tool ends with this process.
- * @throws StoppedError when `signal` fires
+ * @throws StoppedError when `signal` fires, and once a tool does not end
  */
 export async function runTool(
   file: string,
@@ -60,15 +61,22 @@ export async function runTool(
   signal: AbortSignal,
   { env = {}, limits = [] }: Running = {},
 ): Promise<ToolResult> {
-  const ended = await startChild('/bin/sh', withMemory(MEMORY_KIB, file, argv), {
-    // Colours would break the parsing of diagnostics.
-    env: { ...process.env, NO_COLOR: '1', ...env },
-    // A compile that Ctrl-C kills would look like a configuration that does not compile.
-    group: 'own',
-    stdin: 'ignore',
-    output: 'pipe',
-    limits: [afterSeconds(timeoutSeconds), onAbort(signal), ...limits],
-  }).ended;
+  const run = async () => {
+    refuseBesideUnkillable();
+    return startChild('/bin/sh', withMemory(MEMORY_KIB, file, argv), {
+      // Colours would break the parsing of diagnostics.
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      // A compile that Ctrl-C kills would look like a configuration that does not compile.
+      group: 'own',
+      stdin: 'ignore',
+      output: 'pipe',
+      limits: [afterSeconds(timeoutSeconds), onAbort(signal), ...limits],
+    }).ended;
+  };
+  const ended = await run().catch((cause: unknown) => {
+    if (cause instanceof UnkillableError) throw new StoppedError(cause.message, { cause });
+    throw cause;
+  });
   if (signal.aborted) throw new StoppedError('measuring was stopped');
   const timedOut = ended.cut === 'late' || ended.cut === 'hung';
   const ending = timedOut

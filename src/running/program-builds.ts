@@ -1,7 +1,7 @@
 // Compiles a program to measure it: untuned, and with the configurations of some workloads.
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askCompiler } from '../compiler/ask.ts';
+import { compileAside } from '../compiler/ask.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
@@ -88,10 +88,10 @@ export function programBuilds(
         return null;
       }
     }
-    const { code, signal, stdout, stderr, cut } = await askCompiler(
+    const { code, signal, stdout, stderr, cut } = await compileAside(
       executable,
       withTrailingFlags(shorter, ['-o', output]),
-      { env, stdin, workSeconds },
+      { env, cacheDirectory, stdin, workSeconds },
     );
     if (code === 0) {
       // A copy of the module would lose the messages.
@@ -147,8 +147,8 @@ export function programBuilds(
     },
     split(own) {
       const run = async (argv: readonly string[], stdin?: Uint8Array) => {
-        const asked = { env, stdin, workSeconds: secondsNow() };
-        const { code, stderr } = await budget.spend(() => askCompiler(executable, argv, asked));
+        const asked = { env, cacheDirectory, stdin, workSeconds: secondsNow() };
+        const { code, stderr } = await budget.spend(() => compileAside(executable, argv, asked));
         return code === 0 ? null : stderr.toString();
       };
       const resumed = (path: string) => resumedCompile(command, path);

@@ -1,18 +1,15 @@
 // The measuring lock: one measurement of a device at a time, across processes.
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
-import { GPU_LOCKS, MEASURING_LOCK, pathIn } from '../system/cache.ts';
+import { GPU_LOCKS, MEASURING_LOCK, pathIn, UNKILLABLE } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
-import { lockDevice, NO_LOCK } from './machine-lock.ts';
-
-/** A held lock. The system frees it at the end of the process. */
-export interface Lock {
-  readonly release: () => void;
-}
+import { exemptFromSlots } from '../system/slots.ts';
+import { noteUnkillable, refuseNoted } from '../system/unkillable.ts';
+import { lockOnMachine, NO_LOCK, type Lock } from '../system/machine-lock.ts';
+import { retry } from '../system/patience.ts';
 
 /** The place of a measurement. */
 export interface Measuring {
@@ -28,7 +25,9 @@ export interface Measuring {
  *
  * The lock has two parts: a lock of the machine, and a lock in the cache folder. The second excludes containers that share the folder only.
  * The system frees both when the holder dies, so no stale lock blocks a build.
- * @throws if the cache folder is not writable
+ *
+ * If a process of the holder does not end, the release leaves a note, and nothing is measured on the device while the process is there.
+ * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function acquireMeasuringLock(
   { cacheDirectory, env, device }: Measuring,
@@ -36,37 +35,35 @@ export async function acquireMeasuringLock(
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
-  const end = performance.now() + timeoutSeconds * 1000;
+  const begun = performance.now();
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
-  const cache = await retry(() => lockFile(path), end, signal);
+  const cache = await retry(() => lockFile(path), timeoutSeconds, signal);
   if (cache === null) return null;
-  const machine = await retry(() => lockDevice(env, gpu), end, signal);
+  const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
+  const machine = await retry(() => lockOnMachine(env, 'measuring', gpu), secondsLeft, signal);
   if (machine === null) {
     cache.release();
     return null;
   }
-  return {
+  const note = pathIn(cacheDirectory, UNKILLABLE, shortHash(gpu ?? 'CPU'));
+  const endExemption = exemptFromSlots();
+  const lock = {
     release() {
+      endExemption();
+      noteUnkillable(note);
       machine.release();
       cache.release();
     },
   };
-}
-
-/** Repeats an attempt until it succeeds, until `end`, or until the signal. Tries at least once. */
-async function retry(
-  lock: () => Lock | null | Promise<Lock | null>,
-  end: number,
-  signal?: AbortSignal,
-): Promise<Lock | null> {
-  for (;;) {
-    const held = await lock();
-    if (held !== null || performance.now() >= end || signal?.aborted === true) return held;
-    // Spread the attempts, so that waiting processes disturb the measurement little.
-    await sleep(50 + 200 * Math.random(), undefined, signal && { signal }).catch(() => undefined);
+  try {
+    refuseNoted(note);
+  } catch (error) {
+    lock.release();
+    throw error;
   }
+  return lock;
 }
 
 /**

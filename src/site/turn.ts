@@ -1,5 +1,5 @@
 // Waits for the measuring lock. Extra runs of the compiler wait for the CPU's lock, because they would disturb a measurement.
-import { whenOrphaned } from '../system/parent.ts';
+import { waitPatiently } from '../system/patience.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Measuring } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -8,40 +8,21 @@ import { because } from '../system/reason.ts';
 /** Why a build goes on without tuning after its wait. */
 export const BUSY = because('lock-busy');
 
-/** Interval in milliseconds at which `isWanted` is called. */
-const INTERVAL = 100;
-
 /**
  * Waits for the lock; null after the time limit, after the parent's end, or when `isWanted` becomes false.
- * @param seconds limit of the wait, which is shorter after many waits in vain
- * @throws if the cache folder is not writable
+ * @param seconds limit of the wait, which is shorter after many vain waits
+ * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function takeTurn(
   measuring: Measuring,
   seconds: number,
-  isWanted: () => boolean = () => true,
+  isWanted?: () => boolean,
 ): Promise<Disposable | null> {
   // Loaded on demand: a hit never gets here.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
-  const { noteVainWait, patienceOf } = await import('./vain-waits.ts');
-  const { cacheDirectory } = measuring;
-  const patience = patienceOf(cacheDirectory, seconds);
-  const enough = new AbortController();
-  const stop = () => {
-    enough.abort();
-  };
-  const stopWatching = whenOrphaned(stop);
-  const timer = setInterval(() => {
-    if (!isWanted()) stop();
-  }, INTERVAL);
-  try {
-    const turn = await acquireMeasuringLock(measuring, patience, enough.signal);
-    if (turn === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
-    return turn && { [Symbol.dispose]: turn.release };
-  } finally {
-    clearInterval(timer);
-    stopWatching();
-  }
+  const acquire = (patience: number, signal: AbortSignal) =>
+    acquireMeasuringLock(measuring, patience, signal);
+  return waitPatiently(measuring.cacheDirectory, seconds, acquire, isWanted);
 }
 
 /** Longest wait, in seconds, of a caller that can go on without the lock. */

@@ -6,8 +6,8 @@ import { childEnvironment } from './recursion.ts';
 import { startable } from './undecoded.ts';
 
 /**
- * Becomes the compiler, with the same process id. Returns only if that is impossible: no `process.execve`, a script, a very long command
- * line. Exit handlers do not run. Do not touch `process.stdout` before: it makes a pipe non-blocking, which the compiler does not
+ * Becomes the compiler, with the same process id. Returns only if that is impossible: no `process.execve`, a script, too long arguments
+ * and variables. Exit handlers do not run. Do not touch `process.stdout` before: it makes a pipe non-blocking, which the compiler does not
  * expect. Write with `fs.writeSync`.
  */
 export function become(
@@ -16,7 +16,7 @@ export function become(
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const start = startable(executable, argv, childEnvironment(env));
-  if (!canBecome(start.executable, start.argv)) return;
+  if (!canBecome(start)) return;
   stopIgnoring();
   // Node flushes the cache at its exit, which never comes.
   const { flushCompileCache, getCompileCacheDir } = process.getBuiltinModule('node:module');
@@ -33,11 +33,9 @@ export function stopIgnoring(): void {
 }
 
 /** Whether `execve` will succeed. Its failure aborts Node, and so the build. */
-function canBecome(executable: string, argv: readonly string[]): boolean {
-  if (process.execve === undefined || !isExecutableFile(executable)) return false;
-  const length = argv.reduce((sum, argument) => sum + argument.length, 0);
-  // Far below Linux's limits of 128 KiB for one argument and 2 MiB in all.
-  if (length > 64 * 1024) return false;
+function canBecome(start: ReturnType<typeof startable>): boolean {
+  const { executable } = start;
+  if (process.execve === undefined || !isExecutableFile(executable) || !fits(start)) return false;
   const head = readHead(executable, 4);
   // ELF, thin Mach-O and universal Mach-O.
   if (!['\x7fELF', '\xcf\xfa\xed\xfe', '\xca\xfe\xba\xbe'].includes(head)) return false;
@@ -45,4 +43,22 @@ function canBecome(executable: string, argv: readonly string[]): boolean {
     accessSync(executable, constants.X_OK);
     return true;
   }, false);
+}
+
+/** In bytes, far below Linux's limits: 128 KiB for one argument, and at least as much for arguments and variables together. */
+const SURELY_FITS = 64 * 1024;
+
+/** Whether the system starts a program with these arguments and variables: they take little, or no more than those of this process. */
+function fits({ executable, argv, env }: ReturnType<typeof startable>): boolean {
+  const size = sizeOf([executable, ...argv], env);
+  if (size <= SURELY_FITS) return true;
+  const own = sizeOf([process.argv0, ...process.execArgv, ...process.argv.slice(1)], process.env);
+  return size <= own && argv.every((text) => Buffer.byteLength(text) <= SURELY_FITS);
+}
+
+/** Bytes of arguments and variables with their pointers. The system copies the program's name twice. */
+function sizeOf(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): number {
+  const variables = Object.entries(env).map(([name, value = '']) => `${name}=${value}`);
+  const texts = [argv[0]!, ...argv, ...variables];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1 + 8, 0);
 }

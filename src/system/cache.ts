@@ -82,7 +82,10 @@ export const WRITING_LOCKS = place('writing-*.lock', MEMORY_DAYS);
 export const MEASURING_LOCK = place('measuring.lock');
 export const GPU_LOCKS = place('measuring-*.lock');
 
-/** Seconds of waiting for that lock without success: `site/vain-waits.ts`. */
+/** Processes of measurements on a device that do not end: `system/unkillable.ts`. */
+export const UNKILLABLE = place('unkillable-*.json', MEMORY_DAYS);
+
+/** Seconds of waiting for locks without success: `system/patience.ts`. */
 export const VAIN_WAITS = place('vain-waits.json');
 
 /** Its modification time is the last removal of unused files. */

@@ -6,6 +6,7 @@ import { piecesOf } from './bytes.ts';
 import { killTree } from './process-tree.ts';
 import { childEnvironment } from './recursion.ts';
 import { startable } from './undecoded.ts';
+import { foundUnkillable } from './unkillable.ts';
 
 export interface ChildOptions {
   /** This process's; the child gets {@link childEnvironment} of it. */
@@ -43,7 +44,10 @@ export interface ChildEnd {
 export interface Child {
   /** Sends a signal to the program, without its children. */
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Rejects if the program did not start. */
+  /**
+   * Settles soon after the program's end, even if a daemon holds its pipes. Rejects if the program did not start, and with an
+   * UnkillableError if it does not end.
+   */
   readonly ended: Promise<ChildEnd>;
 }
 
@@ -53,6 +57,12 @@ export interface Child {
  */
 const WATCHED =
   '( { read -r dismissed || kill -KILL "$0$$"; } <&3 3<&- >/dev/null 2>&1 & ); exec 3<&-; exec "$@"';
+
+/** Seconds from the program's end to the end of the wait for its pipes. The program's own output is in them by then. */
+const PIPES_SECONDS = 2;
+
+/** Seconds from SIGKILL to the end of the wait for the program. The system may first free much memory. */
+const KILLED_SECONDS = 10;
 
 /**
  * Starts a program. A missing program ends with code 127, as in a shell.
@@ -69,31 +79,49 @@ export function startChild(executable: string, argv: readonly string[], options:
     detached: group === 'own',
     env: start.env,
   });
-  const closed = new Promise<Pick<ChildEnd, 'code' | 'signal'>>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      resolve({ code, signal });
-    });
+  const closed = Promise.withResolvers<Pick<ChildEnd, 'code' | 'signal'>>();
+  child.on('error', closed.reject);
+  child.on('close', (code, signal) => {
+    closed.resolve({ code, signal });
   });
   // If the code below throws, nobody awaits this promise.
-  closed.catch(() => undefined);
+  closed.promise.catch(() => undefined);
   dismissAtExit(child);
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   if (typeof stdin !== 'string') feed(child.stdin!, stdin);
 
   let cut: Cut | null = null;
+  const timers: NodeJS.Timeout[] = [];
+  /** Waits for a turn of the event loop, too, which reads the pipes and notices the end of the child. */
+  const later = (seconds: number, action: () => void) =>
+    timers.push(setTimeout(setImmediate, seconds * 1000, action));
+  child.once('exit', () =>
+    later(PIPES_SECONDS, () => {
+      if (group === 'own') killGroup(child.pid!);
+      closePipes(child);
+    }),
+  );
+  const giveUp = () => {
+    if (!isRunning(child)) return;
+    child.unref();
+    closePipes(child);
+    closed.reject(foundUnkillable(child.pid!));
+  };
   const end = (why: Cut) => {
-    if (group === 'own') killGroup(child.pid!);
-    else if (!killIfRunning(child)) return;
+    if (group === 'ours' && !isRunning(child)) return;
+    if (cut === null) later(KILLED_SECONDS, giveUp);
     cut ??= why;
+    if (group === 'own') killGroup(child.pid!);
+    else killTree(child.pid!);
   };
   const { pid } = child;
   const stops = pid === undefined ? [] : limits.map((limit) => limit(pid, end));
-  const ended = closed
+  const ended = closed.promise
     .then((how) => ({ ...how, cut, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) }))
     .finally(() => {
       for (const stop of stops) stop();
+      timers.forEach(clearTimeout);
     });
   return { kill: (signal) => child.kill(signal), ended };
 }
@@ -116,14 +144,11 @@ function killGroup(leader: number): void {
   }
 }
 
-/** Kills a child and its descendants. Returns false if it has ended, because another process may have its id. */
-function killIfRunning(child: ChildProcess): boolean {
-  const isRunning = child.exitCode === null && child.signalCode === null;
-  if (isRunning) killTree(child.pid!);
-  // A daemon may hold the pipes open, and `close` would never come.
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  return isRunning;
+/** Whether a child has not ended. Later another process may have its id. */
+const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+
+function closePipes({ stdio }: ChildProcess): void {
+  for (const pipe of stdio) pipe?.destroy();
 }
 
 /** The chunks of a pipe, complete after its end. */

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resultOr } from './result-or.ts';
 import { shortHash } from './hash.ts';
-import { statFields } from './process-stat.ts';
+import { startOf } from './process-stat.ts';
 
 /** Pattern of an owner in a name: machine, process id, start time of the process. */
 export const OWNER = '([0-9a-f]{8})-(\\d+)-(\\d+)';
@@ -43,6 +43,3 @@ function isRunning(pid: number, started: string): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
-
-/** Start time of a process in ticks; null if unknown. */
-const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;

@@ -9,3 +9,6 @@ export const statFields = (pid: number): string[] | null =>
     () => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' '),
     null,
   );
+
+/** Start time of a process in ticks; null if unknown. */
+export const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;

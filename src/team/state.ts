@@ -1,8 +1,8 @@
 // State that processes share about a team's server: failures, misses, and a lock for questions. The cache folder holds it, because a write
 // to the database makes all cached compiles stale.
 import { withoutPassword } from '../settings/address.ts';
-import { NO_LOCK } from '../site/machine-lock.ts';
-import { lockFile, type Lock } from '../site/measuring-lock.ts';
+import { NO_LOCK, type Lock } from '../system/machine-lock.ts';
+import { lockFile } from '../site/measuring-lock.ts';
 import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { removeIfPossible } from '../system/files.ts';

@@ -10,6 +10,7 @@ import { BUSY } from '../site/turn.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { Semaphore } from '../system/semaphore.ts';
+import { UnkillableError } from '../system/unkillable.ts';
 
 /** Most compiles at once. Each keeps about one thread busy and takes a third of a gigabyte. */
 const MOST_COMPILES_AT_ONCE = 4;
@@ -22,7 +23,7 @@ export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE
  * @param seconds longest wait for other processes
  * @param action receives a folder that is removed afterwards; it returns why it ended early, or null
  * @returns why the action did not run, or ended early; null otherwise
- * @throws if the cache folder is not writable
+ * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function measuringAlone(
   measuring: Measuring,
@@ -38,6 +39,7 @@ export async function measuringAlone(
     return folder === null ? cacheUnwritable(cacheDirectory) : await action(folder);
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
+    if (error.cause instanceof UnkillableError) throw error.cause;
     return because('interrupted');
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });

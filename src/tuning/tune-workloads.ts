@@ -228,7 +228,7 @@ export async function tuneWorkloads(
         else whyNot = because(finishEarly?.aborted === true ? 'interrupted' : 'machine-busy');
       },
     ).catch((error: unknown) => {
-      if (!(error instanceof StoppedError) || !overdue.aborted) throw error;
+      if (!(error instanceof StoppedError) || error.cause !== undefined || !overdue.aborted) throw error;
       whyNot = because('machine-busy', 'tuning took much longer than its budget: the machine is busy');
     });
     return null;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineIndex, type LineIndex } from 'mlir-parser-ts';
-import { askCompiler } from '../compiler/ask.ts';
+import { compileAside } from '../compiler/ask.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
@@ -35,7 +35,8 @@ export async function failsAgain(
   return withScratchFolder(cacheDirectory, 'again', async (folder) => {
     const output = join(folder, 'output');
     const again = withTrailingFlags(argv, ['-o', output]);
-    const { code, cut, signal, stderr } = await askCompiler(executable, again, { env, stdin, workSeconds });
+    const asked = { env, cacheDirectory, stdin, workSeconds };
+    const { code, cut, signal, stderr } = await compileAside(executable, again, asked);
     const said = stderr.toString();
     const hasWorked = code === 0 && existsSync(output);
     const wasKilled = signal === 'SIGKILL' && cut === null;

@@ -135,7 +135,9 @@ export async function inBetterForms(
     return asWritten({ forms });
   const isStillOpen = () => recall()?.verdict !== 'better';
   const measuring = { ...surroundings, device: inspected.site.device };
-  using turn = await takeTurn(measuring, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
+  const patience = Math.min(PATIENCE_SECONDS, settings.budgetSeconds);
+  // Without a lock the program ships as written.
+  using turn = await takeTurn(measuring, patience, isStillOpen).catch(() => null);
   const found = recall();
   if (found?.verdict === 'better') return await inForms(found);
   if (turn === null) return await asWritten({ forms, isOpen: true });

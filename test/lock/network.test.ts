@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { updateLock } from '../../src/lock/file.ts';
 import { lockText } from '../../src/lock/text.ts';
-import { lockMachine } from '../../src/site/machine-lock.ts';
+import { lockOnMachine } from '../../src/system/machine-lock.ts';
 import { networkOf } from '../../src/system/file-system.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -16,7 +16,7 @@ test('SQLite locks nothing there, and a writer of this machine waits for another
   vi.mocked(networkOf).mockReturnValue('NFS');
   const [folder, cache] = [temporaryDirectory(), temporaryDirectory()];
   const path = join(folder, 'iree-tuned.lock');
-  const other = await lockMachine(`writing-${shortHash(path)}`);
+  const other = await lockOnMachine(process.env, 'writing', shortHash(path));
   let isWritten = false;
   const update = updateLock(path, cache, () => {
     isWritten = true;

@@ -1,10 +1,13 @@
 // Surveys and runs of programs wait for the measuring lock, but no build waits for long.
-import { cpSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, renameSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { acquireMeasuringLock, type Lock } from '../../src/site/measuring-lock.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import type { Lock } from '../../src/system/machine-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
 import { hasOpen, HOST, Workplace } from './support.ts';
@@ -151,4 +154,38 @@ test('a build does not wait long to run its program, and the next build runs it'
   lock = null;
   expect((await place.explain(argv)).explanation.program).toMatchObject({ reason: null });
   expect((await place.explain(argv)).explanation.program).toBeNull();
+});
+
+describe('surveys of many builds at once', () => {
+  test('are as many as there are processors, and so are the compilers for them', async () => {
+    const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+    // A compile that the user did not ask for takes its time.
+    place.write(
+      'iree-compile',
+      `#!/bin/sh
+       case "$*" in *in?.mlir*--compile-to=*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
+       echo begin >>log; sleep 0.3; '${rememberingCompiler}' "$@"; code=$?; echo end >>log; exit $code`,
+    );
+    chmodSync(place.path('iree-compile'), 0o755);
+    // No build has the measuring lock, whose holder needs no slot.
+    await measureElsewhere(place);
+    const builds = [1, 2, 3, 4, 5, 6].map((i) => {
+      place.write(`in${i}.mlir`, stablehlo.replaceAll('61', `6${i}`));
+      return place.start(
+        join(root, 'bin/iree-compile-tuned'),
+        [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`],
+        { env: { IREE_TUNED_COMPILER: place.path('iree-compile') } },
+      );
+    });
+    for (const { ended } of builds) expect(await ended).toMatchObject({ code: 0, stderr: '' });
+    let now = 0;
+    const counts = place
+      .read('log')
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => (now += line === 'begin' ? 1 : -1));
+    expect(counts.length).toBeGreaterThanOrEqual(2 * 2 * builds.length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(availableParallelism());
+  });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { takeTurn } from '../../src/site/turn.ts';
-import { MOST_VAIN_SECONDS, noteVainWait, patienceOf, SHORT_SECONDS } from '../../src/site/vain-waits.ts';
+import { MOST_VAIN_SECONDS, noteVainWait, patienceOf, SHORT_SECONDS } from '../../src/system/patience.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 let folder: string;

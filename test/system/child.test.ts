@@ -1,7 +1,7 @@
 // @module-tag slow
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startChild, type ChildOptions, type Limit } from '../../src/system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../../src/system/limits.ts';
 import { whenHung } from '../../src/system/stall.ts';
@@ -75,6 +75,50 @@ test('a signal reaches the program', async () => {
   await expect.poll(() => readFileSync(ready, { encoding: 'utf8', flag: 'a+' })).toBe('x\n');
   child.kill('SIGTERM');
   expect(await child.ended).toMatchObject({ code: 9, cut: null });
+});
+
+describe('the end of a child', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  const daemons = [
+    ['in its group', '', 'ours'],
+    ['in its group', '', 'own'],
+    ['outside of its group', 'setsid', 'own'],
+  ] as const;
+  test.runIf(process.platform === 'linux').each(daemons)(
+    'does not wait for a daemon %s that holds its pipes (%s %s)',
+    async (_, apart, group) => {
+      const note = join(directory, `daemon-${apart}-${group}`);
+      const daemon = `${apart} sh -c 'trap "" HUP INT TERM; echo $$ >"$0"; exec sleep 600' '${note}'`;
+      const script = `${daemon} & until [ -s '${note}' ]; do sleep 0.01; done; echo said; exit 3`;
+      const ended = await run(script, { group });
+      expect(ended).toMatchObject({ code: 3, cut: null, stdout: Buffer.from('said\n') });
+      const pid = Number(readFileSync(note, 'utf8'));
+      if (group === 'own' && apart === '') await expect.poll(() => isRunning(pid)).toBe(false);
+      else process.kill(pid, 'SIGKILL');
+    },
+  );
+
+  test.each(groups)('in %s group is not awaited for ever if SIGKILL does not end it', async (group) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    const note = join(directory, `unkillable-${group}`);
+    const child = start(`echo $$ >'${note}'; exec sleep 600`, { group, limits: [whenWritten(note)] });
+    const settled = expect(child.ended).rejects.toThrow(
+      /^process \d+ \(sleep\) does not end, even by SIGKILL: reset its device or network disk, or restart the machine$/,
+    );
+    await expect
+      .poll(() => kill.mock.calls, { timeout: 20_000 })
+      .toContainEqual([expect.any(Number), 'SIGKILL']);
+    vi.advanceTimersByTime(10_000);
+    await settled;
+    vi.restoreAllMocks();
+    // The watcher's pipe is closed, which kills the child here.
+    await expect.poll(() => isRunning(Number(readFileSync(note, 'utf8'))), { timeout: 20_000 }).toBe(false);
+  });
 });
 
 describe('a limit', () => {

@@ -6,7 +6,7 @@ import { surveyMemory } from '../../src/input/survey-memory.ts';
 import { limitFor } from '../../src/wrapper/compile-limit.ts';
 import { program } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { surroundingsOf } from '../support/inspected.ts';
+import { inputOf, matmulText, surroundingsOf } from '../support/inspected.ts';
 import { root } from '../support/real-tools.ts';
 
 test(
@@ -60,19 +60,20 @@ test(
   },
 );
 
-test('the time of a survey sets the limit of a compile, with a minimum for short surveys', () => {
+test('the survey, or else the number of operations, sets the limit of a compile, with a minimum for small inputs', () => {
   const surroundings = surroundingsOf();
-  const input = { identity: 'of an input' };
+  const input = inputOf(matmulText(8, 512, 512));
+  const [operation] = input.operations;
+  const limitOf = (operations: number) =>
+    limitFor({ ...input, operations: Array.from({ length: operations }, () => operation!) }, surroundings);
+  expect([0, 1, 100].map(limitOf)).toEqual([300, 300, 6000]);
   const limitAfter = (seconds: number) => {
+    const { identity } = input;
     surveyMemory.remember(surroundings.cacheDirectory, {
-      ...input,
-      operations: [],
-      rewritables: [],
-      seconds,
+      ...{ identity, operations: [], rewritables: [], seconds },
     });
-    return limitFor(input, surroundings);
+    return limitOf(100);
   };
-  expect(limitFor(input, surroundings)).toBe(Infinity);
   expect(limitAfter(0.2)).toBe(300);
   expect(limitAfter(100)).toBe(60_000);
 });

@@ -4,7 +4,7 @@ import { machineLock } from '../../fleet/machine.ts';
 import { openQueue } from '../../fleet/queue.ts';
 import { jobsAt } from '../../fleet/tune-job.ts';
 import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
-import { machineVariable } from '../../site/machine-lock.ts';
+import { machineVariable } from '../../system/machine-lock.ts';
 import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
 import type { CliCommand } from '../command.ts';
 import {

@@ -85,6 +85,20 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
   });
 });
 
+describe('a closed descriptor of the caller', () => {
+  test.each([
+    ['stdout', 'is an error for an output to stdout', 'exec >&-', [...HOST, 'in.mlir', '-o', '-'], 1],
+    ['stdin', 'is an error for an input from stdin', 'exec <&-', [...HOST, '-', '-o', 'out.vmfb'], 1],
+    ['stdout', 'does not matter for files', 'exec >&-', argv, 0],
+    ['stdin', 'does not matter for files', 'exec <&-', argv, 0],
+  ])('%s %s', async (_, __, limits, flags, code) => {
+    const place = await recordedWorkplace(REAL);
+    const stock = await place.stock(flags, { limits });
+    expect(stock.code).toBe(code);
+    expect(await place.compile(flags, { limits })).toMatchObject({ code, stderr: stock.stderr });
+  });
+});
+
 test("the caller's pipes are closed when the compile has ended", async () => {
   const place = workplace(REAL);
   // A child of ours with this pipe would keep `cat` waiting.

@@ -1,34 +1,34 @@
-// Locks of a machine, for all users and cache folders.
+// Locks of a machine, for all users and cache folders. The system frees them at the end of their process.
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { shortHash } from '../system/hash.ts';
-import type { Lock } from './measuring-lock.ts';
+import { shortHash } from './hash.ts';
+
+/** A held lock. */
+export interface Lock {
+  readonly release: () => void;
+}
 
 /** Variable with a name for the machine. Tests set it, so that they do not wait for each other. */
 export const machineVariable = 'IREE_TUNED_MACHINE';
 
-/** Tries once to lock a device for a measurement, as `lockMachine` does. @param gpu name of the GPU in names of locks; null for the CPU */
-export function lockDevice(
-  env: Readonly<Record<string, string | undefined>>,
-  gpu: string | null,
-): Promise<Lock | null> {
-  const machine = env[machineVariable];
-  const parts = [machine === undefined ? null : shortHash(machine), gpu].filter((part) => part !== null);
-  return lockMachine(['measuring', ...parts].join('-'));
-}
-
 /**
- * Tries once to lock a name; null if another process holds the lock. Never throws: if the system refuses locks, this lock excludes
- * nobody.
+ * Tries once to lock a name on this machine; null if it is locked. Never throws: if the system refuses locks, this lock excludes nobody.
  *
  * On Linux the lock is an abstract Unix socket. One process at a time can have the name, and the kernel frees it at the end of the process.
  * A file in a shared folder would need permissions, and could be prepared by another user. Containers with their own network have
  * their own names.
+ * @param end of the name; null for none
  */
-export function lockMachine(lock: string): Promise<Lock | null> {
-  const name = `iree-tuned-${lock}`;
-  if (process.platform === 'linux') return bindName(`\0${name}`);
-  return Promise.resolve(process.platform === 'darwin' ? openLocked(`/tmp/${name}`) : NO_LOCK);
+export function lockOnMachine(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  end: string | null,
+): Promise<Lock | null> {
+  const machine = env[machineVariable];
+  const parts = [machine === undefined ? null : shortHash(machine), end].filter((part) => part !== null);
+  const whole = [`iree-tuned-${name}`, ...parts].join('-');
+  if (process.platform === 'linux') return bindName(`\0${whole}`);
+  return Promise.resolve(process.platform === 'darwin' ? openLocked(`/tmp/${whole}`) : NO_LOCK);
 }
 
 /** For systems and folders without locks. */
