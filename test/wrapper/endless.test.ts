@@ -27,7 +27,8 @@ test(
       informational: false, unclear: null, flags: [],
       input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'file', path: 'out.vmfb' },
     };
-    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
+    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args,
+      files: { variables: [], ofCompiler: [], ofFlags: [] } };
     const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
     await runPlan(
       {
