@@ -49,7 +49,7 @@ export async function matmulSearch(
   const { cacheDirectory, env } = surroundings;
   const file = join(place.folder, `${name}.mlir`);
   writeFileSync(file, moduleText(parseShape(name)));
-  const command = await readCommand([file, ...targetFlags], place.compiler, cacheDirectory);
+  const command = await readCommand([file, ...targetFlags], place.compiler, surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass.reason}`);
   const { site, input } = inspected;

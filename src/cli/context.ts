@@ -15,6 +15,7 @@ import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, withTrailingFlags, type Command } from '../compiler/command.ts';
+import { whyUnknown } from '../compiler/untouched.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { takenStdin } from '../system/bytes.ts';
@@ -173,13 +174,15 @@ export const withTarget = (flags: readonly string[]): readonly string[] =>
 
 /**
  * The site of a build with these flags.
- * @throws UserError when the compiler reports no target
+ * @throws UserError when the compiler reports no target, or a flag may write a file
  */
 export async function siteOf(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; site: Site }> {
-  const command = await readCommand(['-', ...flags], compilerOf(surroundings), surroundings.cacheDirectory);
+  const command = await readCommand(['-', ...flags], compilerOf(surroundings), surroundings);
+  const unknown = whyUnknown(command.arguments);
+  if (unknown !== null) throw new UserError(`${flags.join(' ')}: ${unknown.reason}`);
   const site = await describeSite(command, surroundings);
   if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite.reason}`);
   return { command, site };

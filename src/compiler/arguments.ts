@@ -1,12 +1,14 @@
 // Parses iree-compile's command line like LLVM's library. Pure: the caller passes the table of flags. An ambiguous command line is
 // `unclear`, and the caller passes it through.
-import { informationalFlags, type OptionTable } from './options.ts';
+import { informationalFlags, type FlagKind, type OptionTable } from './options.ts';
 
 export interface Flag {
   /** Without dashes. */
   readonly name: string;
   /** Null without a value, as for `--flag`. */
   readonly value: string | null;
+  /** Undefined for an unknown flag. */
+  readonly kind: FlagKind | undefined;
   /** First argument of the flag; `end` is one past the last. */
   readonly index: number;
   readonly end: number;
@@ -86,25 +88,20 @@ function readFlag(
   // One or two dashes are equivalent. A third is part of the name.
   const body = text.slice(text.startsWith('--') ? 2 : 1);
   const equals = body.indexOf('=');
-  if (equals >= 0) {
-    const flag = { name: body.slice(0, equals), value: body.slice(equals + 1), index, end: index + 1 };
-    return { flag, unclear: null };
-  }
-  const alone: Flag = { name: body, value: null, index, end: index + 1 };
+  const name = equals < 0 ? body : body.slice(0, equals);
+  const kind = table(name);
+  if (equals >= 0)
+    return { flag: { name, value: body.slice(equals + 1), kind, index, end: index + 1 }, unclear: null };
+  const alone: Flag = { name, value: null, kind, index, end: index + 1 };
+  if (kind === 'flag') return { flag: alone, unclear: null };
   const next = argv[index + 1];
-  switch (table(body)) {
-    case 'flag':
-      return { flag: alone, unclear: null };
-    case 'value':
-      if (next === undefined) return { flag: alone, unclear: `${text} has no value` };
-      return { flag: { name: body, value: next, index, end: index + 2 }, unclear: null };
-    case undefined:
-      // A last argument is clear, because it can take no value.
-      return {
-        flag: alone,
-        unclear: next === undefined ? null : `${text} is unknown and may take ${next} as its value`,
-      };
+  if (kind === undefined) {
+    // A last argument is clear, because it can take no value.
+    const unclear = next === undefined ? null : `${text} is unknown and may take ${next} as its value`;
+    return { flag: alone, unclear };
   }
+  if (next === undefined) return { flag: alone, unclear: `${text} has no value` };
+  return { flag: { ...alone, value: next, end: index + 2 }, unclear: null };
 }
 
 function positionalProblem(positionals: readonly string[]): string | null {

@@ -1,6 +1,7 @@
 // The user's command as the compiler reads it, and the same with more flags for our own compiles.
 import type { Reason } from '../system/reason.ts';
 import { readArguments, type CompilerArguments } from './arguments.ts';
+import { linkerVariables, stampsOfCompiler, stampsOfFlags, type CommandFiles } from './command-files.ts';
 import type { FoundCompiler } from './find.ts';
 import { writingOf } from './flag-roles.ts';
 import { loadOptionTable } from './options.ts';
@@ -16,6 +17,8 @@ export interface Command {
   /** `argv` with expanded response files. Indices in `arguments` refer to it. */
   readonly expanded: readonly string[];
   readonly arguments: CompilerArguments;
+  /** States of the files that the compile depends on, before the compiler ran for this build. */
+  readonly files: CommandFiles;
   /** Why the command cannot be tuned with any input; null if it can. */
   readonly whyUntouched: Reason | null;
   /** How the compiler rewrites the program into other forms; absent for the original. Not part of `argv`. */
@@ -40,12 +43,19 @@ export interface Rewriting {
 export const passesOf = ({ rewriting }: Pick<Command, 'rewriting'>): readonly string[] =>
   rewriting === undefined ? [] : [rewriting.pass];
 
+export interface CommandPlace {
+  /** Environment of the compile. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cacheDirectory: string;
+}
+
 /** Parses a command line. Asks the compiler for its flags once. */
 export async function readCommand(
   argv: readonly string[],
   compiler: FoundCompiler,
-  cacheDirectory: string,
+  { env, cacheDirectory }: CommandPlace,
 ): Promise<Command> {
+  const ofCompiler = stampsOfCompiler(compiler.executable, env);
   const expansion = expandResponseFiles(argv, readResponseFile);
   const table = await loadOptionTable(compiler.executable, cacheDirectory);
   const read = readArguments(expansion.argv, table);
@@ -53,7 +63,15 @@ export async function readCommand(
   const isUtf8 = argv.every((text) => text.isWellFormed());
   const unclear = isUtf8 ? (expansion.problem ?? read.unclear) : 'an argument is not UTF-8';
   const args = { ...read, unclear };
-  return { compiler, argv, expanded: expansion.argv, arguments: args, whyUntouched: whyUntouched(args) };
+  const files = { variables: linkerVariables(env), ofCompiler, ofFlags: stampsOfFlags(args.flags) };
+  return {
+    compiler,
+    argv,
+    expanded: expansion.argv,
+    arguments: args,
+    files,
+    whyUntouched: whyUntouched(args),
+  };
 }
 
 const FLAG = /^--?([^=]+)(=?)/;

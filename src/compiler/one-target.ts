@@ -1,6 +1,6 @@
 // The part of a command for one of its targets.
 import type { Flag } from './arguments.ts';
-import { readCommand, type Command } from './command.ts';
+import { readCommand, type Command, type CommandPlace } from './command.ts';
 
 /** Flags that choose devices and backends. */
 const SELECTION = /^iree-hal-(?:target-(?:device|backends)|local-target-device-backends|default-device)$/;
@@ -31,8 +31,5 @@ export function argvForBackend(
 }
 
 /** The command for one backend alone. */
-export const commandForBackend = (
-  command: Command,
-  backend: string,
-  cacheDirectory: string,
-): Promise<Command> => readCommand(argvForBackend(command, backend), command.compiler, cacheDirectory);
+export const commandForBackend = (command: Command, backend: string, place: CommandPlace): Promise<Command> =>
+  readCommand(argvForBackend(command, backend), command.compiler, place);

@@ -6,8 +6,11 @@ import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { askCompiler } from './ask.ts';
 
-/** `flag` never takes the next argument; its value may follow `=`. `value` takes it if there is no `=`. */
-export type FlagKind = 'flag' | 'value';
+/**
+ * `flag` never takes the next argument; its value may follow `=`. `value` and `choice` take it if there is no `=`. The values of a `choice`
+ * are listed.
+ */
+export type FlagKind = 'flag' | 'value' | 'choice';
 
 /** Kind of a flag by its name without dashes; undefined if unknown. */
 export type OptionTable = (name: string) => FlagKind | undefined;
@@ -17,34 +20,47 @@ export interface HelpFlags {
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlySet<string>;
   readonly uncertain: ReadonlySet<string>;
+  /** Flags whose values are listed. Each is in one of the other sets, too. */
+  readonly choices: ReadonlySet<string>;
 }
 
 /** The table of a compiler, asked once, then cached. Never rejects: after a failure the table is empty. */
 export async function loadOptionTable(executable: string, cacheDirectory: string): Promise<OptionTable> {
   const identity = compilerIdentity(executable);
   const known = tableMemory.recall(cacheDirectory, identity);
-  if (known !== null) return tableOf(known.flags.split(' '), known.values.split(' '));
-  let asked: { flags: string[]; values: string[] };
+  if (known !== null)
+    return tableOf(known.flags.split(' '), known.values.split(' '), known.choices.split(' '));
+  let asked: Names;
   try {
     asked = await askForFlags(executable);
   } catch {
     return tableOf([], []);
   }
-  if (asked.values.length > 0) {
-    // JSON parses two long strings several times faster than two long arrays.
-    tableMemory.remember(cacheDirectory, {
-      identity,
-      flags: asked.flags.join(' '),
-      values: asked.values.join(' '),
-    });
-  }
-  return tableOf(asked.flags, asked.values);
+  const [flags, values, choices] = [asked.flags, asked.values, asked.choices].map((names) => names.join(' '));
+  // JSON parses long strings several times faster than long arrays.
+  if (values !== '')
+    tableMemory.remember(cacheDirectory, { identity, flags: flags!, values: values!, choices: choices! });
+  return tableOf(asked.flags, asked.values, asked.choices);
+}
+
+/** Names of flags without dashes, by kind. `choices` are in `values`, too. */
+interface Names {
+  readonly flags: readonly string[];
+  readonly values: readonly string[];
+  readonly choices: readonly string[];
 }
 
 /** A table from names without dashes. */
-export function tableOf(flags: readonly string[], values: readonly string[]): OptionTable {
-  const [flagSet, valueSet] = [new Set(flags), new Set(values)];
-  return (name) => (valueSet.has(name) ? 'value' : flagSet.has(name) ? 'flag' : undefined);
+export function tableOf(
+  flags: readonly string[],
+  values: readonly string[],
+  choices: readonly string[] = [],
+): OptionTable {
+  const [flagSet, valueSet, choiceSet] = [new Set(flags), new Set(values), new Set(choices)];
+  return (name) => {
+    if (!valueSet.has(name)) return flagSet.has(name) ? 'flag' : undefined;
+    return choiceSet.has(name) ? 'choice' : 'value';
+  };
 }
 
 /**
@@ -67,12 +83,16 @@ export function parseHelp(text: string): HelpFlags {
   const flags = new Set<string>();
   const values = new Set<string>();
   const uncertain = new Set<string>();
+  const choices = new Set<string>();
+  let last = '';
   for (const line of text.split('\n')) {
+    if (/^ {4,}=\S/.test(line)) choices.add(last);
     const match = /^ {2}(?: {4})?(--?)([\w.-]+)(\[?=| <)?(<value>|<pass-arg>)?/.exec(line);
     if (!match) continue;
     const [, dashes, name = '', separator, anyValue] = match;
     // Only letters have one dash. A longer name with one dash has its own format (-debug-counter).
     if (dashes === '-' && name.length > 1) continue;
+    last = name;
     if (separator === undefined && /\balias for\b/i.test(line)) uncertain.add(name);
     else if (separator === undefined || separator === '[=') flags.add(name);
     else if (anyValue !== undefined) uncertain.add(name);
@@ -85,7 +105,7 @@ export function parseHelp(text: string): HelpFlags {
     uncertain.delete(name);
     values.delete(name);
   }
-  return { flags, values, uncertain };
+  return { flags, values, uncertain, choices };
 }
 
 /** Flags that print a text and end the process before it reads an input. */
@@ -101,21 +121,22 @@ export const informationalFlags: ReadonlySet<string> = new Set([
   'iree-llvmcpu-list-targets',
 ]);
 
-async function askForFlags(executable: string): Promise<{ flags: string[]; values: string[] }> {
+async function askForFlags(executable: string): Promise<Names> {
   const options = { env: process.env };
   const help = parseHelp((await askCompiler(executable, ['--help-hidden'], options)).stdout.toString());
   const flags = [...help.flags];
   const values = [...help.values];
+  const choices = [...help.choices];
   const uncertain = [...help.uncertain];
-  if (uncertain.length === 0) return { flags, values };
+  if (uncertain.length === 0) return { flags, values, choices };
   // A probe, an unknown flag, follows each uncertain flag. The compiler reports all probes that no flag took as its value, in one run of
   // 15 ms, and then ends.
   const probe = (await askCompiler(executable, probeArguments(uncertain), options)).stderr.toString();
   const free = unclaimedProbes(probe);
   // Without the last probe the run ended early.
-  if (!free.has(uncertain.length)) return { flags, values };
+  if (!free.has(uncertain.length)) return { flags, values, choices };
   uncertain.forEach((name, index) => (free.has(index) ? flags : values).push(name));
-  return { flags, values };
+  return { flags, values, choices };
 }
 
 /** `--flag --probe-0 ...`, and a last probe that no flag can take, to detect an early end. */
@@ -137,11 +158,12 @@ function probeName(index: number): string {
   return `--iree-tuned-probe-${index}`;
 }
 
-interface CachedTable {
+/** Names with blanks between them. */
+interface CachedTable extends Readonly<Record<keyof Names, string>> {
   readonly identity: string;
-  readonly flags: string;
-  readonly values: string;
 }
 
-const isCachedTable = hasFields<CachedTable>({ identity: isText, flags: isText, values: isText });
+const isCachedTable = hasFields<CachedTable>({
+  ...{ identity: isText, flags: isText, values: isText, choices: isText },
+});
 const tableMemory = memoryOf(OPTION_TABLES, isCachedTable, { outlivesBuild: true });

@@ -12,28 +12,30 @@ import { workloadKey } from '../workload/workload.ts';
 export type Landed = readonly (boolean | null)[];
 
 /**
+ * - `killed`: the system killed the compiler once, perhaps because memory ran out
  * - `compiled`: the plan compiles
  * - `landed`: the executables have every configuration
  * - `lost`: the executables lack a configuration
  * - `broken`: the plan does not compile, but the user's own command does
  */
-export type PlanState = 'compiled' | 'landed' | 'lost' | 'broken';
+export type PlanState = 'killed' | 'compiled' | 'landed' | 'lost' | 'broken';
 
 export interface LedgerEntry {
   readonly identity: string;
   readonly state: PlanState;
   /** Null without a proof. */
   readonly landed: Landed | null;
-  /** The compiler's message about a broken plan; null for other plans. */
+  /** Why the plan is broken; null for a plan that compiles. */
   readonly reason: string | null;
 }
 
-/** Result of one build of a plan: it compiles, with a proof or without (null), or it is broken. */
-export type Finding = { readonly landed: Landed | null } | { readonly reason: string };
+/** Result of one build of a plan: it compiles, with a proof or without (null), it is broken, or the system killed the compiler. */
+export type Finding = { readonly landed: Landed | null } | { readonly reason: string } | 'killed';
 
-/** Allowed transitions. Two builds may note the same state, and no build takes back a later state. */
+/** Allowed transitions. Two builds may note the same state, and no build takes back a later state. A second kill breaks a plan. */
 export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanState[]>> = {
-  unknown: ['compiled', 'landed', 'lost', 'broken'],
+  unknown: ['killed', 'compiled', 'landed', 'lost', 'broken'],
+  killed: ['compiled', 'landed', 'lost', 'broken'],
   compiled: ['landed', 'lost', 'broken'],
   landed: ['broken'],
   lost: ['broken'],
@@ -83,12 +85,16 @@ export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntr
 
 /** Notes a finding, unless the entry has a later state by now. */
 export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
-  const entry = entryOf(identity, finding);
   const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';
+  const isSecondKill = finding === 'killed' && before === 'killed';
+  const entry = entryOf(identity, isSecondKill ? { reason: KILLED } : finding);
   if (TRANSITIONS[before].includes(entry.state)) entries.remember(cacheDirectory, entry);
 }
 
+const KILLED = 'the system killed the compiler in two builds, perhaps because memory ran out';
+
 function entryOf(identity: string, finding: Finding): LedgerEntry {
+  if (finding === 'killed') return { identity, state: 'killed', landed: null, reason: KILLED };
   if ('reason' in finding) return { identity, state: 'broken', landed: null, reason: finding.reason };
   const { landed } = finding;
   const state = landed === null ? 'compiled' : landed.includes(false) ? 'lost' : 'landed';

@@ -79,5 +79,5 @@ export async function commandFor(
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const input = isOnnx(path) ? await importOnnx(path, compiler, surroundings) : path;
-  return readCommand([input, ...flags], compiler, cacheDirectory);
+  return readCommand([input, ...flags], compiler, surroundings);
 }

@@ -2,6 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileAside } from '../compiler/ask.ts';
+import { isAsBefore } from '../compiler/command-files.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
@@ -130,7 +131,7 @@ export function programBuilds(
     const landing = landedOn(texts ?? [], own, route);
     const landed = texts && whatLanded(landing);
     // This build then needs no second proof. After a loss it looks again, and reports the loss.
-    if (landed?.includes(false) === false) {
+    if (landed?.includes(false) === false && isAsBefore(command.files)) {
       const plan = planIdentity(command, inspected.input.digest, own, route);
       notePlan(cacheDirectory, plan, { landed });
     }

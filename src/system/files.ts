@@ -94,3 +94,16 @@ export const settledIdentity = (path: string): string | null => settled(fileStat
 /** The identity of a settled state, else null. */
 export const settled = (state: FileState | null): string | null =>
   state?.isSettled === true ? state.identity : null;
+
+/** States of files at one moment: `fileIdentity`, or null for a missing, invisible or empty file. */
+export type Stamps = readonly (readonly [path: string, identity: string | null])[];
+
+export const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, stampOf(path)]);
+
+/** Whether all files are as they were. */
+export const isUnchanged = (stamps: Stamps): boolean =>
+  stamps.every(([path, identity]) => stampOf(path) === identity);
+
+/** SQLite leaves an empty log behind. */
+const stampOf = (path: string): string | null =>
+  resultOr(() => statSync(path).size, 0) === 0 ? null : fileIdentity(path);

@@ -23,7 +23,8 @@ export function makeScratchFolder(cacheDirectory: string, prefix: string): strin
     makeFolder(dirname(path), 0o700);
     removeAbandoned(cacheDirectory);
     const folder = mkdtempSync(path);
-    writeFileSync(join(folder, MARKER), '');
+    // An empty file fits on a full disk.
+    writeFileSync(join(folder, MARKER), 'scratch\n');
     folders.add(folder);
     return folder;
   } catch {

@@ -60,7 +60,7 @@ export async function compile(
   process.once('uncaughtException', (error) => void goOn(error));
   process.once('beforeExit', () => void goOn('the build stopped without a result'));
   try {
-    command = await readCommand(argv, compiler, surroundings.cacheDirectory);
+    command = await readCommand(argv, compiler, surroundings);
     for (const message of unknownVariables(env)) tell(message, settings.log);
     const unknown = unknownFlag(command.argv);
     if (unknown !== null) return await runUntuned(unknown, command, surroundings);
@@ -169,12 +169,13 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
 
 /** Reports the ending of a compile, and remembers the compile if the next build would repeat it. */
 function reporting(decided: Decided, asked: Command, given: Surroundings): (ending: Ending) => void {
-  const { command, inspected, decisions, injection, isFinal, before, until } = decided;
+  const { command, inspected, decisions, injection, isFinal, until } = decided;
+  const before = [...decided.before, ...decided.files];
   // Only the explanation shows times.
   const isTimed = isExplained(decided.surroundings.settings);
   const programTimes = knownTimes({ command, inspected }, isTimed ? decided.store : null);
   const handedOver = performance.now();
-  const { input, site } = inspected;
+  const { input } = inspected;
   return (ending) => {
     const told = reportCompile(ending, decided, programTimes, handedOver);
     if (!isFinal) return;
@@ -183,8 +184,6 @@ function reporting(decided: Decided, asked: Command, given: Surroundings): (endi
     const files = [
       surveyMemory.pathOf(cacheDirectory, input.identity),
       ledgerPath(cacheDirectory, planIdentity(command, input.digest, decisions, injection.route)),
-      ...site.driverFiles,
-      ...decided.files,
     ];
     // A workload that this build tuned is a hit in the next build.
     const hits = decisions.map((one): Decision =>

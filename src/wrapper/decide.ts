@@ -6,6 +6,7 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
+import type { Stamps } from '../system/files.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
@@ -15,7 +16,7 @@ import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from './program-forms.ts';
 import { injectedSet, programMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
-import { stampsBefore, type Stamps } from './replay.ts';
+import { stampsBefore } from './replay.ts';
 import { resolve, whyUntuned, withSurvey, type Asked, type Resolved } from './resolve.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -27,7 +28,7 @@ export interface Decided
   readonly forms: ExplainedForms | null;
   /** Seconds of measuring and of waiting for the measuring lock. */
   readonly tuning: number;
-  /** States of the lock file and the database before the decisions. */
+  /** States of the lock file, the database and the drivers before the decisions. */
   readonly before: Stamps;
 }
 
@@ -42,7 +43,8 @@ async function decideLocked(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Decided> {
-  const before = stampsBefore(surroundings, surroundings.settings.lock === undefined);
+  const { driverFiles } = found.site;
+  const before = stampsBefore(surroundings, driverFiles, surroundings.settings.lock === undefined);
   // Loaded only with a lock file.
   const { consultLock } = await import('./locked.ts');
   const lock = await consultLock(found, command, surroundings);
@@ -75,7 +77,7 @@ async function decideByStore(
   lock: LockedBuild | null,
 ): Promise<Decided> {
   const { found, store, problem, surroundings } = await openDatabase(asked, given);
-  const before = stampsBefore(surroundings);
+  const before = stampsBefore(surroundings, found.site.driverFiles);
   const kept = new KeptModules();
   const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, found, surroundings) === null;

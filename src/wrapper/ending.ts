@@ -3,7 +3,7 @@ import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { InputText } from '../input/text.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
-import type { Landed, LedgerEntry } from '../plan/ledger.ts';
+import type { Finding, Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { CachedOutput } from './cached-output.ts';
 import type { Reason } from '../system/reason.ts';
@@ -48,12 +48,12 @@ export interface Ending {
 export interface RunningPlan extends Plan {
   readonly surroundings: Surroundings;
   readonly compile: Pick<InjectedCommand, 'argv' | 'stdin' | 'mapMessages' | 'files'>;
-  /** Key of the plan in the ledger. */
-  readonly identity: string;
-  /** The ledger's entry from earlier builds; null for none, and for the user's own command. */
+  /** The ledger's entry from earlier builds; null for none, for a plan that was killed, and for the user's own command. */
   readonly entry: LedgerEntry | null;
   readonly isInjecting: boolean;
   readonly cached: CachedOutput;
+  /** Notes a finding in the ledger, unless the compiler was replaced meanwhile. */
+  readonly note: (finding: Finding) => void;
   /** Reports that the compile ended as planned. */
   readonly end: (landed: Landed | null, output: string | null) => void;
 }

@@ -1,16 +1,17 @@
-// Runs a plan that may not compile. Its output is held back until it is complete. If the injection fails in any way, the user's own command
-// runs.
+// Runs a compile as a child: a plan that may not compile, or the user's own command if its output goes into the cache. If the injection
+// fails in any way, the user's own command runs.
 import { existsSync, statSync } from 'node:fs';
+import { isAsBefore } from '../compiler/command-files.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { isInjected } from '../decision/decision.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
-import { notePlan, type Landed } from '../plan/ledger.ts';
-import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
+import type { Landed } from '../plan/ledger.ts';
+import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
 import { tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
-import { deliverFile } from './deliver.ts';
+import { deliverFile, heldOutput } from './deliver.ts';
 import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
 import { messagesOf, show, withColours } from './messages.ts';
@@ -19,52 +20,96 @@ import { because } from '../system/reason.ts';
 
 const UNSEEN = 'the executables could not be searched for the configurations';
 
-/**
- * Runs a plan for the first time. Never returns.
- * @param held scratch path for the output; null if the compiler writes to the user's path
- */
-export async function firstRun(run: RunningPlan, held: string | null): Promise<never> {
-  const { command, injected, surroundings, compile, end, workSeconds } = run;
-  const { executable } = command.compiler;
-  const { argv, stdin, mapMessages } = compile;
-  const { env, cacheDirectory } = surroundings;
-  // A killed build may have left a folder.
-  if (injected !== null) tidyUp(cacheDirectory);
-  const before = outputState(command);
-  const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
-    env,
-    // If this compile fails, the user's command reads our stdin.
-    stdin: stdin ?? (injected === null ? new Uint8Array() : undefined),
-    capture: true,
-    limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: workSeconds() })],
-  });
-  if (result.forwarded !== null) {
-    if (injected !== null) show(result, mapMessages);
-    return exitLike(result);
-  }
-  const isWritten =
-    held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
-  if (isWritten) return deliver(run, result, held);
-  if (injected !== null) return recover(run, injected, result, held);
-  // The command fails again, and its messages reach the user directly.
-  end(null, null);
-  return runInPlace(executable, argv, stdin, env);
+/** Messages about a full or broken disk. */
+const ABOUT_DISK = /no space left|quota exceeded|file too large|input\/output error|read-only file system/i;
+
+/** A compile that has ended. */
+interface Ended {
+  readonly result: RunResult;
+  /** Scratch path of the output; null if the compiler wrote to the user's path. */
+  readonly held: string | null;
+  readonly isWritten: boolean;
+  /** The proof, if the output was written to the user's path and `require=landed` needs a proof before. */
+  readonly seen?: Landed | undefined;
 }
 
-/** Delivers a complete output, and notes in the ledger whether its configurations landed. With `require=landed` the proof comes first. */
-async function deliver(run: RunningPlan, result: RunResult, held: string | null): Promise<never> {
-  const { command, surroundings, compile, cached, isInjecting, end, onEnd } = run;
+/** Runs a plan for the first time. Never returns. */
+export async function firstRun(run: RunningPlan, injected: InjectedCommand): Promise<never> {
+  const { command, surroundings, mayFallBack, compile } = run;
+  // A killed build may have left a folder.
+  tidyUp(surroundings.cacheDirectory);
+  const held = heldOutput(command, mayFallBack, surroundings);
+  let ended = await compileTo(held, run);
+  // The user's disk may have the room that the cache's disk lacks.
+  if (held !== null && !ended.isWritten && ABOUT_DISK.test(ended.result.stderr.toString()))
+    ended = await compileTo(null, run);
+  if (ended.result.forwarded !== null) {
+    show(ended.result, compile.mapMessages);
+    return exitLike(ended.result);
+  }
+  return ended.isWritten ? deliver(run, ended) : recover(run, injected, ended.result);
+}
+
+/** Runs the user's own command, and puts its output into the cache. Never returns. */
+export async function ownRun(run: RunningPlan): Promise<never> {
+  const { surroundings, end } = run;
+  const { result, isWritten } = await childRun(null, run, {});
+  if (result.forwarded === null) {
+    show(result, null);
+    if (isWritten) noteDelivered();
+    await attempt(() => {
+      end(null, isWritten ? kept(run, result, null) : null);
+    }, surroundings);
+  }
+  return exitLike(result);
+}
+
+/** Compiles a plan. @param held scratch path for the output; null for the user's path */
+async function compileTo(held: string | null, run: RunningPlan): Promise<Ended> {
+  const { compile, workSeconds } = run;
+  const seen = held === null && mustSee(run) ? await seenOrRefused(run) : undefined;
+  const limits = [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: workSeconds() })];
+  return { ...(await childRun(held, run, { stdin: compile.stdin, limits })), seen };
+}
+
+async function childRun(
+  held: string | null,
+  { command, compile, surroundings: { env } }: RunningPlan,
+  options: Pick<RunOptions, 'stdin' | 'limits'>,
+): Promise<Omit<Ended, 'seen'>> {
+  const { executable } = command.compiler;
+  const argv = withColours(heldArgv(compile.argv, held), env);
+  const before = outputState(command);
+  const result = await runCompiler(executable, argv, { ...options, env, capture: true });
+  const isWritten =
+    held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
+  return { result, held, isWritten };
+}
+
+/** Whether the build may deliver its output only with a proof. */
+const mustSee = ({ isInjecting, surroundings: { settings } }: RunningPlan): boolean =>
+  settings.require === 'landed' && isInjecting;
+
+/** The proof that all configurations landed. Refuses the build without it. */
+async function seenOrRefused(run: RunningPlan): Promise<Landed> {
+  const seen = await prove(run);
+  return seen !== null && allLanded(seen) === true
+    ? seen
+    : refuse(seen === null ? UNSEEN : LOST, run.surroundings.settings);
+}
+
+/** Delivers a complete output, and notes in the ledger whether its configurations landed. */
+async function deliver(run: RunningPlan, { result, held, seen: proof }: Ended): Promise<never> {
+  const { command, surroundings, compile, end, onEnd } = run;
   const { argv, stdin, mapMessages } = compile;
   const { env, settings } = surroundings;
-  const seen = settings.require === 'landed' && isInjecting ? await prove(run) : undefined;
-  if (seen !== undefined && allLanded(seen) !== true) return refuse(seen === null ? UNSEEN : LOST, settings);
+  const seen = proof ?? (mustSee(run) ? await seenOrRefused(run) : undefined);
   const isCopied = held === null || deliverFile(held, command);
   const shown = isCopied ? show(result, mapMessages) : 'nothing';
   if (shown !== 'nothing') noteDelivered();
   await attempt(async () => {
     const landed = seen ?? (await prove(run));
-    const isKept = held !== null && result.stdout.length === 0;
-    const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
+    const output = isCopied ? kept(run, result, held) : null;
     // After a loss the next build decides again.
     if (allLanded(landed) === false) onEnd({ landed, argv, fallback: null, output, replayFiles: null });
     else end(landed, output);
@@ -76,50 +121,42 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
   return exitLike({ ...SUCCESS, code: 1 });
 }
 
+/** Puts the output of a compile into the cache. @returns its key, or null */
+function kept(
+  { command, compile, cached }: RunningPlan,
+  result: RunResult,
+  held: string | null,
+): string | null {
+  const { output } = command.arguments;
+  if (output.kind === 'stdout' || result.stdout.length > 0) return null;
+  return cached.keep(held ?? output.path, messagesOf(result, compile.mapMessages));
+}
+
 /** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
 async function prove(run: RunningPlan): Promise<Landed | null> {
-  const { command, decisions, injected, surroundings, identity, onLost } = run;
+  const { command, decisions, injected, surroundings, note, onLost } = run;
   if (injected === null) return null;
-  const { cacheDirectory, settings } = surroundings;
   const look = () => proveLanded(command.compiler.executable, injected, decisions, surroundings);
   const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
-  const landed = mayLook(settings) ? await seen() : null;
-  notePlan(cacheDirectory, identity, { landed });
+  const landed = mayLook(surroundings.settings) ? await seen() : null;
+  note({ landed });
   if (allLanded(landed) === false) await onLost?.();
   return landed;
 }
 
 /** After a failed plan, runs the user's own command. If that succeeds, the injection is to blame. */
-async function recover(
-  run: RunningPlan,
-  injected: InjectedCommand,
-  failed: RunResult,
-  held: string | null,
-): Promise<never> {
-  const { command, input, surroundings, identity, workSeconds, mayFallBack, onEnd, onFailure } = run;
-  const { env, cacheDirectory, settings } = surroundings;
-  const { executable } = command.compiler;
+async function recover(run: RunningPlan, injected: InjectedCommand, failed: RunResult): Promise<never> {
+  const { command, input, surroundings, mayFallBack, onEnd } = run;
+  const { env, settings } = surroundings;
   const { argv, stdin } = originalCompile(command, input);
-  // A refused build leaves the user's output unchanged.
-  const original = await runCompiler(executable, mayFallBack ? argv : heldArgv(argv, held), {
-    env,
-    stdin,
-    capture: false,
-  });
-  const hasHung = failed.cut === 'hung';
-  const ours = because(hasHung ? 'tuned-compile-hung' : 'tuned-compile-failed');
+  // A refused build has no output.
+  const own = mayFallBack ? argv : withTrailingFlags(argv, ['-o', '/dev/null']);
+  const original = await runCompiler(command.compiler.executable, own, { env, stdin, capture: false });
+  const ours = because(failed.cut === 'hung' ? 'tuned-compile-hung' : 'tuned-compile-failed');
   const isOurFault = original.code === 0;
   if (isOurFault) {
     tell('a tuned compile failed and was done again without tuning', settings.log);
-    await attempt(async () => {
-      // The user has the output by now. A second compile delays nothing.
-      const { failsAgain, firstError } = await import('./blame.ts');
-      const said = hasHung ? null : await failsAgain(injected, executable, surroundings, workSeconds());
-      if (!hasHung && said === null) return;
-      const reason = said === null ? ours.reason : firstError(said);
-      notePlan(cacheDirectory, identity, { reason });
-      if (said !== null) await onFailure?.(said);
-    }, surroundings);
+    await attempt(() => noteFailure(run, injected, failed, ours.reason), surroundings);
   }
   const fallback = isOurFault ? ours : because('input-does-not-compile');
   await attempt(() => {
@@ -127,6 +164,24 @@ async function recover(
   }, surroundings);
   if (isOurFault && !mayFallBack) return refuse(ours.reason, settings);
   return exitLike(original);
+}
+
+/** Notes a failed plan in the ledger, and finds its cause. The user has the output by now, or the refusal. */
+async function noteFailure(
+  { command, surroundings, note, workSeconds, onFailure }: RunningPlan,
+  injected: InjectedCommand,
+  failed: RunResult,
+  reason: string,
+): Promise<void> {
+  const { failsAgain, firstError, isOfMachine, wasKilled } = await import('./blame.ts');
+  if (failed.cut === 'hung') note({ reason });
+  else if (wasKilled(failed)) note('killed');
+  if (isOfMachine(failed)) return;
+  const said = await failsAgain(injected, command.compiler.executable, surroundings, workSeconds());
+  // A failure of a compiler that is being replaced says nothing about the configurations.
+  if (said === null || !isAsBefore(command.files)) return;
+  note({ reason: firstError(said) });
+  await onFailure?.(said);
 }
 
 const heldArgv = (argv: readonly string[], held: string | null): readonly string[] =>

@@ -1,5 +1,5 @@
 // The output cache: a repeated compile copies the output and shows the messages of the first compile.
-import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
@@ -13,6 +13,9 @@ import { hasColours, writeMessages } from './messages.ts';
 
 /** Largest size of all outputs, in bytes. The least recently used outputs are removed first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;
+
+/** Bytes that outputs leave free on the disk of the cache, for its other files. */
+const LEFT_FREE = 16 * 2 ** 20;
 
 interface OutputNote {
   readonly identity: string;
@@ -86,50 +89,58 @@ export function fetchOutput(
 }
 
 /**
- * Stores an output.
+ * Stores an output if there is room for it.
  * @param input digest of the input
- * @param file is moved into the cache
+ * @param file a file of ours is moved into the cache, and another file is copied
  * @param messages of its compile
  * @returns whether it was stored
  */
 export function keepOutput(
   cacheDirectory: string,
   { identity, input }: { readonly identity: string; readonly input: string },
-  file: string,
+  { from, isOurs }: { readonly from: string; readonly isOurs: boolean },
   messages: Uint8Array,
   env: Surroundings['env'],
 ): boolean {
   if (messages.length > LONGEST_MESSAGES) return false;
+  const path = fileOf(cacheDirectory, identity);
   try {
-    const bytes = statSync(file).size;
-    if (bytes > OUTPUTS_LIMIT) return false;
-    const sum = checksum();
-    for (const piece of piecesOfFile(file)) sum.add(piece);
-    const path = fileOf(cacheDirectory, identity);
     makeFolder(dirname(path), 0o700);
-    move(file, path);
+    if (!makeRoom(cacheDirectory, statSync(from).size, isOurs)) return false;
+    const sum = checksum();
+    if (isOurs) {
+      for (const piece of piecesOfFile(from)) sum.add(piece);
+      renameSync(from, path);
+    } else
+      replaceFile(path, (copy) => {
+        copyOver(from, copy, { add: sum.add, isRight: () => true });
+      });
     const shown = messages.length > 0 && {
       messages: Buffer.from(messages).toString('latin1'),
       hasColours: hasColours(env),
     };
     notes.remember(cacheDirectory, { identity, input, checksum: sum.value(), settled: null, ...shown });
-    trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {
     return false;
   }
 }
 
-function move(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch {
-    // The cache is on another file system.
-    replaceFile(to, (temporary) => {
-      copyFileSync(from, temporary);
-    });
-  }
+/** Removes outputs for another one, whose bytes may lie on the cache's disk already. @returns whether there is room for it */
+function makeRoom(cacheDirectory: string, bytes: number, isThere: boolean): boolean {
+  const { bavail, bsize } = statfsSync(cacheDirectory);
+  const limit = limitBeside(bytes, outputsIn(cacheDirectory).bytes, bavail * bsize + (isThere ? bytes : 0));
+  if (limit >= 0) trim(cacheDirectory, limit);
+  return limit >= 0;
 }
+
+/**
+ * Largest size of all other outputs beside one of `bytes`; negative if there is no room for it.
+ * @param kept size of the other outputs now
+ * @param free bytes on the disk without them
+ */
+export const limitBeside = (bytes: number, kept: number, free: number): number =>
+  Math.min(OUTPUTS_LIMIT, kept + free - LEFT_FREE) - bytes;
 
 /** All outputs, the least recently used first. */
 function keptOutputs(cacheDirectory: string): { path: string; bytes: number; usedMs: number }[] {

@@ -13,7 +13,7 @@ import {
   optional,
   orNull,
 } from '../system/data.ts';
-import { fileIdentity, realpathOr, settled, settledIdentity } from '../system/files.ts';
+import { isUnchanged, realpathOr, settled, settledIdentity, stampsOf, type Stamps } from '../system/files.ts';
 import { cpuQuota } from '../system/cpu-quota.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import type { InputText } from '../input/text.ts';
@@ -24,8 +24,7 @@ import type { Command } from '../compiler/command.ts';
 import type { Ending } from './ending.ts';
 import { REPLAYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
-import { filesOfFlags } from '../compiler/command-identity.ts';
-import { compilerFiles } from '../compiler/identity.ts';
+import { LINKER_VARIABLES, linkerOf } from '../compiler/identity.ts';
 
 /** An output in the output cache. */
 interface KeptOutput {
@@ -55,8 +54,10 @@ export interface Replay {
   readonly settled: string | null;
   /** Features of the CPU. They are not in the identity, because their digest takes 1% of the time of a hit. */
   readonly features: string;
-  /** Identity of each file that the run depends on; null for a missing file. */
-  readonly files: readonly (readonly [path: string, identity: string | null])[];
+  /** States of the files that the run depends on. */
+  readonly files: Stamps;
+  /** The linker that the compiler found in `PATH`, or null; left out if the linker lies beside the compiler. */
+  readonly linker?: string | null;
   /** When to ask the team again, in milliseconds of the system's clock; left out for never. */
   readonly until?: number;
 }
@@ -67,7 +68,7 @@ const memory = memoryOf(
     ...{ identity: isText, input: isText, digest: isText, settled: orNull(isText), features: isText },
     ...{ argv: listOf(isText), counts: (value) => isObject(value) && Object.values(value).every(isNumber) },
     files: listOf((file) => Array.isArray(file) && isText(file[0]) && orNull(isText)(file[1])),
-    until: optional(isNumber),
+    ...{ until: optional(isNumber), linker: optional(orNull(isText)) },
     output: optional(hasFields<KeptOutput>({ identity: isText, path: isText, isAll: isBoolean })),
     explanation: optional(isObject),
   }),
@@ -85,7 +86,10 @@ export async function recallRun(
     if (replay === null || replay.features !== cpuFeatures()) return null;
     if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
     if (replay.until !== undefined && Date.now() >= replay.until) return null;
-    if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
+    if (!isUnchanged(replay.files)) return null;
+    const { linker } = replay;
+    if (linker !== undefined && (linkerOf(executable, surroundings.env)?.path ?? null) !== linker)
+      return null;
     // A pipe can be read once, and the compiler has to read it.
     if (!statSync(replay.input).isFile()) return null;
     const now = settledIdentity(replay.input);
@@ -99,33 +103,28 @@ export async function recallRun(
   }
 }
 
-/** Identities of files at one moment; null for a missing file. */
-export type Stamps = Replay['files'];
-
-const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
-
 /**
- * Identities of the lock file and the database before the decisions. Never throws.
+ * States of the lock file and the database before the decisions. Never throws.
+ * @param others other files that the decisions depend on
  * @param withDatabase false if the database decides nothing
  */
-export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
-  try {
+export const stampsBefore = (
+  { settings: { lock, database } }: Surroundings,
+  others: readonly string[] = [],
+  withDatabase = true,
+): Stamps =>
+  stampsOf([
+    ...(lock === undefined ? [] : [lock]),
     // SQLite keeps its other files next to the real file, not next to links.
-    return stampsOf([
-      ...(lock === undefined ? [] : [lock]),
-      ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),
-    ]);
-  } catch {
-    return [];
-  }
-}
+    ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),
+    ...others,
+  ]);
 
 /**
- * Remembers a compile if the next build may replay it, and neither the lock file nor the database has changed during the build. Never
- * throws.
+ * Remembers a compile if the next build may replay it, and no file that it depends on has changed during the build. Never throws.
  * @param written the user's own command
- * @param before states of the lock file and the database before the decisions
- * @param files other files that the decisions depend on
+ * @param before states of files before the decisions: the lock file, the database, drivers and tools
+ * @param files memories that this build has written
  * @param until when to ask the team again, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
@@ -139,24 +138,25 @@ export function rememberRun(
   until: number | null = null,
 ): void {
   const { executable } = written.compiler;
+  const { env } = surroundings;
   const { input, output: to } = written.arguments;
   if (replayFiles === null || input?.kind !== 'file' || !isReplayable(written.argv, surroundings)) return;
   try {
-    if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
+    const { ofCompiler, ofFlags } = written.files;
+    const known = [...before, ...ofCompiler, ...ofFlags];
+    if (!isUnchanged(known)) return;
+    const linker = linkerOf(executable, env);
     memory.remember(surroundings.cacheDirectory, {
       ...{ argv, counts },
       ...(explanation && { explanation }),
       ...(output !== null &&
         to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
       ...(until !== null && { until }),
+      ...(linker?.isBeside !== true && { linker: linker?.path ?? null }),
       identity: identityOf(written.argv, executable, surroundings),
       ...{ input: input.path, digest, settled: settled(file) },
       features: cpuFeatures(),
-      files: [
-        ...before,
-        ...stampsOf(compilerFiles(executable)),
-        ...stampsOf([...filesOfFlags(written.arguments), ...files, ...replayFiles]),
-      ],
+      files: [...known, ...stampsOf([...files, ...replayFiles])],
     });
   } catch {
     // For example, the working directory is gone. The next build decides again.
@@ -168,15 +168,10 @@ const isReplayable = (argv: readonly string[], { settings }: Surroundings): bool
   !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
 
 function identityOf(argv: readonly string[], executable: string, { settings, env }: Surroundings): string {
-  // The facts that distinguish devices.
-  const variables = DEVICE_VARIABLES.map((name) => env[name]);
+  // The facts that distinguish devices and linkers.
+  const variables = [...DEVICE_VARIABLES, ...LINKER_VARIABLES].map((name) => env[name]);
   const machine = [cpuModel(), physicalCores(), cpuQuota(), cacheSizesKiB(), variables];
   // No password goes into a file. The team is asked again after `until` anyway.
   const ours = { ...settings, team: settings.team !== undefined };
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
-}
-
-/** An empty file counts as missing: SQLite leaves an empty log behind. */
-function contentIdentity(path: string): string | null {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
 }

@@ -1,5 +1,6 @@
 // Decides about every operation of a compile: a record, a tuning result, or the default with a reason.
 import type { Decision } from '../decision/decision.ts';
+import { stampsOf, type Stamps } from '../system/files.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
@@ -45,8 +46,8 @@ export interface Resolved {
   readonly seconds: number;
   /** Whether the next build decides the same: nothing is left to tune or to note. */
   readonly isFinal: boolean;
-  /** Other files that the decisions depend on. */
-  readonly files: readonly string[];
+  /** States of other files that the decisions depend on, before anything was measured. */
+  readonly files: Stamps;
   /** Why nothing is measured in this build; null if measuring is allowed. */
   readonly whyNot: Reason | null;
   /** Configurations that the program ran with while it was tuned; null for none. */
@@ -95,7 +96,7 @@ export async function resolve(
   // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
   if (whyNot !== null && store !== null && lookup.misses.length > 0)
     await goOnWith(await withSurvey(inspected, command, surroundings));
-  let tools: readonly string[] = [];
+  let files: Stamps = [];
   /** Workloads to tune, but not those that this program runs slower with or that need more time than this build has. */
   const toTune = (): readonly Work[] => {
     const missed = lookup.misses.filter(
@@ -103,7 +104,8 @@ export async function resolve(
     );
     const open = [...missed, ...lookup.narrow, ...lookup.unfinished];
     if (open.length === 0 || lookup.undecided().size === 0) return open;
-    tools = Object.values(findMeasuringTools(command.compiler, surroundings.env, surroundings) ?? {});
+    const tools = Object.values(findMeasuringTools(command.compiler, surroundings.env, surroundings) ?? {});
+    files = stampsOf(tools);
     const seconds = shareOf(settings.budgetSeconds, open.length);
     return open.filter(({ key }) => {
       const before = lookup.undecided().get(key);
@@ -114,7 +116,7 @@ export async function resolve(
     outcome: Pick<Resolved, 'decisions' | 'seconds' | 'isFinal'>,
     confirmed: Confirmed | null = null,
   ): Resolved => ({
-    ...{ ...outcome, inspected, confirmed, whyNot, files: tools },
+    ...{ ...outcome, inspected, confirmed, whyNot, files },
     until: settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS,
   });
   const { waitedSeconds } = inspected.input;

@@ -1,5 +1,6 @@
 // Runs a plan by the ledger: a broken plan as the user's own command, a cached output as a copy, and a proven plan in our place. Any other
-// plan runs as a child, whose output is held back until it is complete.
+// plan runs as a child, and so does the user's own command if its output goes into the cache.
+import { isAsBefore } from '../compiler/command-files.ts';
 import { isInjected } from '../decision/decision.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike, runCompiler } from '../system/run.ts';
@@ -7,7 +8,6 @@ import { originalCompile } from '../plan/injected-command.ts';
 import { notePlan, planIdentity, recallPlan, type Landed, type LedgerEntry } from '../plan/ledger.ts';
 import { cachedOutput } from './cached-output.ts';
 import { NOT_APPLIED, SUCCESS, type Plan, type RunningPlan } from './ending.ts';
-import { heldOutput } from './deliver.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
 import { show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
@@ -16,7 +16,7 @@ import { because } from '../system/reason.ts';
 /** Runs a plan. Never returns. */
 export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<never> {
   const run = await runOf(plan, surroundings);
-  const { entry, isInjecting } = run;
+  const { entry, isInjecting, injected, cached, compile } = run;
   const { settings } = surroundings;
   if (entry?.state === 'broken') return runUntuned(run, entry);
   if (settings.require === 'landed' && isInjecting && entry?.state === 'lost') return refuse(LOST, settings);
@@ -24,14 +24,12 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<n
   const isUnseen = isInjecting && (entry === null || entry.state === 'compiled') && mayLook(settings);
   const isProven = entry !== null && !isUnseen;
   if (isProven || !isInjecting) deliverKnown(run);
-  if (isProven) return runProven(run);
-  // The user's own command is held back only to keep its output.
-  const mayHold = plan.injected !== null || (settings.outputs && run.compile.stdin === undefined);
-  const held = mayHold ? heldOutput(plan.command, surroundings.cacheDirectory) : null;
-  if (plan.injected === null && held === null) return runProven(run);
+  // The user's own command runs as a child only to keep its output.
+  const isKept = injected === null && cached.isPossible && compile.stdin === undefined;
+  if (isProven || (injected === null && !isKept)) return runProven(run);
   // Not loaded on a hit.
-  const { firstRun } = await import('./first-run.ts');
-  return firstRun(run, held);
+  const { firstRun, ownRun } = await import('./first-run.ts');
+  return injected === null ? ownRun(run) : firstRun(run, injected);
 }
 
 async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPlan> {
@@ -42,6 +40,7 @@ async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPla
     injected === null
       ? planIdentity(command, input.digest, [], 'none')
       : planIdentity(command, input.digest, decisions, injected.route);
+  const known = injected && recallPlan(surroundings.cacheDirectory, identity);
   const end = (landed: Landed | null, output: string | null) => {
     // A replay can neither edit messages nor read a pipe.
     const isReplayable = stdin === undefined && (mapMessages === null || output !== null);
@@ -52,8 +51,11 @@ async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPla
   };
   return {
     ...plan,
-    ...{ surroundings, compile, identity, end },
-    entry: injected && recallPlan(surroundings.cacheDirectory, identity),
+    ...{ surroundings, compile, end },
+    note(finding) {
+      if (isAsBefore(command.files)) notePlan(surroundings.cacheDirectory, identity, finding);
+    },
+    entry: known?.state === 'killed' ? null : known,
     isInjecting: injected !== null && decisions.some(isInjected),
     cached: await cachedOutput(command, input, identity, surroundings),
   };
@@ -71,11 +73,11 @@ function runUntuned(run: RunningPlan, { reason }: LedgerEntry): Promise<never> {
 
 /** Delivers the output from the output cache or from this build's modules, and ends this process. Returns if neither has it. */
 function deliverKnown(run: RunningPlan): void {
-  const { module, injected, surroundings, identity, entry, cached, end } = run;
+  const { module, injected, entry, cached, note, end } = run;
   const delivered = cached.deliver(module);
   if (delivered === null) return;
   noteDelivered();
-  if (injected !== null) notePlan(surroundings.cacheDirectory, identity, { landed: null });
+  if (injected !== null) note({ landed: null });
   end(entry?.landed ?? null, delivered.output);
   exitLike(SUCCESS);
 }

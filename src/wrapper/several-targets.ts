@@ -101,7 +101,7 @@ export async function decideEach(
     // The first is the earliest.
     until: each.find(({ until }) => until !== null)?.until ?? null,
     before: each.flatMap(({ before }) => before),
-    files: each.flatMap(({ files, inspected }) => [...files, ...inspected.site.driverFiles]),
+    files: each.flatMap(({ files }) => files),
     // Failures of this compile mark no configuration: each was proven in the program for its target.
     store: null,
     kept: new KeptModules(),
@@ -120,7 +120,7 @@ async function partOf(
   { settings, ...given }: Surroundings,
 ): Promise<Part | PassThrough> {
   const { backend } = target;
-  const command = await commandForBackend(asked, backend, given.cacheDirectory);
+  const command = await commandForBackend(asked, backend, given);
   const isOwn =
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;

@@ -80,7 +80,7 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   const path = join(folder, 'in.mlir');
   writeFileSync(path, matmulModule(48, 64, 40));
   const argv = [...FLAGS, path, '-o', join(folder, 'out.vmfb')];
-  const command = await readCommand(argv, compiler, surroundings.cacheDirectory);
+  const command = await readCommand(argv, compiler, surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new Error(inspected.pass.reason);
   const { input, site } = inspected;

@@ -70,9 +70,9 @@ describe('the output', () => {
 describe('flags', () => {
   it('have their index in the arguments', () => {
     expect(read('--compile-to', 'input', 'm', '--split-input-file', '-o=f').flags).toEqual([
-      { name: 'compile-to', value: 'input', index: 0, end: 2 },
-      { name: 'split-input-file', value: null, index: 3, end: 4 },
-      { name: 'o', value: 'f', index: 4, end: 5 },
+      { name: 'compile-to', value: 'input', kind: 'value', index: 0, end: 2 },
+      { name: 'split-input-file', value: null, kind: 'flag', index: 3, end: 4 },
+      { name: 'o', value: 'f', kind: 'value', index: 4, end: 5 },
     ]);
   });
 

@@ -43,7 +43,7 @@ Color Options:
 `;
 
 describe('parsing the help', () => {
-  const { flags, values, uncertain } = parseHelp(help);
+  const { flags, values, uncertain, choices } = parseHelp(help);
   it('reads a bare name as a boolean', () => {
     expect([...flags]).toEqual(expect.arrayContaining(['color', 'help', 'h', 'literal']));
   });
@@ -55,6 +55,9 @@ describe('parsing the help', () => {
   });
   it('leaves choices and aliases uncertain', () => {
     expect([...uncertain]).toEqual(['single', 'pass', 'other-name']);
+  });
+  it('reads the flags whose values are listed', () => {
+    expect([...choices]).toEqual(['choice', 'single']);
   });
   it('finds no flag anywhere else', () => {
     expect([...flags].sort()).toEqual(['choice', 'color', 'h', 'help', 'literal', 'maybe']);
@@ -81,8 +84,9 @@ describe('the probe', () => {
 
 describe('the table', () => {
   it('knows the given names only', () => {
-    const table = tableOf(['f'], ['v']);
-    expect(['f', 'v', 'x', ''].map((name) => table(name))).toEqual(['flag', 'value', undefined, undefined]);
+    const table = tableOf(['f'], ['v', 'c'], ['c', 'f']);
+    const kinds = ['flag', 'value', 'choice', undefined, undefined];
+    expect(['f', 'v', 'c', 'x', ''].map((name) => table(name))).toEqual(kinds);
   });
 
   it('is asked once and then read from the cache', async () => {
@@ -111,7 +115,7 @@ describe('the table', () => {
       '{',
       'null',
       '{"identity":1}',
-      '{"identity":"other","flags":"text","values":""}',
+      '{"identity":"other","flags":"text","values":"","choices":""}',
     ]) {
       writeFileSync(join(directory, file!), text);
       expect((await loadOptionTable(compiler, directory))('text')).toBe('value');
@@ -143,7 +147,8 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
   const table = await loadOptionTable(realCompiler.executable, temporaryDirectory());
 
   it('knows the flags that this project uses', () => {
-    const values = ['o', 'compile-to', 'iree-hal-target-backends', 'iree-llvmcpu-target-cpu'];
+    expect(table('compile-to')).toBe('choice');
+    const values = ['o', 'iree-hal-target-backends', 'iree-llvmcpu-target-cpu'];
     const codegen = [
       'iree-codegen-tuning-spec-path',
       'iree-codegen-transform-dialect-library',

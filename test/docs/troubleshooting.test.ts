@@ -49,6 +49,7 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
       return String(error);
     }
   },
+  '--… may write a file': () => commandOf('in.mlir', '--plugin-option=x').whyUntouched!.reason,
   'is locked by another process': () => storeError('SQLITE_BUSY'),
   'is damaged': () => storeError('SQLITE_CORRUPT'),
   'cannot be written': () => storeError('SQLITE_FULL'),

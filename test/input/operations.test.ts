@@ -35,11 +35,7 @@ function inspector(text: string) {
   giveAnswers(surroundings.cacheDirectory, watched);
   return async (flags: readonly string[] = []) => {
     const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
-    const command = await readCommand(
-      argv,
-      { ...compiler, executable: watched! },
-      surroundings.cacheDirectory,
-    );
+    const command = await readCommand(argv, { ...compiler, executable: watched! }, surroundings);
     const looked = await inspect(command, surroundings);
     const isLook = !('pass' in looked) && looked.input.operations.length === 0;
     const inspected = isLook ? await withSurvey(looked, command, surroundings) : looked;

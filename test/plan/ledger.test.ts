@@ -62,6 +62,7 @@ test('notes about a program hold for one device', () => {
 });
 
 const FINDINGS: readonly (readonly [PlanState, Finding])[] = [
+  ['killed', 'killed'],
   ['compiled', { landed: null }],
   ['landed', { landed: [true, null] }],
   ['lost', { landed: [true, false] }],
@@ -78,11 +79,12 @@ test.each(
   expect(recallPlan(directory, 'plan')?.state ?? 'unknown').toBe(from);
   notePlan(directory, 'plan', finding);
   const isAllowed = TRANSITIONS[from].includes(to);
-  expect(recallPlan(directory, 'plan')!.state).toBe(isAllowed ? to : from);
+  const isSecondKill = from === 'killed' && to === 'killed';
+  expect(recallPlan(directory, 'plan')!.state).toBe(isSecondKill ? 'broken' : isAllowed ? to : from);
 });
 
 test('a broken plan stays broken, and every other plan can become broken', () => {
   expect(TRANSITIONS.broken).toEqual([]);
-  for (const state of ['unknown', 'compiled', 'landed', 'lost'] as const)
+  for (const state of ['unknown', 'killed', 'compiled', 'landed', 'lost'] as const)
     expect(TRANSITIONS[state]).toContain('broken');
 });

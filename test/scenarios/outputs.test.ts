@@ -1,7 +1,8 @@
 // The output cache: a repeated build runs no compiler.
-import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compiler } from '../support/real-tools.ts';
 import { argv, misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { oddMatmul, type Workplace } from './support.ts';
 
@@ -26,6 +27,70 @@ function runs(place: Workplace): number {
 
 const outputs = (place: Workplace) =>
   readdirSync(place.path('cache/outputs')).filter((name) => name.endsWith('.bin'));
+
+/** Builds twice: the first build runs the compiler, and the second one does not. */
+async function expectNewBuild(
+  place: Workplace,
+  env: Readonly<Record<string, string | undefined>>,
+  own: readonly string[] = argv,
+) {
+  for (const count of [1, 0]) {
+    expect(await place.compile(own, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(runs(place)).toBe(count);
+  }
+}
+
+test('another linker is another build', async () => {
+  const { place, env } = await noted();
+  const linkers = ['first', 'second'].map((name) => place.path(place.write(name, `linker ${name}`)));
+  for (const variable of ['IREE_LLVM_EMBEDDED_LINKER_PATH', 'IREE_LLVM_SYSTEM_LINKER_PATH'])
+    for (const linker of linkers) await expectNewBuild(place, { ...env, [variable]: linker });
+  const named = { ...env, IREE_LLVM_EMBEDDED_LINKER_PATH: linkers[0] };
+  expect(await place.compile(argv, { env: named })).toMatchObject({ code: 0 });
+  expect(runs(place)).toBe(0);
+  place.write('first', 'another first linker');
+  await expectNewBuild(place, named);
+  // The compiler runs the linker of a flag.
+  const real = join(dirname(compiler.executable), 'iree-lld');
+  for (const comment of ['one', 'another']) {
+    place.write('third', `#!/bin/sh\n# ${comment}\nexec '${real}' "$@"\n`);
+    chmodSync(place.path('third'), 0o755);
+    await expectNewBuild(place, env, [`--iree-llvmcpu-embedded-linker-path=${place.path('third')}`, ...argv]);
+  }
+
+  // The compiler finds a linker beside it before a linker in PATH.
+  mkdirSync(place.path('bin'));
+  const found = { ...env, PATH: `${place.path('bin')}:${process.env['PATH']!}` };
+  await expectNewBuild(place, found);
+  place.write('bin/lld', 'a linker');
+  await expectNewBuild(place, found);
+  place.write('bin/lld', 'another linker');
+  await expectNewBuild(place, found);
+  place.write('iree-lld', 'a linker');
+  await expectNewBuild(place, found);
+  place.write('iree-lld', 'another linker');
+  await expectNewBuild(place, found);
+});
+
+test('other files in a folder of bitcode are another build', async () => {
+  const { place, env } = await noted();
+  mkdirSync(place.path('bitcode'));
+  const own = ['--iree-rocm-bc-dir=bitcode', ...argv];
+  await expectNewBuild(place, env, own);
+  for (const text of ['one', 'another']) {
+    place.write('bitcode/ockl.bc', text);
+    await expectNewBuild(place, env, own);
+  }
+});
+
+test('the output of tools of the system is compiled each time', async () => {
+  const { place, env } = await noted();
+  for (const build of [1, 2, 3]) {
+    expect(await place.compile(['--iree-cuda-use-ptxas', ...argv], { env })).toMatchObject({ code: 0 });
+    expect([build, runs(place)]).toEqual([build, 1]);
+  }
+  expect(place.has('cache/outputs')).toBe(false);
+});
 
 test('a repeated build copies the same bytes, also to other paths', async () => {
   const { place, env } = await noted();
@@ -157,4 +222,21 @@ test('iree-tuned cache shows the size, and --clear removes outputs', async () =>
   runs(place);
   await place.compile(argv, { env });
   expect(runs(place)).toBe(1);
+});
+
+test.each([
+  '--iree-parameter-splat=file',
+  '--iree-opt-splat-parameters=file',
+  '--iree-vm-bytecode-source-listing=file',
+])('a build with %s writes the file each time, and no compile of ours writes it', async (flag) => {
+  const { place } = await noted();
+  const { compiler, ran } = place.watchedTools();
+  const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '8' };
+  for (const build of [1, 2]) {
+    expect(await place.compile([flag, ...argv], { env })).toMatchObject({ code: 0 });
+    const own = ran();
+    expect([build, own.filter((line) => line.includes(flag)).length]).toEqual([build, 1]);
+    // The first build proves that the configuration landed.
+    if (build === 1) expect(own.length).toBeGreaterThan(1);
+  }
 });

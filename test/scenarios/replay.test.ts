@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/real-tools.ts';
-import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
+import { misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 /** A workplace in which `in.mlir` has a record and was compiled twice, the second time with budget 0. */
@@ -133,6 +133,29 @@ test('decisions from before a change of the database are not replayed', async ()
   // The ledger has the plan by now, so nothing happens between decision and compile.
   expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
   expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+});
+
+test.each([
+  ['compiler', 'iree-compile'],
+  ['linker', 'iree-lld'],
+  ['file of a flag', 'objects'],
+])('a build during which the %s is replaced is not remembered', async (_, file) => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+  const argv = [...HOST, '--iree-hal-executable-object-search-path=objects', 'in.mlir', '-o', 'out.vmfb'];
+  for (const name of ['iree-lld', 'objects']) place.write(name, 'before');
+  await record(place, undefined, argv);
+  place.remove('cache');
+  // The replacement keeps size and content, as another version may.
+  const deed = `[ -e replaced ] || { touch replaced '${file}'; }`;
+  const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
+  const remembered = () =>
+    ['replays', 'outputs', 'plans'].map((name) =>
+      place.has(`cache/${name}`) ? readdirSync(place.path(`cache/${name}`)).length > 0 : false,
+    );
+  expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(remembered()).toEqual([false, false, false]);
+  expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(remembered()).toEqual([true, true, true]);
 });
 
 describe('a database behind a link', () => {

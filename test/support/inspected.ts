@@ -1,6 +1,7 @@
 // The parts of an inspected compile, without a compiler: command, input, site and settings.
 import { parse } from 'mlir-parser-ts';
 import { readArguments } from '../../src/compiler/arguments.ts';
+import { stampsOfFlags } from '../../src/compiler/command-files.ts';
 import { whyUntouched } from '../../src/compiler/untouched.ts';
 import type { Command } from '../../src/compiler/command.ts';
 import type { Input } from '../../src/input/input.ts';
@@ -23,6 +24,7 @@ export function commandOf(...argv: string[]): Command {
     argv,
     expanded: argv,
     arguments: args,
+    files: { variables: [], ofCompiler: [], ofFlags: stampsOfFlags(args.flags) },
     whyUntouched: whyUntouched(args),
   };
 }

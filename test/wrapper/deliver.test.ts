@@ -30,6 +30,7 @@ const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
     compiler: { executable: 'iree-compile', invokedAs: 'iree-compile', origin: 'PATH' },
   },
   whyUntouched: null,
+  files: { variables: [], ofCompiler: [], ofFlags: [] },
   arguments: { input: null, output: { kind: 'file', path }, flags, informational: false, unclear: null },
 });
 
@@ -67,7 +68,13 @@ test('the compiler writes to devices, and reports write errors itself', async ()
   mkdirSync(join(folder, 'folder'));
   for (const path of ['/dev/null', join(folder, 'folder'), join(folder, 'missing', 'out.vmfb')])
     expect([dirname(path), await deliver(compile, kept, commandFor(path))]).toEqual([dirname(path), false]);
-  const dump: Flag = { name: 'iree-hal-dump-executable-files-to', value: 'x', index: 0, end: 1 };
+  const dump: Flag = {
+    name: 'iree-hal-dump-executable-files-to',
+    value: 'x',
+    kind: 'value',
+    index: 0,
+    end: 1,
+  };
   const command = commandFor(join(folder, 'out.vmfb'), [dump]);
   expect(await deliver(compile, kept, command)).toBe(false);
 });

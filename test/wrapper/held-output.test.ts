@@ -25,7 +25,8 @@ function build(deed: string, output = 'link.vmfb') {
       informational: false, unclear: null, flags: [],
       input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'file', path: argv[2] },
     };
-    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
+    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args,
+      files: { variables: [], ofCompiler: [], ofFlags: [] } };
     await runPlan(
       {
         command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,

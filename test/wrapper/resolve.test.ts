@@ -10,6 +10,7 @@ import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Site } from '../../src/site/site.ts';
 import { BUSY } from '../../src/site/turn.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
+import { stampsOf } from '../../src/system/files.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { tuneWorkloads, type TuneOutcome } from '../../src/tuning/tune-workloads.ts';
 import { DOES_NOT_RUN } from '../../src/tuning/undecided.ts';
@@ -354,7 +355,7 @@ describe('a miss that an earlier build could not decide', () => {
   test.each([20, 25])('is not tried again within %i s with the same tools', async (budget) => {
     const { surroundings, tools } = withTools(budget);
     const { got, isFinal, files } = await resolved({ store: undecided(), surroundings });
-    expect({ got, isFinal, files }).toEqual({ got: [LEFT], isFinal: true, files: tools });
+    expect({ got, isFinal, files }).toEqual({ got: [LEFT], isFinal: true, files: stampsOf(tools) });
     expect(tuner).not.toHaveBeenCalled();
   });
   test('is tried again with more time', async () => {

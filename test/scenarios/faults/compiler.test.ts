@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { DECISION } from '../../store/samples.ts';
-import { HOST, type Workplace } from '../support.ts';
+import { HOST, matmulModule, type Workplace } from '../support.ts';
 import {
   argv,
   expectStockBuild,
   misbehavingCompiler,
+  record,
   recordedWorkplace,
   statistics,
   workplace,
@@ -66,8 +67,9 @@ describe('a compiler that fails with the injection', () => {
       const store = openSqliteStore(place.database);
       const [record] = store.allRecords();
       store.close();
-      // Only messages about the operation mark its record, which other programs may share.
+      // Only a crash, or messages about the operation, mark its record, which other programs may share.
       if (what === 'fails') expect(record!.failure).toMatch(/no such thing/);
+      else if (what === 'crashes') expect(record!.failure).toMatch(/the compiler crashed: SIGSEGV/);
       else expect(record!.failure).toBeNull();
       expect((await statistics(place)).reasons.fallback).toEqual({ [why.code]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
@@ -92,6 +94,51 @@ describe('a compiler that fails with the injection', () => {
     const next = await place.explain(argv, {});
     expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', applied: true } });
   });
+});
+
+/** Functions with matmuls of these numbers of rows. */
+const matmuls = (rows: readonly number[]) =>
+  rows.map((m) => matmulModule(m, 67, 71).replace('@main', `@f${m}`)).join('');
+
+test.each([
+  ['crashes', 'kill -SEGV $$', /the compiler crashed: SIGSEGV/],
+  ['fails without a location', "echo 'error: an odd failure' >&2; exit 1", /an odd failure/],
+])(
+  'a configuration with which the compiler %s is found among others, and only it is marked',
+  { timeout: 120_000 },
+  async (_, deed, failure) => {
+    const rows = [61, 53, 47, 59, 43];
+    const place = workplace({ IREE_TUNED_BUDGET: '0' });
+    place.write('in.mlir', matmuls(rows));
+    await record(place);
+    // The spec of the route names the numbers of rows.
+    const hasCulprit = `for a; do case $a in *tuning-spec-path=*) grep -q '\\[47\\]' "\${a#*=}" && { echo x >>tempted; ${deed}; } ;; esac; done`;
+    const env = misbehavingCompiler(place, isInjected, hasCulprit);
+    await expectStockBuild(place, env);
+    const tempted = place.read('tempted').toString();
+    const store = openSqliteStore(place.database);
+    for (const { workload, failure: noted } of store.allRecords())
+      if (workload.includes('m=47 ')) expect(noted).toMatch(failure);
+      else expect([workload, noted]).toEqual([workload, null]);
+    store.close();
+    const { code, explanation } = await place.explain(argv, { env });
+    expect(code).toBe(0);
+    const outcomes = explanation.operations.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(rows.map((m) => (m === 47 ? 'default' : 'hit')));
+    expect(explanation.route).not.toBe('none');
+    expect(place.read('tempted').toString()).toBe(tempted);
+  },
+);
+
+test('an injection that crashes the compiler with every configuration marks none of them', async () => {
+  const place = workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', matmuls([61, 53, 47]));
+  await record(place);
+  const env = misbehavingCompiler(place, isInjected, 'kill -SEGV $$');
+  await expectStockBuild(place, env);
+  const store = openSqliteStore(place.database);
+  expect(store.allRecords().map(({ failure }) => failure)).toEqual([null, null, null]);
+  store.close();
 });
 
 test('a record of another device that breaks a compile is marked on that device', async () => {
@@ -133,6 +180,19 @@ test('a killed tuned compile is repeated without tuning, and the next build tune
   );
   const next = await place.explain(argv, { env });
   expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', reason: null } });
+});
+
+test('a tuned compile that is killed in two builds is not tried again', async () => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+  const env = misbehavingCompiler(place, isInjected, 'echo x >>tried; kill -KILL $$');
+  for (const tries of [1, 2, 2]) {
+    await expectStockBuild(place, env);
+    expect(place.read('tried').toString()).toBe('x\n'.repeat(tries));
+  }
+  const { explanation } = await place.explain(argv, { env });
+  expect(explanation.reason).toMatch(
+    /broke this compile before: the system killed the compiler in two builds/,
+  );
 });
 
 describe('a compiler that fails without an injection', () => {

@@ -1,7 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { argv, expectStock, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
+import { compiler } from '../../support/real-tools.ts';
+import { HOST, withoutMatmul } from '../support.ts';
+import {
+  argv,
+  expectStock,
+  expectStockBuild,
+  misbehavingCompiler,
+  recordedWorkplace,
+  workplace,
+} from './support.ts';
 
 describe('a cache', () => {
   // /proc refuses a new folder with ENOENT.
@@ -39,6 +48,81 @@ describe('a cache', () => {
       first.explanation.operations[0]!.configuration,
     );
   });
+});
+
+describe('a cache without room for a module', () => {
+  /** A compiler that finds no room on the disk of the cache, and the number of its runs for the user's output since the last call. */
+  async function fullPlace(env: Record<string, string> = {}) {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_OUTPUTS: 'off', ...env });
+    const own = misbehavingCompiler(
+      place,
+      '*in.mlir*',
+      `case "$*" in *--compile-to*) ;; *) echo x >>ran ;; esac
+       case "$*" in *cache/work/output-*) exec '${compiler.executable}' "$@" -o /dev/full ;; esac`,
+    );
+    const runs = () => {
+      const count = place.has('ran') ? place.read('ran').toString().length / 2 : 0;
+      place.write('ran', '');
+      return count;
+    };
+    return { place, env: own, runs };
+  }
+
+  test('delivers the tuned output, and later builds need one compile', async () => {
+    const { place, env, runs } = await fullPlace();
+    expect(await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb'])).toMatchObject({ code: 0 });
+    for (const expected of [2, 1, 1]) {
+      place.write('out.vmfb', 'before');
+      const { code, stderr, explanation } = await place.explain(argv, { env });
+      expect({ code, stderr, reason: explanation.reason }).toEqual({ code: 0, stderr: '', reason: null });
+      expect(explanation.route).toBe('spec');
+      expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+      expect(runs()).toBe(expected);
+    }
+  });
+
+  test('is not needed for a new output', async () => {
+    const { place, env, runs } = await fullPlace();
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect([runs(), place.has('out.vmfb')]).toEqual([1, true]);
+  });
+
+  test.each(['tuned', 'landed'])('does not refuse a build with require=%s', async (require) => {
+    const { place, env } = await fullPlace({ IREE_TUNED_REQUIRE: require });
+    for (const state of ['new', 'known']) {
+      const { code, stderr } = await place.compile(argv, { env });
+      expect([state, code, stderr]).toEqual([state, 0, '']);
+      expect(place.has('out.vmfb')).toBe(true);
+    }
+  });
+
+  test('does not refuse a build with a frozen lock file', async () => {
+    const { place, env } = await fullPlace();
+    expect((await place.tuned(['lock', 'in.mlir', '--', ...HOST])).code).toBe(0);
+    place.remove('cache');
+    expect(await place.compile([...argv, '--iree-tuned-frozen'], { env })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(place.has('out.vmfb')).toBe(true);
+  });
+});
+
+test("the user's own command runs once, whether it succeeds or not", async () => {
+  const place = workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', withoutMatmul);
+  const env = misbehavingCompiler(
+    place,
+    '*in.mlir*-o*out.vmfb*',
+    `echo x >>ran; if [ -e fail ]; then echo 'error: no such thing' >&2; exit 3; fi`,
+  );
+  place.write('fail', '');
+  expect(await place.compile(argv, { env })).toMatchObject({ code: 3, stderr: 'error: no such thing\n' });
+  expect(place.read('ran').toString()).toBe('x\n');
+  place.remove('fail');
+  place.write('in.mlir', `// changed\n${withoutMatmul}`);
+  await expectStockBuild(place, env);
+  expect(place.read('ran').toString()).toBe('x\nx\n');
 });
 
 describe('settings', () => {
