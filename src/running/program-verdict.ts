@@ -29,7 +29,7 @@ import { injectedSet, programMemory, worse, type ProgramMemory } from './program
 import { offerTo, triedOf } from './program-offer.ts';
 import type { Confirmed } from './program-rounds.ts';
 import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
-import { because } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** A program with its decisions and its verdict so far. */
 export interface KnownProgram {
@@ -54,6 +54,8 @@ export interface Judged {
   readonly decisions: readonly Decision[];
   /** Null if there was nothing to verify. */
   readonly verdict: ProgramVerdict | null;
+  /** Why the program with them is not known to be correct and no slower; null if it is. */
+  readonly unproven: Reason | null;
   /** Whether the next build injects the same without another run. */
   readonly isFinal: boolean;
 }
@@ -80,18 +82,19 @@ export async function judgeProgram(
     );
     const concluded = conclude(program, offer, verification, store, surroundings);
     const { judgement, verdict } = verification;
-    const judged = { ...concluded, ...shippable(concluded.decisions, judgement.open, verdict) };
+    const { open } = judgement;
+    const judged = { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
     story.endProgram(judged.verdict ?? verdict);
     return judged;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const { why } = error;
     const verdict = notVerified(why);
-    if (!error.isLate) return { ...shippable(decisions, why, verdict), isFinal: true };
+    if (!error.isLate) return { ...shippable(decisions, why, verdict), unproven: why, isFinal: true };
     const judgement = { kept: [], leftOut: [], open: why };
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     const { decisions: left, isFinal } = conclude(program, offer, nothing, store, surroundings);
-    return { ...shippable(left, why, verdict), isFinal };
+    return { ...shippable(left, why, verdict), unproven: why, isFinal };
   }
 }
 
@@ -136,7 +139,7 @@ export function concludeConfirmed(
   storyOf(null).endProgram(verdict);
   const judgement = { kept: [...configurations.keys()], leftOut: [], open: null };
   const found = { judgement, workloads: [], programWide };
-  return { ...conclude(program, offer, found, store, surroundings), verdict };
+  return { ...conclude(program, offer, found, store, surroundings), verdict, unproven: null };
 }
 
 /** Notes the verdict on a program. @returns the decisions to inject */

@@ -45,7 +45,7 @@ export interface Settings {
 
 export type Trust = 'device' | 'class';
 /** `tuned`: every tunable operation has a decision. `landed`: also, the executables contain every configuration. */
-export type Require = 'tuned' | 'landed';
+export type Require = 'tuned' | 'landed' | 'verified';
 export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to inject configurations, the least intrusive first. */
 export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
@@ -153,7 +153,7 @@ export const DEFINITIONS = {
   device: text('a device of the runtime, such as local-task'),
   'for-device': text('the name, the key or the class of a device that iree-tuned device ls lists'),
   trust: oneOf<Trust>('device', 'class'),
-  require: oneOf<Require>('tuned', 'landed'),
+  require: oneOf<Require>('tuned', 'landed', 'verified'),
   disable: onOrOff,
   readonly: onOrOff,
   explain: path('a path, or - for stderr'),

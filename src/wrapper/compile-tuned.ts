@@ -24,7 +24,7 @@ import { rememberRun } from './replay.ts';
 import { NOT_APPLIED, SUCCESS, type Ending, type Plan } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
-import { mayFallBack, refuse, whyNotTuned } from './required.ts';
+import { mayFallBack, refuse, whyRefused } from './required.ts';
 import { withSurvey } from './resolve.ts';
 import { passOn } from './pass-on.ts';
 import { runPlan } from './run-plan.ts';
@@ -140,7 +140,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
     return refuse(ending.fallback.reason, settings);
   };
 
-  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
+  const whyNot = whyRefused(settings, decisions, decided.unproven);
   if (whyNot !== null) return refuseAs({ landed: null, fallback: whyNot });
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();

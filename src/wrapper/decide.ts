@@ -25,6 +25,8 @@ export interface Decided
   extends Omit<Asked, 'problem'>, Pick<Resolved, 'inspected' | 'decisions' | 'isFinal' | 'files' | 'until'> {
   readonly injection: Injection;
   readonly verdict: ProgramVerdict | null;
+  /** Why the program with the decisions is not known to be correct and no slower; null if it is. */
+  readonly unproven: Reason | null;
   readonly forms: ExplainedForms | null;
   /** Seconds of measuring and of waiting for the measuring lock. */
   readonly tuning: number;
@@ -61,6 +63,7 @@ async function decideLocked(
     ...program,
     ...whole,
     verdict: null,
+    unproven: because('not-run', 'a lock file decides, and no program runs'),
     tuning: 0,
     until: null,
     files: [],
@@ -121,6 +124,7 @@ async function decideByStore(
   return {
     ...{ ...own, inspected, decisions, injection, before, files, until, forms },
     verdict: verified.verdict ?? better.verdict,
+    unproven: verified.unproven,
     tuning: formsSeconds + tuning + verified.seconds,
     isFinal: resolved.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };

@@ -1,6 +1,6 @@
 // Builds that fail instead of falling back to the default.
 import { writeSync } from 'node:fs';
-import type { Decision } from '../decision/decision.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Settings } from '../settings/index.ts';
 import { exitLike } from '../system/run.ts';
 import type { LockedBuild } from './locked.ts';
@@ -20,6 +20,21 @@ export const mayLook = ({ budgetSeconds, require }: Settings): boolean =>
 export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | null): boolean =>
   require === undefined && !(frozen && lock !== null && lock.whole !== null);
 
+/**
+ * Why `require` refuses to build with these decisions; null if it does not.
+ * @param unproven why the program is not known to be correct and no slower; null if it is
+ */
+export function whyRefused(
+  { require }: Pick<Settings, 'require'>,
+  decisions: readonly Decision[],
+  unproven: Reason | null,
+): Reason | null {
+  if (require === undefined) return null;
+  if (require !== 'verified') return whyNotTuned(decisions);
+  if (unproven === null || !decisions.some(isInjected)) return null;
+  return because('required-missing', `the program is not verified: ${unproven.reason}`);
+}
+
 /** The first workload without a configuration, with the reason; null if all have one. */
 export function whyNotTuned(decisions: readonly Decision[]): Reason | null {
   const open = decisions.filter(
@@ -36,6 +51,7 @@ export function whyNotTuned(decisions: readonly Decision[]): Reason | null {
 /** Ends this process with `UNTUNED_EXIT_CODE` and a message. */
 export function refuse(why: string, { require }: Pick<Settings, 'require'>): never {
   const asked = require === undefined ? 'a frozen lock file' : `require=${require}`;
-  writeSync(2, `iree-compile-tuned: ${asked} allows no build without its configurations: ${why}\n`);
+  const what = require === 'verified' ? 'with unverified configurations' : 'without its configurations';
+  writeSync(2, `iree-compile-tuned: ${asked} allows no build ${what}: ${why}\n`);
   return exitLike({ code: UNTUNED_EXIT_CODE, signal: null, forwarded: null });
 }

@@ -95,7 +95,7 @@ export async function decideEach(
     inspected: first.inspected,
     decisions: [...each.flatMap(({ decisions }) => decisions), ...untuned],
     injection: injectionOf(each),
-    ...{ verdict: null, forms: null },
+    ...{ verdict: null, forms: null, unproven: because('not-run') },
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
     isFinal: each.every(({ isFinal }) => isFinal),
     // The first is the earliest.

@@ -50,11 +50,15 @@ export async function verifiedDecisions(
   const set = injectedSet(decisions, route);
   const isVerified = memory?.verified === set;
   const open = memory?.open?.set === set ? memory.open : null;
-  const unchanged: VerifiedDecisions = { decisions, verdict: null, seconds: 0, isFinal: true };
+  const whyUnproven = isVerified || route === 'none' ? null : open === null ? NOT_RUN : whyOpen(open);
+  const unchanged: VerifiedDecisions = {
+    ...{ decisions, verdict: null, seconds: 0, isFinal: true },
+    unproven: whyUnproven,
+  };
   /** The decisions that ship without a run. Every build leaves out the same, with any budget. */
   const withoutRun = (verdict: ProgramVerdict | null = null): VerifiedDecisions => ({
     ...unchanged,
-    ...shippable(decisions, isVerified ? null : open === null ? NOT_RUN : whyOpen(open), verdict),
+    ...shippable(decisions, whyUnproven, verdict),
   });
   /** Without an injection there is nothing to verify. */
   const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
@@ -130,10 +134,10 @@ async function judgeInTurn(program: KnownProgram, means: RunMeans): Promise<Judg
   const measuring = { ...surroundings, device: program.inspected.site.device };
   using turn = await takeTurn(measuring, patience, () => !recall().isKnown);
   const now = recall();
-  if (now.isKnown) return { decisions: now.decisions, verdict: null, isFinal: true };
+  if (now.isKnown) return { decisions: now.decisions, verdict: null, unproven: null, isFinal: true };
   if (turn === null) {
     const verdict = now.route === 'none' ? null : notVerified(NO_TURN);
-    return { ...shippable(now.decisions, NO_TURN, verdict), isFinal: false };
+    return { ...shippable(now.decisions, NO_TURN, verdict), unproven: NO_TURN, isFinal: false };
   }
   const { judgeProgram } = await import('../running/program-verdict.ts');
   return await judgeProgram(now, means);

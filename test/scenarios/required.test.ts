@@ -18,6 +18,18 @@ test.each(['tuned', 'landed'])('require=%s accepts a build with its configuratio
   expect(explanation.applied).toBe(require === 'landed' ? true : null);
 });
 
+test('require=verified refuses a build whose program was not run, and accepts one without configurations', async () => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'verified' });
+  const { code, stderr } = await place.compile(argv);
+  expect(code).toBe(UNTUNED);
+  expect(stderr).toMatch(
+    /^iree-compile-tuned: require=verified allows no build with unverified configurations: the program is not verified: .*\n$/,
+  );
+  expect(place.has('out.vmfb')).toBe(false);
+  const untuned = workplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'verified' });
+  expect(await untuned.compile(argv)).toMatchObject({ code: 0 });
+});
+
 test('a miss refuses the build, with the workload and the reason, and writes no output', async () => {
   const place = workplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'tuned' });
   const { code, stderr } = await place.compile(argv);
