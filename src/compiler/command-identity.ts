@@ -48,13 +48,25 @@ export function commandIdentity({ compiler, arguments: args, rewriting }: Comman
 const flagsOf = ({ flags }: Command['arguments']): unknown[] =>
   flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
 
+const named = new WeakMap<Command['arguments'], readonly string[]>();
+
 /** Files that flags name, such as parameters. Their contents affect the compile. */
-export function filesOfFlags({ flags }: Command['arguments']): string[] {
-  const named = flags.flatMap((flag) => {
+export function filesOfFlags(args: Command['arguments']): readonly string[] {
+  const found = named.get(args) ?? valuesOf(args).filter((path) => statOf(path)?.isFile() === true);
+  named.set(args, found);
+  return found;
+}
+
+/** Size of these files together. */
+export const bytesOfFlags = (args: Command['arguments']): number =>
+  filesOfFlags(args).reduce((sum, path) => sum + (statOf(path)?.size ?? 0), 0);
+
+const statOf = (path: string) => resultOr(() => statSync(path, { throwIfNoEntry: false }), undefined);
+
+/** Values of flags that may be paths. */
+const valuesOf = ({ flags }: Command['arguments']): string[] =>
+  flags.flatMap((flag) => {
     if (flag.value === null || isNeutral(flag)) return [];
     // A parameter file may have a scope: `SCOPE=PATH`.
     return [...new Set([flag.value, flag.value.slice(flag.value.lastIndexOf('=') + 1)])];
   });
-  // Most values are no paths.
-  return named.filter((path) => resultOr(() => statSync(path).isFile(), false));
-}
