@@ -33,6 +33,10 @@ const FOLDER = /^iree-(?:hip|rocm)-bc-dir$/;
 /** States of the files that flags name, such as parameters. */
 export const stampsOfFlags = (flags: readonly Flag[]): Stamps => stampsOf(flags.flatMap(filesOf));
 
+/** Bytes of these files together. */
+export const bytesOfFlags = (flags: readonly Flag[]): number =>
+  [...new Set(flags.flatMap(filesOf))].reduce((sum, path) => sum + resultOr(() => statSync(path).size, 0), 0);
+
 function filesOf(flag: Flag): string[] {
   const { name, value } = flag;
   if (value === null || name === 'o' || ['writing', 'reporting'].includes(roleOf(flag))) return [];

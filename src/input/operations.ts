@@ -158,7 +158,7 @@ function askInTurn(
 }
 
 async function survey(
-  { bytes, isHuge, identity, reading: { fromStdin, dataTiling } }: ReadInput,
+  { bytes, stdin: whole = bytes, isHuge, identity, reading: { fromStdin, dataTiling } }: ReadInput,
   text: SurveyOptions['text'],
   command: Command,
   surroundings: Surroundings,
@@ -170,7 +170,7 @@ async function survey(
     import('../system/slots.ts'),
   ]);
   using _slot = await takeSlot(surroundings.env, surroundings.cacheDirectory);
-  const stdin = fromStdin ? bytes : undefined;
+  const stdin = fromStdin ? whole : undefined;
   const begun = performance.now();
   const surveyed = await surveyInput(
     command,

@@ -1,7 +1,8 @@
 // Reads the input. A large file is read in pieces, and only its text without weights stays in memory.
 import { readFileSync, statSync } from 'node:fs';
+import { isBytecode } from 'mlir-parser-ts';
 import { INPUTS } from '../system/cache.ts';
-import { piecesOfFile, readStdin } from '../system/bytes.ts';
+import { piecesOf, piecesOfFile, readStdin } from '../system/bytes.ts';
 import { hasFields, isBoolean, isText, listOf } from '../system/data.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState, settled, type FileState } from '../system/files.ts';
@@ -15,6 +16,8 @@ export interface InputText extends Compacted {
   readonly digest: string;
   /** State of the file before the read; null for stdin. */
   readonly file: FileState | null;
+  /** All bytes of stdin; absent if `bytes` has all. */
+  readonly stdin?: Uint8Array;
   /** Whether the memory has room for only one compile of this input at a time. */
   readonly isHuge: boolean;
 }
@@ -25,8 +28,14 @@ const LARGE_BYTES = 2 ** 26;
 /** Most bytes of text in memory. The compiler needs memory for several copies of the text. */
 const mostText = (): number => Math.max(2 ** 28, memoryBytes() / 4);
 
-/** Largest input of which several compiles run at once, in bytes. One compile of weights as text takes two thirds of the text's size. */
+/**
+ * Largest input of which several compiles run at once, in bytes of text. One compile takes about as much memory as its weights as text,
+ * which is twice their size in bytecode or in a parameter file (IREE 3.13.0).
+ */
 const mostForTwo = (): number => memoryBytes() / 8;
+
+/** Bytes of stdin that are compacted at once. */
+const STDIN_PIECE = 2 ** 20;
 
 /** In bytes. Longer texts are not remembered. */
 const LONGEST_NOTE = 2 ** 24;
@@ -55,7 +64,8 @@ const notes = memoryOf(
 /**
  * Reads an input.
  * @param path null for stdin
- * @param largeBytes files of this size or larger are read in pieces
+ * @param largeBytes inputs of this size or larger are read in pieces
+ * @param besideBytes size of other files that a compile reads, such as parameters
  * @returns null if the text without weights is too large
  * @throws the error of the file system; an Error if the file changes during the read
  */
@@ -63,31 +73,37 @@ export async function readInput(
   path: string | null,
   cacheDirectory: string,
   largeBytes = LARGE_BYTES,
+  besideBytes = 0,
 ): Promise<InputText | null> {
   const digest = await createDigest();
-  const size = path === null ? 0 : statSync(path).size;
-  const isHuge = size > mostForTwo();
-  if (path === null || size < largeBytes) {
-    const file = path === null ? null : fileState(path);
-    const bytes = path === null ? readStdin() : readFileSync(path);
-    return { bytes, isWhole: true, cuts: [], digest: digest([bytes]), file, isHuge };
+  const stdin = path === null ? readStdin() : undefined;
+  const file = path === null ? null : fileState(path);
+  const size = stdin?.length ?? statSync(path!).size;
+  const found = (rest: Compacted & { readonly digest: string }): InputText => {
+    const { bytes, isWhole, cuts, digest: name } = rest;
+    const textBytes = (isBytecode(bytes) ? 2 : 1) * size + 2 * besideBytes;
+    const isHuge = textBytes > mostForTwo();
+    return { bytes, isWhole, cuts, digest: name, file, isHuge, ...(stdin && !isWhole && { stdin }) };
+  };
+  if (size < largeBytes) {
+    const bytes = stdin ?? readFileSync(path!);
+    return found({ bytes, isWhole: true, cuts: [], digest: digest([bytes]) });
   }
-  const file = fileState(path);
-  const known = notes.recall(cacheDirectory, path);
-  if (known !== null && known.settled === settled(file)) {
-    const { text, isWhole, cuts } = known;
-    return { bytes: Buffer.from(text, 'latin1'), isWhole, cuts, digest: known.digest, file, isHuge };
-  }
+  const known = path === null ? null : notes.recall(cacheDirectory, path);
+  if (known !== null && known.settled === settled(file))
+    return found({ ...known, bytes: Buffer.from(known.text, 'latin1') });
   const rest = compactor(mostText());
-  const name = digest(seenBy(rest.add, piecesOfFile(path)));
+  const pieces = stdin === undefined ? piecesOfFile(path!) : piecesOf(stdin, STDIN_PIECE);
+  const name = digest(seenBy(rest.add, pieces));
   const compacted = rest.compacted();
   if (compacted === null) return null;
-  if (file?.isSettled === true && compacted.bytes.length <= LONGEST_NOTE) {
+  if (path !== null && file?.isSettled === true && compacted.bytes.length <= LONGEST_NOTE) {
     const { bytes, ...others } = compacted;
     const text = Buffer.from(bytes).toString('latin1');
     notes.remember(cacheDirectory, { ...others, identity: path, settled: file.identity, digest: name, text });
   }
-  return { ...compacted, digest: name, file, isHuge };
+  // Without a second copy of a text without weights.
+  return found({ ...compacted, ...(stdin && compacted.isWhole && { bytes: stdin }), digest: name });
 }
 
 function* seenBy(look: (piece: Uint8Array) => void, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {

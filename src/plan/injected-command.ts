@@ -28,9 +28,12 @@ export interface InjectedCommand extends Compile {
 }
 
 /** The command as the user gave it. */
-export const originalCompile = (command: Command, { bytes }: Pick<Input, 'bytes'>): Compile => ({
+export const originalCompile = (
+  command: Command,
+  { bytes, stdin = bytes }: Pick<Input, 'bytes' | 'stdin'>,
+): Compile => ({
   argv: command.argv,
-  stdin: command.arguments.input?.kind === 'stdin' ? bytes : undefined,
+  stdin: command.arguments.input?.kind === 'stdin' ? stdin : undefined,
 });
 
 /** The command without configurations, in its forms. */

@@ -86,7 +86,12 @@ export async function callableOf(
 
   // If the parameters are not understood, the program fails to load with a message.
   const parameters = parametersOf(bytes) ?? [];
-  const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, limits.inputBytes);
+  const whyAlone = (one: ProgramFunction) => whyNotCalled(one, parameters, limits.inputBytes);
+  const fitting = fittingTogether(
+    functions.filter((one) => whyAlone(one) === null),
+    limits.allInputBytes - parameterBytes(parameters),
+  );
+  const whyNot = (one: ProgramFunction) => whyAlone(one) ?? (fitting.has(one) ? null : TOO_LARGE);
   return {
     called: functions.filter((one) => whyNot(one) === null),
     skipped: functions.flatMap((one) => {
@@ -139,7 +144,17 @@ function whyNotCalled(
   if (called.unsupported !== null) return called.unsupported;
   const unknown = parameters.find((one) => !isWritable(one));
   if (unknown !== undefined) return `parameters of type ${unknown.elementType} cannot be generated`;
-  return inputBytes(called) + parameterBytes(parameters) > most
-    ? 'its inputs are too large to be generated'
-    : null;
+  return inputBytes(called) + parameterBytes(parameters) > most ? TOO_LARGE : null;
+}
+
+const TOO_LARGE = 'its inputs are too large to be generated';
+
+/** As many functions as possible whose inputs have room together. */
+export function fittingTogether(
+  functions: readonly ProgramFunction[],
+  bytes: number,
+): ReadonlySet<ProgramFunction> {
+  let left = bytes;
+  const smallestFirst = functions.toSorted((a, b) => inputBytes(a) - inputBytes(b));
+  return new Set(smallestFirst.filter((one) => (left -= inputBytes(one)) >= 0));
 }

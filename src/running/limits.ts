@@ -9,6 +9,8 @@ export interface Limits {
   readonly runSeconds: number;
   /** Largest inputs of a function, in bytes. */
   readonly inputBytes: number;
+  /** Inputs of all functions at all sizes together, in bytes: their files exist at once. */
+  readonly allInputBytes: number;
 }
 
 /** Share of the budget for runs of the program. */
@@ -28,6 +30,7 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
   compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
   runSeconds: SHARE * budgetSeconds,
   inputBytes: LARGEST_INPUTS,
+  allInputBytes: 4 * LARGEST_INPUTS,
 });
 
 /** Number of builds that try to reach a verdict. After that only a build with more time tries. */

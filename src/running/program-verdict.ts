@@ -98,7 +98,10 @@ export async function judgeProgram(
   }
 }
 
-const UNLIMITED: Limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
+const UNLIMITED: Limits = {
+  ...{ compileSeconds: Infinity, runSeconds: Infinity },
+  ...{ inputBytes: Infinity, allInputBytes: Infinity },
+};
 
 /**
  * Runs the program without limits. The new verdict replaces an earlier verdict.

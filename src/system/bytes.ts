@@ -73,31 +73,44 @@ function writeAll(file: number, bytes: Uint8Array, position: number | null = nul
     done += writeSync(file, bytes, done, bytes.length - done, position === null ? null : position + done);
 }
 
-const chunks: Buffer[] = [];
+/** Bytes of stdin that are read into one buffer. */
+const STDIN_PIECE = 2 ** 20;
 
-/** Bytes that `readStdin` has consumed; undefined if it was not called. */
-export const takenStdin = (): Uint8Array | undefined =>
-  chunks.length === 0 ? undefined : Buffer.concat(chunks);
+let stdin = Buffer.alloc(0);
 
-/** Reads all of stdin, blocking. Call it once. */
+/** Bytes that `readStdin` has consumed; undefined for none. */
+export const takenStdin = (): Uint8Array | undefined => (stdin.length === 0 ? undefined : stdin);
+
+/** Reads all of stdin, blocking. Call it once. This process keeps one copy. */
 export function readStdin(): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for (let read = -1; read !== 0; length += read) {
+      const filled = length % STDIN_PIECE;
+      if (filled === 0) pieces.push(Buffer.allocUnsafe(STDIN_PIECE));
+      read = readSome(pieces.at(-1)!.subarray(filled));
+    }
+  } finally {
+    // After an error the compiler gets the same part.
+    stdin = Buffer.concat(pieces, length);
+  }
+  return stdin;
+}
+
+/** Reads bytes of stdin. @returns their number; 0 at the end */
+function readSome(room: Uint8Array): number {
   for (;;) {
-    const chunk = Buffer.allocUnsafe(1 << 16);
-    let length: number;
     try {
-      length = readSync(0, chunk);
+      return readSync(0, room);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
-      if (code === 'EOF') break;
+      if (code === 'EOF') return 0;
       if (code !== 'EAGAIN') throw error;
       // A non-blocking pipe without data yet.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      continue;
     }
-    if (length === 0) break;
-    chunks.push(chunk.subarray(0, length));
   }
-  return Buffer.concat(chunks);
 }
 
 /** Views of at most `piece` bytes. */

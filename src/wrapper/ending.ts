@@ -11,7 +11,7 @@ import type { Reason } from '../system/reason.ts';
 /** A command to run. */
 export interface Plan {
   readonly command: Command;
-  readonly input: Pick<InputText, 'bytes' | 'digest' | 'file'>;
+  readonly input: Pick<InputText, 'bytes' | 'stdin' | 'digest' | 'file'>;
   readonly decisions: readonly Decision[];
   /** Null for the user's own command. */
   readonly injected: InjectedCommand | null;

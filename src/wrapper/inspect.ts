@@ -5,6 +5,7 @@ import { backendNamed } from '../backend/index.ts';
 import { DESCRIPTOR } from '../compiler/untouched.ts';
 import type { CompilerArguments } from '../compiler/arguments.ts';
 import type { Command } from '../compiler/command.ts';
+import { bytesOfFlags } from '../compiler/command-files.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
@@ -110,9 +111,11 @@ function namesDevices(bytes: Uint8Array): boolean {
 }
 
 /** The input, or the reason why it is not read. */
-async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {
+async function readOrNot(args: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {
+  const { input } = args;
+  const path = input!.kind === 'file' ? input!.path : null;
   try {
-    const text = await readInput(input!.kind === 'file' ? input!.path : null, cacheDirectory);
+    const text = await readInput(path, cacheDirectory, undefined, bytesOfFlags(args.flags));
     return text ?? because('input-too-large', 'the input has too much text beside its weights');
   } catch (error) {
     return because('input-unreadable', `the input cannot be read: ${messageOf(error)}`);

@@ -13,11 +13,13 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { readInput } from '../../src/input/text.ts';
 import type * as Bytes from '../../src/system/bytes.ts';
-import { piecesOfFile } from '../../src/system/bytes.ts';
+import { piecesOfFile, readStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
 import { memoryBytes } from '../../src/system/processor.ts';
 import { fileState } from '../../src/system/files.ts';
+import { originalCompile } from '../../src/plan/injected-command.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { commandOf } from '../support/inspected.ts';
 
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
 vi.mock(import('../../src/system/processor.ts'), { spy: true });
@@ -72,6 +74,44 @@ test('only an input beyond an eighth of the memory is huge, whether its weights 
     { isWhole: false, isHuge: true },
   ]);
   vi.mocked(memoryBytes).mockReset();
+});
+
+test('a binary input counts twice, and so do the files beside the input', async () => {
+  const { path, cache } = large();
+  const { size } = statSync(path);
+  const bytecode = join(temporaryDirectory(), 'in.mlirbc');
+  writeFileSync(bytecode, Buffer.concat([Buffer.from('ML\xefR', 'latin1'), Buffer.alloc(size - 4)]));
+  const isHuge = async (memory: number, file: string | null, beside = 0) => {
+    vi.mocked(memoryBytes).mockReturnValue(memory);
+    return (await readInput(file, cache, undefined, beside))!.isHuge;
+  };
+  expect([await isHuge(16 * size, bytecode), await isHuge(16 * size - 1, bytecode)]).toEqual([false, true]);
+  expect([await isHuge(24 * size, path, size), await isHuge(24 * size - 1, path, size)]).toEqual([
+    false,
+    true,
+  ]);
+  vi.mocked(readStdin).mockReturnValue(Buffer.from(TEXT));
+  expect([await isHuge(8 * size, null), await isHuge(8 * size - 1, null)]).toEqual([false, true]);
+  vi.mocked(memoryBytes).mockReset();
+  vi.mocked(readStdin).mockReset();
+});
+
+test('a large input from stdin has a text without weights, and all bytes for the compiler', async () => {
+  const { path, cache, read } = large();
+  const { bytes, digest, cuts } = (await read(0)).input!;
+  const given = Buffer.from(TEXT);
+  vi.mocked(readStdin).mockReturnValue(given);
+  const input = await readInput(null, cache, 1000);
+  expect(input).toEqual({ bytes, digest, cuts, isWhole: false, isHuge: false, file: null, stdin: given });
+  const { stdin } = originalCompile(commandOf('-'), input!);
+  expect(stdin).toBe(given);
+  expect(originalCompile(commandOf(path), input!).stdin).toBeUndefined();
+  // A text without weights has one copy.
+  const text = Buffer.from('x'.repeat(2000));
+  vi.mocked(readStdin).mockReturnValue(text);
+  const whole = (await readInput(null, cache, 1000))!;
+  expect([whole.isWhole, whole.bytes === text, whole.stdin]).toEqual([true, true, undefined]);
+  vi.mocked(readStdin).mockReset();
 });
 
 test('an unchanged large input is read once, but a fresh one is not trusted', async () => {

@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { copyOver, piecesOf, piecesOfFile, writeSlices } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
-import { temporaryDirectory } from '../support/folders.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
 
 const BYTES = Uint8Array.from({ length: 9000 }, (_, i) => i % 251);
 
@@ -97,4 +98,51 @@ test('a digest depends on the bytes, not on the slices', async () => {
     }),
   );
   expect(digest([])).toMatch(/^[0-9a-f]{32}$/);
+});
+
+/** A process reads the stdout of a shell script as its stdin, and prints numbers. */
+function readingStdin(script: string) {
+  const source = join(root, 'src/system/bytes.ts');
+  const text = `
+    const { readStdin, takenStdin } = await import(${JSON.stringify(source)});
+    const bytes = readStdin();
+    const sum = bytes.length > 1e6 ? null : bytes.reduce((sum, byte) => (sum * 31 + byte) % 65521, 0);
+    const taken = takenStdin()?.length ?? null;
+    gc();
+    const kept = process.memoryUsage().arrayBuffers;
+    console.log(JSON.stringify({ length: bytes.length, taken, sum, kept }));`;
+  const { stdout } = spawnSync(
+    '/bin/sh',
+    [
+      '-c',
+      `{ ${script}; } | "$0" "$@"`,
+      process.execPath,
+      '--expose-gc',
+      '--conditions=source',
+      '--input-type=module',
+      '-e',
+      text,
+    ],
+    { encoding: 'utf8' },
+  );
+  return JSON.parse(stdout) as { length: number; taken: number | null; sum: number; kept: number };
+}
+
+describe('stdin', () => {
+  test.each([0, 1, 65_535, 65_536, 65_537, 300_000])('of %i bytes is read whole', (size) => {
+    const path = join(temporaryDirectory(), 'stdin');
+    const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 7919) % 251);
+    writeFileSync(path, bytes);
+    const sum = bytes.reduce((total, byte) => (total * 31 + byte) % 65521, 0);
+    // A slow writer writes small parts.
+    const script = `head -c 1000 '${path}'; tail -c +1001 '${path}'`;
+    expect(readingStdin(script)).toMatchObject({ length: size, taken: size === 0 ? null : size, sum });
+  });
+
+  test('is kept once', () => {
+    const size = 2 ** 26;
+    const { taken, kept } = readingStdin(`head -c ${size} /dev/zero`);
+    expect(taken).toBe(size);
+    expect(kept).toBeLessThan(1.1 * size);
+  });
 });

@@ -1,5 +1,6 @@
 // Commands and inputs before any lookup, without a compiler: the survey of each input is cached.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { inputIdentity } from '../../src/compiler/command-identity.ts';
@@ -273,6 +274,16 @@ test.each([
   ['has the comment in the middle of a line', '%s = "a" // and iree-tuned: disable\n'],
 ])('an input that %s is inspected', async (_, line) => {
   expect(found(await taken(line + MATMUL))).toEqual([KEY]);
+});
+
+test('parameter files count for the memory of a compile', async () => {
+  const parameters = join(temporaryDirectory(), 'model.irpa');
+  writeFileSync(parameters, '');
+  const flags = [`--iree-parameter-import=model=${parameters}`];
+  expect(await read(MATMUL, flags)).toMatchObject({ isHuge: false });
+  // A sparse file.
+  truncateSync(parameters, totalmem());
+  expect(await read(MATMUL, flags)).toMatchObject({ isHuge: true });
 });
 
 describe('stdin', () => {
