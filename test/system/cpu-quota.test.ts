@@ -83,7 +83,7 @@ describe('the CPU quota', () => {
 });
 
 describe('a device under a CPU quota', () => {
-  const key = (driver: string, quota: number | null) => deviceKey(describeDevice(driver, quota, 4));
+  const key = (driver: string, quota: number | null) => deviceKey(describeDevice(driver, quota, () => 4));
   const free = key('local-task', null);
 
   test('is the free machine if the quota lets all its threads run', () => {
@@ -94,7 +94,7 @@ describe('a device under a CPU quota', () => {
 
   test('has fewer threads, none of which is stopped', () => {
     expect(key('local-task', 2.5)).toBe(free.replace('threads=4', 'threads=2'));
-    const device = describeDevice('local-task', 2.5, 4);
+    const device = describeDevice('local-task', 2.5, () => 4);
     expect(deviceFlags(device)).toContain('--task_topology_max_group_count=2');
     expect(device).not.toHaveProperty('quota');
   });

@@ -17,9 +17,13 @@ import { targetArchitecture, type Target } from '../target.ts';
  * This machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
  * @param quota of `cpuQuota`
  */
-export function describeDevice(driver: string, quota = cpuQuota(), cores = physicalCores()): Device {
+export function describeDevice(
+  driver: string,
+  quota = cpuQuota(),
+  cores: () => number = () => physicalCores(),
+): Device {
   let processor: Processor | null | undefined;
-  const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores);
+  const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores());
   return {
     model: cpuModel(),
     driver,
