@@ -18,7 +18,6 @@ export function limitFor(
   { cacheDirectory }: Surroundings,
 ): number {
   const survey = surveyMemory.recall(cacheDirectory, identity);
-  const seconds =
-    survey === null ? SECONDS_PER_OPERATION * operations.length : SURVEYS * survey.seconds;
+  const seconds = survey === null ? SECONDS_PER_OPERATION * operations.length : SURVEYS * survey.seconds;
   return Math.max(LEAST_SECONDS, seconds);
 }

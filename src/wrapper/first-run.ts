@@ -13,7 +13,7 @@ import { tidyUp } from '../system/tidy.ts';
 import { deliverFile } from './deliver.ts';
 import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
-import { messagesOf, show, withColours } from './messages.ts';
+import { capture, messagesOf, show, stdoutBytes, type Captured } from './capture.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
@@ -31,13 +31,13 @@ export async function firstRun(run: RunningPlan, held: string | null): Promise<n
   // A killed build may have left a folder.
   if (injected !== null) tidyUp(cacheDirectory);
   const before = outputState(command);
-  const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
+  const options = {
     env,
     // If this compile fails, the user's command reads our stdin.
     stdin: stdin ?? (injected === null ? new Uint8Array() : undefined),
-    capture: true,
     limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: workSeconds() })],
-  });
+  };
+  const result = await capture(command, heldArgv(argv, held), options, cacheDirectory);
   if (result.forwarded !== null) {
     if (injected !== null) show(result, mapMessages);
     return exitLike(result);
@@ -52,7 +52,7 @@ export async function firstRun(run: RunningPlan, held: string | null): Promise<n
 }
 
 /** Delivers a complete output, and notes in the ledger whether its configurations landed. With `require=landed` the proof comes first. */
-async function deliver(run: RunningPlan, result: RunResult, held: string | null): Promise<never> {
+async function deliver(run: RunningPlan, result: Captured, held: string | null): Promise<never> {
   const { command, surroundings, compile, cached, isInjecting, end, onEnd } = run;
   const { argv, stdin, mapMessages } = compile;
   const { env, settings } = surroundings;
@@ -63,7 +63,7 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
   if (shown !== 'nothing') noteDelivered();
   await attempt(async () => {
     const landed = seen ?? (await prove(run));
-    const isKept = held !== null && result.stdout.length === 0;
+    const isKept = held !== null && stdoutBytes(result) === 0;
     const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
     // After a loss the next build decides again.
     if (allLanded(landed) === false) onEnd({ landed, argv, fallback: null, output, replayFiles: null });
@@ -78,10 +78,11 @@ async function deliver(run: RunningPlan, result: RunResult, held: string | null)
 
 /** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
 async function prove(run: RunningPlan): Promise<Landed | null> {
-  const { command, decisions, injected, surroundings, identity, onLost } = run;
+  const { command, decisions, injected, surroundings, identity, onLost, workSeconds } = run;
   if (injected === null) return null;
   const { cacheDirectory, settings } = surroundings;
-  const look = () => proveLanded(command.compiler.executable, injected, decisions, surroundings);
+  const asking = { ...surroundings, workSeconds: workSeconds() };
+  const look = () => proveLanded(command.compiler.executable, injected, decisions, asking);
   const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
   const landed = mayLook(settings) ? await seen() : null;
   notePlan(cacheDirectory, identity, { landed });
