@@ -11,6 +11,7 @@ import type { Command } from '../compiler/command.ts';
 import type { Configured, SurveyOptions } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
 import { inTurn } from '../site/turn.ts';
+import { requireRoom } from '../system/heap.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 export interface InputOperations {
@@ -41,6 +42,7 @@ export interface SurveyMeans {
  * The operations of an input. Linalg text is enough for most look-ups. Other input is surveyed once, and so is text with
  * operations that the compiler may turn into contractions.
  * @returns the reason as text if the command must be passed through
+ * @throws UserError if there are too many operations for the memory
  */
 export async function operationsOf(
   input: ReadInput,
@@ -96,6 +98,7 @@ function readLinalg({ bytes, reading }: ReadInput, { sizes }: Pick<Settings, 'si
   if (isBytecode(bytes)) return null;
   const { splits, convert } = reading;
   const found = parse(bytes, { splitInputFile: splits }).operations;
+  requireRoom(found.length);
   if (found.some(({ kind }) => kind === 'to-normalise') || hasDispatchesToNormalise(bytes)) return null;
   const operations = classify(found, sizes, convert);
   return {

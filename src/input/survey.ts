@@ -15,11 +15,13 @@ import {
   type SkippedOperation,
   type MatchedForm,
 } from '../workload/workload.ts';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
+import { isParsable, requireRoom } from '../system/heap.ts';
 import { trySlot } from '../system/slots.ts';
+import { UserError } from '../system/user-error.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { readAttentions } from '../form/attention.ts';
@@ -135,7 +137,7 @@ export async function surveyInput(
     ];
     const argv = withTrailingFlags(command.expanded, all);
     const result = await askCompiler(command.compiler.executable, argv, { env, stdin: options.stdin });
-    return result.code === 0 ? readFileSync(output) : null;
+    return result.code === 0 && isParsable(statSync(output).size) ? readFileSync(output) : null;
   };
   try {
     // A rewritten program is surveyed after the rewriting.
@@ -183,7 +185,8 @@ export async function surveyInput(
       ],
       rewritables,
     };
-  } catch {
+  } catch (error) {
+    if (error instanceof UserError) throw error;
     // A failed survey must not fail the build.
     return null;
   } finally {
@@ -218,6 +221,7 @@ function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritabl
 
 function normalised(text: Uint8Array): Written[] {
   const { operations } = parse(text);
+  requireRoom(operations.length);
   const locations = locationsOf(text, operations);
   return operations.map((operation, i) => ({
     operation,
@@ -243,6 +247,7 @@ function distinctForms(written: readonly Written[]): OperationWorkload[] {
 function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[]): Generated[] {
   const found = new Map<string, Generated>();
   const { operations } = parse(text);
+  requireRoom(operations.length);
   const locations = locationsOf(text, operations);
   const executableOf = executableAt(text);
   for (const [i, operation] of operations.entries()) {

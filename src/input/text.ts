@@ -6,6 +6,7 @@ import { piecesOf, piecesOfFile, readStdin } from '../system/bytes.ts';
 import { hasFields, isBoolean, isText, listOf } from '../system/data.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState, settled, type FileState } from '../system/files.ts';
+import { isParsable } from '../system/heap.ts';
 import { memoryOf } from '../system/memory.ts';
 import { memoryBytes } from '../system/processor.ts';
 import { compactor, type Compacted, type Cut } from './compact.ts';
@@ -87,6 +88,7 @@ export async function readInput(
   };
   if (size < largeBytes) {
     const bytes = stdin ?? readFileSync(path!);
+    if (!isBytecode(bytes) && !isParsable(size)) return null;
     return found({ bytes, isWhole: true, cuts: [], digest: digest([bytes]) });
   }
   const known = path === null ? null : notes.recall(cacheDirectory, path);
@@ -96,7 +98,7 @@ export async function readInput(
   const pieces = stdin === undefined ? piecesOfFile(path!) : piecesOf(stdin, STDIN_PIECE);
   const name = digest(seenBy(rest.add, pieces));
   const compacted = rest.compacted();
-  if (compacted === null) return null;
+  if (compacted === null || !isParsable(compacted.bytes.length)) return null;
   if (path !== null && file?.isSettled === true && compacted.bytes.length <= LONGEST_NOTE) {
     const { bytes, ...others } = compacted;
     const text = Buffer.from(bytes).toString('latin1');

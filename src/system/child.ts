@@ -17,6 +17,8 @@ export interface ChildOptions {
   readonly stdin: 'inherit' | 'ignore' | Uint8Array;
   /** `pipe` captures stdout and stderr, `inherit` passes them on. */
   readonly output: 'inherit' | 'pipe';
+  /** Open file for stdout; by default stdout is treated as stderr. */
+  readonly stdoutTo?: number | undefined;
   /** See `limits.ts` and `stall.ts`. */
   readonly limits?: readonly Limit[];
 }
@@ -71,11 +73,11 @@ const KILLED_SECONDS = 10;
 export function startChild(executable: string, argv: readonly string[], options: ChildOptions): Child {
   // Loaded on demand: a hit starts no child.
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const { group, stdin, output, limits = [] } = options;
+  const { group, stdin, output, stdoutTo = output, limits = [] } = options;
   const start = startable(executable, argv, childEnvironment(options.env));
   const command = ['-c', WATCHED, group === 'own' ? '-' : '', start.executable, ...start.argv];
   const child = spawn('/bin/sh', command, {
-    stdio: [typeof stdin === 'string' ? stdin : 'pipe', output, output, 'pipe'],
+    stdio: [typeof stdin === 'string' ? stdin : 'pipe', stdoutTo, output, 'pipe'],
     detached: group === 'own',
     env: start.env,
   });

@@ -11,7 +11,7 @@ import { messageOf } from './tell.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface RunOptions extends Pick<ChildOptions, 'env' | 'limits'> {
+export interface RunOptions extends Pick<ChildOptions, 'env' | 'limits' | 'stdoutTo'> {
   /** Bytes for the child's stdin; without it the child inherits stdin. */
   readonly stdin?: Uint8Array | undefined;
   /** Whether to capture stdout and stderr, or to pass them on. */

@@ -14,7 +14,7 @@ import { tidyUp } from '../system/tidy.ts';
 import { deliverFile, heldOutput } from './deliver.ts';
 import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
-import { messagesOf, show, withColours } from './messages.ts';
+import { capture, messagesOf, show, stdoutBytes, type Captured } from './capture.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
@@ -25,7 +25,7 @@ const ABOUT_DISK = /no space left|quota exceeded|file too large|input\/output er
 
 /** A compile that has ended. */
 interface Ended {
-  readonly result: RunResult;
+  readonly result: Captured;
   /** Scratch path of the output; null if the compiler wrote to the user's path. */
   readonly held: string | null;
   readonly isWritten: boolean;
@@ -74,13 +74,12 @@ async function compileTo(held: string | null, run: RunningPlan): Promise<Ended> 
 
 async function childRun(
   held: string | null,
-  { command, compile, surroundings: { env } }: RunningPlan,
+  { command, compile, surroundings: { env, cacheDirectory } }: RunningPlan,
   options: Pick<RunOptions, 'stdin' | 'limits'>,
 ): Promise<Omit<Ended, 'seen'>> {
-  const { executable } = command.compiler;
-  const argv = withColours(heldArgv(compile.argv, held), env);
   const before = outputState(command);
-  const result = await runCompiler(executable, argv, { ...options, env, capture: true });
+  const argv = heldArgv(compile.argv, held);
+  const result = await capture(command, argv, { ...options, env }, cacheDirectory);
   const isWritten =
     held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
   return { result, held, isWritten };
@@ -124,19 +123,20 @@ async function deliver(run: RunningPlan, { result, held, seen: proof }: Ended): 
 /** Puts the output of a compile into the cache. @returns its key, or null */
 function kept(
   { command, compile, cached }: RunningPlan,
-  result: RunResult,
+  result: Captured,
   held: string | null,
 ): string | null {
   const { output } = command.arguments;
-  if (output.kind === 'stdout' || result.stdout.length > 0) return null;
+  if (output.kind === 'stdout' || stdoutBytes(result) > 0) return null;
   return cached.keep(held ?? output.path, messagesOf(result, compile.mapMessages));
 }
 
 /** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
 async function prove(run: RunningPlan): Promise<Landed | null> {
-  const { command, decisions, injected, surroundings, note, onLost } = run;
+  const { command, decisions, injected, surroundings, note, onLost, workSeconds } = run;
   if (injected === null) return null;
-  const look = () => proveLanded(command.compiler.executable, injected, decisions, surroundings);
+  const asking = { ...surroundings, workSeconds: workSeconds() };
+  const look = () => proveLanded(command.compiler.executable, injected, decisions, asking);
   const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
   const landed = mayLook(surroundings.settings) ? await seen() : null;
   note({ landed });

@@ -9,7 +9,7 @@ import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { hasColours, writeMessages } from './messages.ts';
+import { hasColours, writeAll } from './messages.ts';
 
 /** Largest size of all outputs, in bytes. The least recently used outputs are removed first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;
@@ -81,7 +81,7 @@ export function fetchOutput(
     }
     // The time of the note is the last use of the output.
     notes.remember(cacheDirectory, { ...note, settled });
-    if (messages !== undefined) writeMessages(Buffer.from(messages, 'latin1'));
+    if (messages !== undefined) writeAll(2, Buffer.from(messages, 'latin1'));
     return true;
   } catch {
     return false;

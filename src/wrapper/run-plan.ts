@@ -3,13 +3,13 @@
 import { isAsBefore } from '../compiler/command-files.ts';
 import { isInjected } from '../decision/decision.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { exitLike, runCompiler } from '../system/run.ts';
+import { exitLike } from '../system/run.ts';
 import { originalCompile } from '../plan/injected-command.ts';
 import { notePlan, planIdentity, recallPlan, type Landed, type LedgerEntry } from '../plan/ledger.ts';
 import { cachedOutput } from './cached-output.ts';
 import { NOT_APPLIED, SUCCESS, type Plan, type RunningPlan } from './ending.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
-import { show, withColours } from './messages.ts';
+import { capture, show } from './capture.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
@@ -86,10 +86,10 @@ function deliverKnown(run: RunningPlan): void {
 async function runProven({ command, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
   const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
-  const { env } = surroundings;
+  const { env, cacheDirectory } = surroundings;
   end(entry?.landed ?? null, null);
   if (mapMessages === null) return runInPlace(executable, argv, stdin, env);
-  const result = await runCompiler(executable, withColours(argv, env), { env, stdin, capture: true });
+  const result = await capture(command, argv, { env, stdin }, cacheDirectory);
   show(result, mapMessages);
   return exitLike(result);
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compiler, root } from '../../support/real-tools.ts';
-import { HOST } from '../support.ts';
+import { HOST, oddMatmul } from '../support.ts';
 import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
 
 const launcher = join(root, 'bin', 'iree-compile-tuned');
@@ -83,6 +83,31 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
     const stock = await bytes(place.stock(flags, { limits }));
     expect((await bytes(place.compile(flags, { limits }))).equals(stock)).toBe(true);
   });
+});
+
+test.each([
+  ['text', 30, /the input has too much text beside its weights/],
+  [
+    'operations',
+    64,
+    /too many for Node's memory: set NODE_OPTIONS=--max-old-space-size=\d+ to tune it; this build goes on without tuning/,
+  ],
+])("a program whose %s exceed Node's memory is compiled untuned", async (_, mebibytes, why) => {
+  const place = workplace(REAL);
+  const type = 'tensor<8x8xf32>';
+  const dead = `  linalg.matmul ins(%x, %x : ${type}, ${type}) outs(%x : ${type}) -> ${type}\n`;
+  // The compiler drops the function, but not before this program has read it.
+  place.write(
+    'in.mlir',
+    `${oddMatmul}func.func private @dead(%x: ${type}) {\n${dead.repeat(10_000)}  return\n}\n`,
+  );
+  await place.stock(argv);
+  const stock = place.read('out.vmfb');
+  place.remove('out.vmfb');
+  const env = { NODE_OPTIONS: `--max-old-space-size=${mebibytes}`, IREE_TUNED_LOG: 'log' };
+  expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(place.read('out.vmfb').equals(stock)).toBe(true);
+  expect(place.read('log').toString()).toMatch(why);
 });
 
 describe('a closed descriptor of the caller', () => {

@@ -1,0 +1,35 @@
+// Room in V8's heap. A process without room aborts, and nothing can catch that.
+import { UserError } from './user-error.ts';
+
+/** Heap bytes of the parser for each byte of a text, at most. */
+const PER_BYTE = 20;
+
+/** Heap bytes of a build for each operation of its program: twice as many as measured. */
+const PER_OPERATION = 20_000;
+
+/** Every heap has room for so many bytes. */
+const LITTLE = 2 ** 24;
+
+/** Heap bytes that hold this program itself. */
+const PROGRAM = 2 ** 24;
+
+/** Heap bytes for young objects, which `--max-old-space-size` does not count (Node 24). */
+const YOUNG = 192 * 2 ** 20;
+
+/** Bytes of the heap for a program. Not called for small programs, because a hit need not load the module. */
+const roomBytes = (): number =>
+  process.getBuiltinModule('node:v8').getHeapStatistics().heap_size_limit - YOUNG - PROGRAM;
+
+/** Whether the heap has room for parsing a text of this size. */
+export const isParsable = (bytes: number): boolean =>
+  PER_BYTE * bytes <= LITTLE || PER_BYTE * bytes <= roomBytes();
+
+/** @throws UserError if the heap has no room for a program with so many operations */
+export function requireRoom(operations: number): void {
+  const bytes = PER_OPERATION * operations;
+  if (bytes <= LITTLE || bytes <= roomBytes()) return;
+  const needed = Math.ceil((bytes + PROGRAM) / 2 ** 20);
+  throw new UserError(
+    `the program has ${operations} operations, too many for Node's memory: set NODE_OPTIONS=--max-old-space-size=${needed} to tune it`,
+  );
+}
