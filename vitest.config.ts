@@ -51,7 +51,8 @@ export default defineConfig({
     // Loading what is tested takes longer than most files: it is loaded once in each worker.
     isolate: false,
     setupFiles: 'test/support/each-file.ts',
-    reporters: isCI ? ['default', './test/support/skips.ts'] : ['default'],
+    // The runner's own summary comes last.
+    reporters: ['./test/support/slowest.ts', 'default', ...(isCI ? ['./test/support/skips.ts'] : [])],
     // Of the whole run: projects do not inherit it.
     globalSetup: 'test/support/one-postgres.ts',
     projects: [

@@ -3,6 +3,10 @@
 /** Whether this is `npm run test:full`, which runs everything. */
 export const isFull = process.env['TEST_FULL'] === '1';
 
+/** The first `count` cases; all cases in the full tier. */
+export const casesOfTier = <T>(cases: readonly T[], count: number): readonly T[] =>
+  isFull ? cases : cases.slice(0, count);
+
 /** Whether skipping is an error. */
 export const isCI = !['', '0', 'false', undefined].includes(process.env['CI']);
 
