@@ -71,7 +71,14 @@ test('the last line of tuning counts the operations and names explain, which has
 test('a program that was run says what it came to', () => {
   const nothing = { functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON };
   expect(verdictSentence('the program', nothing)).toBeNull();
-  const untimed = { name: 'main', equal: true, maxError: 0, compared: null, reason: 'it runs for too long', timing: null };
+  const untimed = {
+    name: 'main',
+    equal: true,
+    maxError: 0,
+    compared: null,
+    reason: 'it runs for too long',
+    timing: null,
+  };
   expect(verdictSentence('the program', { ...nothing, functions: [untimed] })).toBe(
     'the program: @main was not timed: it runs for too long',
   );
