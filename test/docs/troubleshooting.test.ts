@@ -86,6 +86,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'is a SQLite database of another program',
     'is a copy from before',
   ],
+  'scenarios/faults/process': ["too many for Node's memory"],
   'scenarios/lock': ['there is no lock file …'],
   'scenarios/settings': ['is not a setting'],
   'scenarios/tuned': [
@@ -96,6 +97,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'the tuning budget is spent',
   ],
   'settings/resolve': ['…: it takes …', 'is ignored: …'],
+  'system/unkillable': ['does not end, even by SIGKILL'],
   'wrapper/resolve': ['iree-benchmark-module and iree-run-module are not found'],
 };
 
