@@ -88,6 +88,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'is a copy from before',
     'has a schema that this program does not make',
   ],
+  'scenarios/faults/process': ["too many for Node's memory"],
   'scenarios/lock': ['there is no lock file …'],
   'scenarios/settings': ['is not a setting'],
   'scenarios/tuned': [
@@ -98,6 +99,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'the tuning budget is spent',
   ],
   'settings/resolve': ['…: it takes …', 'is ignored: …'],
+  'system/unkillable': ['does not end, even by SIGKILL'],
   'wrapper/resolve': ['iree-benchmark-module and iree-run-module are not found'],
 };
 
