@@ -25,7 +25,8 @@ function build(deed: string, redirection = '') {
       informational: false, unclear: null, flags: [],
       input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'stdout' },
     };
-    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
+    const files = { variables: [], ofCompiler: [], ofFlags: [] };
+    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args, files };
     await runPlan(
       {
         command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
