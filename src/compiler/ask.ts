@@ -27,9 +27,7 @@ export async function askCompiler(
   return result;
 }
 
-/**
- * Runs a compile of the user's program besides the user's own compile. Waits for one of the machine's slots.
- */
+/** Runs a compile of the user's program besides the user's own compile. Waits for one of the machine's slots. */
 export async function compileAside(
   executable: string,
   argv: readonly string[],

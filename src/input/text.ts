@@ -23,7 +23,7 @@ export interface InputText extends Compacted {
   readonly isHuge: boolean;
 }
 
-/** In bytes. Larger files are read in pieces. */
+/** In bytes. Larger inputs are read in pieces. */
 const LARGE_BYTES = 2 ** 26;
 
 /** Most bytes of text in memory. The compiler needs memory for several copies of the text. */
@@ -65,7 +65,7 @@ const notes = memoryOf(
 /**
  * Reads an input.
  * @param path null for stdin
- * @param largeBytes inputs of this size or larger are read in pieces
+ * @param largeBytes inputs of this size or larger are read in pieces, and so are inputs that the heap has no room for
  * @param besideBytes size of other files that a compile reads, such as parameters
  * @returns null if the text without weights is too large
  * @throws the error of the file system; an Error if the file changes during the read
@@ -76,36 +76,34 @@ export async function readInput(
   largeBytes = LARGE_BYTES,
   besideBytes = 0,
 ): Promise<InputText | null> {
-  const digest = await createDigest();
+  const digestOf = await createDigest();
   const stdin = path === null ? readStdin() : undefined;
   const file = path === null ? null : fileState(path);
   const size = stdin?.length ?? statSync(path!).size;
-  const found = (rest: Compacted & { readonly digest: string }): InputText => {
-    const { bytes, isWhole, cuts, digest: name } = rest;
+  const found = ({ bytes, isWhole, cuts, digest }: Compacted & Pick<InputText, 'digest'>): InputText => {
     const textBytes = (isBytecode(bytes) ? 2 : 1) * size + 2 * besideBytes;
     const isHuge = textBytes > mostForTwo();
-    return { bytes, isWhole, cuts, digest: name, file, isHuge, ...(stdin && !isWhole && { stdin }) };
+    return { bytes, isWhole, cuts, digest, file, isHuge, ...(stdin && !isWhole && { stdin }) };
   };
-  if (size < largeBytes) {
+  if (size < largeBytes && isParsable(size)) {
     const bytes = stdin ?? readFileSync(path!);
-    if (!isBytecode(bytes) && !isParsable(size)) return null;
-    return found({ bytes, isWhole: true, cuts: [], digest: digest([bytes]) });
+    return found({ bytes, isWhole: true, cuts: [], digest: digestOf([bytes]) });
   }
   const known = path === null ? null : notes.recall(cacheDirectory, path);
   if (known !== null && known.settled === settled(file))
     return found({ ...known, bytes: Buffer.from(known.text, 'latin1') });
   const rest = compactor(mostText());
   const pieces = stdin === undefined ? piecesOfFile(path!) : piecesOf(stdin, STDIN_PIECE);
-  const name = digest(seenBy(rest.add, pieces));
+  const digest = digestOf(seenBy(rest.add, pieces));
   const compacted = rest.compacted();
   if (compacted === null || !isParsable(compacted.bytes.length)) return null;
   if (path !== null && file?.isSettled === true && compacted.bytes.length <= LONGEST_NOTE) {
     const { bytes, ...others } = compacted;
     const text = Buffer.from(bytes).toString('latin1');
-    notes.remember(cacheDirectory, { ...others, identity: path, settled: file.identity, digest: name, text });
+    notes.remember(cacheDirectory, { ...others, identity: path, settled: file.identity, digest, text });
   }
   // Without a second copy of a text without weights.
-  return found({ ...compacted, ...(stdin && compacted.isWhole && { bytes: stdin }), digest: name });
+  return found({ ...compacted, ...(stdin && compacted.isWhole && { bytes: stdin }), digest });
 }
 
 function* seenBy(look: (piece: Uint8Array) => void, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {

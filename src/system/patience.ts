@@ -46,6 +46,7 @@ export async function retry(
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   const end = performance.now() + seconds * 1000;
+  // Loaded on demand: a hit waits for nothing.
   const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
   for (;;) {
     const held = await lock();

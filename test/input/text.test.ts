@@ -15,6 +15,7 @@ import { readInput } from '../../src/input/text.ts';
 import type * as Bytes from '../../src/system/bytes.ts';
 import { piecesOfFile, readStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
+import { isParsable } from '../../src/system/heap.ts';
 import { memoryBytes } from '../../src/system/processor.ts';
 import { fileState } from '../../src/system/files.ts';
 import { originalCompile } from '../../src/plan/injected-command.ts';
@@ -22,6 +23,7 @@ import { root, temporaryDirectory } from '../support/folders.ts';
 import { commandOf } from '../support/inspected.ts';
 
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
+vi.mock(import('../../src/system/heap.ts'), { spy: true });
 vi.mock(import('../../src/system/processor.ts'), { spy: true });
 
 const DIGITS = 'a1'.repeat(4096);
@@ -112,6 +114,16 @@ test('a large input from stdin has a text without weights, and all bytes for the
   const whole = (await readInput(null, cache, 1000))!;
   expect([whole.isWhole, whole.bytes === text, whole.stdin]).toEqual([true, true, undefined]);
   vi.mocked(readStdin).mockReset();
+});
+
+test('an input that the heap has no room for loses its weights, and is refused without weights', async () => {
+  const { path, cache, read } = large();
+  vi.mocked(isParsable).mockImplementation((bytes) => bytes < 2000);
+  const { bytes, digest } = (await read(0)).input!;
+  expect(await readInput(path, cache)).toMatchObject({ bytes, digest, isWhole: false });
+  writeFileSync(path, 'x'.repeat(2000));
+  expect(await readInput(path, cache)).toBeNull();
+  vi.mocked(isParsable).mockReset();
 });
 
 test('an unchanged large input is read once, but a fresh one is not trusted', async () => {
