@@ -9,6 +9,7 @@ import { programSignature } from '../src/input/signature.ts';
 import { writeInputs } from '../src/program/inputs.ts';
 import { comparisonWith, type Compared } from '../src/program/results.ts';
 import type { StockContest } from '../src/program/verify.ts';
+import { Semaphore } from '../src/system/semaphore.ts';
 import { execa } from 'execa';
 import { BenchError, jsonFile, readArguments, run, say, wholeNumber } from './shared/arguments.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
@@ -160,17 +161,9 @@ async function compiled(
 }
 
 /** Results of tasks in order, as many at once as there are processors. */
-async function all<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  const work = async () => {
-    while (next < tasks.length) {
-      const own = next++;
-      results[own] = await tasks[own]!();
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
-  return results;
+function all<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const slots = new Semaphore(availableParallelism());
+  return Promise.all(tasks.map((task) => slots.run(task)));
 }
 
 await run('bench:faults', main);

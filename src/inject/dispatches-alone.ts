@@ -25,6 +25,7 @@ const SYMBOL = String.raw`@(?:"(?:[^"\\]|\\.)*"|[\w$.-]+)`;
 const DISPATCH = new RegExp(
   String.raw`^ +(?:%[\w:, %]+) = (flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[([^\]]*)\])?)\(([^)]*)\) : \((.*)\) -> (.*)$`,
 );
+const EXECUTABLE = new RegExp(`^  flow\\.executable private (${SYMBOL}) \\{$`);
 const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
 
 /** The name behind `@`, without quotes. */
@@ -44,7 +45,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   const elided = new Set<string>();
   let executable: string | null = null;
   for (const line of lines) {
-    const [, begun] = new RegExp(`^  flow\\.executable private (${SYMBOL}) \\{$`).exec(line) ?? [];
+    const [, begun] = EXECUTABLE.exec(line) ?? [];
     if (begun !== undefined) executable = nameOf(begun);
     if (executable !== null) {
       if (executables.has(executable)) kept.push(line);

@@ -1,5 +1,7 @@
 // How far one result of a function is from another, and whether honest builds of the function are as far from each other. Pure.
 import type { ResultType } from '../input/runtime-type.ts';
+import { isFloat } from '../workload/element-type.ts';
+import { elementsOf } from '../workload/tensor.ts';
 import type { Elements } from './elements.ts';
 
 /**
@@ -46,8 +48,6 @@ interface Sums {
   readonly squares: Float64Array;
 }
 
-const isInteger = (elementType: string) => !/^b?f\d/.test(elementType);
-
 /** The size of each element of stock's result, by which errors are judged. */
 export class Scale {
   readonly #base: Elements;
@@ -62,7 +62,7 @@ export class Scale {
   /** @param base elements of stock's result */
   constructor(base: Elements, { elementType, shape }: ResultType) {
     this.#base = base;
-    this.#isInteger = isInteger(elementType);
+    this.#isInteger = !isFloat(elementType);
     this.#axes = this.#isInteger ? [] : axesOf(shapeOf(shape, base.length));
     const { classes, count } = this.#isInteger
       ? { classes: new Uint8Array(base.length), count: 1 }
@@ -171,14 +171,14 @@ const finite = (ratio: number) => (Number.isNaN(ratio) || ratio === Infinity ? 0
 /** The shape of a result with this many elements. A shape with several dynamic sizes is not known. */
 function shapeOf(shape: ResultType['shape'], length: number): readonly number[] {
   if (shape === null) return [length];
-  const known = shape.filter((size) => size >= 0).reduce((product, size) => product * size, 1);
+  const known = elementsOf(shape.filter((size) => size >= 0));
   const whole = shape.map((size) => (size >= 0 ? size : length / Math.max(1, known)));
-  return whole.reduce((product, size) => product * size, 1) === length ? whole : [length];
+  return elementsOf(whole) === length ? whole : [length];
 }
 
 /** Axes whose slices are large enough, and smaller than the whole. */
 function axesOf(shape: readonly number[]): Axis[] {
-  const total = shape.reduce((product, size) => product * size, 1);
+  const total = elementsOf(shape);
   const axes: Axis[] = [];
   let stride = total;
   for (const size of shape) {
@@ -239,7 +239,7 @@ const SPACING: Readonly<Record<string, number>> = {
  * The rounding of a narrow result hides the errors of arithmetic in f32, so one unit is enough there.
  */
 function floorOf(elementType: string): number {
-  if (isInteger(elementType)) return 0;
+  if (!isFloat(elementType)) return 0;
   const spacing = SPACING[elementType] ?? 0;
   return elementType === 'f64' ? 8 * spacing : Math.max(8 * SPACING['f32']!, spacing);
 }

@@ -167,8 +167,8 @@ export function compareOutputs(
 
 const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));
 
-/** Largest absolute difference of two elements; Infinity if one is NaN. */
-function largestError(want: Elements, got: Elements): number {
+/** Largest absolute difference of two elements; Infinity if only one of both is a NaN. */
+export function largestError(want: Elements, got: Elements): number {
   let largest = 0;
   for (let i = 0; i < want.length; i++) {
     const [a, b] = [Number(want[i]), Number(got[i])];

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Scale, type Deviation } from '../measure/deviation.ts';
 import { decodeElements, type Elements } from '../measure/elements.ts';
 import { callFunction } from '../measure/verify.ts';
-import { isFloat, movedInputs, scaledInputs, writeInputs } from './inputs.ts';
+import { isFloat } from '../workload/element-type.ts';
+import { movedInputs, scaledInputs, writeInputs } from './inputs.ts';
 import { movedParameters } from './parameters.ts';
 import type { StockContest } from './verify.ts';
 
@@ -126,20 +127,22 @@ export class Draws {
     if (kind === undefined) return false;
     const { stock } = this.#stock;
     const folder = await this.#ownFolder();
-    const runs: { readonly module: string; readonly call: Call }[] = [];
+    const runs: { readonly module: string; readonly call: Call; readonly own?: string }[] = [];
     if (kind === 'moved')
       for (const seed of draw.seconds > LONG_CALL ? MOVES.slice(0, 1) : MOVES) {
         const own = await mkdtemp(join(folder, 'moved-'));
         const inputs = await movedInputs(draw.call.inputs, own, seed);
         const flags = await movedParameters(draw.call.flags, own, seed);
-        runs.push({ module: stock, call: { inputs, flags } });
+        runs.push({ module: stock, call: { inputs, flags }, own });
       }
     else
       for (const module of (await this.#stock.otherBuilds?.()) ?? []) runs.push({ module, call: draw.call });
     const all: (readonly string[])[] = [];
-    for (const [i, { module, call }] of runs.entries()) {
-      const run = await this.run(module, call, `${kind}${i}-`, Math.max(callSeconds, 3 * draw.seconds));
+    for (const [i, { module, call, own }] of runs.entries()) {
+      const run = await this.run(module, call, `${kind}${i}-`, patienceFor(draw, callSeconds));
       if (!('failure' in run)) all.push(run.files);
+      // Moved copies of inputs and parameters can take gigabytes.
+      if (own !== undefined) await rm(own, { recursive: true, force: true });
     }
     for (const [i, type] of this.#stock.function.results.entries()) {
       const [want, ...others] = await Promise.all(
@@ -203,6 +206,10 @@ const SEED = 1000;
 
 export const removeAll = (files: readonly string[]) =>
   Promise.all(files.map((file) => rm(file, { force: true })));
+
+/** Seconds for another call with a draw. If stock needs nearly all of the time, slightly slower is no failure. */
+export const patienceFor = ({ seconds }: Draw, callSeconds: number): number =>
+  Math.max(callSeconds, 3 * seconds);
 
 /** Calls the function of a contest once. */
 export async function runProgram(

@@ -6,6 +6,7 @@ import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
 import { decodeElements, encodeElements, zeroElements } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
+import { isFloat } from '../workload/element-type.ts';
 import { elementsOf } from '../workload/tensor.ts';
 
 /**
@@ -49,7 +50,6 @@ const RANGES: Readonly<Record<string, readonly [least: number, largest: number]>
   ...{ i8: [-8, 7], si8: [-8, 7], ui8: [0, 7] },
 };
 
-export const isFloat = (elementType: string) => /^b?f/.test(elementType);
 const isWide = (elementType: string) => elementType === 'f32' || elementType === 'f64';
 
 /**

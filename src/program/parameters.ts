@@ -5,7 +5,8 @@ import type { Parameter } from '../input/parameters.ts';
 import { decodeElements, encodeElements } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
-import { isFloat, moveOf, randomElements, tensorBytes } from './inputs.ts';
+import { isFloat } from '../workload/element-type.ts';
+import { moveOf, randomElements, tensorBytes } from './inputs.ts';
 
 /** Names in the safetensors format, by element type. */
 const SAFETENSORS: Readonly<Record<string, string>> = {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { furthest, Scale, type Deviation, type Furthest } from '../measure/deviation.ts';
 import { decodeElements, type Elements } from '../measure/elements.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import { largestError } from '../measure/verify.ts';
 import { messageOf } from '../system/tell.ts';
-import { Draws, removeAll, runProgram, type Draw, type Failure } from './draws.ts';
-import { isFloat } from './inputs.ts';
+import { Draws, patienceFor, removeAll, runProgram, type Draw, type Failure } from './draws.ts';
+import { isFloat } from '../workload/element-type.ts';
 import type { Contest, StockContest, Verdict } from './verify.ts';
 
 type Equality = Omit<Verdict, 'timing'>;
@@ -91,8 +92,7 @@ async function compare(
   };
   if ('problem' in usable) return { ...result({ equal: null, reason: usable.problem }), maxError: Infinity };
   const judge = async (draw: Draw): Promise<Judged | Failure> => {
-    // If stock needs nearly all of the time, slightly slower is no failure.
-    const own = await draws.run(tuned, draw.call, 'tuned', Math.max(callSeconds, 3 * draw.seconds));
+    const own = await draws.run(tuned, draw.call, 'tuned', patienceFor(draw, callSeconds));
     if ('failure' in own) return own;
     seconds = Math.max(seconds, draw.seconds, own.seconds);
     let judged = await judgeNow(stock, draws, draw, own.files);
@@ -243,18 +243,6 @@ function halved(elements: Elements, elementType: string): Elements {
       all[i] = Number.isFinite(value) ? value / 2 : 0;
     }
   return all;
-}
-
-/** Largest absolute difference of two elements; Infinity if only one of both is a number. */
-function largestError(want: Elements, got: Elements): number {
-  let largest = 0;
-  for (let i = 0; i < want.length; i++) {
-    const [a, b] = [Number(want[i]), Number(got[i])];
-    if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
-    const error = Math.abs(a - b);
-    largest = Math.max(largest, Number.isNaN(error) ? Infinity : error);
-  }
-  return largest;
 }
 
 function describe({ what, at, by, honest }: Furthest, want: Elements, got: Elements): string {

@@ -4,29 +4,23 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTool } from '../compiler/find.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
-import { dispatchesAlone, type DispatchAlone } from '../inject/dispatches-alone.ts';
+import { dispatchesAlone } from '../inject/dispatches-alone.ts';
 import { readTexts, textsTo } from '../inject/executable-sources.ts';
 import { blamedFor, configuredWith, type ConfiguredExecutable } from '../inject/split-program.ts';
 import { eliding } from '../input/survey.ts';
 import { runTool } from '../measure/toolchain.ts';
-import { writeInputs } from '../program/inputs.ts';
-import { comparisonWith } from '../program/results.ts';
 import type { Refusal } from '../program/tune-in-program.ts';
 import type { StockContest } from '../program/verify.ts';
-import { Semaphore } from '../system/semaphore.ts';
 import type { MeasuredProgram } from './callable.ts';
 import type { RoundBase } from './round-bench.ts';
-import { compiling } from './runnable.ts';
+import { compareAlone } from './compare-alone.ts';
+import { compiling } from './compiling.ts';
 
 /** Elements of the largest constant in the text of a program. Dispatches with larger ones are not checked. */
 const LARGE = 1024;
 
-/** Seconds to print a program, and of one call of a dispatch. */
+/** Seconds to print a program. */
 const TEXT_SECONDS = 60;
-const CALL_SECONDS = 20;
-
-/** Runs at once. They are not timed. */
-const AT_ONCE = 2;
 
 /**
  * Runs dispatches of a program alone.
@@ -82,28 +76,13 @@ export async function checkAlone(
     tried = tried.filter(({ executable }) => !wrong.has(executable));
     if (tried.length === 0) return wrong;
   }
-  const slots = new Semaphore(AT_ONCE);
-  const check = async (one: DispatchAlone, i: number) => {
-    const results = join(own, one.name);
-    mkdirSync(results, { recursive: true });
-    const called = { ...one, call: null, unsupported: null };
-    const inputs = await writeInputs(called, results, i);
-    const contest = {
-      stock,
-      tools,
-      device,
-      signal,
-      folder: results,
-      function: called,
-      inputs,
-      isRandom: true,
-    };
-    const { equal, reason } = await comparisonWith(contest)(tuned, CALL_SECONDS);
-    if (equal === false) wrong.set(one.executable, { outcome: 'wrong-result', reason: `alone ${reason!}` });
-    else if (equal === null) open(one.executable, reason ?? 'its results prove nothing');
-  };
   const built = alone.dispatches.filter(({ executable }) => !wrong.has(executable));
-  await Promise.all(built.map((one, i) => slots.run(() => check(one, i))));
+  const compared = await compareAlone({ stock, tools, device, signal, folder: own }, tuned, built);
+  for (const [i, { equal, reason }] of compared.entries()) {
+    const { executable } = built[i]!;
+    if (equal === false) wrong.set(executable, { outcome: 'wrong-result', reason: `alone ${reason!}` });
+    else if (equal === null) open(executable, reason ?? 'its results prove nothing');
+  }
   return wrong;
 }
 

@@ -5,18 +5,10 @@ import { passesOf, withTrailingFlags } from '../compiler/command.ts';
 import { convolutionKey, isConvolution, type Convolution } from '../form/convolution.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { writtenText } from '../form/spec.ts';
-import { writeInputs } from '../program/inputs.ts';
-import { comparisonWith } from '../program/results.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
-import { Semaphore } from '../system/semaphore.ts';
 import { folderOf, measuringTools, type MeasuredProgram } from './callable.ts';
-import { compiling } from './runnable.ts';
-
-/** Seconds of one call. Written convolutions may be scalar code. */
-const CALL_SECONDS = 20;
-
-/** Runs at once. They are not timed. */
-const AT_ONCE = 2;
+import { compareAlone } from './compare-alone.ts';
+import { compiling } from './compiling.ts';
 
 /**
  * @param program in its forms
@@ -48,23 +40,12 @@ export async function wrongForms(
   if (problems.some((problem) => problem !== null)) return wrong;
   const tools = measuringTools(program);
   const { device } = inspected.site;
-  const slots = new Semaphore(AT_ONCE);
-  const check = async ([key, { image, filter, result }]: readonly [string, Convolution], i: number) => {
-    const own = join(folder, `check${i}`);
-    mkdirSync(own, { recursive: true });
-    const called = {
-      name: `check${i}`,
-      call: null,
-      unsupported: null,
-      results: [result],
-      arguments: [image, filter, result],
-    };
-    const inputs = await writeInputs(called, own, i);
-    const contest = { stock, tools, device, signal, folder: own, function: called, inputs, isRandom: true };
-    const { equal, reason } = await comparisonWith(contest)(formed, CALL_SECONDS);
-    if (equal === false) wrong.set(key, reason!);
-  };
-  await Promise.all(distinct.map((one, i) => slots.run(() => check(one, i))));
+  const functions = distinct.map(([, { image, filter, result }], i) => ({
+    ...{ name: `check${i}`, arguments: [image, filter, result], results: [result] },
+  }));
+  const compared = await compareAlone({ stock, tools, device, signal, folder }, formed, functions);
+  for (const [i, { equal, reason }] of compared.entries())
+    if (equal === false) wrong.set(distinct[i]![0], reason!);
   return wrong;
 }
 

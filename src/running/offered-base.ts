@@ -12,7 +12,8 @@ import { flowOf } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
 import type { RoundBase } from './round-bench.ts';
 import type { MeasuredProgram } from './callable.ts';
-import { compiling, type Runnable } from './runnable.ts';
+import { compiling } from './compiling.ts';
+import type { Runnable } from './runnable.ts';
 
 /**
  * The program with the offer, compiled; null if it does not compile. Rounds tune its other workloads, if their executables are found again.

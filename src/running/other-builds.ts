@@ -2,30 +2,25 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
-import { askCompiler } from '../compiler/ask.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
-import { StoppedError } from '../measure/toolchain.ts';
 import { originalCompile } from '../plan/injected-command.ts';
 import type { MeasuredProgram } from './callable.ts';
+import { compiling } from './compiling.ts';
 
 /**
  * Compiles the original program with flags that change only its rounding, at the first call. Builds that fail are left out.
  * @param folder for the modules
  * @returns paths of the modules
  */
-export function otherBuildsOf(
-  { command, inspected, surroundings: { env }, limits, signal }: MeasuredProgram,
-  folder: string,
-): () => Promise<readonly string[]> {
+export function otherBuildsOf(program: MeasuredProgram, folder: string): () => Promise<readonly string[]> {
+  const { command, inspected } = program;
+  const { argv, stdin } = originalCompile(command, inspected.input);
+  const run = compiling(program);
   let made: Promise<readonly string[]> | null = null;
   const compile = async (flags: readonly string[], name: string): Promise<readonly string[]> => {
     const module = join(folder, name);
-    const { argv, stdin } = originalCompile(command, inspected.input);
-    const options = { env, stdin, workSeconds: limits.compileSeconds / 2 };
-    const own = withTrailingFlags(argv, [...flags, '-o', module]);
-    const { code } = await askCompiler(command.compiler.executable, own, options);
-    if (signal.aborted) throw new StoppedError('measuring was stopped');
-    return code === 0 ? [module] : [];
+    const problem = await run(withTrailingFlags(argv, [...flags, '-o', module]), stdin);
+    return problem === null ? [module] : [];
   };
   return () =>
     (made ??= (async () => {

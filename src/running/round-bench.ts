@@ -21,7 +21,7 @@ import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { checkAlone } from './check-alone.ts';
-import { compiling } from './runnable.ts';
+import { compiling } from './compiling.ts';
 
 /** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;

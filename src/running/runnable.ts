@@ -1,7 +1,5 @@
 // An untuned program, compiled, with its tools and inputs.
-import { askCompiler } from '../compiler/ask.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
-import { StoppedError } from '../measure/toolchain.ts';
 import { flowOf } from '../plan/kept-modules.ts';
 import type { Uncompiled } from '../program/runs.ts';
 import type { StockContest } from '../program/verify.ts';
@@ -27,19 +25,6 @@ export interface Runnable {
   /** Null unless a split was asked for. */
   readonly split: SplitProgram | null;
 }
-
-/**
- * Runs the compiler on a program. Its result is the messages on failure, else null.
- * @throws StoppedError when the signal fires
- */
-export const compiling =
-  ({ command, surroundings: { env }, limits, signal }: MeasuredProgram) =>
-  async (argv: readonly string[], stdin?: Uint8Array): Promise<string | null> => {
-    const options = { env, stdin, workSeconds: limits.compileSeconds / 2 };
-    const { code, stderr } = await askCompiler(command.compiler.executable, argv, options);
-    if (signal.aborted) throw new StoppedError('measuring was stopped');
-    return code === 0 ? null : stderr.toString();
-  };
 
 /** Path of a program's untuned module. @throws NotVerifiedError when the program does not compile in the time */
 export async function stockOf(program: MeasuredProgram, builds: ProgramBuilds): Promise<string> {

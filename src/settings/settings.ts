@@ -44,7 +44,10 @@ export interface Settings {
 }
 
 export type Trust = 'device' | 'class';
-/** `tuned`: every tunable operation has a decision. `landed`: also, the executables contain every configuration. */
+/**
+ * `tuned`: every tunable operation has a decision. `landed`: also, the executables contain every configuration. `verified`: no
+ * configuration ships that no run of the program has proven.
+ */
 export type Require = 'tuned' | 'landed' | 'verified';
 export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to inject configurations, the least intrusive first. */

@@ -9,7 +9,7 @@ import { withTrailingFlags } from '../../src/compiler/command.ts';
 import { splitProgram } from '../../src/inject/split-program.ts';
 import type { MeasuredProgram } from '../../src/running/callable.ts';
 import { checkAlone } from '../../src/running/check-alone.ts';
-import { compiling } from '../../src/running/runnable.ts';
+import { compiling } from '../../src/running/compiling.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';

@@ -1,0 +1,22 @@
+// Compiles of a program that is measured.
+import { askCompiler } from '../compiler/ask.ts';
+import { StoppedError } from '../measure/toolchain.ts';
+import type { MeasuredProgram } from './callable.ts';
+
+/**
+ * Runs the compiler on a program. Its result is the messages on failure, else null.
+ * @throws StoppedError when the signal fires
+ */
+export const compiling =
+  ({
+    command,
+    surroundings: { env },
+    limits,
+    signal,
+  }: Pick<MeasuredProgram, 'command' | 'surroundings' | 'limits' | 'signal'>) =>
+  async (argv: readonly string[], stdin?: Uint8Array): Promise<string | null> => {
+    const options = { env, stdin, workSeconds: limits.compileSeconds / 2 };
+    const { code, stderr } = await askCompiler(command.compiler.executable, argv, options);
+    if (signal.aborted) throw new StoppedError('measuring was stopped');
+    return code === 0 ? null : stderr.toString();
+  };
