@@ -83,21 +83,18 @@ describe.each(RESULTS)('%s', (_, elementType, noise, valueAt) => {
     expect(judged(type, base, other, fault(other))).not.toBeNull();
   });
 
-  test.runIf(elementType === 'f32')('refuses a product in bf16', () => {
-    expect(
-      judged(
-        type,
-        base,
-        other,
-        other.map((value) => rounded(value, 7)),
-      ),
-    ).not.toBeNull();
-  });
+  // What the type's own rounding hides is no mistake that a comparison can find.
+  if (elementType === 'f32')
+    test('refuses a product in bf16', () => {
+      const product = other.map((value) => rounded(value, 7));
+      expect(judged(type, base, other, product)).not.toBeNull();
+    });
 
-  test.runIf(elementType !== 'bf16')('refuses an operand times 1.001', () => {
-    const scaled = other.map((value) => rounded(1.001 * value, BITS[elementType]!));
-    expect(judged(type, base, other, scaled)?.times).toBeGreaterThan(1);
-  });
+  if (elementType !== 'bf16')
+    test('refuses an operand times 1.001', () => {
+      const scaled = other.map((value) => rounded(1.001 * value, BITS[elementType]!));
+      expect(judged(type, base, other, scaled)?.times).toBeGreaterThan(1);
+    });
 });
 
 test('an error that honest builds have is accepted in as many elements, and refused in many more', () => {
