@@ -42,6 +42,11 @@ export default defineConfig({
     tags: [
       { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
       { name: 'slow', description: 'takes seconds: processes, servers, a browser, many cases' },
+      {
+        name: 'full',
+        description: 'of the full tier only: other tests find most of what would break it',
+        skip: !isFull,
+      },
     ],
     // Scenario tests compile and measure, and wait for that: what two cores carry is a little more than two files at a time.
     maxWorkers: 4,

@@ -8,7 +8,7 @@ import { answerText, completions, SHELLS, type Shell } from '../../src/cli/compl
 import { program } from '../../src/cli/iree-tuned.ts';
 import { walk } from '../support/command-lines.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { isWithout } from '../support/needs.ts';
+import { casesOfTier, isWithout } from '../support/needs.ts';
 import { noTerminals } from '../support/terminal.ts';
 
 const words = (line: string, shell: Shell = 'bash') => {
@@ -169,16 +169,21 @@ describe.skipIf(isWithoutShell('fish'))('fish', () => {
       .split('\n')
       .map((one) => one.split('\t')[0]!)
       .filter((word) => word !== '');
-  test.each([
-    ['iree-tuned dev', ['device']],
-    ['iree-tuned --db show te', ['team']],
-    ['iree-tuned team st', ['status']],
-    ['iree-tuned tune --strategy gr', ['grid']],
-    ['iree-tuned tune mod', ['model.mlir']],
-    ['iree-tuned db show mod', []],
-    ['iree-compile-tuned --iree-tuned-on-miss=d', ['--iree-tuned-on-miss=default']],
-    ['iree-compile-tuned mod', ['model.mlir']],
-  ])('completes %s', (line, all) => {
+  test.each(
+    casesOfTier(
+      [
+        ['iree-tuned dev', ['device']],
+        ['iree-tuned --db show te', ['team']],
+        ['iree-tuned team st', ['status']],
+        ['iree-tuned tune --strategy gr', ['grid']],
+        ['iree-tuned tune mod', ['model.mlir']],
+        ['iree-tuned db show mod', []],
+        ['iree-compile-tuned --iree-tuned-on-miss=d', ['--iree-tuned-on-miss=default']],
+        ['iree-compile-tuned mod', ['model.mlir']],
+      ],
+      3,
+    ),
+  )('completes %s', (line, all) => {
     expect(offer(line)).toEqual(all);
   });
 });

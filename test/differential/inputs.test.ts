@@ -71,9 +71,13 @@ test('with an empty database and no budget, every build is the same', async () =
   await compareInputs(rememberingCompiler, readdirSync(folder), shapesOf('file', 'stdin'), [cold!]);
 });
 
-test('with the process replaced by the compiler, every build is the same in every shape', async () => {
-  await compareInputs(compiler.executable, FEW, SHAPES, [cold!]);
-});
+test(
+  'with the process replaced by the compiler, every build is the same in every shape',
+  { tags: 'full' },
+  async () => {
+    await compareInputs(compiler.executable, FEW, SHAPES, [cold!]);
+  },
+);
 
 test('disabled, every build is the same', async () => {
   // A disabled wrapper does not read the input.

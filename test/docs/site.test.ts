@@ -46,7 +46,7 @@ test('equal headings get anchors as on GitHub, and comments are left out', () =>
 
 test.skipIf(isWithout(noBrowser))(
   'axe finds no violation on any page, narrow or wide, light or dark, and no page makes a request elsewhere',
-  { tags: ['slow'], timeout: 170_000 },
+  { tags: ['slow', 'full'], timeout: 170_000 },
   async () => {
     const browser = await chromium.launch({ executablePath: BROWSER!, args: ['--no-sandbox'] });
     const tab = await browser.newPage();

@@ -127,7 +127,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     ).toEqual([{ state: 'created', retry_count: 0, group_id: null }]);
   });
 
-  test('does a job behind more than a page of demands of another class', async () => {
+  test('does a job behind more than a page of demands of another class', { tags: 'full' }, async () => {
     const { url, start, until } = await fleetOf(await testServer(), 1);
     const small = { ...pretendedDevice('small'), threads: 2 };
     const team = client(url);
@@ -142,25 +142,29 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     expect(await worker.ended).toBe(0);
   });
 
-  test('hands a job back when the drain times out, and ends at once at the second signal', async () => {
-    const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);
-    for (const name of ['A1', 'B1']) hold(name);
-    const first = start('A1');
-    const second = start('B1', { drain: 0.1 });
-    await until((all) => all.filter(({ deed }) => deed === 'begins').length === 2);
-    first.child.kill('SIGTERM');
-    await until((all) => all.some(({ deed, what }) => deed === 'says' && what.startsWith('SIGTERM')));
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toBe(143);
-    // The hold file stays, so the worker hands the job back after the time limit.
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toBe(0);
-    expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('returned'))).toBe(true);
-    const [state] = await queueStates(databaseOf(url));
-    expect(state).toMatchObject({ done: 0 });
-    expect(state!.waiting - state!.retried).toBe(1);
-    const third = start('C1', { untilIdle: true });
-    expect(await third.ended).toBe(0);
-    expect((await queueStates(databaseOf(url)))[0]!.done).toBeGreaterThan(0);
-  });
+  test(
+    'hands a job back when the drain times out, and ends at once at the second signal',
+    { tags: 'full' },
+    async () => {
+      const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);
+      for (const name of ['A1', 'B1']) hold(name);
+      const first = start('A1');
+      const second = start('B1', { drain: 0.1 });
+      await until((all) => all.filter(({ deed }) => deed === 'begins').length === 2);
+      first.child.kill('SIGTERM');
+      await until((all) => all.some(({ deed, what }) => deed === 'says' && what.startsWith('SIGTERM')));
+      first.child.kill('SIGTERM');
+      expect(await first.ended).toBe(143);
+      // The hold file stays, so the worker hands the job back after the time limit.
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(0);
+      expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('returned'))).toBe(true);
+      const [state] = await queueStates(databaseOf(url));
+      expect(state).toMatchObject({ done: 0 });
+      expect(state!.waiting - state!.retried).toBe(1);
+      const third = start('C1', { untilIdle: true });
+      expect(await third.ended).toBe(0);
+      expect((await queueStates(databaseOf(url)))[0]!.done).toBeGreaterThan(0);
+    },
+  );
 });

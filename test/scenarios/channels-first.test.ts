@@ -67,7 +67,7 @@ test('a program that is faster in other forms is compiled in them by all later b
   expect(stdout.toString() + stderr).toContain('Other forms are used (1 as shifted-slices): ');
 });
 
-test('a lock file and a spec have the forms of a program', async () => {
+test('a lock file and a spec have the forms of a program', { tags: 'full' }, async () => {
   const place = workplace(true);
   await place.explain(argv);
   const output = place.read('out.vmfb');
@@ -98,20 +98,24 @@ test('a lock file and a spec have the forms of a program', async () => {
   expect(unknown).toMatchObject({ code: 0, explanation: { forms: null, lock: { problem } } });
 });
 
-test('a program that is slower in other forms stays as written, and is tried once', async () => {
-  const place = workplace(false);
-  place.write('hook', `echo "$module" >>'${place.path('runs')}'`);
-  for (const isFirst of [true, false]) {
-    const { code, explanation } = await place.explain(argv);
-    expect(code).toBe(0);
-    expect(explanation).toMatchObject({
-      forms: { used: false, reason: 'it takes 2.00x as long as it is written', operations },
-    });
-    expect(isRewritten(explanation.command)).toBe(false);
-    expect(place.has('runs')).toBe(isFirst);
-    if (isFirst) place.remove('runs');
-  }
-});
+test(
+  'a program that is slower in other forms stays as written, and is tried once',
+  { tags: 'full' },
+  async () => {
+    const place = workplace(false);
+    place.write('hook', `echo "$module" >>'${place.path('runs')}'`);
+    for (const isFirst of [true, false]) {
+      const { code, explanation } = await place.explain(argv);
+      expect(code).toBe(0);
+      expect(explanation).toMatchObject({
+        forms: { used: false, reason: 'it takes 2.00x as long as it is written', operations },
+      });
+      expect(isRewritten(explanation.command)).toBe(false);
+      expect(place.has('runs')).toBe(isFirst);
+      if (isFirst) place.remove('runs');
+    }
+  },
+);
 
 test('a program with different results in other forms stays as written', async () => {
   const place = workplace(true);

@@ -74,7 +74,7 @@ endforeach()
 
 test(
   'a CMake project with IREE_HOST_BIN_DIR at the shims builds four modules at once',
-  { timeout: 300_000 },
+  { timeout: 300_000, tags: 'full' },
   async ({ skip }) => {
     if (isWithout(isInstalled('cmake') ? null : 'cmake is not installed')) skip();
     if (isWithout(isInstalled('ninja') ? null : 'ninja is not installed')) skip();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import type { ExplainedOperation } from '../../src/report/explain.ts';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { TILE } from '../store/samples.ts';
@@ -97,7 +98,7 @@ describe('a miss and then a hit', () => {
     expect(shown.trials.length).toBeLessThanOrEqual(records[0]!.evidence.trials + 9);
   });
 
-  test.each(['spec', 'preprocess', 'inline', 'substitute'])(
+  test.each(casesOfTier(['substitute', 'spec', 'preprocess', 'inline'], 2))(
     'the output by %s does not depend on where the caches and temporary files are',
     async (route) => {
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];
@@ -117,40 +118,48 @@ describe('a miss and then a hit', () => {
     },
   );
 
-  test('substitution gives the same results as inline edits, without messages, and writes its files once', async () => {
-    const place = await recordedWorkplace();
-    const tools = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_OUTPUTS: 'off' };
-    const build = (route: string, output: string) =>
-      place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
-    await build('inline', 'inline.vmfb');
-    const [first, second] = [await build('substitute', 'a.vmfb'), await build('substitute', 'b.vmfb')];
-    for (const { code, stderr, explanation } of [first, second]) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(explanation).toMatchObject({ route: 'substitute', applied: true });
-    }
-    tools.ran();
-    await build('substitute', 'b.vmfb');
-    const ran = tools.ran();
-    expect(ran).toHaveLength(1);
-    expect(ran[0]).toMatch(/^iree-compile --iree-hal-substitute-executable-source=main_dispatch_0=/);
-    expect(place.read('b.vmfb').equals(place.read('a.vmfb'))).toBe(true);
-    const [substituted, inline] = [
-      await runMatmul(place, 'a.vmfb', 61, 67, 71),
-      await runMatmul(place, 'inline.vmfb', 61, 67, 71),
-    ];
-    expect(substituted.stdout.toString()).toContain('61x67xf32');
-    expect(substituted.stdout.equals(inline.stdout)).toBe(true);
-  });
+  test(
+    'substitution gives the same results as inline edits, without messages, and writes its files once',
+    { tags: 'full' },
+    async () => {
+      const place = await recordedWorkplace();
+      const tools = place.watchedTools();
+      const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_OUTPUTS: 'off' };
+      const build = (route: string, output: string) =>
+        place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
+      await build('inline', 'inline.vmfb');
+      const [first, second] = [await build('substitute', 'a.vmfb'), await build('substitute', 'b.vmfb')];
+      for (const { code, stderr, explanation } of [first, second]) {
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(explanation).toMatchObject({ route: 'substitute', applied: true });
+      }
+      tools.ran();
+      await build('substitute', 'b.vmfb');
+      const ran = tools.ran();
+      expect(ran).toHaveLength(1);
+      expect(ran[0]).toMatch(/^iree-compile --iree-hal-substitute-executable-source=main_dispatch_0=/);
+      expect(place.read('b.vmfb').equals(place.read('a.vmfb'))).toBe(true);
+      const [substituted, inline] = [
+        await runMatmul(place, 'a.vmfb', 61, 67, 71),
+        await runMatmul(place, 'inline.vmfb', 61, 67, 71),
+      ];
+      expect(substituted.stdout.toString()).toContain('61x67xf32');
+      expect(substituted.stdout.equals(inline.stdout)).toBe(true);
+    },
+  );
 
-  test('with data tiling on, which breaks tuning specs, preprocessing is the route', async () => {
-    const place = workplace();
-    const argv = [...HOST, '--iree-opt-data-tiling', 'in.mlir', '-o', 'out.vmfb'];
-    await record(place, undefined, argv);
-    const result = await place.explain(argv);
-    expect(result.code).toBe(0);
-    expect(result.explanation).toMatchObject({ route: 'preprocess', applied: true });
-  });
+  test(
+    'with data tiling on, which breaks tuning specs, preprocessing is the route',
+    { tags: 'full' },
+    async () => {
+      const place = workplace();
+      const argv = [...HOST, '--iree-opt-data-tiling', 'in.mlir', '-o', 'out.vmfb'];
+      await record(place, undefined, argv);
+      const result = await place.explain(argv);
+      expect(result.code).toBe(0);
+      expect(result.explanation).toMatchObject({ route: 'preprocess', applied: true });
+    },
+  );
 });
 
 describe('input and output', () => {
@@ -168,23 +177,27 @@ describe('input and output', () => {
     expect(place.has('out.vmfb')).toBe(true);
   });
 
-  test('stdin and stdout work on a miss, on the second run and on a proven hit', async () => {
-    const place = Workplace.simulated();
-    const argv = [...HOST, '-'];
-    const runs = [];
-    for (let i = 0; i < 3; i++) runs.push(await place.explain(argv, { stdin: oddMatmul }));
-    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array(3).fill({ code: 0, stderr: '' }),
-    );
-    expect(runs.map(({ explanation }) => explanation.operations[0]!.outcome)).toEqual([
-      'tuned',
-      'hit',
-      'hit',
-    ]);
-    expect(runs[0]!.stdout.length).toBeGreaterThan(1000);
-    expect(runs[1]!.stdout.equals(runs[0]!.stdout)).toBe(true);
-    expect(runs[2]!.stdout.equals(runs[0]!.stdout)).toBe(true);
-  });
+  test(
+    'stdin and stdout work on a miss, on the second run and on a proven hit',
+    { tags: 'full' },
+    async () => {
+      const place = Workplace.simulated();
+      const argv = [...HOST, '-'];
+      const runs = [];
+      for (let i = 0; i < 3; i++) runs.push(await place.explain(argv, { stdin: oddMatmul }));
+      expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+        Array(3).fill({ code: 0, stderr: '' }),
+      );
+      expect(runs.map(({ explanation }) => explanation.operations[0]!.outcome)).toEqual([
+        'tuned',
+        'hit',
+        'hit',
+      ]);
+      expect(runs[0]!.stdout.length).toBeGreaterThan(1000);
+      expect(runs[1]!.stdout.equals(runs[0]!.stdout)).toBe(true);
+      expect(runs[2]!.stdout.equals(runs[0]!.stdout)).toBe(true);
+    },
+  );
 
   test('arguments from a response file are understood', async () => {
     const place = await recordedWorkplace();

@@ -1,6 +1,7 @@
 // Pointwise convolutions become contractions before code generation. They are tuned as contractions, and their tiles land.
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { record } from './faults/support.ts';
@@ -110,25 +111,28 @@ describe('a pointwise convolution', { timeout: 120_000 }, () => {
     return place.read('out.bin');
   }
 
-  test.each(inputs)('in %s gets its tiles, and computes the same', async (name, sizes, maps, text) => {
-    const file = place.write(`${name}.mlir`, text);
-    const argv = [...HOST, file, '-o', 'tuned.vmfb'];
-    await record(place, () => ODD, argv);
+  test.each(casesOfTier(inputs, 2))(
+    'in %s gets its tiles, and computes the same',
+    async (name, sizes, maps, text) => {
+      const file = place.write(`${name}.mlir`, text);
+      const argv = [...HOST, file, '-o', 'tuned.vmfb'];
+      await record(place, () => ODD, argv);
 
-    const { code, stderr, explanation } = await place.explain(argv);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
-    const [operation, ...others] = explanation.operations;
-    expect(others).toEqual([]);
-    expect(operation).toMatchObject({
-      outcome: 'hit',
-      configuration: ODD,
-      workload: `contraction m=72 n=40 k=16 f32,f32->f32 ${maps}`,
-    });
-    expect(operation!.location).toMatch(new RegExp(`^${file}:\\d+:8$`));
+      const { code, stderr, explanation } = await place.explain(argv);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
+      const [operation, ...others] = explanation.operations;
+      expect(others).toEqual([]);
+      expect(operation).toMatchObject({
+        outcome: 'hit',
+        configuration: ODD,
+        workload: `contraction m=72 n=40 k=16 f32,f32->f32 ${maps}`,
+      });
+      expect(operation!.location).toMatch(new RegExp(`^${file}:\\d+:8$`));
 
-    expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
-    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
-    expect(await outputOf('tuned.vmfb', sizes)).toEqual(await outputOf('stock.vmfb', sizes));
-  });
+      expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
+      expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+      expect(await outputOf('tuned.vmfb', sizes)).toEqual(await outputOf('stock.vmfb', sizes));
+    },
+  );
 });

@@ -1,5 +1,6 @@
 // A build needs the database alone: with an empty cache folder and budget 0 it gives the same bytes as the home that tuned.
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { dialects } from './dialects.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
@@ -22,7 +23,7 @@ const TRANSPOSED = `func.func @main(%a: tensor<71x61xf32>, %b: tensor<71x67xf32>
 
 /** Forms and whole dispatches are in channels-first.test.ts and whole-dispatches.test.ts. */
 const programs: readonly { name: string; text: string; inject?: string }[] = [
-  ...dialects.map(([name, text]) => ({ name, text })),
+  ...casesOfTier(dialects, 2).map(([name, text]) => ({ name, text })),
   { name: 'weights from memory', text: matmulModule(129, 129, 129) },
   ...['preprocess', 'inline', 'substitute'].map((inject) => ({ name: inject, text: oddMatmul, inject })),
   { name: 'a strided operation', text: STRIDED },
@@ -43,16 +44,19 @@ async function nextAndAlone(place: Workplace, file: string) {
 }
 
 describe('with the database alone', { timeout: 300_000 }, () => {
-  test.each(programs)('$name is built to the same bytes', async ({ text, inject = 'auto' }) => {
-    const place = Workplace.simulated({ IREE_TUNED_INJECT: inject });
-    const file = place.write('in.mlir', text);
-    expect(await place.compile(argv(file))).toMatchObject({ code: 0, stderr: '' });
-    const stock = await place.stock([...HOST, file, '-o', 'stock.vmfb']);
-    expect(stock.code).toBe(0);
-    const [next, alone] = await nextAndAlone(place, file);
-    expect(next.equals(place.read('stock.vmfb'))).toBe(false);
-    expect(alone.equals(next)).toBe(true);
-  });
+  test.each(casesOfTier(programs, 4))(
+    '$name is built to the same bytes',
+    async ({ text, inject = 'auto' }) => {
+      const place = Workplace.simulated({ IREE_TUNED_INJECT: inject });
+      const file = place.write('in.mlir', text);
+      expect(await place.compile(argv(file))).toMatchObject({ code: 0, stderr: '' });
+      const stock = await place.stock([...HOST, file, '-o', 'stock.vmfb']);
+      expect(stock.code).toBe(0);
+      const [next, alone] = await nextAndAlone(place, file);
+      expect(next.equals(place.read('stock.vmfb'))).toBe(false);
+      expect(alone.equals(next)).toBe(true);
+    },
+  );
 
   test('an operation whose text looks like another workload is built to the same bytes', async () => {
     const place = Workplace.simulated();

@@ -64,32 +64,36 @@ describe('a build for another device', () => {
     expect(['trial', 'undecided', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0, 0]);
   });
 
-  test('notes its misses for that device with on-miss=record, and is replayed otherwise', async () => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
-    moveRecords(place, { processor: undefined });
-    await tuned(place, 'device', 'name', 'prod', KEY);
-    alter(place, (database) => database.exec('DELETE FROM claim'));
-    const { compiler, ran } = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
-    expect(await built(place, env)).toMatchObject({
-      outcome: 'default',
-      reason: 'it is for prod, for which nothing is measured here',
-    });
-    expect(rowsOf(place, 'miss')).toBe(0);
-    expect(await built(place, { ...env, IREE_TUNED_ON_MISS: 'record' })).toMatchObject({
-      outcome: 'default',
-    });
-    const missed = alter(place, (database) =>
-      database
-        .prepare(
-          'SELECT d.key FROM miss JOIN subject AS s ON s.id = miss.subject JOIN device AS d ON d.id = s.device',
-        )
-        .pluck()
-        .all(),
-    );
-    expect(missed).toEqual([KEY]);
-    expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
-  });
+  test(
+    'notes its misses for that device with on-miss=record, and is replayed otherwise',
+    { tags: 'full' },
+    async () => {
+      const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
+      moveRecords(place, { processor: undefined });
+      await tuned(place, 'device', 'name', 'prod', KEY);
+      alter(place, (database) => database.exec('DELETE FROM claim'));
+      const { compiler, ran } = place.watchedTools();
+      const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
+      expect(await built(place, env)).toMatchObject({
+        outcome: 'default',
+        reason: 'it is for prod, for which nothing is measured here',
+      });
+      expect(rowsOf(place, 'miss')).toBe(0);
+      expect(await built(place, { ...env, IREE_TUNED_ON_MISS: 'record' })).toMatchObject({
+        outcome: 'default',
+      });
+      const missed = alter(place, (database) =>
+        database
+          .prepare(
+            'SELECT d.key FROM miss JOIN subject AS s ON s.id = miss.subject JOIN device AS d ON d.id = s.device',
+          )
+          .pluck()
+          .all(),
+      );
+      expect(missed).toEqual([KEY]);
+      expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
+    },
+  );
 
   test('with an unknown name is the stock build, and the log lists the names', async () => {
     const place = await recordedWorkplace();
@@ -148,20 +152,24 @@ describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of 
     expect(await devicesOf(place, KEY)).toMatchObject([{ key: KEY, records: 1, here: false }]);
   });
 
-  test('is verified if measuring is allowed, and becomes a record of this device', async () => {
-    const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { programs: 'failing' }));
-    const build = () => place.explain(argv);
-    moveRecords(place);
-    const verified = await build();
-    expect(verified.explanation.operations).toMatchObject([{ outcome: 'tuned', configuration: TILE }]);
-    // Two trials: the default and the record's configuration. There is no search.
-    expect(rowsOf(place, 'trial')).toBe(2);
-    expect((await devicesOf(place)).map(({ records }) => records)).toEqual([1, 1]);
-    expect((await build()).explanation.operations).toMatchObject([
-      { outcome: 'hit', reason: expect.not.stringContaining('measured on') as string },
-    ]);
-    expect(rowsOf(place, 'trial')).toBe(2);
-  });
+  test(
+    'is verified if measuring is allowed, and becomes a record of this device',
+    { tags: 'full' },
+    async () => {
+      const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { programs: 'failing' }));
+      const build = () => place.explain(argv);
+      moveRecords(place);
+      const verified = await build();
+      expect(verified.explanation.operations).toMatchObject([{ outcome: 'tuned', configuration: TILE }]);
+      // Two trials: the default and the record's configuration. There is no search.
+      expect(rowsOf(place, 'trial')).toBe(2);
+      expect((await devicesOf(place)).map(({ records }) => records)).toEqual([1, 1]);
+      expect((await build()).explanation.operations).toMatchObject([
+        { outcome: 'hit', reason: expect.not.stringContaining('measured on') as string },
+      ]);
+      expect(rowsOf(place, 'trial')).toBe(2);
+    },
+  );
 });
 
 describe('iree-tuned device', () => {
@@ -279,7 +287,7 @@ require('node:module').syncBuiltinESMExports();
     expect(await build()).toBeGreaterThan(1);
     expect(await build()).toBe(1);
   });
-  test('is read by listings, and refused by commands that write', async () => {
+  test('is read by listings, and refused by commands that write', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const env = onNetwork(place);
     const run = async (...args: string[]) => {

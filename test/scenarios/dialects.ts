@@ -10,7 +10,6 @@ const fn = (a: string, b: string, c: string, body: string, attributes = '') =>
 
 /** Names of dialects, with the texts. */
 export const dialects: readonly (readonly [string, string])[] = [
-  ['linalg', oddMatmul],
   [
     'stablehlo',
     fn(
@@ -20,6 +19,17 @@ export const dialects: readonly (readonly [string, string])[] = [
       `  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (${lhs}, ${rhs}) -> ${out}`,
     ),
   ],
+  [
+    'onnx',
+    fn(
+      lhsTorch!,
+      rhsTorch!,
+      outTorch!,
+      `  %r = torch.operator "onnx.MatMul"(%a, %b) : (${lhsTorch!}, ${rhsTorch!}) -> ${outTorch!}`,
+      'attributes {torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}',
+    ),
+  ],
+  ['linalg', oddMatmul],
   [
     'tosa',
     `func.func @main(%a: tensor<1x61x71xf32>, %b: tensor<1x71x67xf32>) -> tensor<1x61x67xf32> {
@@ -36,16 +46,6 @@ export const dialects: readonly (readonly [string, string])[] = [
       rhsTorch!,
       outTorch!,
       `  %r = torch.aten.mm %a, %b : ${lhsTorch!}, ${rhsTorch!} -> ${outTorch!}`,
-    ),
-  ],
-  [
-    'onnx',
-    fn(
-      lhsTorch!,
-      rhsTorch!,
-      outTorch!,
-      `  %r = torch.operator "onnx.MatMul"(%a, %b) : (${lhsTorch!}, ${rhsTorch!}) -> ${outTorch!}`,
-      'attributes {torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}',
     ),
   ],
 ];

@@ -1,6 +1,7 @@
 // An operation with strided operands is tuned in its dispatch, and only this dispatch gets the tiles.
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION } from '../store/samples.ts';
@@ -75,10 +76,15 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     expect(operationWork(subject!.workloadForm).context).toEqual({ digest: workloads[0]!.slice(-16) });
   });
 
-  test.each<[string, string, (workload: string) => TileConfiguration | null]>([
-    ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
-    ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
-  ])('gets its tiles %s, with the same results', async (_, route, choose) => {
+  test.each<[string, string, (workload: string) => TileConfiguration | null]>(
+    casesOfTier(
+      [
+        ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+        ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
+      ],
+      1,
+    ),
+  )('gets its tiles %s, with the same results', async (_, route, choose) => {
     recordMisses(place, choose);
     const { code, stderr, explanation } = await place.explain(argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -103,7 +109,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   // Times of a few microseconds: other processes can hide the gain.
-  test('has the gain of its program in its record', { retry: 2 }, async () => {
+  test('has the gain of its program in its record', { retry: 2, tags: 'full' }, async () => {
     recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, {
       env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },
@@ -184,12 +190,15 @@ test(
   },
 );
 
-test('a convolution whose dispatch has two results is tuned in it', { timeout: 300_000 }, async () => {
-  const place = new Workplace();
-  const tensor = 'tensor<1x12x16x32xf32>';
-  place.write(
-    'in.mlir',
-    `func.func @main(%x: tensor<1x14x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> (${tensor}, ${tensor}) {
+test(
+  'a convolution whose dispatch has two results is tuned in it',
+  { timeout: 300_000, tags: 'full' },
+  async () => {
+    const place = new Workplace();
+    const tensor = 'tensor<1x12x16x32xf32>';
+    place.write(
+      'in.mlir',
+      `func.func @main(%x: tensor<1x14x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> (${tensor}, ${tensor}) {
   %zero = stablehlo.constant dense<0.0> : ${tensor}
   %h = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x14x18x16xf32>, tensor<3x3x16x32xf32>) -> ${tensor}
   %r = stablehlo.maximum %h, %zero : ${tensor}
@@ -197,15 +206,16 @@ test('a convolution whose dispatch has two results is tuned in it', { timeout: 3
   return %r, %s : ${tensor}, ${tensor}
 }
 `,
-  );
-  const { explanation } = await place.explain([
-    ...HOST,
-    'in.mlir',
-    '-o',
-    'out.vmfb',
-    '--iree-tuned-budget=5',
-  ]);
-  expect(explanation.operations).toMatchObject([
-    { workload: expect.stringMatching(/ in=[0-9a-f]{16}$/) as string, outcome: 'tuned' },
-  ]);
-});
+    );
+    const { explanation } = await place.explain([
+      ...HOST,
+      'in.mlir',
+      '-o',
+      'out.vmfb',
+      '--iree-tuned-budget=5',
+    ]);
+    expect(explanation.operations).toMatchObject([
+      { workload: expect.stringMatching(/ in=[0-9a-f]{16}$/) as string, outcome: 'tuned' },
+    ]);
+  },
+);

@@ -61,7 +61,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await build()).toMatchObject({ outcome: 'hit' });
   });
 
-  test('a workload of one program only is refused, with the reason', async () => {
+  test('a workload of one program only is refused, with the reason', { tags: 'full' }, async () => {
     const database = await fleetDatabase();
     const zen4 = Workplace.simulated({
       ...PATIENT,
@@ -91,7 +91,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     );
   });
 
-  test('an undecided job is dead after some attempts, and can be revived', async () => {
+  test('an undecided job is dead after some attempts, and can be revived', { tags: 'full' }, async () => {
     const database = await fleetDatabase();
     const url = await database.login('zen4', { in: 'iree_tuned_worker' });
     const zen4 = Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }, { isRefusing: true });
@@ -113,7 +113,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
   });
 
-  test('populate gives its plan to workers, also for another device', async () => {
+  test('populate gives its plan to workers, also for another device', { tags: 'full' }, async () => {
     const database = await fleetDatabase();
     const url = await database.login('zen4', { in: 'iree_tuned_worker' });
     const [zen4, laptop] = [
@@ -159,7 +159,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') as string });
   });
 
-  test('a worker without work that it may do ends with the reason', async () => {
+  test('a worker without work that it may do ends with the reason', { tags: 'full' }, async () => {
     const database = await fleetDatabase();
     const place = new Workplace({ IREE_TUNED_TEAM: database.url });
     const refusal = async (env: Record<string, string>, ...words: string[]) => {

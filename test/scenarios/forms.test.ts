@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import Database from 'better-sqlite3';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { HOST, Workplace } from './support.ts';
@@ -107,7 +108,7 @@ describe('a product that is transposed', { timeout: 120_000 }, () => {
     expect(tiles[2]).toEqual(tiles[0]);
   });
 
-  test('is distinguished from a plain product of the same form', async () => {
+  test('is distinguished from a plain product of the same form', { tags: 'full' }, async () => {
     const flags = ['--iree-opt-level=O2'];
     const place = await recorded(
       own + matmulFunction('plain', 96, 128, 64) + turned(matmul(96, 128, 64)),
@@ -145,29 +146,34 @@ const genericOf = (types: readonly [input: string, output: string], statements: 
     ${statements}
   } -> tensor<96x128x${types[1]}>`;
 
-test.each<[string, readonly [string, string], string, RegExp]>([
-  [
-    'unsigned integers',
-    ['i8', 'i32'],
-    '%m = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<96x64xi8>, tensor<64x128xi8>) outs(%f : tensor<96x128xi32>) -> tensor<96x128xi32>',
-    /^unsigned integers are not tuned yet$/,
-  ],
-  [
-    'a sum that is truncated',
-    ['i8', 'i8'],
-    genericOf(
-      ['i8', 'i8'],
-      `%i = arith.extsi %x : i8 to i32
+test.each<[string, readonly [string, string], string, RegExp]>(
+  casesOfTier(
+    [
+      [
+        'unsigned integers',
+        ['i8', 'i32'],
+        '%m = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<96x64xi8>, tensor<64x128xi8>) outs(%f : tensor<96x128xi32>) -> tensor<96x128xi32>',
+        /^unsigned integers are not tuned yet$/,
+      ],
+      [
+        'a sum that is truncated',
+        ['i8', 'i8'],
+        genericOf(
+          ['i8', 'i8'],
+          `%i = arith.extsi %x : i8 to i32
     %j = arith.extsi %y : i8 to i32
     %u = arith.extsi %o : i8 to i32
     %p = arith.muli %i, %j : i32
     %s = arith.addi %u, %p : i32
     %t = arith.trunci %s : i32 to i8
     linalg.yield %t : i8`,
-    ),
-    /^not a plain multiply-add$/,
-  ],
-])(
+        ),
+        /^not a plain multiply-add$/,
+      ],
+    ],
+    1,
+  ),
+)(
   'a skipped operation (%s) does not get the configuration of a similar operation',
   { timeout: 120_000 },
   async (_, [input, output], operation, reason) => {

@@ -1,6 +1,7 @@
 // Inputs in every dialect of the compiler: the same matmul is tuned once, and its configuration lands in each.
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { dialects } from './dialects.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
@@ -53,7 +54,7 @@ describe('an input', () => {
     expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
   }
 
-  test.each(dialects)('in %s is tuned', async (name, text) => {
+  test.each(casesOfTier(dialects, 2))('in %s is tuned', async (name, text) => {
     await expectTuned(place.write(`${name}.mlir`, text), name);
   });
 
@@ -76,7 +77,7 @@ describe('an input', () => {
     expect(explanation.operations).toMatchObject([{ location: 'torch.mlir:2:8' }]);
   });
 
-  test('is explained with its source and its landed configurations', async () => {
+  test('is explained with its source and its landed configurations', { tags: 'full' }, async () => {
     const { code, stdout, stderr } = await place.tuned(['explain', 'torch.mlir']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.toString()).toMatch(
@@ -114,7 +115,7 @@ describe('an input', () => {
     ]);
   });
 
-  test('with unit dimensions is tuned for the folded operations', async () => {
+  test('with unit dimensions is tuned for the folded operations', { tags: 'full' }, async () => {
     place.write('unit.mlir', matmulModule(1, 67, 71));
     const tuned = await place.explain([...HOST, '--iree-opt-level=O2', 'unit.mlir', '-o', 'tuned.vmfb']);
     expect(tuned).toMatchObject({ code: 0, stderr: '' });
@@ -128,42 +129,46 @@ describe('an input', () => {
     ]);
   });
 
-  test('with large weights is tuned, run as a whole, and injected without a copy', async () => {
-    const digits = Buffer.alloc(2 ** 25 + 2 ** 23, '0123456789abcdef');
-    const text = oddMatmul.replace(
-      '{\n',
-      '{\n  %w = arith.constant dense_resource<w> : tensor<16x256x1024xf32>\n',
-    );
-    expect(text).toContain('dense_resource');
-    const resources = [
-      '{-# dialect_resources: { builtin: { w: "0x04000000',
-      digits,
-      digits,
-      digits,
-      digits.subarray(0, 2 ** 23),
-    ];
-    place.write(
-      'large.mlir',
-      Buffer.concat([text, ...resources, '" } } #-}\n'].map((part) => Buffer.from(part))),
-    );
-    const argv = [...HOST, 'large.mlir', '-o', 'tuned.vmfb'];
-    const { code, explanation } = await place.explain(argv);
-    expect(code).toBe(0);
-    expect(explanation).toMatchObject({
-      route: 'spec',
-      applied: true,
-      // The program runs, which the simulated runtime of this test refuses.
-      program: { functions: [{ name: 'main' }] },
-      command: expect.arrayContaining(['large.mlir']) as object,
-    });
-    expect(explanation.operations).toMatchObject([{ location: 'large.mlir:3:13', landed: true }]);
-    const again = await place.explain([...argv.slice(0, -1), 'again.vmfb']);
-    expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
-    expect((await place.explain([...argv, '--iree-tuned-inject=inline'])).explanation.reason).toBe(
-      'the input is too large to be copied for edits',
-    );
-  });
+  test(
+    'with large weights is tuned, run as a whole, and injected without a copy',
+    { tags: 'full' },
+    async () => {
+      const digits = Buffer.alloc(2 ** 25 + 2 ** 23, '0123456789abcdef');
+      const text = oddMatmul.replace(
+        '{\n',
+        '{\n  %w = arith.constant dense_resource<w> : tensor<16x256x1024xf32>\n',
+      );
+      expect(text).toContain('dense_resource');
+      const resources = [
+        '{-# dialect_resources: { builtin: { w: "0x04000000',
+        digits,
+        digits,
+        digits,
+        digits.subarray(0, 2 ** 23),
+      ];
+      place.write(
+        'large.mlir',
+        Buffer.concat([text, ...resources, '" } } #-}\n'].map((part) => Buffer.from(part))),
+      );
+      const argv = [...HOST, 'large.mlir', '-o', 'tuned.vmfb'];
+      const { code, explanation } = await place.explain(argv);
+      expect(code).toBe(0);
+      expect(explanation).toMatchObject({
+        route: 'spec',
+        applied: true,
+        // The program runs, which the simulated runtime of this test refuses.
+        program: { functions: [{ name: 'main' }] },
+        command: expect.arrayContaining(['large.mlir']) as object,
+      });
+      expect(explanation.operations).toMatchObject([{ location: 'large.mlir:3:13', landed: true }]);
+      const again = await place.explain([...argv.slice(0, -1), 'again.vmfb']);
+      expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+      expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
+      expect((await place.explain([...argv, '--iree-tuned-inject=inline'])).explanation.reason).toBe(
+        'the input is too large to be copied for edits',
+      );
+    },
+  );
 
   test('with a lost configuration is tuned by the next build at the latest', async () => {
     place.write('lookalike.mlir', transposed(61));

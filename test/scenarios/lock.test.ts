@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -67,21 +68,26 @@ const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
 describe('a build from the lock file alone gives the bytes of the locked build', { timeout: 600_000 }, () => {
   // Substitution needs the real compiler: the compiler that remembers replaces names of folders.
-  test.each<[string, string, string, (workload: string) => Configuration | null, executable?: string]>([
-    ['spec', oddMatmul, 'auto', () => TILE],
-    ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
-    ['inline', oddMatmul, 'inline', () => TILE],
-    ['substitute', oddMatmul, 'substitute', () => TILE],
-    ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
-    ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
-    [
-      'spec',
-      STRIDED,
-      'auto',
-      (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
-      compiler.executable,
-    ],
-  ])('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
+  test.each<[string, string, string, (workload: string) => Configuration | null, executable?: string]>(
+    casesOfTier(
+      [
+        ['spec', oddMatmul, 'auto', () => TILE],
+        ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
+        ['inline', oddMatmul, 'inline', () => TILE],
+        ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+        ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
+        [
+          'spec',
+          STRIDED,
+          'auto',
+          (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
+          compiler.executable,
+        ],
+        ['substitute', oddMatmul, 'substitute', () => TILE],
+      ],
+      4,
+    ),
+  )('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
     const env = { IREE_TUNED_INJECT: inject };
     const origin = new Workplace(env);
     origin.write('in.mlir', text);
@@ -193,27 +199,31 @@ describe('a program that has changed', () => {
     store.close();
   });
 
-  test('gets the default for workloads that are not locked if the file is frozen', async () => {
-    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
-    place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
-    const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
-    expect(outcomes(build)).toEqual([
-      LOCKED,
-      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-    ]);
-    expect(place.read('log').toString()).toMatch(
-      / in\.mlir differs from its entry in .*; iree-tuned lock updates it; 1 workload is left to the default \(frozen\)\n/,
-    );
-    expect(place.has('data')).toBe(false);
-    place.write('other.mlir', matmulModule(16, 32, 64));
-    const other = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
-    expect(outcomes(other)).toEqual([
-      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-    ]);
-    expect(other.explanation.lock!.problem).toMatch(
-      /^other\.mlir is not in the lock file .*; iree-tuned lock other\.mlir -- FLAGS adds it; 1 workload is left/,
-    );
-  });
+  test(
+    'gets the default for workloads that are not locked if the file is frozen',
+    { tags: 'full' },
+    async () => {
+      const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
+      place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
+      const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
+      expect(outcomes(build)).toEqual([
+        LOCKED,
+        'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+      ]);
+      expect(place.read('log').toString()).toMatch(
+        / in\.mlir differs from its entry in .*; iree-tuned lock updates it; 1 workload is left to the default \(frozen\)\n/,
+      );
+      expect(place.has('data')).toBe(false);
+      place.write('other.mlir', matmulModule(16, 32, 64));
+      const other = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
+      expect(outcomes(other)).toEqual([
+        'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
+      ]);
+      expect(other.explanation.lock!.problem).toMatch(
+        /^other\.mlir is not in the lock file .*; iree-tuned lock other\.mlir -- FLAGS adds it; 1 workload is left/,
+      );
+    },
+  );
 
   test('is built without the lock file by another compiler, with a message', async () => {
     const place = elsewhere(origin, NO_TUNING);
@@ -228,7 +238,7 @@ describe('a program that has changed', () => {
     ]);
   });
 
-  test('is built without the lock file for another target, with a message', async () => {
+  test('is built without the lock file for another target, with a message', { tags: 'full' }, async () => {
     const place = elsewhere(origin, NO_TUNING);
     const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
     const build = await place.explain(flags);
@@ -339,7 +349,7 @@ describe('a replay', () => {
 });
 
 describe('iree-tuned lock', () => {
-  test('changes nothing the second time, also on a machine without records', async () => {
+  test('changes nothing the second time, also on a machine without records', { tags: 'full' }, async () => {
     const text = origin.read(LOCK).toString();
     const newcomer = elsewhere(origin);
     const input = ['in.mlir', '--', ...HOST];
@@ -414,7 +424,7 @@ describe('iree-tuned lock', () => {
     expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
   });
 
-  test('takes new records of this machine', async () => {
+  test('takes new records of this machine', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     mkdirSync(dirname(place.database));
     cpSync(origin.database, place.database);
@@ -428,7 +438,7 @@ describe('iree-tuned lock', () => {
     expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);
   });
 
-  test('is shown by explain, and names programs that cannot be locked', async () => {
+  test('is shown by explain, and names programs that cannot be locked', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
     expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
@@ -450,7 +460,7 @@ describe('iree-tuned lock', () => {
     });
   });
 
-  test('of several inputs at once loses no entry', async () => {
+  test('of several inputs at once loses no entry', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     const names = ['a.mlir', 'b.mlir'];
     for (const [i, name] of names.entries()) place.write(name, matmulModule(16, 32, 64 + 16 * i));

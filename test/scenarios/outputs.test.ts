@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 import { argv, misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { oddMatmul, type Workplace } from './support.ts';
@@ -72,7 +73,7 @@ test('another linker is another build', async () => {
   await expectNewBuild(place, found);
 });
 
-test('other files in a folder of bitcode are another build', async () => {
+test('other files in a folder of bitcode are another build', { tags: 'full' }, async () => {
   const { place, env } = await noted();
   mkdirSync(place.path('bitcode'));
   const own = ['--iree-rocm-bc-dir=bitcode', ...argv];
@@ -83,7 +84,7 @@ test('other files in a folder of bitcode are another build', async () => {
   }
 });
 
-test('the output of tools of the system is compiled each time', async () => {
+test('the output of tools of the system is compiled each time', { tags: 'full' }, async () => {
   const { place, env } = await noted();
   for (const build of [1, 2, 3]) {
     expect(await place.compile(['--iree-cuda-use-ptxas', ...argv], { env })).toMatchObject({ code: 0 });
@@ -129,7 +130,7 @@ test('another input, other flags or another name of the input is another build',
   expect(runs(place)).toBe(1);
 });
 
-test('cache --forget forgets the plan and the outputs of one input only', async () => {
+test('cache --forget forgets the plan and the outputs of one input only', { tags: 'full' }, async () => {
   const { place, env } = await noted();
   place.write('again.mlir', `// another input\n${oddMatmul}`);
   const other = argv.map((one) =>
@@ -210,7 +211,7 @@ test('the output of an input without tunable operations is copied', async () => 
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
-test('iree-tuned cache shows the size, and --clear removes outputs', async () => {
+test('iree-tuned cache shows the size, and --clear removes outputs', { tags: 'full' }, async () => {
   const { place, env } = await noted();
   await place.compile(argv, { env });
   const size = place.read('out.vmfb').length;
@@ -224,11 +225,16 @@ test('iree-tuned cache shows the size, and --clear removes outputs', async () =>
   expect(runs(place)).toBe(1);
 });
 
-test.each([
-  '--iree-parameter-splat=file',
-  '--iree-opt-splat-parameters=file',
-  '--iree-vm-bytecode-source-listing=file',
-])('a build with %s writes the file each time, and no compile of ours writes it', async (flag) => {
+test.each(
+  casesOfTier(
+    [
+      '--iree-opt-splat-parameters=file',
+      '--iree-parameter-splat=file',
+      '--iree-vm-bytecode-source-listing=file',
+    ],
+    1,
+  ),
+)('a build with %s writes the file each time, and no compile of ours writes it', async (flag) => {
   const { place } = await noted();
   const { compiler, ran } = place.watchedTools();
   const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '8' };

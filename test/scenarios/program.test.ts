@@ -96,7 +96,7 @@ test('the module that was run is the output, with the bytes of a plain compile',
   expect(place.read('out.vmfb').equals(output)).toBe(true);
 });
 
-test('iree-tuned tune --verify-program finds it, too', async () => {
+test('iree-tuned tune --verify-program finds it, too', { tags: 'full' }, async () => {
   const place = await slowedPlace('simulated');
   place.write('slower', '.');
   const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
@@ -119,23 +119,27 @@ test('a program with correct results and no loss of speed gets this verdict', as
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
 });
 
-test('a configuration that breaks the compile of the program is left out at once', async () => {
-  const place = await recordedPlace(oddMatmul);
-  const deed = `echo '${place.path('cache')}/specs/a.mlir:8:6: error: too much' >&2; exit 1`;
-  const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
-  const argv = [...HOST, '--iree-tuned-inject=spec', 'in.mlir', '-o', 'out.vmfb'];
-  for (const isFirst of [true, false]) {
-    const { code, stderr, explanation } = await place.explain(argv, { env });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const reason = 'its configuration makes this program worse: it does not compile: error: too much';
-    expect(explanation).toMatchObject({ route: 'none', operations: [{ outcome: 'default', reason }] });
-    expect(explanation.program === null).toBe(!isFirst);
-  }
-  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
-});
+test(
+  'a configuration that breaks the compile of the program is left out at once',
+  { tags: 'full' },
+  async () => {
+    const place = await recordedPlace(oddMatmul);
+    const deed = `echo '${place.path('cache')}/specs/a.mlir:8:6: error: too much' >&2; exit 1`;
+    const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
+    const argv = [...HOST, '--iree-tuned-inject=spec', 'in.mlir', '-o', 'out.vmfb'];
+    for (const isFirst of [true, false]) {
+      const { code, stderr, explanation } = await place.explain(argv, { env });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const reason = 'its configuration makes this program worse: it does not compile: error: too much';
+      expect(explanation).toMatchObject({ route: 'none', operations: [{ outcome: 'default', reason }] });
+      expect(explanation.program === null).toBe(!isFirst);
+    }
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+  },
+);
 
-test('a program with weights in a parameter file is run on random weights', async () => {
+test('a program with weights in a parameter file is run on random weights', { tags: 'full' }, async () => {
   const weights = 'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<71x67xf32>\n';
   const load = '  %rhs = util.global.load @w : tensor<71x67xf32>\n';
   const text = matmulModule(61, 67, 71).replace('%rhs: tensor<71x67xf32>, ', '').replace('{\n', `{\n${load}`);

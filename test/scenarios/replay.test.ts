@@ -219,7 +219,7 @@ describe('a database behind a link', () => {
   });
 });
 
-test('a miss is not replayed by a build that may tune it', async () => {
+test('a miss is not replayed by a build that may tune it', { tags: 'full', timeout: 120_000 }, async () => {
   const place = Workplace.simulated({ IREE_TUNED_ON_MISS: 'default' }, { programs: 'failing' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
@@ -232,9 +232,9 @@ test('a miss is not replayed by a build that may tune it', async () => {
   // The same command as at the beginning, now with a record.
   expect((await place.compile(argv)).code).toBe(0);
   expect(place.read('out.vmfb').equals(tuned)).toBe(true);
-}, 120_000);
+});
 
-test('a response file is read every time', async () => {
+test('a response file is read every time', { tags: 'full' }, async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('with.mlir', oddMatmul);
   place.write('without.mlir', withoutMatmul);

@@ -68,7 +68,7 @@ test('an input that does not compile ends as with the compiler', async () => {
   expect(await place.compile(argv, { env: { ...env, IREE_TUNED_BUDGET: '0' } })).toMatchObject({ code: 1 });
 });
 
-test('a frozen lock file refuses a build, too', async () => {
+test('a frozen lock file refuses a build, too', { tags: 'full' }, async () => {
   const place = await recordedWorkplace();
   expect((await place.tuned(['lock', 'in.mlir', '--', ...HOST])).code).toBe(0);
   const env = misbehavingCompiler(place, isInjected, failing);

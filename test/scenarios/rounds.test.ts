@@ -1,7 +1,7 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { isWithout } from '../support/needs.ts';
+import { casesOfTier, isWithout } from '../support/needs.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
 import { HOST, Workplace } from './support.ts';
 
@@ -35,10 +35,15 @@ ${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${resul
 }
 
 // A process on llvmpipe starts with the compilation of all kernels, which takes a second.
-describe.each([
-  ['the CPU', HOST, { IREE_TUNED_BUDGET: '20' }, null],
-  ['Vulkan', LLVMPIPE_FLAGS, { IREE_TUNED_DEVICE: 'vulkan', IREE_TUNED_BUDGET: '60' }, whyNoVulkan()],
-] as const)('on %s', { timeout: 240_000 }, (_, flags, env, whyNot) => {
+describe.each(
+  casesOfTier(
+    [
+      ['the CPU', HOST, { IREE_TUNED_BUDGET: '20' }, null],
+      ['Vulkan', LLVMPIPE_FLAGS, { IREE_TUNED_DEVICE: 'vulkan', IREE_TUNED_BUDGET: '60' }, whyNoVulkan()],
+    ] as const,
+    1,
+  ),
+)('on %s', { timeout: 240_000 }, (_, flags, env, whyNot) => {
   test.skipIf(isWithout(whyNot))(
     'all workloads of a program are tried in each round, and the next build knows them',
     async () => {

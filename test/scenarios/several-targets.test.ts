@@ -89,7 +89,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(forOne.operations[0]).not.toHaveProperty('target');
   });
 
-  test('is repeated without the compiler', async () => {
+  test('is repeated without the compiler', { tags: 'full' }, async () => {
     const place = await placeWith(RECORDS);
     const { compiler, ran } = place.watchedTools();
     const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '0' };
@@ -103,7 +103,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(place.read('out.vmfb').equals(first)).toBe(true);
   });
 
-  test('follows a lock file that has both targets, without a database', async () => {
+  test('follows a lock file that has both targets, without a database', { tags: 'full' }, async () => {
     const place = await placeWith(RECORDS);
     const { code, stderr } = await place.tuned(['lock', 'in.mlir', '--', ...CPU, ...VULKAN]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -124,7 +124,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
   });
 
-  test('is explained for each target', async () => {
+  test('is explained for each target', { tags: 'full' }, async () => {
     const place = await placeWith(RECORDS);
     const targets = ['--', ...CPU, ...VULKAN];
     const { code, stdout } = await place.tuned(['explain', 'in.mlir', '--json', ...targets]);
@@ -140,7 +140,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(text.toString()).toMatch(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m);
   });
 
-  test('finds its records with `tune`', async () => {
+  test('finds its records with `tune`', { tags: 'full' }, async () => {
     const place = await placeWith(RECORDS);
     const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
     expect(stdout.toString()).toMatch(
@@ -149,18 +149,22 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect(code).toBe(0);
   });
 
-  test('with a record of one target leaves the code of the other target as it is', async () => {
-    const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
-    const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
-    expect(code).toBe(0);
-    expect(explanation.operations).toMatchObject([
-      { target: 'llvm-cpu', outcome: 'default', configuration: null },
-      { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
-    ]);
-    await expectStockResults(place);
-  });
+  test(
+    'with a record of one target leaves the code of the other target as it is',
+    { tags: 'full' },
+    async () => {
+      const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
+      const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
+      expect(code).toBe(0);
+      expect(explanation.operations).toMatchObject([
+        { target: 'llvm-cpu', outcome: 'default', configuration: null },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
+      ]);
+      await expectStockResults(place);
+    },
+  );
 
-  test('tunes the misses of each target', async () => {
+  test('tunes the misses of each target', { tags: 'full' }, async () => {
     const place = new Workplace({ IREE_TUNED_BUDGET: '16' });
     place.write('in.mlir', matmulModule(100, 100, 100));
     const { code, explanation } = await place.explain(both);
@@ -173,7 +177,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
   });
 });
 
-test('a configuration that changes the whole program is left out', async () => {
+test('a configuration that changes the whole program is left out', { tags: 'full' }, async () => {
   const place = await placeWith({ ...RECORDS, 'llvm-cpu': DATA_TILE_CONFIGURATION });
   const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '1' } });
   expect(code).toBe(0);
@@ -210,14 +214,18 @@ test('a route that reaches the code of every target is not used', async () => {
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
-test('a second device gets no code, so the build is tuned for the default device', async () => {
-  const place = await placeWith(RECORDS);
-  const devices = ['--iree-hal-target-device=cpu=local', '--iree-hal-target-device=gpu=vulkan'];
-  const local = HOST.filter((flag) => !flag.includes('target-device='));
-  const { code, explanation } = await place.explain(
-    [...devices, ...local, ...VULKAN.slice(1), ...files],
-    LANDED,
-  );
-  expect(code).toBe(0);
-  expect(explanation.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
-});
+test(
+  'a second device gets no code, so the build is tuned for the default device',
+  { tags: 'full' },
+  async () => {
+    const place = await placeWith(RECORDS);
+    const devices = ['--iree-hal-target-device=cpu=local', '--iree-hal-target-device=gpu=vulkan'];
+    const local = HOST.filter((flag) => !flag.includes('target-device='));
+    const { code, explanation } = await place.explain(
+      [...devices, ...local, ...VULKAN.slice(1), ...files],
+      LANDED,
+    );
+    expect(code).toBe(0);
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
+  },
+);

@@ -111,7 +111,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect(rowsOf(place, 'trial')).toBe(0);
   });
 
-  test('a mark of one checkout reaches the other by sync', async () => {
+  test('a mark of one checkout reaches the other by sync', { tags: 'full' }, async () => {
     const { database, ada } = await tunedTeam();
     const { place, build } = newcomer(await database.login('bob', { in: 'iree_tuned_reader' }), {
       IREE_TUNED_BUDGET: '0',
@@ -153,7 +153,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect((await build({ IREE_TUNED_BUDGET: '0' })).operation).toMatchObject({ outcome: 'default' });
   });
 
-  test('sync pulls records for a target of flags alone', async () => {
+  test('sync pulls records for a target of flags alone', { tags: 'full' }, async () => {
     const { place } = newcomer(await readerOf(await team()));
     const other = HOST.map((flag) => flag.replace('target-cpu=host', 'target-cpu=haswell'));
     const { code, stdout, stderr } = await place.tuned(['team', 'sync', '--json', '--', ...other]);
@@ -166,7 +166,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
     expect(wrong.stderr).toContain('--iree-hal-target-device=nowhere');
   });
 
-  test('a hundred hits open no connection', async () => {
+  test('a hundred hits open no connection', { tags: 'full' }, async () => {
     const { url, connections } = await counted(await readerOf(await team()));
     const { place, compiler, build } = newcomer(url, { IREE_TUNED_BUDGET: '0' });
     expect((await build()).operation).toMatchObject({ outcome: 'hit' });

@@ -87,15 +87,19 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
     return (await onTerminal(columns, argv, { cwd, env })).text;
   };
 
-  test('of 40 columns wraps no line, and the live line stays in its row', { timeout: 240_000 }, async () => {
-    const text = await build(40, { NO_COLOR: '1' });
-    for (const line of linesOf(text)) expect(columnsOf(line)).toBeLessThanOrEqual(40);
-    const live = liveLinesOf(text);
-    expect(live.some((line) => /GFLOP\/s .* s left$/.test(line))).toBe(true);
-    for (const line of live) expect(columnsOf(line)).toBeLessThanOrEqual(40);
-    // No colours, and nothing but the erased line.
-    expect(text.replaceAll(ERASE, '')).not.toContain('\u001b');
-  });
+  test(
+    'of 40 columns wraps no line, and the live line stays in its row',
+    { timeout: 240_000, tags: 'full' },
+    async () => {
+      const text = await build(40, { NO_COLOR: '1' });
+      for (const line of linesOf(text)) expect(columnsOf(line)).toBeLessThanOrEqual(40);
+      const live = liveLinesOf(text);
+      expect(live.some((line) => /GFLOP\/s .* s left$/.test(line))).toBe(true);
+      for (const line of live) expect(columnsOf(line)).toBeLessThanOrEqual(40);
+      // No colours, and nothing but the erased line.
+      expect(text.replaceAll(ERASE, '')).not.toContain('\u001b');
+    },
+  );
 
   test('a log that cannot be written is named once', async () => {
     const place = new Workplace({ TERM: 'xterm', IREE_TUNED_LOG: 'no/log', IREE_TUNED_BUDGET: '0' });
@@ -106,7 +110,7 @@ describe.skipIf(isWithout(noTerminals))('a terminal', () => {
     expect(text.match(/the log cannot be written: ENOENT/g)).toHaveLength(1);
   });
 
-  test('that cannot move its cursor gets whole lines alone', { timeout: 240_000 }, async () => {
+  test('that cannot move its cursor gets whole lines alone', { timeout: 240_000, tags: 'full' }, async () => {
     const text = await build(80, { TERM: 'dumb' });
     for (const control of ['\u001b', '\r']) expect(text).not.toContain(control);
     expect(text).toMatch(/^iree-compile-tuned: tuning 1 operation for .* at most$/m);
@@ -143,7 +147,7 @@ test.skipIf(isWithout(noTerminals))(
   },
 );
 
-test('a pipe gets none of it', { timeout: 240_000 }, async () => {
+test('a pipe gets none of it', { timeout: 240_000, tags: 'full' }, async () => {
   const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];

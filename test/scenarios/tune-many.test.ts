@@ -124,7 +124,7 @@ test.each<[string[], string, code?: number]>([
 
 test(
   'a softmax of a sweep and a program in other forms are tuned where they are',
-  { timeout: 300_000 },
+  { timeout: 300_000, tags: 'full' },
   async () => {
     const place = new Workplace();
     const sweep = ['--op', 'softmax', '--batch', '4', '--m', '100', '--n', '150'];

@@ -143,23 +143,30 @@ test('the doctor gives the reason for a missing device, and the way out', async 
 });
 
 describe('tune', () => {
-  test('has the budget of the settings, unless the option sets one', { timeout: 120_000 }, async () => {
-    const place = Workplace.simulated({}, { programs: 'failing' });
-    place.write('in.mlir', oddMatmul);
-    place.write('.iree-tuned.json', '{"budget": 0}');
-    const tune = (options: readonly string[], env: Readonly<Record<string, string | undefined>>) =>
-      place.tuned(['tune', 'in.mlir', '--trials', '2', ...options], { env });
-    const untuned = await tune([], { IREE_TUNED_BUDGET: undefined });
-    expect(untuned).toMatchObject({ code: 1, stderr: '' });
-    expect(untuned.stdout.toString()).toMatch(/the tuning budget is spent$/m);
-    const soon = await tune([], { IREE_TUNED_BUDGET: 'soon' });
-    expect(soon).toMatchObject({
-      code: 2,
-      stderr:
-        'iree-tuned: IREE_TUNED_BUDGET=soon: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning\n',
-    });
-    expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({ code: 0, stderr: '' });
-  });
+  test(
+    'has the budget of the settings, unless the option sets one',
+    { timeout: 120_000, tags: 'full' },
+    async () => {
+      const place = Workplace.simulated({}, { programs: 'failing' });
+      place.write('in.mlir', oddMatmul);
+      place.write('.iree-tuned.json', '{"budget": 0}');
+      const tune = (options: readonly string[], env: Readonly<Record<string, string | undefined>>) =>
+        place.tuned(['tune', 'in.mlir', '--trials', '2', ...options], { env });
+      const untuned = await tune([], { IREE_TUNED_BUDGET: undefined });
+      expect(untuned).toMatchObject({ code: 1, stderr: '' });
+      expect(untuned.stdout.toString()).toMatch(/the tuning budget is spent$/m);
+      const soon = await tune([], { IREE_TUNED_BUDGET: 'soon' });
+      expect(soon).toMatchObject({
+        code: 2,
+        stderr:
+          'iree-tuned: IREE_TUNED_BUDGET=soon: it takes seconds, or a time such as 90s, 15m or 2h; 0 for no tuning\n',
+      });
+      expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+    },
+  );
 
   test(
     'takes up a search that found nothing and did not end, or that left something out, and no other',

@@ -112,7 +112,7 @@ describe('a survey of an input in another dialect', () => {
     expect(surveys()).toBe(1);
   });
 
-  test('counts the wait against the budget', async () => {
+  test('counts the wait against the budget', { tags: 'full' }, async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
     await measureElsewhere(place);
     const { operations, seconds } = await start({ IREE_TUNED_BUDGET: '4' }).explained();
@@ -142,19 +142,23 @@ test('a program is not timed while another process measures', async () => {
   expect([...tools]).toEqual(['iree-compile']);
 });
 
-test('a build does not wait long to run its program, and the next build runs it', async () => {
-  const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { isShort: true }));
-  await measureElsewhere(place);
-  const { explanation } = await place.explain(argv);
-  const reason = 'another process measured on this machine';
-  expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
-  // Far less than the budget.
-  expect(explanation.seconds.tuning).toBeLessThan(100);
-  lock!.release();
-  lock = null;
-  expect((await place.explain(argv)).explanation.program).toMatchObject({ reason: null });
-  expect((await place.explain(argv)).explanation.program).toBeNull();
-});
+test(
+  'a build does not wait long to run its program, and the next build runs it',
+  { tags: 'full' },
+  async () => {
+    const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { isShort: true }));
+    await measureElsewhere(place);
+    const { explanation } = await place.explain(argv);
+    const reason = 'another process measured on this machine';
+    expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
+    // Far less than the budget.
+    expect(explanation.seconds.tuning).toBeLessThan(100);
+    lock!.release();
+    lock = null;
+    expect((await place.explain(argv)).explanation.program).toMatchObject({ reason: null });
+    expect((await place.explain(argv)).explanation.program).toBeNull();
+  },
+);
 
 describe('surveys of many builds at once', () => {
   test('are as many as there are processors, and so are the compilers for them', async () => {

@@ -3,6 +3,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { WORSE } from '../../src/program/judge.ts';
 import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
@@ -147,14 +148,18 @@ test('the module that was run is the output, with a proof that everything landed
   expect(own(place.read('asked').toString().split('\n'))).toHaveLength(1);
 });
 
-test('a compile with more files than its output runs with the flags of the user', async () => {
-  const place = await recordedPlace();
-  const flags = ['--iree-hal-dump-executable-sources-to=sources'];
-  const { code } = await place.explain([...flags, ...argv]);
-  expect(code).toBe(0);
-  expect(place.read('runs').toString()).toContain('/tuned.vmfb');
-  expect(place.has('sources')).toBe(true);
-});
+test(
+  'a compile with more files than its output runs with the flags of the user',
+  { tags: 'full' },
+  async () => {
+    const place = await recordedPlace();
+    const flags = ['--iree-hal-dump-executable-sources-to=sources'];
+    const { code } = await place.explain([...flags, ...argv]);
+    expect(code).toBe(0);
+    expect(place.read('runs').toString()).toContain('/tuned.vmfb');
+    expect(place.has('sources')).toBe(true);
+  },
+);
 
 describe('a tuned dispatch that is slower in the program', () => {
   test('is left out, marked and noted; the other configurations are confirmed', async () => {
@@ -196,7 +201,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(stdout.toString()).toContain(reason);
   });
 
-  test('is searched again by another program, and that program is run again', async () => {
+  test('is searched again by another program, and that program is run again', { tags: 'full' }, async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     await build(place);
@@ -219,7 +224,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
   });
 
-  test('is left out if it is the only one, and the build is stock', async () => {
+  test('is left out if it is the only one, and the build is stock', { tags: 'full' }, async () => {
     const place = await recordedPlace();
     place.write('slower', '.');
     const { route, operations, program } = await build(place);
@@ -234,7 +239,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
   });
 
-  test('is found by iree-tuned tune, too', async () => {
+  test('is found by iree-tuned tune, too', { tags: 'full' }, async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     const { code, stdout } = await place.tuned(['tune', 'in.mlir']);
@@ -302,7 +307,7 @@ describe('a program that cannot be run is compiled with its configurations', () 
     expect(runsOf(place)).toBeGreaterThan(0);
   });
 
-  test('and run again by two more builds and by a build with more time', async () => {
+  test('and run again by two more builds and by a build with more time', { tags: 'full' }, async () => {
     const place = await recordedPlace();
     place.write('hook', `${note(place)}exit 1`);
     const reason = /^stock cannot be run: /;
@@ -357,36 +362,43 @@ test('a tuned program that crashes is not used, and its configurations are not m
   expect(marksOf(place)).toEqual([]);
 });
 
-test('without times of dispatches bisection finds the slower configuration, and nothing is marked', async () => {
-  const place = await recordedPlace();
-  place.write('slower', '_61x48x67_');
-  place.write(
-    'hook',
-    `${note(place)}[ -z "$statistics" ] || { echo "unknown flag dispatch_statistics" >&2; exit 1; }`,
-  );
-  const { operations, program } = await build(place);
-  expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
-  expect(program).toMatchObject({ injected: true, reason: null });
-  expect(marksOf(place)).toEqual([]);
-});
+test(
+  'without times of dispatches bisection finds the slower configuration, and nothing is marked',
+  { tags: 'full' },
+  async () => {
+    const place = await recordedPlace();
+    place.write('slower', '_61x48x67_');
+    place.write(
+      'hook',
+      `${note(place)}[ -z "$statistics" ] || { echo "unknown flag dispatch_statistics" >&2; exit 1; }`,
+    );
+    const { operations, program } = await build(place);
+    expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
+    expect(program).toMatchObject({ injected: true, reason: null });
+    expect(marksOf(place)).toEqual([]);
+  },
+);
 
 describe('a build that is killed while its program runs', () => {
-  test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
-    const place = await recordedPlace();
-    place.write('held', '');
-    place.write('hook', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
-    const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
-    await expect.poll(() => place.has('runs'), { timeout: 250_000 }).toBe(true);
-    child.kill(signal);
-    expect((await ended).signal).toBe(signal);
-    await expect.poll(() => commandLinesWith(place.folder), { timeout: 60_000 }).toEqual([]);
-    expect(place.has('out.vmfb')).toBe(false);
-    place.remove('held');
-    runsOf(place);
-    expect((await build(place)).program).toMatchObject({ reason: null });
-    expect(runsOf(place)).toBeGreaterThan(0);
-    expect(leftovers(place.folder)).toEqual([]);
-  });
+  test.each(casesOfTier(['SIGKILL', 'SIGTERM'] as const, 1))(
+    'by %s leaves nothing behind',
+    async (signal) => {
+      const place = await recordedPlace();
+      place.write('held', '');
+      place.write('hook', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
+      const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
+      await expect.poll(() => place.has('runs'), { timeout: 250_000 }).toBe(true);
+      child.kill(signal);
+      expect((await ended).signal).toBe(signal);
+      await expect.poll(() => commandLinesWith(place.folder), { timeout: 60_000 }).toEqual([]);
+      expect(place.has('out.vmfb')).toBe(false);
+      place.remove('held');
+      runsOf(place);
+      expect((await build(place)).program).toMatchObject({ reason: null });
+      expect(runsOf(place)).toBeGreaterThan(0);
+      expect(leftovers(place.folder)).toEqual([]);
+    },
+  );
 });
 
 test.each([

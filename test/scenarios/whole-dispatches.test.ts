@@ -78,48 +78,52 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(place.read('tuned.vmfb').equals(tuned)).toBe(true);
   });
 
-  test('of dynamic size is tuned at the sizes of the user, and correct at others', async () => {
-    const place = new Workplace();
-    place.write('softmax.mlir', DYNAMIC_SOFTMAX);
-    const skipped = await place.explain([...argv, '--iree-tuned-budget=0']);
-    expect(skipped.explanation.operations).toMatchObject([
-      { outcome: 'skipped', reason: expect.stringMatching(/^dynamic dimensions without sizes/) as string },
-    ]);
-    const sized = [...argv, '--iree-tuned-dim=m=16,150'];
-    const record = { env: { IREE_TUNED_ON_MISS: 'record' } };
-    expect(await place.compile(sized, record)).toMatchObject({ code: 0 });
-    const [workload] = recordMisses(place, () => ({
-      ...TILES,
-      distribution: [1, 16, 0],
-      vector: [1, 4, 16],
-    }));
-    expect(workload).toMatch(/^dispatch softmax_4xDxDxf32 in=[0-9a-f]{16} at=16,150$/);
-    const { explanation } = await place.explain(sized, record);
-    expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
-    expect(explanation.operations).toMatchObject([{ outcome: 'hit', landed: true }]);
-    expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
-    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
-    for (const shape of ['4x100x150', '4x1x15000', '4x3x5', '4x16x16']) {
-      const own = await outputOf(place, 'tuned.vmfb', shape);
-      const others = await outputOf(place, 'stock.vmfb', shape);
-      expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
-    }
-    // Other sizes make another workload.
-    const other = [...argv, '--iree-tuned-dim=m=150', '--iree-tuned-budget=0'];
-    expect((await place.explain(other)).explanation.operations).toMatchObject([{ outcome: 'default' }]);
-    // The program is run at these sizes, and at a size that no tile divides.
-    const judged = await place.explain([...sized, '--iree-tuned-budget=30']);
-    const { functions, leftOut } = judged.explanation.program!;
-    const called = functions.map(({ name, equal }) => [name, equal]);
-    if (leftOut.length === 0)
-      expect(called).toEqual(['main at 16', 'main at 150', 'main at 149'].map((name) => [name, true]));
-    else
-      expect(leftOut).toMatchObject([
-        { workload, reason: expect.stringMatching(/slower|instead of/) as string },
+  test(
+    'of dynamic size is tuned at the sizes of the user, and correct at others',
+    { tags: 'full' },
+    async () => {
+      const place = new Workplace();
+      place.write('softmax.mlir', DYNAMIC_SOFTMAX);
+      const skipped = await place.explain([...argv, '--iree-tuned-budget=0']);
+      expect(skipped.explanation.operations).toMatchObject([
+        { outcome: 'skipped', reason: expect.stringMatching(/^dynamic dimensions without sizes/) as string },
       ]);
-  });
+      const sized = [...argv, '--iree-tuned-dim=m=16,150'];
+      const record = { env: { IREE_TUNED_ON_MISS: 'record' } };
+      expect(await place.compile(sized, record)).toMatchObject({ code: 0 });
+      const [workload] = recordMisses(place, () => ({
+        ...TILES,
+        distribution: [1, 16, 0],
+        vector: [1, 4, 16],
+      }));
+      expect(workload).toMatch(/^dispatch softmax_4xDxDxf32 in=[0-9a-f]{16} at=16,150$/);
+      const { explanation } = await place.explain(sized, record);
+      expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
+      expect(explanation.operations).toMatchObject([{ outcome: 'hit', landed: true }]);
+      expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
+      expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+      for (const shape of ['4x100x150', '4x1x15000', '4x3x5', '4x16x16']) {
+        const own = await outputOf(place, 'tuned.vmfb', shape);
+        const others = await outputOf(place, 'stock.vmfb', shape);
+        expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
+      }
+      // Other sizes make another workload.
+      const other = [...argv, '--iree-tuned-dim=m=150', '--iree-tuned-budget=0'];
+      expect((await place.explain(other)).explanation.operations).toMatchObject([{ outcome: 'default' }]);
+      // The program is run at these sizes, and at a size that no tile divides.
+      const judged = await place.explain([...sized, '--iree-tuned-budget=30']);
+      const { functions, leftOut } = judged.explanation.program!;
+      const called = functions.map(({ name, equal }) => [name, equal]);
+      if (leftOut.length === 0)
+        expect(called).toEqual(['main at 16', 'main at 150', 'main at 149'].map((name) => [name, true]));
+      else
+        expect(leftOut).toMatchObject([
+          { workload, reason: expect.stringMatching(/slower|instead of/) as string },
+        ]);
+    },
+  );
 
-  test('and a maximum of the same input both land', async () => {
+  test('and a maximum of the same input both land', { tags: 'full' }, async () => {
     const place = new Workplace();
     place.write(
       'softmax.mlir',
@@ -150,7 +154,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     ]);
   });
 
-  test('is tuned by iree-tuned tune', async () => {
+  test('is tuned by iree-tuned tune', { tags: 'full' }, async () => {
     const place = workplace();
     const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '60', '--', ...HOST]);
     expect(stdout.toString()).toMatch(/dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}/);
@@ -158,7 +162,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
-  test('has its tiles in a spec, for compiles without the wrapper', async () => {
+  test('has its tiles in a spec, for compiles without the wrapper', { tags: 'full' }, async () => {
     const place = workplace();
     await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
     recordMisses(place, () => TILES);

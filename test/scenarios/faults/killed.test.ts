@@ -5,7 +5,7 @@ import { coldBuilds } from '../../stress/cold-builds.ts';
 import { killStorm } from '../../stress/kill-storm.ts';
 import { commandLinesWith, leftovers } from '../../stress/leftovers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
-import { isFull } from '../../support/needs.ts';
+import { casesOfTier, isFull } from '../../support/needs.ts';
 import { root } from '../../support/real-tools.ts';
 import { simulatedTools } from '../../support/simulated-tools.ts';
 import { oddMatmul, rowsOf, Workplace } from '../support.ts';
@@ -14,7 +14,7 @@ import { argv } from './support.ts';
 describe('a wrapper that is killed while it tunes', () => {
   // All caught signals have one handler.
   const signals = ['SIGKILL', 'SIGTERM', ...(isFull ? (['SIGINT', 'SIGHUP'] as const) : [])] as const;
-  test.each(signals)('by %s loses no trial, and the next build works', async (signal) => {
+  test.each(casesOfTier(signals, 1))('by %s loses no trial, and the next build works', async (signal) => {
     const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
     place.write('in.mlir', oddMatmul);
     // The search has measured a batch, and hangs in the next one.
