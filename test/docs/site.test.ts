@@ -10,7 +10,7 @@ import { placeOf } from '../../scripts/site/frame.ts';
 import { writeSite } from '../../scripts/site/build.ts';
 import { BROWSER, noBrowser } from '../support/browser.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
-import { isWithout } from '../support/needs.ts';
+import { isFull, isWithout } from '../support/needs.ts';
 
 const site = temporaryDirectory();
 writeSite(site);
@@ -44,7 +44,7 @@ test('equal headings get anchors as on GitHub, and comments are left out', () =>
   expect(html).not.toContain('end');
 });
 
-test.skipIf(isWithout(noBrowser))(
+test.skipIf(!isFull || isWithout(noBrowser))(
   'axe finds no violation on any page, narrow or wide, light or dark, and no page makes a request elsewhere',
   { tags: ['slow', 'full'], timeout: 170_000 },
   async () => {

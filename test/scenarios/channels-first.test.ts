@@ -117,7 +117,7 @@ test(
   },
 );
 
-test('a program with different results in other forms stays as written', async () => {
+test('a program with different results in other forms stays as written', { tags: 'full' }, async () => {
   const place = workplace(true);
   place.write('wrong', '.');
   const { explanation } = await place.explain(argv);

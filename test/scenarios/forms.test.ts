@@ -123,7 +123,7 @@ describe('a product that is transposed', { timeout: 120_000 }, () => {
 
 test(
   'an operation that loses a dimension does not keep others from their configurations',
-  { timeout: 120_000 },
+  { timeout: 120_000, tags: 'full' },
   async () => {
     const flags = ['--iree-opt-level=O2'];
     const one = `func.func @one(%a: tensor<1x96x64xf32>, %b: tensor<1x64x128xf32>, %f: tensor<1x96x128xf32>) -> tensor<1x96x128xf32> {

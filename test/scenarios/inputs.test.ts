@@ -10,6 +10,8 @@ import { problemsOf } from '../support/explain-schema.ts';
 /** Sums of small integers are exact. */
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
 
+const dialect = (name: string) => dialects.find(([one]) => one === name)![1];
+
 describe('an input', () => {
   // The verdict on the whole program does not depend on its dialect.
   const place = Workplace.simulated({}, { programs: 'failing' });
@@ -73,6 +75,7 @@ describe('an input', () => {
   });
 
   test('in torch gets the location of each operation', async () => {
+    place.write('torch.mlir', dialect('torch'));
     const { explanation } = await place.explain([...HOST, 'torch.mlir', '-o', 'tuned.vmfb']);
     expect(explanation.operations).toMatchObject([{ location: 'torch.mlir:2:8' }]);
   });
@@ -179,7 +182,7 @@ describe('an input', () => {
   });
 
   test('with a syntax error in another dialect gets the messages of the compiler', async () => {
-    place.write('wrong.mlir', dialects[3]![1].replace('torch.aten.mm %a, %b', 'torch.aten.mm %a, %nobody'));
+    place.write('wrong.mlir', dialect('torch').replace('torch.aten.mm %a, %b', 'torch.aten.mm %a, %nobody'));
     const [ours, theirs] = [
       await place.compile([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),
       await place.stock([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),

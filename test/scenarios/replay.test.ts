@@ -4,6 +4,7 @@ import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
@@ -135,11 +136,16 @@ test('decisions from before a change of the database are not replayed', async ()
   expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
 });
 
-test.each([
-  ['compiler', 'iree-compile'],
-  ['linker', 'iree-lld'],
-  ['file of a flag', 'objects'],
-])('a build during which the %s is replaced is not remembered', async (_, file) => {
+test.each(
+  casesOfTier(
+    [
+      ['compiler', 'iree-compile'],
+      ['linker', 'iree-lld'],
+      ['file of a flag', 'objects'],
+    ],
+    1,
+  ),
+)('a build during which the %s is replaced is not remembered', async (_, file) => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
   const argv = [...HOST, '--iree-hal-executable-object-search-path=objects', 'in.mlir', '-o', 'out.vmfb'];
   for (const name of ['iree-lld', 'objects']) place.write(name, 'before');

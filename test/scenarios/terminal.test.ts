@@ -26,7 +26,7 @@ const liveLinesOf = (text: string): string[] =>
 describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
   test(
     'tuning shows one live line, how to turn it off, once, and what was gained',
-    { timeout: 240_000 },
+    { timeout: 240_000, tags: 'full' },
     async () => {
       const place = Workplace.simulated({ TERM: 'xterm' }, { isShort: true });
       const build = (name: string, text: string) => {

@@ -170,7 +170,7 @@ describe('tune', () => {
 
   test(
     'takes up a search that found nothing and did not end, or that left something out, and no other',
-    { timeout: 180_000 },
+    { timeout: 180_000, tags: 'full' },
     async () => {
       const place = Workplace.simulated({}, { programs: 'failing' });
       place.write('in.mlir', oddMatmul);

@@ -100,10 +100,13 @@ test('a program with correct results and no loss of speed is run once', async ()
   expect(runsOf(place)).toBe(0);
 });
 
-test('a program of many operations is compiled once to time its dispatches and to verify it', async () => {
-  const columns = [48, 67, 71, 73, 79];
-  const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
-  const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
+test(
+  'a program of many operations is compiled once to time its dispatches and to verify it',
+  { tags: 'full' },
+  async () => {
+    const columns = [48, 67, 71, 73, 79];
+    const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
+    const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
   %zero = arith.constant 0.0 : f32
 ${shapes
   .map(
@@ -115,20 +118,21 @@ ${shapes
   return ${shapes.map((_, i) => `%c${i}`).join(', ')} : ${shapes.map(([, , c]) => c!).join(', ')}
 }
 `;
-  const place = simulatedPlace(text);
-  place.write(
-    'hook',
-    `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
-  );
-  const first = await build(place);
-  expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
-  const runs = place.read('runs').toString().trim().split('\n');
-  expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
-  // The tuned program is compared with this file.
-  expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
-  expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
-  expect(leftovers(place.folder)).toEqual([]);
-});
+    const place = simulatedPlace(text);
+    place.write(
+      'hook',
+      `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
+    );
+    const first = await build(place);
+    expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
+    const runs = place.read('runs').toString().trim().split('\n');
+    expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
+    // The tuned program is compared with this file.
+    expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
+    expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
+    expect(leftovers(place.folder)).toEqual([]);
+  },
+);
 
 test('the module that was run is the output, with a proof that everything landed', async () => {
   const place = await recordedPlace();

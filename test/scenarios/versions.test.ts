@@ -81,7 +81,7 @@ test('an unknown newer release is tuned like the newest known release', { timeou
 
 test(
   'another build of the same commit verifies the record in one short race',
-  { timeout: 120_000 },
+  { timeout: 120_000, tags: 'full' },
   async () => {
     const place = Workplace.simulated();
     place.write('in.mlir', oddMatmul);

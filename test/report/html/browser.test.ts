@@ -103,7 +103,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       return readFileSync(path);
     };
 
-    test('the PDF has the charts', () => {
+    test('the PDF has the charts', { tags: 'full' }, () => {
       const streams = written('print-to-pdf', 'pdf')
         .toString('latin1')
         .matchAll(/stream\r?\n([^]*?)endstream/g);
@@ -118,7 +118,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       expect(texts.join('\n').match(/ [cl]$/gm)?.length ?? 0).toBeGreaterThan(1000);
     });
 
-    test('a picture of the page has the charts', async () => {
+    test('a picture of the page has the charts', { tags: 'full' }, async () => {
       const picture = written('screenshot', 'png', '--window-size=1200,8000').toString('base64');
       const page = await browser.newPage();
       // Number of bands of 500 pixels below the first screen that have colours. Text has none.

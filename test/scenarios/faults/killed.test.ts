@@ -52,7 +52,7 @@ if (isFull)
 
 test(
   'eight cold builds at once tune once, also after the first tuning build is killed',
-  { timeout: 600_000 },
+  { timeout: 600_000, tags: 'full' },
   async () => {
     const { good, records, searches, outcomes, problems } = await coldBuilds(8, {
       killFirst: true,
