@@ -1,6 +1,7 @@
 // Rules of a tuning spec for dispatches without contractions. A matcher compares all operations of a dispatch, from the last operation up to
 // the loads, so that no other dispatch gets the tiles. The action follows the same operands to each operation with tiles.
 import type { Release } from '../compiler/release.ts';
+import { SYMBOL } from '../compiler/symbol.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { isOperationWork } from '../workload/workload.ts';
@@ -21,8 +22,9 @@ interface Statement {
   readonly levels: string | null;
 }
 
-const FUNCTION =
-  /func\.func @[\w$.-]+\(\) attributes \{translation_info = (#iree_codegen\.translation_info<[^\n]*>)\} \{\n/;
+const FUNCTION = new RegExp(
+  String.raw`func\.func ${SYMBOL}\(\) attributes \{translation_info = (#iree_codegen\.translation_info<[^\n]*>)\} \{\n`,
+);
 const LEVELS = /#iree_cpu\.lowering_config<[^<>]*>/;
 const STORE = /^(?:iree_codegen\.store_to_buffer|iree_tensor_ext\.dispatch\.tensor\.store)$/;
 const LOAD = /^(?:iree_codegen\.load_from_buffer|iree_tensor_ext\.dispatch\.tensor\.load)$/;

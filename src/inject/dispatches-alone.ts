@@ -1,4 +1,5 @@
 // A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
+import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import type { ResultType, RuntimeType } from '../input/runtime-type.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
@@ -21,15 +22,11 @@ export interface DispatchesAlone {
   readonly dispatches: readonly DispatchAlone[];
 }
 
-const SYMBOL = String.raw`@(?:"(?:[^"\\]|\\.)*"|[\w$.-]+)`;
 const DISPATCH = new RegExp(
   String.raw`^ +(?:%[\w:, %]+) = (flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[([^\]]*)\])?)\(([^)]*)\) : \((.*)\) -> (.*)$`,
 );
 const EXECUTABLE = new RegExp(`^  flow\\.executable private (${SYMBOL}) \\{$`);
 const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
-
-/** The name behind `@`, without quotes. */
-const nameOf = (symbol: string) => (symbol[1] === '"' ? symbol.slice(2, -1) : symbol.slice(1));
 
 /**
  * @param flow text of the program at the end of `flow`; large constants may be elided, because the dispatches get random operands
@@ -46,7 +43,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   let executable: string | null = null;
   for (const line of lines) {
     const [, begun] = EXECUTABLE.exec(line) ?? [];
-    if (begun !== undefined) executable = nameOf(begun);
+    if (begun !== undefined) executable = nameOfSymbol(begun);
     if (executable !== null) {
       if (executables.has(executable)) kept.push(line);
       if (line.includes('__elided__')) elided.add(executable);
@@ -59,7 +56,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   for (const line of lines) {
     const match = DISPATCH.exec(line);
     if (match === null) continue;
-    const own = nameOf(match[2]!);
+    const own = nameOfSymbol(match[2]!);
     if (!executables.has(own) || elided.has(own) || dispatches.some((one) => one.executable === own))
       continue;
     const found = functionOf(match, `check${dispatches.length}`, constants);

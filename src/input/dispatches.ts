@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
+import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import { BOUND_BY_WIDE_WORK, BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
 import { elementsOf, type Tensor } from '../workload/tensor.ts';
@@ -106,22 +107,30 @@ export const digestOf = (text: string): string =>
 /** The executables of a program after the phase `flow`. */
 export const executablesIn = (flow: Uint8Array): Executable[] => executablesOf(characters(flow));
 
+const EXECUTABLE = new RegExp(String.raw`^ {2}flow\.executable private (${SYMBOL}) \{$`, 'gm');
+const EXPORT = new RegExp(
+  String.raw`^ {4}flow\.executable\.export public ${SYMBOL} workgroups\(.*\) ->`,
+  'm',
+);
+const FUNCTION = new RegExp(String.raw`^( {6}func\.func) (?:private |public )?${SYMBOL}\(`);
+const FUNCTIONS = new RegExp(FUNCTION, 'gm');
+
 function executablesOf(text: string): Executable[] {
-  const begin = /^ {2}flow\.executable private @([\w.$-]+) \{$/gm;
-  return [...text.matchAll(begin)].map(({ 1: name, index: start }): Executable => {
+  return [...text.matchAll(EXECUTABLE)].map(({ 1: symbol, index: start }): Executable => {
+    const name = nameOfSymbol(symbol!);
     const close = /\n {2}\}(?: loc\([^\n]*)?\n/g;
     close.lastIndex = start;
     const end = close.exec(text)?.index ?? text.length;
     const body = text.slice(start, end);
-    const functions = [...body.matchAll(/^ {6}func\.func (?:private |public )?@[^(\s]+\(/gm)];
+    const functions = [...body.matchAll(FUNCTIONS)];
     const [first] = functions;
-    const isPlain = /^ {4}flow\.executable\.export public @[^(\s]+ workgroups\(.*\) ->/m.test(body);
+    const isPlain = EXPORT.test(body);
     if (first === undefined || functions.length !== 1 || !isPlain)
-      return { name: name!, start, end, function: null };
+      return { name, start, end, function: null };
     const last = body.indexOf('\n      }', first.index) + '\n      }'.length;
     const own = canonical(body.slice(first.index, last));
     return {
-      name: name!,
+      name,
       start,
       end,
       function: { start: start + first.index, end: start + last, text: own },
@@ -157,7 +166,7 @@ const withConstants = (text: string): string =>
 /** The function as `@dispatch`, without locations and marks. */
 const canonical = (text: string): string =>
   withConstants(withoutLocations(text))
-    .replace(/^( {6}func\.func) (?:private |public )?@[^(\s]+\(/, '$1 @dispatch(')
+    .replace(FUNCTION, '$1 @dispatch(')
     .replace(/, iree_tuned_\w+ = \d+ : i64|iree_tuned_\w+ = \d+ : i64, /g, '')
     .replace(/ attrs = {2}\{iree_tuned_\w+ = \d+ : i64\}| \{iree_tuned_\w+ = \d+ : i64\}/g, '');
 
@@ -231,6 +240,10 @@ interface Site {
   readonly streamedBytes: number;
 }
 
+const CALL = new RegExp(
+  String.raw`flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[[^\]]*\])?\(([^)]*)\) : \(([^)]*)\)`,
+);
+
 /** The calls of each executable. */
 function sitesOf(text: string): Map<string, Site[]> {
   const sites = new Map<string, Site[]>();
@@ -251,7 +264,7 @@ function sitesOf(text: string): Map<string, Site[]> {
           if (origin !== undefined) source.set(name!, origin);
         }
       }
-      const call = /flow\.dispatch @([\w.$-]+)::@[^([\s]+(?:\[[^\]]*\])?\(([^)]*)\) : \(([^)]*)\)/.exec(line);
+      const call = CALL.exec(line);
       if (call === null) continue;
       const names = call[2] === '' ? [] : call[2]!.split(', ');
       const types = [...call[3]!.matchAll(/tensor<((?:[\d?]+x)*)(\w+)>|[^,\s]+/g)];
@@ -267,7 +280,10 @@ function sitesOf(text: string): Map<string, Site[]> {
             ),
           );
       }
-      calls.push({ executable: call[1]!, operands: names.map((name) => source.get(name) ?? null) });
+      calls.push({
+        executable: nameOfSymbol(call[1]!),
+        operands: names.map((name) => source.get(name) ?? null),
+      });
     }
     const streamedBytes = [...bytes.values()].reduce((sum, size) => sum + size, 0);
     for (const { executable, operands } of calls)

@@ -45,7 +45,7 @@ export function otherDispatches(
     const text = Buffer.from(source).toString('latin1');
     const workload = dispatchWork(text, { executable: name, digest, bytes });
     if (!('skipped' in workload)) return [{ workload, name }];
-    const softmax = /func\.func @\S*?(softmax_\w+?)(?:_dispatch_tensor_store)?\(/.exec(text)?.[1];
+    const softmax = /func\.func @[^(]*?(softmax_\w+?)(?:_dispatch_tensor_store)?"?\(/.exec(text)?.[1];
     if (softmax !== undefined) skipped.push({ name: softmax, ...workload, executables: [name] });
     return [];
   });

@@ -1,6 +1,7 @@
 // Reads a dispatch from the compiler's dump of configurations: the operations with tiles, and the dimension of the dispatch for
 // each of their loops. The compiler tiles and fuses the operations of a dispatch together, so all loops over the same data have
 // one tile. The compiler prints one operation on each line.
+import { nameOfSymbol, SYMBOL } from '../../compiler/symbol.ts';
 import type { DispatchPart, DispatchWork, MatrixInstructions } from './dispatch-work.ts';
 
 /** For each level by name, a tile for each loop of the operation. */
@@ -73,6 +74,11 @@ interface Line extends Omit<ConfiguredPart, 'loops'> {
 
 const PIPELINE = /translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>/;
 
+const FUNCTION = new RegExp(
+  String.raw`func\.func (${SYMBOL})\(\)[^\n]*?translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>`,
+  'g',
+);
+
 /** Name of the pipeline of the first function in the text of an executable; null without one. */
 export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.[1] ?? null;
 
@@ -81,11 +87,7 @@ export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.
  * @returns null for text that is not understood: unknown sizes or loops, or several functions
  */
 export function readConfigured(text: string): ConfiguredDispatch | null {
-  const functions = [
-    ...text.matchAll(
-      /func\.func @([\w$.-]+)\(\)[^\n]*?translation_info<pipeline = #iree_[cg]pu\.pipeline<(\w+)>/g,
-    ),
-  ];
+  const functions = [...text.matchAll(FUNCTION)];
   const [found] = functions;
   if (found === undefined || functions.length > 1) return null;
   const lines: Line[] = [];
@@ -102,7 +104,7 @@ export function readConfigured(text: string): ConfiguredDispatch | null {
   const lane = output?.access.at(-1) ?? null;
   const { matrix } = lines[root]!;
   return {
-    function: found[1]!,
+    function: nameOfSymbol(found[1]!),
     pipeline: found[2]!,
     sizes,
     root,
