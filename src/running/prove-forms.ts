@@ -66,7 +66,7 @@ export function compileForms(program: MeasuredProgram, written: Command): FormsU
 
 export interface FormsProof {
   readonly verdict: ProgramVerdict;
-  /** Whether the compiler rejects the forms. */
+  /** Whether no form can be used. */
   readonly isRefused: boolean;
   /** Seconds of dispatches by name, in both programs; empty if nothing was timed. */
   readonly written: ReadonlyMap<string, number>;

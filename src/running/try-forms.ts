@@ -15,7 +15,7 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin } from './limits.ts';
 import { compileForms, proveForms, unproven, type FormsProof } from './prove-forms.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
-import { because } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** The result of comparing forms. */
 export interface TriedForms extends FormsProof {
@@ -23,11 +23,11 @@ export interface TriedForms extends FormsProof {
   readonly program: FormedProgram | null;
   readonly choices: readonly FormChoice[];
   readonly compileSeconds: number;
-  /** Reasons by the keys of the operations whose form is wrong. */
-  readonly wrong: ReadonlyMap<string, string>;
+  /** Reasons by the keys of the operations whose form does not compile or is wrong. */
+  readonly wrong: ReadonlyMap<string, Reason>;
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NONE: ReadonlyMap<string, Reason> = new Map();
 
 /** A second variant is compiled only if the first took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
@@ -61,11 +61,15 @@ export async function tryForms(
         underWay.compiled,
       ]);
       tried = { ...tried, program, compileSeconds: compiled.seconds };
-      if (program === null) return { ...tried, ...unproven(because('not-compiled')) };
-      const wrong = await wrongForms(measured, choices);
+      const { formed } = compiled;
+      const isLate = typeof formed !== 'string' && formed.isLate;
+      const wrong = isLate ? NONE : await wrongForms(measured, choices);
       const [reason] = wrong.values();
-      if (reason !== undefined)
-        return { ...tried, wrong, ...unproven(because('results-differ', `in a form alone, ${reason}`)) };
+      if (reason !== undefined) {
+        const isAll = choices.every(({ operation }) => wrong.has(rewritableKey(operation)));
+        return { ...tried, wrong, ...unproven(reason, isAll) };
+      }
+      if (program === null) return { ...tried, ...unproven(because('not-compiled')) };
       return { ...tried, ...(await proveForms({ ...measured, ...program }, written, compiled)) };
     } catch (error) {
       if (!(error instanceof NotVerifiedError)) throw error;
@@ -78,7 +82,9 @@ export async function tryForms(
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
     const isWrong = first.wrong.size > 0;
-    const worse = isWrong ? first.wrong : slowerIn(first, isBetter);
+    const worse: Pick<ReadonlySet<string>, 'has' | 'size'> = isWrong
+      ? first.wrong
+      : slowerIn(first, isBetter);
     const rest = preferred.filter(({ operation }) => !worse.has(rewritableKey(operation)));
     const isWorthIt = worse.size > 0 && rest.length > 0;
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;

@@ -50,6 +50,7 @@ async function wrongIn(name: string, edit: (spec: string) => string): Promise<nu
   } as unknown as MeasuredProgram;
   try {
     const wrong = await wrongForms(program, choices);
+    if (name === 'no code') expect([...wrong.values()].map(({ code }) => code)).toEqual(['compile-failed']);
     return [...CONVOLUTIONS.keys()].filter((i) => wrong.has(convolutionKey(CONVOLUTIONS[i]!)));
   } finally {
     kept.discard();
@@ -72,6 +73,12 @@ describe('a wrong form is found, and the other one passes', () => {
     ],
     ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
     ['no accumulator', String.raw`outs\(%v7 : `, 'outs(%v6 : ', 0],
+    [
+      'no code',
+      String.raw`(%v1 = tensor\.collapse_shape) %accumulator`,
+      '%none = tosa.identity %accumulator : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>\n$1 %none',
+      1,
+    ],
     [
       'a product without its accumulator',
       String.raw`(%v1 = tensor\.collapse_shape) %accumulator.*`,

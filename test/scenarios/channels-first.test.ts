@@ -158,3 +158,45 @@ exec '${rememberingCompiler}' "$@"
   expect(explanation).toMatchObject({ forms: { used: false } });
   expect(isRewritten(explanation.command)).toBe(false);
 });
+
+test('a form that does not compile costs its own operation only', { tags: 'full' }, async () => {
+  const place = workplace(true);
+  const [other, filter] = ['tensor<1x16x34x34xf32>', 'tensor<16x3x3xf32>'];
+  const result = 'tensor<1x16x32x32xf32>';
+  place.write(
+    'in.mlir',
+    program
+      .replace('%filter:', `%image1: ${other}, %filter1: ${filter}, %filter:`)
+      .replace('-> tensor<1x32x64x64xf32> {', `-> (tensor<1x32x64x64xf32>, ${result}) {`)
+      .replace(
+        /^ {2}return .*$/m,
+        `  %empty1 = tensor.empty() : ${result}
+  %filled1 = linalg.fill ins(%zero : f32) outs(%empty1 : ${result}) -> ${result}
+  %1 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image1, %filter1 : ${other}, ${filter}) outs(%filled1 : ${result}) -> ${result}
+  return %0, %1 : tensor<1x32x64x64xf32>, ${result}`,
+      ),
+  );
+  // Refuses inputs with the second convolution if there is a form for it.
+  place.write(
+    'iree-compile',
+    `#!/bin/sh
+for word; do
+  case $word in
+    *library-file-name=*iree_tuned_forms*) spec=\${word#*library-file-name=\\"} spec=\${spec%%\\"*} ;;
+    *.mlir) input=$word ;;
+  esac
+done
+if [ -n "$spec" ] && grep -q '1x16x34x34xf32,16x3x3xf32' "$spec" && grep -q '${filter}' "$input"; then
+  echo 'forms.mlir:1:1: error: refused' >&2
+  exit 1
+fi
+exec '${place.env['IREE_TUNED_COMPILER']!}' "$@"
+`,
+  );
+  const script = place.path('iree-compile');
+  chmodSync(script, 0o755);
+  const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_COMPILER: script } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(explanation.forms).toMatchObject({ used: true, operations });
+  expect(isRewritten(explanation.command)).toBe(true);
+});
