@@ -1,5 +1,6 @@
 // A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
+import { EXECUTABLE } from '../input/dispatches.ts';
 import type { ResultType, RuntimeType } from '../input/runtime-type.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
@@ -25,7 +26,7 @@ export interface DispatchesAlone {
 const DISPATCH = new RegExp(
   String.raw`^ +(?:%[\w:, %]+) = (flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[([^\]]*)\])?)\(([^)]*)\) : \((.*)\) -> (.*)$`,
 );
-const EXECUTABLE = new RegExp(`^  flow\\.executable private (${SYMBOL}) \\{$`);
+const BEGIN = new RegExp(EXECUTABLE);
 const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
 
 /**
@@ -42,7 +43,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
   const elided = new Set<string>();
   let executable: string | null = null;
   for (const line of lines) {
-    const [, begun] = EXECUTABLE.exec(line) ?? [];
+    const [, begun] = BEGIN.exec(line) ?? [];
     if (begun !== undefined) executable = nameOfSymbol(begun);
     if (executable !== null) {
       if (executables.has(executable)) kept.push(line);

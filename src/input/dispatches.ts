@@ -107,7 +107,10 @@ export const digestOf = (text: string): string =>
 /** The executables of a program after the phase `flow`. */
 export const executablesIn = (flow: Uint8Array): Executable[] => executablesOf(characters(flow));
 
-const EXECUTABLE = new RegExp(String.raw`^ {2}flow\.executable private (${SYMBOL}) \{$`, 'gm');
+/** Regular expression for the first line of an executable after the phase `flow`. Its group is the symbol. */
+export const EXECUTABLE = String.raw`^ {2}flow\.executable private (${SYMBOL}) \{$`;
+
+const EXECUTABLES = new RegExp(EXECUTABLE, 'gm');
 const EXPORT = new RegExp(
   String.raw`^ {4}flow\.executable\.export public ${SYMBOL} workgroups\(.*\) ->`,
   'm',
@@ -116,7 +119,7 @@ const FUNCTION = new RegExp(String.raw`^( {6}func\.func) (?:private |public )?${
 const FUNCTIONS = new RegExp(FUNCTION, 'gm');
 
 function executablesOf(text: string): Executable[] {
-  return [...text.matchAll(EXECUTABLE)].map(({ 1: symbol, index: start }): Executable => {
+  return [...text.matchAll(EXECUTABLES)].map(({ 1: symbol, index: start }): Executable => {
     const name = nameOfSymbol(symbol!);
     const close = /\n {2}\}(?: loc\([^\n]*)?\n/g;
     close.lastIndex = start;

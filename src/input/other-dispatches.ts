@@ -1,4 +1,5 @@
 // The dispatches of a program without a tunable operation. They are tuned as a whole.
+import { symbolsOf } from 'mlir-parser-ts';
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../workload/dispatch/from-configured.ts';
 import type { Reason } from '../system/reason.ts';
@@ -17,6 +18,9 @@ export interface SkippedSoftmax {
   readonly skipped: Reason;
   readonly executables: readonly string[];
 }
+
+/** A softmax at the end of a function's name. */
+const SOFTMAX = /softmax_\w+?(?=(?:_dispatch_tensor_store)?$)/;
 
 /** Each executable with the digest of its computation. */
 export const otherDigests = (flow: Uint8Array): (readonly [name: string, digest: string])[] =>
@@ -45,7 +49,7 @@ export function otherDispatches(
     const text = Buffer.from(source).toString('latin1');
     const workload = dispatchWork(text, { executable: name, digest, bytes });
     if (!('skipped' in workload)) return [{ workload, name }];
-    const softmax = /func\.func @[^(]*?(softmax_\w+?)(?:_dispatch_tensor_store)?"?\(/.exec(text)?.[1];
+    const [softmax] = SOFTMAX.exec(symbolsOf(source, 'func.func')[0] ?? '') ?? [];
     if (softmax !== undefined) skipped.push({ name: softmax, ...workload, executables: [name] });
     return [];
   });

@@ -82,9 +82,7 @@ export async function tryForms(
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
     const isWrong = first.wrong.size > 0;
-    const worse: Pick<ReadonlySet<string>, 'has' | 'size'> = isWrong
-      ? first.wrong
-      : slowerIn(first, isBetter);
+    const worse = isWrong ? new Set(first.wrong.keys()) : slowerIn(first, isBetter);
     const rest = preferred.filter(({ operation }) => !worse.has(rewritableKey(operation)));
     const isWorthIt = worse.size > 0 && rest.length > 0;
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
