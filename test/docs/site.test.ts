@@ -44,6 +44,7 @@ test('equal headings get anchors as on GitHub, and comments are left out', () =>
   expect(html).not.toContain('end');
 });
 
+// `skipIf` overrides the skip of the tag.
 test.skipIf(!isFull || isWithout(noBrowser))(
   'axe finds no violation on any page, narrow or wide, light or dark, and no page makes a request elsewhere',
   { tags: ['slow', 'full'], timeout: 170_000 },

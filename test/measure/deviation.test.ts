@@ -83,7 +83,7 @@ describe.each(RESULTS)('%s', (_, elementType, noise, valueAt) => {
     expect(judged(type, base, other, fault(other))).not.toBeNull();
   });
 
-  // What the type's own rounding hides is no mistake that a comparison can find.
+  // No comparison can find a mistake that the type's own rounding hides.
   if (elementType === 'f32')
     test('refuses a product in bf16', () => {
       const product = other.map((value) => rounded(value, 7));

@@ -13,7 +13,7 @@ import { argv } from './support.ts';
 
 describe('a wrapper that is killed while it tunes', () => {
   // All caught signals have one handler.
-  const signals = ['SIGKILL', 'SIGTERM', ...(isFull ? (['SIGINT', 'SIGHUP'] as const) : [])] as const;
+  const signals = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   test.each(casesOfTier(signals, 1))('by %s loses no trial, and the next build works', async (signal) => {
     const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
     place.write('in.mlir', oddMatmul);
