@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test('tokens beyond the longest string are opaque', () => {
+test('tokens beyond the longest string are opaque', { tags: 'full' }, () => {
   // V8 throws for a string of more than 512 Mi characters.
   const size = 2 ** 29 + 100;
   const before = bytes('linalg.dot {a = "x"} ins(%a, %b : tensor<4xf32>, tuple<"');

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { withTrailingFlags } from '../../src/compiler/command.ts';
@@ -98,22 +99,27 @@ test('right configurations pass', async () => {
 });
 
 describe('a wrong configuration is found, and the other one passes', () => {
-  test.each([
-    ['another function of each element', 's/math\\.tanh/math.sin/'],
-    ['sums that begin at 1', 's/arith\\.constant 0\\.0+e\\+00/arith.constant 1.000000e+00/'],
-    [
-      'a factor of 1.001',
-      's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.constant 1.001 : f32\\n%fb = arith.mulf \\2, %fa : f32\\n\\1 = math.tanh %fb : f32/',
-    ],
-    [
-      'lower precision',
-      's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.truncf \\2 : f32 to f16\\n%fb = arith.extf %fa : f16 to f32\\n\\1 = math.tanh %fb : f32/',
-    ],
-    [
-      'a result behind its place',
-      's/^( *)(%[a-z0-9_]+ = hal\\.interface\\.binding\\.subspan .*binding\\(2\\).*)offset\\(%c0\\)/\\1%away = arith.constant 64 : index\\n\\1\\2offset(%away)/',
-    ],
-  ])('%s', async (name, edit) => {
+  test.each(
+    casesOfTier(
+      [
+        ['another function of each element', 's/math\\.tanh/math.sin/'],
+        ['sums that begin at 1', 's/arith\\.constant 0\\.0+e\\+00/arith.constant 1.000000e+00/'],
+        [
+          'a factor of 1.001',
+          's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.constant 1.001 : f32\\n%fb = arith.mulf \\2, %fa : f32\\n\\1 = math.tanh %fb : f32/',
+        ],
+        [
+          'lower precision',
+          's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.truncf \\2 : f32 to f16\\n%fb = arith.extf %fa : f16 to f32\\n\\1 = math.tanh %fb : f32/',
+        ],
+        [
+          'a result behind its place',
+          's/^( *)(%[a-z0-9_]+ = hal\\.interface\\.binding\\.subspan .*binding\\(2\\).*)offset\\(%c0\\)/\\1%away = arith.constant 64 : index\\n\\1\\2offset(%away)/',
+        ],
+      ] as const,
+      3,
+    ),
+  )('%s', async (name, edit) => {
     expect(await check(name, faulty(name.replaceAll(' ', '-'), edit))).toEqual(
       new Map([[first, 'wrong-result']]),
     );

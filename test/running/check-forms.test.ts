@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { chooseForms } from '../../src/form/choose.ts';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
@@ -66,30 +67,40 @@ test('right forms pass', async () => {
 });
 
 describe('a wrong form is found, and the other one passes', () => {
-  test.each<[string, string | RegExp, string, number, ReasonCode?]>([
-    ['rows of the image as columns', /(%image : .*permutation = )\[0, 2, 3, 1\]/.source, '$1[0, 3, 2, 1]', 0],
-    [
-      'rows of the filter as columns',
-      /(%filter : .*permutation = )\[2, 3, 1, 0\]/.source,
-      '$1[3, 2, 1, 0]',
-      0,
-    ],
-    ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
-    ['no accumulator', String.raw`outs\(%v7 : `, 'outs(%v6 : ', 0],
-    [
-      'no code',
-      String.raw`(%v1 = tensor\.collapse_shape) %accumulator`,
-      '%none = tosa.identity %accumulator : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>\n$1 %none',
-      1,
-      'compile-failed',
-    ],
-    [
-      'a product without its accumulator',
-      String.raw`(%v1 = tensor\.collapse_shape) %accumulator.*`,
-      '%v1 = tensor.empty() : tensor<24x64xf32> loc(#place_1)',
-      1,
-    ],
-  ])('%s', async (name, from, to, culprit, code = 'results-differ') => {
+  test.each<[string, string | RegExp, string, number, ReasonCode?]>(
+    casesOfTier(
+      [
+        [
+          'rows of the image as columns',
+          /(%image : .*permutation = )\[0, 2, 3, 1\]/.source,
+          '$1[0, 3, 2, 1]',
+          0,
+        ],
+        [
+          'no code',
+          String.raw`(%v1 = tensor\.collapse_shape) %accumulator`,
+          '%none = tosa.identity %accumulator : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>\n$1 %none',
+          1,
+          'compile-failed',
+        ],
+        [
+          'a product without its accumulator',
+          String.raw`(%v1 = tensor\.collapse_shape) %accumulator.*`,
+          '%v1 = tensor.empty() : tensor<24x64xf32> loc(#place_1)',
+          1,
+        ],
+        [
+          'rows of the filter as columns',
+          /(%filter : .*permutation = )\[2, 3, 1, 0\]/.source,
+          '$1[3, 2, 1, 0]',
+          0,
+        ],
+        ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
+        ['no accumulator', String.raw`outs\(%v7 : `, 'outs(%v6 : ', 0],
+      ],
+      3,
+    ),
+  )('%s', async (name, from, to, culprit, code = 'results-differ') => {
     expect(await wrongIn(name, (spec) => spec.replace(new RegExp(from), to))).toEqual([{ culprit, code }]);
   });
 });

@@ -248,25 +248,30 @@ describe('a program that has changed', () => {
 });
 
 describe('a lock file that cannot be used', () => {
-  test.each([
-    ['is damaged', (text: string) => text.slice(0, 200), 'it is not JSON'],
-    [
-      'is of a newer version',
-      (text: string) => text.replace('"version": 1\n', '"version": 2\n'),
-      'by a newer',
-    ],
-    [
-      'holds MLIR',
-      (text: string) =>
-        text.replace(/\{"version":1,"kind":"tile"[^}]*\}/, '"#iree_codegen.lowering_config<>"'),
-      'is unknown to this version',
-    ],
-    [
-      'holds tiles beyond all',
-      (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
-      'is unknown to this version',
-    ],
-  ])('because it %s gives a message, and the build goes on without it', async (_, bend, why) => {
+  test.each(
+    casesOfTier(
+      [
+        ['is damaged', (text: string) => text.slice(0, 200), 'it is not JSON'],
+        [
+          'is of a newer version',
+          (text: string) => text.replace('"version": 1\n', '"version": 2\n'),
+          'by a newer',
+        ],
+        [
+          'holds MLIR',
+          (text: string) =>
+            text.replace(/\{"version":1,"kind":"tile"[^}]*\}/, '"#iree_codegen.lowering_config<>"'),
+          'is unknown to this version',
+        ],
+        [
+          'holds tiles beyond all',
+          (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
+          'is unknown to this version',
+        ],
+      ] as const,
+      2,
+    ),
+  )('because it %s gives a message, and the build goes on without it', async (_, bend, why) => {
     const place = elsewhere(origin, NO_TUNING);
     const text = bend(origin.read(LOCK).toString());
     expect(text).not.toBe(origin.read(LOCK).toString());

@@ -24,7 +24,7 @@ async function recorded(): Promise<Workplace> {
 }
 
 test.each(
-  casesOfTier(['torch-jit-export', 'Model from PaddlePaddle.', 'größe', 'x_dispatch_3', 'a (b) {c}'], 2),
+  casesOfTier(['torch-jit-export', 'Model from PaddlePaddle.', 'größe', 'x_dispatch_3', 'a (b) {c}'], 1),
 )('a dispatch of the function "%s" gets its configuration', async (name) => {
   const place = await recorded();
   place.write('in.mlir', named(name));

@@ -77,24 +77,28 @@ test('a configuration that makes the program slower is left out by this build an
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
-test('the module that was run is the output, with the bytes of a plain compile', async () => {
-  const place = await recordedPlace(matmulModule(1, 1024, 1024), fast);
-  const { compiler, ran } = place.watchedTools();
-  const build = async () =>
-    place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
-      env: { IREE_TUNED_COMPILER: compiler, IREE_TUNED_OUTPUTS: 'off' },
-    });
-  /** Number of runs of the user's own command. */
-  const own = () => ran().filter((line) => line.endsWith(' in.mlir -o out.vmfb')).length;
-  const { explanation } = await build();
-  expect(explanation.program).toMatchObject({ functions: [{ equal: true }], injected: true });
-  expect(own()).toBe(0);
-  const output = place.read('out.vmfb');
-  place.remove('out.vmfb');
-  expect((await build()).explanation.program).toBeNull();
-  expect(own()).toBe(1);
-  expect(place.read('out.vmfb').equals(output)).toBe(true);
-});
+test(
+  'the module that was run is the output, with the bytes of a plain compile',
+  { tags: 'full' },
+  async () => {
+    const place = await recordedPlace(matmulModule(1, 1024, 1024), fast);
+    const { compiler, ran } = place.watchedTools();
+    const build = async () =>
+      place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+        env: { IREE_TUNED_COMPILER: compiler, IREE_TUNED_OUTPUTS: 'off' },
+      });
+    /** Number of runs of the user's own command. */
+    const own = () => ran().filter((line) => line.endsWith(' in.mlir -o out.vmfb')).length;
+    const { explanation } = await build();
+    expect(explanation.program).toMatchObject({ functions: [{ equal: true }], injected: true });
+    expect(own()).toBe(0);
+    const output = place.read('out.vmfb');
+    place.remove('out.vmfb');
+    expect((await build()).explanation.program).toBeNull();
+    expect(own()).toBe(1);
+    expect(place.read('out.vmfb').equals(output)).toBe(true);
+  },
+);
 
 test('iree-tuned tune --verify-program finds it, too', { tags: 'full' }, async () => {
   const place = await slowedPlace('simulated');

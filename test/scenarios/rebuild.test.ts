@@ -15,7 +15,7 @@ function run(file: string, argv: readonly string[], cwd: string, env = process.e
   return new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
 }
 
-test('every compile meanwhile finds the complete files of one build', async () => {
+test('every compile meanwhile finds the complete files of one build', { tags: 'full' }, async () => {
   const installation = new Installation();
   for (const path of ['src', 'scripts', 'grammar/src', 'grammar/operations.json'])
     cpSync(join(root, path), installation.path(path), { recursive: true });

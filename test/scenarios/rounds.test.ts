@@ -38,7 +38,7 @@ ${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${resul
 describe.each(
   casesOfTier(
     [
-      ['the CPU', HOST, { IREE_TUNED_BUDGET: '20' }, null],
+      ['the CPU', HOST, { IREE_TUNED_BUDGET: '15' }, null],
       ['Vulkan', LLVMPIPE_FLAGS, { IREE_TUNED_DEVICE: 'vulkan', IREE_TUNED_BUDGET: '60' }, whyNoVulkan()],
     ] as const,
     1,

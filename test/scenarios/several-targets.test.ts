@@ -194,16 +194,20 @@ test('a configuration that changes the whole program is left out', { tags: 'full
   });
 });
 
-test('a target without a tuner stays untuned, and the CPU gets its configuration', async () => {
-  const place = await placeWith(RECORDS);
-  const build = [...CPU, '--iree-hal-target-backends=metal-spirv', ...files];
-  const { code, explanation } = await place.explain(build, LANDED);
-  expect(code).toBe(0);
-  expect(explanation.operations).toMatchObject([
-    { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
-    { target: 'metal-spirv', outcome: 'skipped', code: 'backend-unsupported' },
-  ]);
-});
+test(
+  'a target without a tuner stays untuned, and the CPU gets its configuration',
+  { tags: 'full' },
+  async () => {
+    const place = await placeWith(RECORDS);
+    const build = [...CPU, '--iree-hal-target-backends=metal-spirv', ...files];
+    const { code, explanation } = await place.explain(build, LANDED);
+    expect(code).toBe(0);
+    expect(explanation.operations).toMatchObject([
+      { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+      { target: 'metal-spirv', outcome: 'skipped', code: 'backend-unsupported' },
+    ]);
+  },
+);
 
 test('a route that reaches the code of every target is not used', async () => {
   const place = await placeWith(RECORDS);

@@ -73,37 +73,43 @@ test('a killed sweep can be continued, and builds of its shapes have hits only',
   expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
 });
 
-test('a dry run lists new, known, duplicate and skipped workloads, and changes nothing; misses are tuned later', async () => {
-  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
-  place.write('model.mlir', oddMatmul);
-  await place.compile([...HOST, 'model.mlir', '-o', 'model.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
-  const flags = ['--', ...HOST];
-  place.write('list.csv', 'm,n,k,rhs_constant,count\n33,17,65,no,5\n33,17,65,no,1\n');
-  place.write('other.mlir', withoutMatmul);
-  const all = ['tune', 'model.mlir', 'other.mlir', '--shapes', 'list.csv', '--from-misses'];
-  const dry = await place.tuned([...all, '--dry-run', '--json', ...flags]);
-  expect(dry.code, dry.stderr).toBe(0);
-  const { plan, results } = JSON.parse(dry.stdout.toString()) as Population;
-  expect(results).toBeNull();
-  // The model and the misses of its build have the same workloads. The list has another workload, twice.
-  expect(plan.todo).toHaveLength(2);
-  expect(plan.duplicates).toBe(2);
-  expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'nothing to tune in the input' }]);
-  expect(await records(place)).toEqual([]);
+test(
+  'a dry run lists new, known, duplicate and skipped workloads, and changes nothing; misses are tuned later',
+  { tags: 'full' },
+  async () => {
+    const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
+    place.write('model.mlir', oddMatmul);
+    await place.compile([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+      env: { IREE_TUNED_ON_MISS: 'record' },
+    });
+    const flags = ['--', ...HOST];
+    place.write('list.csv', 'm,n,k,rhs_constant,count\n33,17,65,no,5\n33,17,65,no,1\n');
+    place.write('other.mlir', withoutMatmul);
+    const all = ['tune', 'model.mlir', 'other.mlir', '--shapes', 'list.csv', '--from-misses'];
+    const dry = await place.tuned([...all, '--dry-run', '--json', ...flags]);
+    expect(dry.code, dry.stderr).toBe(0);
+    const { plan, results } = JSON.parse(dry.stdout.toString()) as Population;
+    expect(results).toBeNull();
+    // The model and the misses of its build have the same workloads. The list has another workload, twice.
+    expect(plan.todo).toHaveLength(2);
+    expect(plan.duplicates).toBe(2);
+    expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'nothing to tune in the input' }]);
+    expect(await records(place)).toEqual([]);
 
-  const run = await place.tuned(['tune', '--from-misses', ...flags]);
-  expect(run.code, run.stderr).toBe(0);
-  expect(run.stderr).toMatch(/1 of 1: .*faster than the default/);
-  expect(run.stdout.toString()).toMatch(/1 of 1 have a record now, 1 of them faster/);
-  const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
-    env: { IREE_TUNED_ON_MISS: 'default' },
-  });
-  expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
-  const human = await place.tuned([...all, '--dry-run', ...flags]);
-  expect(human.stdout.toString()).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
-  const again = await place.tuned([...all, '--again', '--dry-run', ...flags]);
-  expect(again.stdout.toString()).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
-});
+    const run = await place.tuned(['tune', '--from-misses', ...flags]);
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stderr).toMatch(/1 of 1: .*faster than the default/);
+    expect(run.stdout.toString()).toMatch(/1 of 1 have a record now, 1 of them faster/);
+    const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+      env: { IREE_TUNED_ON_MISS: 'default' },
+    });
+    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
+    const human = await place.tuned([...all, '--dry-run', ...flags]);
+    expect(human.stdout.toString()).toMatch(/^new +1$[^]*^known +1$[^]*^duplicate +1$/m);
+    const again = await place.tuned([...all, '--again', '--dry-run', ...flags]);
+    expect(again.stdout.toString()).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
+  },
+);
 
 test.each<[string[], string, code?: number]>([
   [[], 'nothing to tune: name models', 2],

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Lock } from '../../src/system/machine-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -102,11 +103,16 @@ describe('a survey of an input in another dialect', () => {
     expect(surveys()).toBe(0);
   });
 
-  test.each([
-    ['the budget is spent', { IREE_TUNED_BUDGET: '1' }],
-    ['nothing would be tuned', { IREE_TUNED_BUDGET: '0' }],
-    ['misses are left alone', { IREE_TUNED_ON_MISS: 'default' }],
-  ])('does not wait if %s: the build uses records', async (_, settings) => {
+  test.each(
+    casesOfTier(
+      [
+        ['the budget is spent', { IREE_TUNED_BUDGET: '1' }],
+        ['nothing would be tuned', { IREE_TUNED_BUDGET: '0' }],
+        ['misses are left alone', { IREE_TUNED_ON_MISS: 'default' }],
+      ] as const,
+      1,
+    ),
+  )('does not wait if %s: the build uses records', async (_, settings) => {
     await measureElsewhere(place);
     expect(await start(settings).explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);

@@ -130,7 +130,7 @@ test(
   },
 );
 
-test('concurrent builds try it once', { timeout: 240_000 }, async () => {
+test('concurrent builds try it once', { timeout: 240_000, tags: 'full' }, async () => {
   // A build with a quarter more time tries again, so a slow start must be a small part of the budget.
   const place = workplace({ IREE_TUNED_BUDGET: '3000' });
   const tools = fakeTools(place.folder, {

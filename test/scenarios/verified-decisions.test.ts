@@ -258,7 +258,7 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 });
 
-test('a single configuration with wrong results is left out and marked', async () => {
+test('a single configuration with wrong results is left out and marked', { tags: 'full' }, async () => {
   const place = await recordedPlace();
   place.write('wrong', '_61x48x67_');
   const first = await build(place);

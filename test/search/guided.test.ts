@@ -105,7 +105,7 @@ describe('a guided search', () => {
   });
 
   test('proposes each legal point at most once, and respects the limit', () => {
-    const { seen } = search(spaceOf(TARGET, 3), costFor(TARGET), 20);
+    const { seen } = search(spaceOf(TARGET, 3), costFor(TARGET), 8);
     expect(new Set(seen.map(String)).size).toBe(seen.length);
     expect(seen.filter(([a, b]) => a! + b! === 21)).toEqual([]);
     expect(guidedSearch(spaceOf(TARGET), seededRandom(1)).propose(3)).toHaveLength(3);

@@ -90,8 +90,11 @@ exec "$real" "$@"`,
 done
 ${ofPrograms('$module', benchmarkProgram)}
 case $module in
-  */batch0.*) ;;
-  ${CANDIDATES}) while [ -e '${hold}' ]; do sleep 0.05; done ;;
+  ${CANDIDATES})
+    # All modules of the first batch are compiled before one of them runs.
+    first=\${module%/*}/first
+    [ -e "$first" ] || echo "\${module%/*}"/* >"$first"
+    case $(cat "$first") in *"$module"*) ;; *) while [ -e '${hold}' ]; do sleep 0.05; done ;; esac ;;
   *) exec '${runtimeTool('iree-benchmark-module')}' "$@" ;;
 esac
 exec awk -v "repetitions=$repetitions" -v "filter=$filter" '${TIMES}' "$module"`,

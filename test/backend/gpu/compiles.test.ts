@@ -111,11 +111,11 @@ const NAMES = [
   ...Object.keys(CONVOLUTIONS),
 ];
 
-/** Without the full tier every second workload is compiled, for one target. */
+/** Without the full tier every fourth workload is compiled, for one target. */
 const namesFor = (target: string): string[] => {
   const targets = Object.keys(TARGET_FLAGS);
   const names = NAMES.filter(
-    (_, i) => isFull || POINTS > 0 || i % (2 * targets.length) === 2 * targets.indexOf(target),
+    (_, i) => isFull || POINTS > 0 || i % (4 * targets.length) === 4 * targets.indexOf(target),
   );
   const isTuned = (name: string) =>
     SHAPES[name] === undefined || backendOf(target).unsupported(SHAPES[name]) === null;

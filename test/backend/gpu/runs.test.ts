@@ -161,8 +161,8 @@ const places: readonly (readonly [string, Place | string])[] = [
 
 describe.each(places)('every configuration that is drawn compiles and runs right on %s', (name, place) => {
   const isAbsent = typeof place === 'string';
-  const shapes = casesOfTier(SHAPES, 3);
-  const convolutions = casesOfTier(CONVOLUTIONS, 3);
+  const shapes = casesOfTier(SHAPES, 2);
+  const convolutions = casesOfTier(CONVOLUTIONS, 1);
   test.skipIf(isAbsent).each(shapes)('%s', (_name, shape) => draw(shape));
   test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
     draw(convolutionWorkloads((place as Place).flags, [text])[0]!),

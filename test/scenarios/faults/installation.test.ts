@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { casesOfTier } from '../../support/needs.ts';
 import { program } from '../../compiler/support.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { giveAnswers } from '../../support/answers.ts';
@@ -167,21 +168,22 @@ describe('a bundle', () => {
 });
 
 describe('a fault of ours', () => {
-  test.concurrent.each([
+  const faults = [
     [first, 'readProcess'],
-    [first, 'splitFlags'],
-    [first, 'readSettings'],
-    [first, 'findCompiler'],
     [first, 'recallRun'],
-    [second, 'compile'],
-    [second, 'readCommand'],
     [second, 'inspect'],
-    [second, 'operationsOf'],
     [second, 'compileTuned'],
     [second, 'openDatabase'],
     [second, 'planCompile'],
+    [first, 'splitFlags'],
+    [first, 'readSettings'],
+    [first, 'findCompiler'],
+    [second, 'compile'],
+    [second, 'readCommand'],
+    [second, 'operationsOf'],
     [second, 'reportPass'],
-  ])('in %s, %s, runs the compiler', async (file, name) => {
+  ] as const;
+  test.concurrent.each(casesOfTier(faults, 6))('in %s, %s, runs the compiler', async (file, name) => {
     await expectStock(new Installation().damage(file, name));
   });
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../../support/needs.ts';
 import { compiler, root } from '../../support/real-tools.ts';
 import { HOST, oddMatmul } from '../support.ts';
 import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
@@ -85,14 +86,19 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
   });
 });
 
-test.each([
-  ['text', 30, /the input has too much text beside its weights/],
-  [
-    'operations',
-    64,
-    /too many for Node's memory: set NODE_OPTIONS=--max-old-space-size=\d+ to tune it; this build goes on without tuning/,
-  ],
-])("a program whose %s exceed Node's memory is compiled untuned", async (_, mebibytes, why) => {
+test.each(
+  casesOfTier(
+    [
+      ['text', 30, /the input has too much text beside its weights/],
+      [
+        'operations',
+        64,
+        /too many for Node's memory: set NODE_OPTIONS=--max-old-space-size=\d+ to tune it; this build goes on without tuning/,
+      ],
+    ] as const,
+    1,
+  ),
+)("a program whose %s exceed Node's memory is compiled untuned", async (_, mebibytes, why) => {
   const place = workplace(REAL);
   const type = 'tensor<8x8xf32>';
   const dead = `  linalg.matmul ins(%x, %x : ${type}, ${type}) outs(%x : ${type}) -> ${type}\n`;
