@@ -131,6 +131,8 @@ ARCHITECTURES = {
     "encoder-128": lambda: transformer(128, 4, 768, 3072, 12),
     "vit-s": lambda: transformer(197, 12, 384, 1536, 6),
     "speech-encoder": lambda: transformer(1500, 2, 384, 1536, 6),
+    # A call of stock takes seconds.
+    "speech-encoder-4500": lambda: transformer(4500, 2, 384, 1536, 6),
     "mlp": lambda: mlp(2048, [13, 512, 512, 512, 26]),
     "bert-bf16": lambda: transformer(128, 4, 768, 3072, 12, jnp.bfloat16),
     "convnext": lambda: convnext(14, 384, 9),

@@ -26,7 +26,7 @@ import { page, warn } from './output.ts';
 import { withTeam } from './team/server.ts';
 
 /** Limit of the question to the team's server. */
-const TEAM_LIMIT_MS = 5000;
+const TEAM_LIMIT_MS = 10_000;
 
 type Finding = ReturnType<typeof finding>;
 
