@@ -131,6 +131,8 @@ export interface Backend {
   ): readonly number[] | null;
   /** Flags of builds that change only how a program rounds: one list for each build. Their results bound the rounding of honest builds. */
   readonly otherRounding: readonly (readonly string[])[];
+  /** Flags for code that is generated quickly, for any processor, and computes the same. */
+  readonly plainCode?: readonly string[];
   /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
   readonly userKnobs: readonly UserKnob[];
   /** Whether a user can restrict the knobs of a workload. */

@@ -64,19 +64,23 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   return form.passes;
 }
 
-/** A convolution as the program has it: its operands, their list with types, the operation, and the type of the result. */
-export function writtenText(convolution: Convolution) {
+/**
+ * A convolution as the program has it: its operands, their list with types, the operation, and the type of the result.
+ * @param suffix of the names of operands
+ */
+export function writtenText(convolution: Convolution, suffix = '') {
   const { image, filter, result, strides, dilations, steps } = convolution;
   const operands: readonly [Value, Value, Value] = [
-    { ...image, name: '%image' },
-    { ...filter, name: '%filter' },
-    { ...result, name: '%accumulator' },
+    { ...image, name: `%image${suffix}` },
+    { ...filter, name: `%filter${suffix}` },
+    { ...result, name: `%accumulator${suffix}` },
   ];
+  const [a, b, c] = operands.map(({ name }) => name);
   const type = tensorText(result);
   return {
     operands,
     list: operands.map((one) => `${one.name}: ${tensorText(one)}`).join(', '),
-    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}`,
+    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`,
     type,
   };
 }

@@ -47,6 +47,9 @@ const MOVES = [1, 2];
 /** Seconds of a call that moves only once. */
 const LONG_CALL = 1;
 
+/** Seconds of a call that is enough: another one would take too much of a budget. */
+const SLOW_CALL = 3;
+
 /** Honest references, the cheapest first. */
 const REFERENCES = ['moved', 'builds'] as const;
 
@@ -80,7 +83,9 @@ export class Draws {
     let other: Draw | null = null;
     let problem: string | null = null;
     for (const kind of kinds) {
-      if (finite.length >= wanted || (finite.length > 0 && (kind === 'positive' || !isTimeLeft()))) break;
+      const isEnough =
+        finite.some(({ seconds }) => seconds > SLOW_CALL) || kind === 'positive' || !isTimeLeft();
+      if (finite.length >= wanted || (finite.length > 0 && isEnough)) break;
       const draw = await this.#draw(kind, () => this.#inputsOf(kind, this.#stock.inputs), callSeconds);
       if (draw === null) continue;
       if ('failure' in draw) {

@@ -96,7 +96,8 @@ export function programRuns(
     answers.set(keys.join(), known);
     return known;
   };
-  const callSeconds = () => Math.min(MOST_SECONDS, own());
+  // A slow program may use the overdraft: its gain is worth most.
+  const callSeconds = () => Math.min(MOST_SECONDS, Math.max(own(), budget.left / 2));
   const comparisons = contests.map((contest) => {
     const { otherBuilds = () => Promise.resolve([]) } = contest;
     return comparisonWith({ ...contest, otherBuilds: () => budget.pause(otherBuilds) });

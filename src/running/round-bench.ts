@@ -13,6 +13,7 @@ import { isDispatchOf } from '../input/operation.ts';
 import { LEAST_PAIRS, timeModule, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import { isEitherFaster } from '../program/answered.ts';
 import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
 import { latest, programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
@@ -28,6 +29,9 @@ const PROCESSES = 2;
 
 /** If a call takes at least this many seconds, one process of each module is enough. */
 const LONG_CALL = 0.02;
+
+/** Calls of at least this many seconds are timed once. Their noise is small, and rounds gain far more. */
+const SLOW_CALL = 1;
 
 /** Seconds of the first process, which only estimates the time of a call. */
 const FIRST_SECONDS = 0.1;
@@ -130,7 +134,10 @@ export async function roundBench(
   const dispatches = first.flatMap((one) => [...one.dispatches]);
   const ownDispatches = (key: string) => dispatches.filter(([name]) => isDispatchOf(byKey.get(key)!, name));
 
-  const confirmingSeconds = Math.max(limits.runSeconds, CONFIRMING_PROCESSES * processSeconds);
+  const isSlow = Math.max(...callSeconds) >= SLOW_CALL;
+  // One process of each program for the results, and one pair for a large gain.
+  const confirmingProcesses = isSlow ? 4 : CONFIRMING_PROCESSES;
+  const confirmingSeconds = Math.max(limits.runSeconds, confirmingProcesses * processSeconds);
   const bench: RoundBench = {
     stock,
     keys: new Set(byKey.keys()),
@@ -140,9 +147,10 @@ export async function roundBench(
     async time(modules) {
       const all = modules.map((module) => ({ module, times: [] as ProgramSeconds[], hasFailed: false }));
       const processes = Math.max(...callSeconds) < LONG_CALL ? PROCESSES : 1;
+      if (isSlow) for (const one of all) if (one.module === stock) one.times.push(secondsOf(first));
       for (let process = 0; process < processes; process++)
         for (const one of process % 2 === 0 ? all : all.toReversed()) {
-          if (one.hasFailed) continue;
+          if (one.hasFailed || (isSlow && one.module === stock)) continue;
           try {
             one.times.push(secondsOf(await timeOnce(one.module)));
           } catch (error) {
@@ -176,7 +184,7 @@ export async function roundBench(
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };
-      const runs = programRuns(contests, latest(compileWith), seconds);
+      const runs = programRuns(contests, latest(compileWith), seconds, isSlow ? isEitherFaster : undefined);
       return independentRuns([...best.keys()], runs);
     },
   };

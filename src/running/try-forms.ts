@@ -22,6 +22,7 @@ export interface TriedForms extends FormsProof {
   /** Null if the compiler does not reach code generation. */
   readonly program: FormedProgram | null;
   readonly choices: readonly FormChoice[];
+  /** Seconds of compiling the program as written and in its preferred forms. */
   readonly compileSeconds: number;
   /** Reasons by the keys of the operations whose form does not compile or is wrong. */
   readonly wrong: ReadonlyMap<string, Reason>;
@@ -62,8 +63,8 @@ export async function tryForms(
       ]);
       tried = { ...tried, program, compileSeconds: compiled.seconds };
       const { formed } = compiled;
-      const isLate = typeof formed !== 'string' && formed.isLate;
-      const wrong = isLate ? NONE : await wrongForms(measured, choices);
+      const isRefused = typeof formed !== 'string';
+      const wrong = isRefused && formed.isLate ? NONE : await wrongForms(measured, choices, isRefused);
       const [reason] = wrong.values();
       if (reason !== undefined) {
         const isAll = choices.every(({ operation }) => wrong.has(rewritableKey(operation)));
@@ -88,12 +89,12 @@ export async function tryForms(
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
     kept.forgetStock();
     const second = await tryThese(rest, signal);
-    const compileSeconds = first.compileSeconds + second.compileSeconds;
+    const { compileSeconds } = first;
     if (isWrong || leastRatio(second.verdict) > leastRatio(first.verdict))
       return { ...second, compileSeconds };
     // The next untuned module is that of the first program.
     kept.forgetStock();
-    return { ...first, compileSeconds };
+    return first;
   };
   const tried = await interruptible(story, work, () => {
     kept.discard();

@@ -90,7 +90,7 @@ async function decideByStore(
   const { command } = program;
   const formsSeconds = better.verdict === null ? 0 : (performance.now() - begun) / 1000;
   const { budgetSeconds } = surroundings.settings;
-  // The budget pays for all measuring of a build, and not for its compiles.
+  // The budget pays for everything but the first compile of the program, and that of the output.
   const spent = Math.max(0, formsSeconds - better.compileSeconds);
   const isInTime = formsSeconds === 0 || spent < budgetSeconds;
 

@@ -75,7 +75,7 @@ export interface BetterForms {
   readonly choices: readonly FormChoice[];
   /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
-  /** Seconds that the compiler took for the program itself. */
+  /** Seconds of compiling the program as written and in its preferred forms. */
   readonly compileSeconds: number;
   /** Null if the program has no other forms; `forms-unknown` without a verdict. */
   readonly forms: ExplainedForms | null;

@@ -31,7 +31,7 @@ const choices = chooseForms(CONVOLUTIONS);
 const folder = temporaryDirectory();
 
 /** Indices of the convolutions with a wrong form, and codes of the reasons, if the text of the forms is edited. */
-async function wrongIn(name: string, edit: (spec: string) => string) {
+async function wrongIn(name: string, edit: (spec: string) => string, isRefused = false) {
   const spec = formsSpec(choices);
   const text = edit(spec);
   if (name !== 'right') expect(text).not.toBe(spec);
@@ -44,14 +44,14 @@ async function wrongIn(name: string, edit: (spec: string) => string) {
       ...{ compiler, argv, expanded: argv, arguments: { input: { kind: 'file', index: HOST_FLAGS.length } } },
       rewriting: { path, pass: rewritingPasses(path, REWRITE) },
     },
-    inspected: { site: { device: describeDevice('local-sync') } },
+    inspected: { site: { device: describeDevice('local-sync'), target: { key: 'llvm-cpu' } } },
     surroundings: { env: process.env, root, cacheDirectory: folder },
     limits: { compileSeconds: 600 },
     signal: new AbortController().signal,
     kept,
   } as unknown as MeasuredProgram;
   try {
-    const wrong = await wrongForms(program, choices);
+    const wrong = await wrongForms(program, choices, isRefused);
     return CONVOLUTIONS.flatMap((one, i) => {
       const reason = wrong.get(convolutionKey(one));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];
