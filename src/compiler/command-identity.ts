@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 
 /**
  * Key of a program with its flags, target, device and compiler. It is the same on every machine, unless flags name files.
+ * @param inputDigest of the program or of its bytes
  * @param place keys of target, device and compiler
  */
 export function programIdentity(

@@ -76,6 +76,7 @@ class Canonical {
   /** One character for each byte. */
   readonly #text: string;
   readonly #module: GenericOperation;
+  readonly #operations: readonly GenericOperation[];
   readonly #resources: ReadonlyMap<string, string>;
   /** By name. Functions without a body are known by their names outside, so they are not here. */
   readonly #functions = new Map<string, GenericOperation>();
@@ -88,7 +89,8 @@ class Canonical {
     this.#module = operationOf(module);
     if (this.#module.name !== 'builtin.module' || others.length > 0) throw new OpaqueError();
     this.#resources = this.#readResources(resources);
-    for (const operation of this.#operations()) {
+    this.#operations = childrenOf(this.#module);
+    for (const operation of this.#operations) {
       const isOwn = /^(?:func|util)\.func$/.test(operation.name) && operation.regions.flat().length > 0;
       const name = isOwn ? this.#stringIn(operation, 'sym_name') : null;
       if (name === null) continue;
@@ -107,12 +109,8 @@ class Canonical {
         .filter(([, one]) => this.#stringIn(one, 'sym_visibility') !== 'private')
         .map(([name]) => this.#contentOf(name))
         .sort(),
-      this.#operations().flatMap((one) => (functions.has(one) ? [] : [this.#textOf(one)])),
+      this.#operations.flatMap((one) => (functions.has(one) ? [] : [this.#textOf(one)])),
     ];
-  }
-
-  #operations(): GenericOperation[] {
-    return childrenOf(this.#module);
   }
 
   #readResources(node: TreeNode | undefined): Map<string, string> {
@@ -133,27 +131,22 @@ class Canonical {
     if (known === null) throw new OpaqueError();
     if (known !== undefined) return known;
     this.#contents.set(name, null);
-    const content = digestOf(this.#textOf(this.#functions.get(name)!));
+    const content = digestOf(this.#textOf(this.#functions.get(name)!, 'sym_name'));
     this.#contents.set(name, content);
     return content;
   }
 
-  /** The text of an operation without dead code. */
-  #textOf(root: GenericOperation): string {
+  /** The text of an operation without dead code and without the attribute `left`. */
+  #textOf(root: GenericOperation, left?: string): string {
     const { live, dead } = livenessIn(root);
     // Symbols in tables below the module are not resolved.
     if (live.some((one) => one !== root && this.#stringIn(one, 'sym_name') !== null)) throw new OpaqueError();
-    const isFunction = this.#functions.get(this.#stringIn(root, 'sym_name') ?? '') === root;
-    const dropped = new Set([
-      ...dead,
-      ...root.attributes.filter(({ name }) => isFunction && name === 'sym_name'),
-    ]);
+    const dropped = new Set([...dead, ...root.attributes.filter(({ name }) => name === left)]);
+    const parts = [...dead, ...live.flatMap(({ attributes }) => attributes)];
     const values = new Map<string, number>();
     let at = root.start;
     let text = '';
-    for (const part of [...dead, ...live.flatMap(({ attributes }) => attributes)].sort(
-      (a, b) => a.start - b.start,
-    )) {
+    for (const part of parts.sort((a, b) => a.start - b.start)) {
       text += this.#renamed(at, part.start, values);
       if (!dropped.has(part)) text += this.#renamed(part.start, part.end);
       at = part.end;
