@@ -34,7 +34,7 @@ export async function decideByRecords(
   const { command, inspected } = program;
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, surroundings.settings, override);
-  const memory = programMemory.recall(store, programOf(command, inspected));
+  const memory = programMemory.recall(store, await programOf(command, inspected, surroundings));
   const found = lookup.decide(new Map(), whyNot(site));
   const { target, device, compiler } = placeOf(site);
   const open = found.flatMap(({ code, tunable }) =>

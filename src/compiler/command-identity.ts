@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 
 /**
  * Key of a program with its flags, target, device and compiler. It is the same on every machine, unless flags name files.
+ * @param inputDigest of the program or of its bytes
  * @param place keys of target, device and compiler
  */
 export function programIdentity(
@@ -23,8 +24,11 @@ export function programIdentity(
   return JSON.stringify(rewriting === undefined ? own : [...own, basename(rewriting.path)]);
 }
 
+/** The parts of a command that determine its compile. */
+type Identified = Pick<Command, 'arguments' | 'files' | 'rewriting'>;
+
 /** Key of an input with its flags, for surveys. */
-export function inputIdentity(command: Command, inputDigest: string): string {
+export function inputIdentity(command: Identified, inputDigest: string): string {
   const { input } = command.arguments;
   // Remembered locations contain the path.
   return JSON.stringify([
@@ -35,7 +39,7 @@ export function inputIdentity(command: Command, inputDigest: string): string {
 }
 
 /** All that determines a compile, except its input. Includes the CPU, because a flag may say `host`. */
-export function commandIdentity({ arguments: args, files, rewriting }: Command): unknown[] {
+export function commandIdentity({ arguments: args, files, rewriting }: Identified): unknown[] {
   const { variables, ofCompiler, ofFlags } = files;
   const own = [variables, ofCompiler, flagsOf(args), ofFlags, hostCpu()];
   return rewriting === undefined ? own : [...own, rewriting.pass];

@@ -6,6 +6,8 @@ export interface Cut {
   /** Byte offset of the cut in the compacted text. */
   readonly offset: number;
   readonly digits: number;
+  /** Digest of the digits, if the caller asked for it. */
+  readonly digest?: string;
 }
 
 /** An input without weights. */
@@ -29,12 +31,21 @@ export interface Compactor {
 /** Digits of a literal that stay. Literals whose values influence code are shorter. */
 const KEPT_DIGITS = 1024;
 
-/** @param mostBytes limit of the compacted input */
-export function compactor(mostBytes: number): Compactor {
+/** A digest of bytes that come in pieces. */
+interface PieceDigest {
+  readonly update: (piece: Uint8Array) => unknown;
+  readonly digest: (encoding: 'hex') => string;
+}
+
+/**
+ * @param mostBytes limit of the compacted input
+ * @param newDigest begins the digest of a cut of text; absent for cuts without digests
+ */
+export function compactor(mostBytes: number, newDigest?: () => PieceDigest): Compactor {
   let own: Compactor | undefined;
   return {
     add(piece) {
-      own ??= isBytecode(piece) ? ofBytecode(mostBytes) : ofText(mostBytes);
+      own ??= isBytecode(piece) ? ofBytecode(mostBytes) : ofText(mostBytes, newDigest);
       own.add(piece);
     },
     compacted: () => own?.compacted() ?? null,
@@ -63,17 +74,23 @@ const LITERAL = Buffer.from('"0x');
 
 const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => +/[\da-f]/i.test(String.fromCharCode(byte)));
 
-function ofText(mostBytes: number): Compactor {
+function ofText(mostBytes: number, newDigest?: () => PieceDigest): Compactor {
   const kept = collect(mostBytes);
   const cuts: Cut[] = [];
   /** Matched characters of `LITERAL`: all of them inside a literal. */
   let matched = 0;
   /** Digits of the current literal so far. */
   let digits = 0;
+  let digest: PieceDigest | undefined;
 
   const endLiteral = () => {
-    if (digits > KEPT_DIGITS) cuts.push({ offset: kept.length, digits: digits - KEPT_DIGITS });
+    if (digits > KEPT_DIGITS)
+      cuts.push({
+        ...{ offset: kept.length, digits: digits - KEPT_DIGITS },
+        ...(digest && { digest: digest.digest('hex') }),
+      });
     matched = digits = 0;
+    digest = undefined;
   };
   return {
     add(piece) {
@@ -94,6 +111,8 @@ function ofText(mostBytes: number): Compactor {
         digits += at - start;
         if (staying < at) {
           kept.keep(bytes.subarray(from, staying));
+          digest ??= newDigest?.();
+          digest?.update(bytes.subarray(staying, at));
           from = at;
         }
         if (at < bytes.length) endLiteral();

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
 import { INPUTS } from '../system/cache.ts';
 import { piecesOf, piecesOfFile, readStdin } from '../system/bytes.ts';
-import { hasFields, isBoolean, isText, listOf } from '../system/data.ts';
+import { hasFields, isBoolean, isText, listOf, optional } from '../system/data.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState, settled, type FileState } from '../system/files.ts';
 import { isParsable } from '../system/heap.ts';
@@ -27,7 +27,7 @@ export interface InputText extends Compacted {
 const LARGE_BYTES = 2 ** 26;
 
 /** Most bytes of text in memory. The compiler needs memory for several copies of the text. */
-const mostText = (): number => Math.max(2 ** 28, memoryBytes() / 4);
+export const mostText = (): number => Math.max(2 ** 28, memoryBytes() / 4);
 
 /**
  * Largest input of which several compiles run at once, in bytes of text. One compile takes about as much memory as its weights as text,
@@ -58,7 +58,13 @@ const notes = memoryOf(
   INPUTS,
   hasFields<InputNote>({
     ...{ identity: isText, settled: isText, digest: isText, text: isText, isWhole: isBoolean },
-    cuts: listOf(hasFields<Cut>({ offset: Number.isSafeInteger, digits: Number.isSafeInteger })),
+    cuts: listOf(
+      hasFields<Cut>({
+        offset: Number.isSafeInteger,
+        digits: Number.isSafeInteger,
+        digest: optional(isText),
+      }),
+    ),
   }),
 );
 

@@ -2,9 +2,11 @@
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { FormChoice } from '../form/choose.ts';
+import { rewritableKey } from '../form/rewritable.ts';
 import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { rewritingPasses } from '../spec/pipeline.ts';
+import { compare } from '../store/claim.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Inspected } from './inspected.ts';
@@ -25,7 +27,9 @@ export async function rewritten(
 ): Promise<Command> {
   // Loaded only for programs with convolutions or attentions.
   const { formsSpec, REWRITE } = await import('../form/spec.ts');
-  const text = Buffer.from(formsSpec(choices));
+  // The order of the program's operations means nothing.
+  const sorted = choices.toSorted((a, b) => compare(rewritableKey(a.operation), rewritableKey(b.operation)));
+  const text = Buffer.from(formsSpec(sorted));
   const digest = await createDigest();
   const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
   return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };

@@ -26,7 +26,8 @@ export async function openProgram(written: FormedProgram, { store, surroundings,
   const { command, inspected } = program;
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);
-  return { ...program, forms, identity: programOf(command, inspected), lookup };
+  const identity = await programOf(command, inspected, surroundings);
+  return { ...program, forms, identity, lookup };
 }
 
 /**

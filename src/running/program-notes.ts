@@ -4,10 +4,18 @@ import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { Inspected } from '../plan/inspected.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 
-/** Key of a program's notes. */
-export const programOf = (command: Command, { input, site }: Inspected): string =>
-  programIdentity(command, input.digest, placeOf(site));
+/** Key of a program's notes. Programs that differ only in names, order of functions or dead code have the same key. */
+export async function programOf(
+  command: Command,
+  { input, site }: Inspected,
+  surroundings: Surroundings,
+): Promise<string> {
+  // Not loaded for a program without decisions.
+  const { programDigest } = await import('../input/program-digest.ts');
+  return programIdentity(command, await programDigest(input, command, surroundings), placeOf(site));
+}
 
 /**
  * Notes of one kind.

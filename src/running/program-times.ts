@@ -4,7 +4,9 @@ import type { Store } from '../store/store.ts';
 import { hasFields, isText, listOf, optional, orNull } from '../system/data.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './callable.ts';
-import { programNotes, programOf } from './program-notes.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
+import { placeOf } from '../store/subject.ts';
+import { programNotes } from './program-notes.ts';
 
 /** A note in the database. */
 interface NotedTimes {
@@ -23,6 +25,10 @@ const programTimes = programNotes(
   }),
 );
 
+/** Key of the note. Names of dispatches contain names of functions, so the times are those of one text. */
+const textOf = ({ command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>): string =>
+  programIdentity(command, inspected.input.digest, placeOf(inspected.site));
+
 let measured: Promise<number | null> | undefined;
 
 /**
@@ -37,7 +43,7 @@ export async function noteTimes(
   if (dispatchSeconds.size === 0) return;
   measured ??= measuredRate(inspected.site.device.threads, surroundings.settings.log);
   const noted = { dispatches: [...dispatchSeconds], bytesPerSecond: await measured };
-  programTimes.remember(store, programOf(command, inspected), noted);
+  programTimes.remember(store, textOf({ command, inspected }), noted);
 }
 
 async function measuredRate(threads: number, log: string | undefined): Promise<number | null> {
@@ -53,10 +59,10 @@ async function measuredRate(threads: number, log: string | undefined): Promise<n
 
 /** The times in the database. */
 export function knownTimes(
-  { command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>,
+  program: Pick<MeasuredProgram, 'command' | 'inspected'>,
   store: Store | null,
 ): ProgramTimes {
-  const noted = programTimes.recall(store, programOf(command, inspected));
+  const noted = programTimes.recall(store, textOf(program));
   return noted === null
     ? NO_TIMES
     : { seconds: new Map(noted.dispatches), bytesPerSecond: noted.bytesPerSecond ?? null };

@@ -95,7 +95,7 @@ async function decideByStore(
   const isInTime = formsSeconds === 0 || spent < budgetSeconds;
 
   const own = { command, store, problem, surroundings, kept, lock };
-  const identity = programOf(command, program.inspected);
+  const identity = await programOf(command, program.inspected, surroundings);
   const memory = programMemory.recall(store, identity);
   let tuning = 0;
   const decideAbout = async (seen: Inspected) => {

@@ -66,7 +66,8 @@ export async function lockedProgram(
   const { forms, command, inspected } = await formsNow(written, store, entry, surroundings);
   const { input } = inspected;
   const locked = entry?.workloads ?? recordsIn(lock, asked);
-  const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
+  const own = { inspected, command, store };
+  const workloads = await workloadsNow(own, locked, entry !== null, surroundings);
   const decide = (operations: readonly InputOperation[], by: LockedProgram['workloads'] = workloads) =>
     decideAll(operations, overrideOf(by), NO_RECORD);
   const decisions = decide(input.operations);
@@ -103,15 +104,16 @@ async function formsNow(
  * The configuration of each workload now: from the database, else from the lock file.
  * @param isOfProgram whether the locked workloads are of this program
  */
-function workloadsNow(
+async function workloadsNow(
   { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
   locked: LockedProgram['workloads'],
   isOfProgram: boolean,
-  { settings }: Surroundings,
-): Map<string, LockedWorkload> {
+  surroundings: Surroundings,
+): Promise<Map<string, LockedWorkload>> {
+  const { settings } = surroundings;
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);
-  const memory = programMemory.recall(store, programOf(command, inspected));
+  const memory = programMemory.recall(store, await programOf(command, inspected, surroundings));
   const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
   const workloads = new Map<string, LockedWorkload>();
   for (const { tunable, ...decision } of found) {

@@ -112,7 +112,8 @@ export async function inBetterForms(
     },
   });
   if (preferred.length === 0) return asWritten({});
-  const identity = programOf(await rewritten(command, preferred, surroundings), inspected);
+  const formed = await rewritten(command, preferred, surroundings);
+  const identity = await programOf(formed, inspected, surroundings);
   const recall = () => formsMemory.recall(store, identity);
   const memory = recall();
   const chosen = (known: FormsMemory | null) =>

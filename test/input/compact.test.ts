@@ -1,4 +1,5 @@
 // Compacts a large input.
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { locate, parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
@@ -31,6 +32,20 @@ test('a long literal is shortened, in an attribute and in a resource', () => {
   expect(isWhole).toBe(false);
   for (const short of ['', digitsOf(16), digitsOf(1024)])
     expect(compact(text(short))).toMatchObject({ bytes: Buffer.from(text(short)), cuts: [], isWhole: true });
+});
+
+test('each cut has a digest of its digits, which does not depend on the pieces', () => {
+  const digestsOf = (digits: string, piece: number) => {
+    const own = compactor(ANY, () => createHash('sha256'));
+    const bytes = Buffer.from(`"0x${digits}" "0x${digits}0" "0xa"`);
+    for (let at = 0; at < bytes.length; at += piece) own.add(bytes.subarray(at, at + piece));
+    return own.compacted()!.cuts.map(({ digest }) => digest);
+  };
+  const [first, second, ...others] = digestsOf(digitsOf(5000), 4096);
+  expect([first, second, ...others]).toEqual([expect.stringMatching(/^[\da-f]{64}$/), expect.any(String)]);
+  expect(second).not.toBe(first);
+  expect(digestsOf(digitsOf(5000), 7)).toEqual([first, second]);
+  expect(digestsOf(digitsOf(5000).replace(/.$/, '9'), 4096)[0]).not.toBe(first);
 });
 
 test.each(['0x', "'0x", '"1x', '" 0x', '""0', '"0"x'])('digits after %s are not a literal', (before) => {

@@ -44,7 +44,7 @@ function stored(records: Readonly<Record<number, Configuration>>, evidence: Part
   return store;
 }
 
-const identity = programOf(command, inspected);
+const identity = await programOf(command, inspected, surroundingsOf());
 
 /** A machine whose ledger has plans that landed by these routes. */
 function machine({

@@ -1,0 +1,246 @@
+// A change of the input that means nothing changes nothing: builds from the database alone use the same configurations, forms and data
+// tiling, and give the same results.
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { reprint } from '../../grammar/test/oracle.ts';
+import type { Explanation } from '../../src/report/explain.ts';
+import { SOFTMAX } from '../support/dispatch-programs.ts';
+import { runtimeTool } from '../support/installed-tools.ts';
+import { casesOfTier } from '../support/needs.ts';
+import { recordMisses } from './faults/support.ts';
+import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+const alone = { env: { IREE_TUNED_BUDGET: '0' } };
+
+const CONVOLUTION = `func.func @main(%image: tensor<1x32x66x66xf32>, %filter: tensor<32x3x3xf32>) -> tensor<1x32x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x32x64x64xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x32x64x64xf32>) -> tensor<1x32x64x64xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image, %filter : tensor<1x32x66x66xf32>, tensor<32x3x3xf32>) outs(%filled : tensor<1x32x64x64xf32>) -> tensor<1x32x64x64xf32>
+  return %0 : tensor<1x32x64x64xf32>
+}
+`;
+
+/** A pooling in a private function, which is called by a function behind another one. */
+const POOLING = `func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @pool(%x: tensor<1x16x34x34xf32>) -> tensor<1x16x32x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %window = tensor.empty() : tensor<3x3xf32>
+  %empty = tensor.empty() : tensor<1x16x32x32xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x16x32x32xf32>) -> tensor<1x16x32x32xf32>
+  %0 = linalg.pooling_nchw_sum {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%x, %window : tensor<1x16x34x34xf32>, tensor<3x3xf32>) outs(%filled : tensor<1x16x32x32xf32>) -> tensor<1x16x32x32xf32>
+  return %0 : tensor<1x16x32x32xf32>
+}
+func.func @main(%x: tensor<1x16x34x34xf32>) -> tensor<1x16x32x32xf32> {
+  %0 = call @pool(%x) : (tensor<1x16x34x34xf32>) -> tensor<1x16x32x32xf32>
+  return %0 : tensor<1x16x32x32xf32>
+}
+`;
+
+/** Weights in the text and in a resource. */
+const WEIGHTS = `func.func @main(%x: tensor<61x71xf32>) -> tensor<61x67xf32> {
+  %w = stablehlo.constant dense<"0x${Array.from({ length: 71 * 67 }, (_, i) => ((i * 7919) % 65536).toString(16).padStart(4, '0') + '003f').join('')}"> : tensor<71x67xf32>
+  %b = stablehlo.constant dense_resource<bias> : tensor<61x67xf32>
+  %0 = stablehlo.dot %x, %w : (tensor<61x71xf32>, tensor<71x67xf32>) -> tensor<61x67xf32>
+  %1 = stablehlo.add %0, %b : tensor<61x67xf32>
+  return %1 : tensor<61x67xf32>
+}
+{-# dialect_resources: { builtin: { bias: "0x04000000${'0000803f00000040'.repeat((61 * 67 - 1) / 2)}0000803f" } } #-}
+`;
+
+interface Program {
+  readonly name: string;
+  readonly text: string;
+  /** Shapes of the function's arguments, of f32. */
+  readonly inputs: readonly string[];
+  /** A workplace without a build. */
+  readonly place: () => Workplace;
+  /** What the first build has to find. */
+  readonly found: Readonly<Record<string, unknown>>;
+}
+
+/** Programs are faster in other forms. */
+function inForms(): Workplace {
+  const place = Workplace.simulated();
+  place.write('slower', '.');
+  return place;
+}
+
+/** Programs are faster with data tiling. The dispatches that pack and unpack take no time. */
+function withDataTiling(): Workplace {
+  const place = Workplace.simulated({}, { isRefusing: true });
+  const shorten = 'head -1 "$module.lines" >"$module.first"; mv "$module.first" "$module.lines"';
+  place.write('hook', `case $module in *tuned.vmfb) ${shorten} ;; esac`);
+  return place;
+}
+
+const tuned = (kind: string) => ({
+  operations: [expect.objectContaining({ configuration: expect.objectContaining({ kind }) as unknown })],
+});
+const [lhs, rhs, out] = ['61x71', '71x67', '61x67'];
+
+const programs: readonly Program[] = [
+  {
+    name: 'a matmul that is tuned for real',
+    text: oddMatmul,
+    inputs: [lhs, rhs, out],
+    place: () => new Workplace(),
+    found: tuned('tile'),
+  },
+  {
+    name: 'a convolution in another form',
+    text: CONVOLUTION,
+    inputs: ['1x32x66x66', '32x3x3'],
+    place: inForms,
+    found: { forms: { used: true } },
+  },
+  {
+    name: 'a called pooling',
+    text: POOLING,
+    inputs: ['1x16x34x34'],
+    place: inForms,
+    found: { forms: { used: true } },
+  },
+  { name: 'weights', text: WEIGHTS, inputs: [lhs], place: () => Workplace.simulated(), found: tuned('tile') },
+  {
+    name: 'data tiling',
+    text: matmulModule(127, 131, 137),
+    inputs: ['127x137', '137x131', '127x131'],
+    place: withDataTiling,
+    found: tuned('data-tile'),
+  },
+  {
+    name: 'a whole dispatch',
+    text: SOFTMAX,
+    inputs: ['4x100x190'],
+    place: () => new Workplace({ IREE_TUNED_ON_MISS: 'record' }),
+    found: tuned('dispatch-tile'),
+  },
+];
+
+const OTHER_NAME = 'torch-jit-export';
+
+/** The changes, each as a function of the text. */
+const CHANGES = {
+  'another name of the function': (text) => text.replace('@main', `@"${OTHER_NAME}"`),
+  'other names of values': (text) => text.replaceAll(/%(\w+)/g, '%v_$1'),
+  'another order of functions': (text) => {
+    const [, functions, rest] = /^([^]*?)(\{-#[^]*)?$/.exec(text)!;
+    return (
+      functions!
+        .split(/^(?=func\.func)/m)
+        .toReversed()
+        .join('') + (rest ?? '')
+    );
+  },
+  'dead code': (text) =>
+    `func.func private @dead(%x: tensor<8xf32>) -> tensor<8xf32> {\n  return %x : tensor<8xf32>\n}\n${text.replaceAll(/^ {2}return/gm, '  %dead = arith.constant dense<1.0> : tensor<8xf32>\n  %more = math.exp %dead : tensor<8xf32>\n  return')}`,
+  'other locations, comments and blanks': (text) =>
+    `// A comment.\n${text.replaceAll(/^ {2}(%.*>)$/gm, '\n\t\t$1 // "%x" loc(\n loc("model.py":7:3)')}`,
+  'a name of the module': (text) => {
+    const [, functions, rest] = /^([^]*?)(\{-#[^]*)?$/.exec(text)!;
+    return `module @jit_model {\n${functions!}}\n${rest ?? ''}`;
+  },
+} as const satisfies Readonly<Record<string, (text: string) => string>>;
+
+const all = (text: string) => Object.values(CHANGES).reduce((now, change) => change(now), text);
+const generic = (text: string) => reprint(text, '--mlir-print-op-generic');
+
+/** What a build uses. */
+const used = ({ route, code, forms, operations }: Explanation) => ({
+  ...{ route, code },
+  forms: forms && {
+    used: forms.used,
+    code: forms.code,
+    operations: forms.operations.toSorted((a, b) => (a.operation < b.operation ? -1 : 1)),
+  },
+  operations: operations.flatMap(({ workload, outcome, configuration }) =>
+    configuration === null ? [] : [{ workload, outcome, configuration }],
+  ),
+});
+
+/**
+ * Builds a text from the database alone.
+ * @param name of the function to run
+ * @returns what the build uses, and the results of the function
+ */
+async function built(
+  place: Workplace,
+  { text, inputs }: Pick<Program, 'text' | 'inputs'>,
+  name = text.includes(OTHER_NAME) ? OTHER_NAME : 'main',
+) {
+  place.write('in.mlir', text);
+  const { code, stderr, explanation } = await place.explain(argv, alone);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const arguments_ = inputs.map((shape, i) => {
+    const count = shape.split('x').reduce((product, size) => product * Number(size), 1);
+    writeFileSync(
+      place.path(`${i}.bin`),
+      Float32Array.from({ length: count }, (_, at) => Math.sin(at + i)),
+    );
+    return `--input=${shape}xf32=@${i}.bin`;
+  });
+  const run = await place.run(runtimeTool('iree-run-module'), [
+    '--module=out.vmfb',
+    '--device=local-sync',
+    `--function=${name}`,
+    ...arguments_,
+  ]);
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  return { ...used(explanation), results: run.stdout.toString().replace(/^EXEC @.*\n/, '') };
+}
+
+/** A workplace whose database knows the program. */
+async function known({ text, place: open, found }: Program): Promise<Workplace> {
+  const place = open();
+  place.write('in.mlir', text);
+  const first = await place.explain(argv);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  if (text === SOFTMAX)
+    recordMisses(place, () => ({
+      version: 1,
+      kind: 'dispatch-tile',
+      distribution: [1, 20, 0],
+      vector: [1, 4, 38],
+    }));
+  else expect(first.explanation).toMatchObject(found);
+  return place;
+}
+
+/** A workplace, and what a build of a program uses there. */
+async function before(program: Program) {
+  const place = await known(program);
+  const expected = await built(place, program);
+  expect(expected).toMatchObject(program.found);
+  return { place, expected };
+}
+
+describe('the same is used', { timeout: 300_000 }, () => {
+  test.each(programs)('after all changes at once, and in the generic form: $name', async (program) => {
+    const { place, expected } = await before(program);
+    for (const change of [all, generic])
+      expect(await built(place, { ...program, text: change(program.text) })).toEqual(expected);
+  });
+
+  test.each(programs)('after each change alone: $name', { tags: 'full' }, async (program) => {
+    const { place, expected } = await before(program);
+    for (const [name, change] of Object.entries(CHANGES))
+      expect({ name, ...(await built(place, { ...program, text: change(program.text) })) }).toEqual({
+        name,
+        ...expected,
+      });
+  });
+
+  test('for every name of a function', async () => {
+    const program = programs.find(({ text }) => text === CONVOLUTION)!;
+    const { place, expected } = await before(program);
+    for (const name of casesOfTier(['Model from X.', 'größe', 'main_dispatch_3', 'a.b'], 1)) {
+      const text = program.text.replace('@main', `@"${name}"`);
+      expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
+    }
+  });
+});
