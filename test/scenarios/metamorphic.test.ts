@@ -222,7 +222,7 @@ async function before(program: Program) {
 describe('the same is used', { timeout: 300_000 }, () => {
   test.each(programs)('after all changes at once, and in the generic form: $name', async (program) => {
     const { place, expected } = await before(program);
-    for (const change of [all, generic])
+    for (const change of casesOfTier([(text: string) => generic(all(text)), all, generic], 1))
       expect(await built(place, { ...program, text: change(program.text) })).toEqual(expected);
   });
 
