@@ -1,7 +1,7 @@
 // ONNX models: stock and tuned against ONNX Runtime.
 import { measure } from './onnx/measure.ts';
 import { readOptions } from './onnx/options.ts';
-import { openPeer } from './onnx/peer.ts';
+import { ONNX_RUNTIME, openPeer } from './onnx/peer.ts';
 import { lightModels, prepare, requestsFor, requirements } from './onnx/prepared.ts';
 import { summaryText, table } from './onnx/table.ts';
 import { run } from './shared/arguments.ts';
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const tools = openTools(place, { driver, budgetSeconds, folder });
   const python = await openPython('.venv-onnx', requirements, 'onnx and ONNX Runtime');
   const light = await lightModels(python);
-  const peer = await openPeer(python, threads);
+  const peer = await openPeer(ONNX_RUNTIME, python, threads);
   const about = {
     version: 1,
     date: new Date().toISOString(),

@@ -1,7 +1,7 @@
 """Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`. Without arguments, it lists the light models.
 
 SOURCE is the path of an .onnx file, or `light:NAME`. It writes to FOLDER:
-- model.onnx with static shapes, of opset 17 or newer
+- model.onnx with static shapes, of opset 17 or newer, and the name of its graph: IREE names the function after it
 - input0.npy, input1.npy, ..., a random value for each input
 - model.json: `inputs`, the paths of the inputs
 """
@@ -28,8 +28,6 @@ def export(folder, source, sizes):
         model = light_model(source.removeprefix("light:"), OPSET)
     else:
         model = at_least_opset(load(source), OPSET)
-    # IREE's importer names the function after the graph.
-    model.graph.name = "main"
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
     onnx.save(model, folder / "model.onnx")
@@ -76,15 +74,16 @@ def remove_initializers_from_inputs(graph):
 
 
 def set_sizes(graph, sizes):
-    """Makes all sizes of inputs static. A dimension without a name gets the name INPUT.POSITION."""
+    """Makes all sizes of inputs static. A dimension without a name, or with Paddle's "?", gets the name INPUT.POSITION."""
     missing = []
     for value in graph.input:
         if value.type.WhichOneof("value") != "tensor_type":
             raise ExportError(f"the input {value.name} is not a tensor; the benchmark only generates tensors")
         for position, dimension in enumerate(value.type.tensor_type.shape.dim):
-            if dimension.HasField("dim_value"):
+            # Paddle's older exporter writes -1 for a dynamic size.
+            if dimension.dim_value > 0:
                 continue
-            name = dimension.dim_param or f"{value.name}.{position}"
+            name = dimension.dim_param.strip("?") or f"{value.name}.{position}"
             if name in sizes:
                 dimension.dim_value = sizes[name]
             elif name not in missing:

@@ -13,7 +13,7 @@ import { kindShares, type KindShare } from './kinds.ts';
 import { errorsOf } from './outputs.ts';
 import type { Peer } from './peer.ts';
 import type { Prepared, Request } from './prepared.ts';
-import { timeAll, timeAllDispatches, type Contestant } from './times.ts';
+import { moduleTimer, timeAll, timeAllDispatches, type Timer } from './times.ts';
 
 /** Measurements of one model; null for missing ones. */
 export interface Result {
@@ -57,6 +57,8 @@ export interface Setting {
 const TIMING_SECONDS = 120;
 /** Time limit of a process that calls a model once. */
 const CALL_SECONDS = 60;
+
+type Contestant = 'onnxRuntime' | 'stock' | 'tuned';
 
 /** Measures one model. A failure is a result. */
 export async function measure(request: Request, folder: string, setting: Setting): Promise<Result> {
@@ -102,10 +104,18 @@ async function compare(
   if (hasFailed) return { verdict, reason, ...(equal === null && { state: 'not measured' }) };
   const programs = { stock, tuned: sameCode ? null : tuned };
   const peers = await peer.run(model, contest.function.results.length, folder);
-  const relativeErrors = await errorsOf(contest, programs, peers);
-  const times = await timeAll(model, contest, programs, { rounds, seconds: TIMING_SECONDS }, peer);
+  const errors = async (module: string) => (await errorsOf(contest, module, [peers]))[0]!;
+  const ofStock = await errors(stock);
+  const relativeErrors = { stock: ofStock, tuned: sameCode ? ofStock : await errors(tuned) };
+  const timers = new Map<Contestant, Timer>([
+    ['stock', moduleTimer(contest, stock)],
+    ['onnxRuntime', (effort) => peer.time(model, effort)],
+  ]);
+  // The same code is timed once.
+  if (!sameCode) timers.set('tuned', moduleTimer(contest, tuned));
+  const times = await timeAll(timers, { rounds, seconds: TIMING_SECONDS });
   const against = (first: Contestant, second: Contestant) =>
-    comparisonOf(times.map((round) => [round[first], round[second]]));
+    comparisonOf(times.map((round) => [round.get(first)!, (round.get(second) ?? round.get('stock'))!]));
   const dispatches = await timeAllDispatches(contest, programs);
   return {
     ...{ reason, dispatches },

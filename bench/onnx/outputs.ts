@@ -1,4 +1,4 @@
-// Compares a compiled model's results with those of ONNX Runtime.
+// Compares a compiled model's results with those of a peer.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceFlags } from '../../src/backend/index.ts';
@@ -6,30 +6,23 @@ import { runTool } from '../../src/measure/toolchain.ts';
 import type { Contest } from '../../src/program/verify.ts';
 import { BenchError } from '../shared/arguments.ts';
 import { relativeError } from './relative-error.ts';
-import type { Programs } from './times.ts';
 
 /** Time limit of one call, with the loading of the module. */
 const CALL_SECONDS = 600;
 
+/** The call of a function in a module. */
+type Call = Pick<Contest, 'function' | 'inputs' | 'flags' | 'device' | 'tools' | 'folder'>;
+
 /**
- * Relative error of each result of both modules against ONNX Runtime: see `relativeError`.
- * @param peers paths of ONNX Runtime's results, as raw bytes
- * @throws BenchError when a module cannot be run
+ * Relative error of each result of a module against each peer: see `relativeError`.
+ * @param peers for each peer, paths of its results as raw bytes
+ * @throws BenchError when the module cannot be run
  */
 export async function errorsOf(
-  contest: Contest,
-  { stock, tuned }: Programs,
-  peers: readonly string[],
-): Promise<{ stock: number[]; tuned: number[] }> {
-  const ofStock = await errorsOfModule(contest, stock, peers);
-  return { stock: ofStock, tuned: tuned === null ? ofStock : await errorsOfModule(contest, tuned, peers) };
-}
-
-async function errorsOfModule(
-  { function: { name, results }, inputs, flags = [], device, tools, folder }: Contest,
+  { function: { name, results }, inputs, flags = [], device, tools, folder }: Call,
   module: string,
-  peers: readonly string[],
-): Promise<number[]> {
+  peers: readonly (readonly string[])[],
+): Promise<number[][]> {
   const own = join(folder, 'results');
   mkdirSync(own, { recursive: true });
   const files = results.map((_, i) => join(own, `${i}.bin`));
@@ -40,7 +33,9 @@ async function errorsOfModule(
   ];
   const ended = await runTool(tools.runModule, argv, CALL_SECONDS, new AbortController().signal);
   if (!ended.ok) throw new BenchError(`${module} cannot be run: ${ended.ending}`);
-  return results.map(({ elementType }, i) =>
-    relativeError(readFileSync(files[i]!), readFileSync(peers[i]!), elementType),
+  return peers.map((peer) =>
+    results.map(({ elementType }, i) =>
+      relativeError(readFileSync(files[i]!), readFileSync(peer[i]!), elementType),
+    ),
   );
 }

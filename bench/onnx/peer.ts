@@ -1,4 +1,4 @@
-// Runs ONNX Runtime in separate processes.
+// Runs a peer, such as ONNX Runtime, in separate processes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { undisturbed } from '../../src/measure/statistics.ts';
@@ -15,19 +15,36 @@ export interface Peer {
   time(model: Prepared, effort: Effort): Promise<number>;
 }
 
-const script = join(root, 'bench', 'onnx', 'onnx_runtime.py');
+/** A runtime for ONNX models. */
+export interface Runtime {
+  readonly name: string;
+  /** Its script, with the command line of `peer.py`. */
+  readonly script: string;
+  /** Packages in the environment whose versions are reported. */
+  readonly packages: readonly string[];
+}
+
+export const ONNX_RUNTIME: Runtime = {
+  name: 'ONNX Runtime',
+  script: join(root, 'bench', 'onnx', 'onnx_runtime.py'),
+  packages: ['onnx', 'onnxruntime', 'numpy', 'iree-base-compiler'],
+};
 
 /**
- * @param python interpreter of an environment with ONNX Runtime
+ * @param python interpreter of an environment with the runtime
  * @param threads of a call
  */
-export async function openPeer(python: string, threads: number): Promise<Peer> {
-  const ask = (command: string, argv: readonly (string | number)[] = []) =>
-    runPython(python, [script, command, ...argv.map(String)], `ONNX Runtime failed (${command})`);
+export async function openPeer(
+  { name, script, packages }: Runtime,
+  python: string,
+  threads: number,
+): Promise<Peer> {
+  const ask = (command: string, argv: readonly (string | number)[]) =>
+    runPython(python, [script, command, ...argv.map(String)], `${name} failed (${command})`);
   return {
-    versions: JSON.parse(await ask('versions')) as Record<string, string>,
+    versions: JSON.parse(await ask('versions', packages)) as Record<string, string>,
     async run({ onnx, inputs }, results, folder) {
-      const own = join(folder, 'onnx-runtime');
+      const own = join(folder, name);
       mkdirSync(own);
       await ask('run', [onnx, threads, own, ...inputs]);
       return Array.from({ length: results }, (_, i) => join(own, `${i}.bin`));

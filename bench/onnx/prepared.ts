@@ -22,7 +22,7 @@ export interface Request {
 export interface Prepared {
   /** Path of the static ONNX model. */
   readonly onnx: string;
-  /** Path of the same as MLIR in the torch dialect, with one function, `main`. */
+  /** Path of the same as MLIR in the torch dialect, with one function, named after the graph. */
   readonly program: string;
   /** Paths of .npy files, one for each input. */
   readonly inputs: readonly string[];

@@ -16,28 +16,35 @@ export interface Table<Result> {
   summarise(results: readonly Result[]): object;
 }
 
-export interface Output {
+export interface Output<Result> {
   /** Parent of each model's folder, which is removed after the measurement because modules can be large. */
   readonly folder: string;
   /** Path of the JSON, which is rewritten after each model; undefined for none. */
   readonly json: string | undefined;
   /** More fields of the JSON. */
   readonly about: object;
+  /** Results of an earlier run, which are shown again. */
+  readonly earlier?: readonly Result[];
 }
 
 /** Prints a row for each model. */
 export async function measureEach<Model extends { readonly name: string }, Result>(
   models: readonly Model[],
-  { folder, json, about }: Output,
+  { folder, json, about, earlier = [] }: Output<Result>,
   table: Table<Result>,
   measure: (model: Model, folder: string) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = [];
-  const nameWidth = Math.max(...models.map(({ name }) => name.length), table.header[0]!.length);
+  const results = [...earlier];
+  const names = [...models.map(({ name }) => name), ...earlier.map((one) => table.cells(one)[0]!)];
+  const nameWidth = Math.max(...[...names, table.header[0]!].map(({ length }) => length));
   const print = (cells: readonly string[], below: readonly string[]) => {
     console.log([growingRow(cells, nameWidth, table.widths), ...below].join('\n'));
   };
+  const show = (result: Result) => {
+    print(table.cells(result), table.linesBelow(result));
+  };
   print(table.header, []);
+  earlier.forEach(show);
   for (const [i, model] of models.entries()) {
     say(`${model.name} (${i + 1} of ${models.length}) ...`);
     const own = join(folder, `model${i}`);
@@ -45,7 +52,7 @@ export async function measureEach<Model extends { readonly name: string }, Resul
     try {
       const result = await measure(model, own);
       results.push(result);
-      print(table.cells(result), table.linesBelow(result));
+      show(result);
     } finally {
       rmSync(own, { recursive: true });
     }

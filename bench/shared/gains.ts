@@ -19,7 +19,7 @@ export function gainText({ verdict, sameCode }: Compared): string {
   return verdict?.timing ? intervalText(verdict.timing) : '-';
 }
 
-const intervalText = ({ ratio, low, high }: ModuleComparison) =>
+export const intervalText = ({ ratio, low, high }: ModuleComparison) =>
   `${ratio.toFixed(2)}x [${low.toFixed(2)}, ${high.toFixed(2)}]`;
 
 /** Summary of all gains. */

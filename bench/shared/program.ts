@@ -11,10 +11,11 @@ import { HOST_FLAGS, type Workplace } from './workplace.ts';
 export const changingFlags = (command: readonly string[]): string[] =>
   command.filter((flag) => /^--iree-(?:preprocessing|global-opt|opt|dispatch-creation)-/.test(flag));
 
-/** The program's function `main`. @throws when there is none */
+/** The program's function `main`, or else its only public function. @throws when there is neither */
 export function mainOf(path: string): ProgramFunction {
-  const found = programSignature(readFileSync(path), (type) => type).find(({ name }) => name === 'main');
-  if (found === undefined) throw new Error(`${path} has no function main`);
+  const all = programSignature(readFileSync(path), (type) => type);
+  const found = all.find(({ name }) => name === 'main') ?? (all.length === 1 ? all[0] : undefined);
+  if (found === undefined) throw new Error(`${path} has no function main, and not one public function`);
   return found;
 }
 

@@ -14,6 +14,8 @@ export interface Tools {
   /** Settings of the wrapper, by names without `IREE_TUNED_`. */
   readonly settings: Readonly<Record<string, string>>;
   readonly budgetSeconds: number;
+  /** Most memory of each process of a compile; left out for no limit. */
+  readonly memoryBytes?: number;
   readonly runModule: string;
   readonly benchmarkModule: string;
   readonly dumpModule: string;
@@ -57,6 +59,58 @@ function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): str
 /** Time limit of a compile, without tuning. */
 const COMPILE_SECONDS = 600;
 
+/** One run of a compiler. */
+export interface Build {
+  /** Wall time. */
+  readonly seconds: number;
+  /** Message of the failed compiler; null for success. */
+  readonly error: string | null;
+}
+
+/** Compiles a program with the real compiler. @param module path of the output */
+export const compileStock = (
+  path: string,
+  module: string,
+  flags: readonly string[],
+  { place, memoryBytes }: Pick<Tools, 'place' | 'memoryBytes'>,
+): Promise<Build> =>
+  compile([place.compiler.executable, ...flags, path], module, process.env, {
+    seconds: COMPILE_SECONDS,
+    memoryBytes,
+  });
+
+async function compile(
+  command: readonly string[],
+  module: string,
+  env: NodeJS.ProcessEnv,
+  { seconds, memoryBytes }: { readonly seconds: number; readonly memoryBytes: number | undefined },
+): Promise<Build> {
+  const started = performance.now();
+  const result = await execa(
+    '/bin/sh',
+    ['-c', LIMITED, 'sh', limitOf(memoryBytes), ...command, '-o', module],
+    {
+      ...{ reject: false, stdin: 'ignore', timeout: seconds * 1000 },
+      ...{ env: { ...env, NO_COLOR: '1' }, extendEnv: false },
+    },
+  );
+  const elapsed = (performance.now() - started) / 1000;
+  // The compiler can exit with 0 and write only a crash reproducer.
+  const isThere = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
+  if (isThere) return { seconds: elapsed, error: null };
+  const said = result.stderr.split('\n').find((line) => /error:/i.test(line)) ?? lastLine(result);
+  return { seconds: elapsed, error: result.timedOut ? `it takes more than ${seconds} s` : said };
+}
+
+/**
+ * Runs a command with a limit of the private memory that each process can write (RLIMIT_DATA). Node and the stacks of threads reserve
+ * far more addresses (RLIMIT_AS) than they use.
+ */
+const LIMITED = 'ulimit -d "$1" && shift && exec "$@"';
+
+const limitOf = (bytes: number | undefined): string =>
+  bytes === undefined ? 'unlimited' : String(Math.floor(bytes / 1024));
+
 export type State = 'stock does not compile' | 'broken' | 'compiled by both';
 
 export interface Compiled {
@@ -79,28 +133,14 @@ export async function compileBoth(
   path: string,
   folder: string,
   flags: readonly string[],
-  { place, settings, budgetSeconds }: Tools,
+  tools: Tools,
 ): Promise<Compiled> {
+  const { place, settings, budgetSeconds, memoryBytes } = tools;
   const [stock, tuned, explain] = ['stock.vmfb', 'tuned.vmfb', 'explain.json'].map((name) =>
     join(folder, name),
   ) as [string, string, string];
-  const compile = async (program: string, module: string, seconds: number, env: NodeJS.ProcessEnv) => {
-    const started = performance.now();
-    const result = await execa(program, [...flags, path, '-o', module], {
-      reject: false,
-      stdin: 'ignore',
-      timeout: seconds * 1000,
-      env: { ...env, NO_COLOR: '1' },
-      extendEnv: false,
-    });
-    const elapsed = (performance.now() - started) / 1000;
-    // The compiler can exit with 0 and write only a crash reproducer.
-    const isThere = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
-    const said = result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
-    return { seconds: elapsed, error: isThere ? null : said };
-  };
   const paths = { stock, tuned };
-  const first = await compile(place.compiler.executable, stock, COMPILE_SECONDS, process.env);
+  const first = await compileStock(path, stock, flags, tools);
   if (first.error !== null) {
     const seconds = { stock: first.seconds, tuned: null };
     return {
@@ -109,7 +149,8 @@ export async function compileBoth(
     };
   }
   const env = wrapperEnvironment(place, { ...settings, EXPLAIN: explain });
-  const second = await compile(place.wrapper, tuned, COMPILE_SECONDS + 2 * budgetSeconds, env);
+  const limits = { seconds: COMPILE_SECONDS + 2 * budgetSeconds, memoryBytes };
+  const second = await compile([place.wrapper, ...flags, path], tuned, env, limits);
   const rest = {
     ...{ ...paths, explanation: readExplanation(explain) },
     seconds: { stock: first.seconds, tuned: second.seconds },

@@ -1,0 +1,167 @@
+// Measures one model of the zoo: the peers, stock, stock's best flags, and tuned.
+import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
+import { undisturbed } from '../../src/measure/statistics.ts';
+import { compareProgram } from '../../src/program/results.ts';
+import type { Verdict } from '../../src/program/verify.ts';
+import type { Explanation } from '../../src/report/explain.ts';
+import { messageOf } from '../../src/system/tell.ts';
+import { errorsOf } from '../onnx/outputs.ts';
+import type { Peer } from '../onnx/peer.ts';
+import type { Prepared } from '../onnx/prepared.ts';
+import { moduleTimer, timeAll, type Timer } from '../onnx/times.ts';
+import { BenchError } from '../shared/arguments.ts';
+import { mainOf } from '../shared/program.ts';
+import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
+import { HOST_FLAGS } from '../shared/workplace.ts';
+import type { Model } from './models.ts';
+import { compileVariants, DEFAULT, fastest, timeVariants, type Variant } from './variants.ts';
+
+/** The fields of `Peers`. */
+export type PeerName = 'onnxRuntime' | 'openVino';
+type Module = 'stock' | 'best' | 'tuned';
+type Contestant = PeerName | Module;
+
+/** Measurements of one model; null or left out for missing ones. */
+export interface Result {
+  readonly model: string;
+  readonly hasLrn: boolean;
+  readonly state: State | 'not prepared' | 'not measured';
+  /** Why a measurement is missing, or the first difference of results. */
+  readonly reason: string | null;
+  /** Verdict on tuned against stock. */
+  readonly verdict: Verdict | null;
+  readonly sameCode: boolean;
+  /** Builds of stock, the default first. */
+  readonly variants: readonly Variant[];
+  /** Name of the fastest variant. */
+  readonly best: string | null;
+  /** Undisturbed seconds of one call. */
+  readonly seconds: Partial<Readonly<Record<Contestant, number>>>;
+  /** Tuned against each other contestant; above 1, tuned is faster. */
+  readonly gains: Partial<Readonly<Record<Contestant, ModuleComparison>>>;
+  /** Why a peer has no results. */
+  readonly peerErrors: Partial<Readonly<Record<PeerName, string>>>;
+  /** Relative error of each result of a module against each peer: see `relativeError`. */
+  readonly relativeErrors: readonly RelativeErrors[];
+  /** Wall time of each compile; that of tuned includes tuning. */
+  readonly compileSeconds: Compiled['seconds'] | null;
+  readonly explanation: Explanation | null;
+}
+
+export interface RelativeErrors {
+  readonly module: Module;
+  readonly peer: PeerName;
+  readonly errors: readonly number[];
+}
+
+export interface Setting {
+  readonly peers: Readonly<Record<PeerName, Peer>>;
+  /** Most rounds of timing. */
+  readonly rounds: number;
+  /** Tools with an empty database in the folder, so that the order of models changes nothing. */
+  toolsIn(folder: string): Tools;
+  /** Makes the files of a model. @throws BenchError when that fails */
+  prepare(model: Model): Promise<Prepared>;
+}
+
+/** About the time of all rounds of one model. */
+const TIMING_SECONDS = 120;
+/** Time limit of a process that calls a model once. */
+const CALL_SECONDS = 60;
+
+/** Measures one model. A failure is a result. */
+export async function measure(model: Model, folder: string, setting: Setting): Promise<Result> {
+  const nothing: Result = {
+    ...{ model: model.name, hasLrn: model.hasLrn === true, state: 'not prepared', reason: null },
+    ...{ verdict: null, sameCode: false, variants: [], best: null, compileSeconds: null },
+    ...{ seconds: {}, gains: {}, peerErrors: {}, relativeErrors: [], explanation: null },
+  };
+  let prepared: Prepared;
+  try {
+    prepared = await setting.prepare(model);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return { ...nothing, reason: error.message };
+  }
+  const tools = setting.toolsIn(folder);
+  // Compile everything first: a compile would disturb the timing.
+  const compiled = await compileBoth(prepared.program, folder, HOST_FLAGS, tools);
+  const { state, error: reason, sameCode, explanation, seconds: compileSeconds } = compiled;
+  const base: Result = { ...nothing, state, reason, sameCode, explanation, compileSeconds };
+  if (state === 'stock does not compile') return base;
+  const variants = await compileVariants(prepared.program, folder, tools);
+  try {
+    return { ...base, variants, ...(await compare(prepared, compiled, variants, tools, folder, setting)) };
+  } catch (error) {
+    return { ...base, variants, state: 'not measured', reason: messageOf(error) };
+  }
+}
+
+/** Compares results, then times. */
+async function compare(
+  prepared: Prepared,
+  { state, stock, tuned, sameCode, seconds: { stock: seconds } }: Compiled,
+  built: readonly Variant[],
+  tools: Tools,
+  folder: string,
+  { peers, rounds }: Setting,
+): Promise<Partial<Result>> {
+  const inputs = prepared.inputs.map((path) => `@${path}`);
+  const called = mainOf(prepared.program);
+  const run = { inputs, flags: prepared.run, function: called, device: tools.device, tools, folder };
+  let verdict: Verdict | null = null;
+  if (state === 'compiled by both') {
+    // Integers cannot be moved in their last bits, so only other builds show how far rounding moves such results.
+    const honest = built.filter(({ error }) => error === null).map(({ module }) => module);
+    const otherBuilds = () => Promise.resolve(honest);
+    const compared = await compareProgram({ ...run, stock, tuned, otherBuilds }, CALL_SECONDS);
+    const { equal, maxError, compared: words, reason } = compared;
+    verdict = { equal, maxError, compared: words, reason, timing: null };
+    if (equal === null) return { verdict, reason, state: 'not measured' };
+    if (compared.hasFailed) return { verdict, reason };
+  }
+  const standard = { name: DEFAULT, module: stock, seconds, error: null, callSeconds: null };
+  const variants = await timeVariants(run, standard, built);
+  const best = fastest(variants)!;
+  const modules = new Map<Module, string>([['stock', stock]]);
+  if (best.name !== DEFAULT) modules.set('best', best.module);
+  // The same code is timed once.
+  if (verdict !== null && !sameCode) modules.set('tuned', tuned);
+
+  const outputs = new Map<PeerName, string[]>();
+  const peerErrors: Partial<Record<PeerName, string>> = {};
+  for (const [name, peer] of Object.entries(peers) as [PeerName, Peer][]) {
+    try {
+      outputs.set(name, await peer.run(prepared, called.results.length, folder));
+    } catch (error) {
+      peerErrors[name] = messageOf(error);
+    }
+  }
+  const relativeErrors: RelativeErrors[] = [];
+  for (const [module, path] of modules) {
+    const errors = await errorsOf(run, path, [...outputs.values()]);
+    relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, errors: errors[i]! })));
+  }
+
+  const timers = new Map<Contestant, Timer>();
+  for (const [module, path] of modules) timers.set(module, moduleTimer(run, path));
+  for (const name of outputs.keys()) timers.set(name, (effort) => peers[name].time(prepared, effort));
+  const times = await timeAll(timers, { rounds, seconds: TIMING_SECONDS });
+  /** The contestant that was timed in its place: the same code. */
+  const timed = (one: Contestant): Contestant => (timers.has(one) ? one : 'stock');
+  const contestants: readonly Contestant[] = [
+    ...(['stock', 'best'] as const),
+    ...(verdict === null ? [] : ['tuned' as const]),
+    ...outputs.keys(),
+  ];
+  const secondsOf = (one: Contestant) => times.map((round) => round.get(timed(one))!);
+  const gainOver = (one: Contestant) =>
+    comparisonOf(secondsOf(one).map((other, i) => [other, secondsOf('tuned')[i]!]));
+  const gains =
+    verdict === null ? {} : Object.fromEntries(contestants.map((one) => [one, gainOver(one)] as const));
+  return {
+    ...{ variants, best: best.name, peerErrors, relativeErrors, gains },
+    seconds: Object.fromEntries(contestants.map((one) => [one, undisturbed(secondsOf(one))])),
+    ...(verdict !== null && { verdict, reason: verdict.reason }),
+  };
+}

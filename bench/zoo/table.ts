@@ -1,0 +1,140 @@
+// Texts of results: a row for each model, and a summary. Pure.
+import { formatSeconds } from '../../src/system/format.ts';
+import { counted } from '../shared/arguments.ts';
+import { percent, settledShare, shareLines } from '../shared/dispatch-time.ts';
+import type { Table } from '../shared/each-model.ts';
+import { intervalText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
+import { either, endingText } from '../shared/rows.ts';
+import type { Result } from './measure.ts';
+
+/** Rounding does not explain a larger error against a peer. */
+const MOST_RELATIVE_ERROR = 1e-3;
+
+const HEADER = [
+  ...['model', 'ORT', 'OpenVINO', 'stock', 'best stock', 'flags', 'tuned', 'tuned/ORT', 'tuned/OpenVINO'],
+  ...['tuned/best stock', 'decided', 'forms', 'compile', 'outputs', 'rel. error', ''],
+];
+const WIDTHS = [0, 8, 8, 8, 10, 15, 8, 9, 14, 19, 7, 5, 8, 9, 10, 0];
+
+export const table: Table<Result> = {
+  ...{ header: HEADER, widths: WIDTHS, cells, summarise },
+  linesBelow: ({ variants, peerErrors, explanation }) => [
+    ...variants.flatMap(({ name, error }) =>
+      error === null ? [] : [`  stock with ${name} fails: ${error}`],
+    ),
+    ...Object.values(peerErrors).map((error) => `  ${error}`),
+    ...shareLines(explanation),
+  ],
+};
+
+function cells(result: Result): string[] {
+  const { model, seconds, gains, best, verdict, compileSeconds, explanation } = result;
+  const time = (one: keyof Result['seconds']) => formatSeconds(seconds[one] ?? NaN);
+  const gain = (one: keyof Result['gains']) => (gains[one] ? `${gains[one].ratio.toFixed(2)}x` : '-');
+  const error = errorsOf(result).find(({ module, peer }) => module === 'tuned' && peer === 'onnxRuntime');
+  return [
+    ...[
+      model,
+      time('onnxRuntime'),
+      time('openVino'),
+      time('stock'),
+      time('best'),
+      best ?? '-',
+      time('tuned'),
+    ],
+    ...[gain('onnxRuntime'), gain('openVino'), gains.best ? intervalText(gains.best) : '-'],
+    percent(settledShare(explanation)),
+    explanation === null ? '-' : String(formsOf(explanation)),
+    formatSeconds(compileSeconds?.tuned ?? NaN),
+    either(verdict?.equal, 'equal', 'DIFFERENT'),
+    error?.largest.toExponential(1) ?? '-',
+    endingText(result),
+  ];
+}
+
+/** Number of operations that are compiled in another form. */
+const formsOf = ({ forms }: NonNullable<Result['explanation']>) =>
+  forms?.used === true ? forms.operations.length : 0;
+
+const errorsOf = ({ relativeErrors }: Result) =>
+  relativeErrors.map(({ errors, ...one }) => ({ ...one, largest: Math.max(...errors) }));
+
+type Rival = 'onnxRuntime' | 'openVino' | 'best' | 'stock';
+
+/** Geometric means of tuned against each rival. */
+type Means = Readonly<Record<Rival, Rating>>;
+
+interface Summary {
+  readonly models: number;
+  readonly states: Readonly<Record<string, readonly string[]>>;
+  /** Models with results that differ from stock's. */
+  readonly wrong: readonly string[];
+  /** Modules with results that differ from a peer's by more than rounding. */
+  readonly unlikePeer: readonly string[];
+  readonly sameCode: readonly string[];
+  readonly all: Means;
+  /** Null if no model has LRN. */
+  readonly withoutLrn: Means | null;
+}
+
+function summarise(results: readonly Result[]): Summary {
+  const where = (holds: (result: Result) => boolean) => results.filter(holds).map(({ model }) => model);
+  const means = (some: readonly Result[]): Means => {
+    const over = (rival: Rival) =>
+      ratingOf(some.map((result) => ({ model: result.model, gain: gainOver(result, rival) })));
+    return {
+      ...{ onnxRuntime: over('onnxRuntime'), openVino: over('openVino') },
+      ...{ best: over('best'), stock: over('stock') },
+    };
+  };
+  const others = results.filter(({ hasLrn }) => !hasLrn);
+  return {
+    models: results.length,
+    states: Object.fromEntries(
+      (['not prepared', 'stock does not compile', 'broken', 'not measured'] as const).map((state) => [
+        state,
+        where((result) => result.state === state),
+      ]),
+    ),
+    wrong: where(({ verdict }) => verdict?.equal === false),
+    unlikePeer: results.flatMap((result) =>
+      errorsOf(result)
+        .filter(({ largest }) => !(largest <= MOST_RELATIVE_ERROR))
+        .map(
+          ({ module, peer, largest }) => `${result.model} (${module}, ${peer}: ${largest.toExponential(1)})`,
+        ),
+    ),
+    sameCode: where(({ sameCode }) => sameCode),
+    all: means(results),
+    withoutLrn: others.length < results.length ? means(others) : null,
+  };
+}
+
+/** Null for wrong results. */
+const gainOver = ({ verdict, gains }: Result, rival: Rival): number | null =>
+  verdict?.equal === true ? (gains[rival]?.ratio ?? null) : null;
+
+export function summaryText(results: readonly Result[]): string {
+  const { models, states, wrong, unlikePeer, sameCode, all, withoutLrn } = summarise(results);
+  const line = (name: string, text: string) => name.padEnd(34) + text;
+  const mean = (name: string, rating: Rating) =>
+    line(
+      name,
+      `${ratioText(rating.geometricMean)} over ${counted(rating.rated, 'model')}; worst ${worstText(rating)}`,
+    );
+  const lines = (means: Means, ending: string) => [
+    mean(`tuned/ONNX Runtime${ending}`, means.onnxRuntime),
+    mean(`tuned/OpenVINO${ending}`, means.openVino),
+    mean(`tuned/best stock${ending}`, means.best),
+    mean(`tuned/stock${ending}`, means.stock),
+  ];
+  return [
+    line('models', String(models)),
+    ...Object.entries(states).map(([state, names]) => line(state, listed(names))),
+    line('wrong', listed(wrong)),
+    line('unlike a peer', listed(unlikePeer)),
+    line('same code', listed(sameCode)),
+    ...lines(all, ''),
+    ...(withoutLrn === null ? [] : lines(withoutLrn, ', without LRN')),
+  ].join('\n');
+}

@@ -1,0 +1,176 @@
+// The parts of `bench:zoo` that need neither a model nor a network.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../bench/shared/arguments.ts';
+import type { Result } from '../../bench/zoo/measure.ts';
+import { drawPackaged, modelsFor } from '../../bench/zoo/models.ts';
+import { earlierResults, readOptions } from '../../bench/zoo/options.ts';
+import { summaryText, table } from '../../bench/zoo/table.ts';
+import { DEFAULT, fastest, type Variant } from '../../bench/zoo/variants.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const namesFor = (asked: readonly string[], seed = 1) => modelsFor(asked, seed).map(({ name }) => name);
+
+describe('the models', () => {
+  test('are the core by default: six networks and two models from packages', () => {
+    expect(namesFor([])).toEqual(namesFor(['core']));
+    const core = modelsFor([], 1);
+    expect(core).toHaveLength(8);
+    expect(core.filter(({ packaged }) => packaged !== undefined)).toHaveLength(2);
+  });
+
+  test('run smallest first, each once', () => {
+    const models = modelsFor(['light', 'core', 'rest', 'resnet18'], 1);
+    const sizes = models.map(({ size }) => size);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+    expect(new Set(models).size).toBe(models.length);
+  });
+
+  test('include, for any seed, six from packages of at least three exporters, two of them in the core', () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const { core, rest } = drawPackaged(seed);
+      expect(core.map(({ packaged }) => packaged!.exporter)).toEqual(['Paddle', 'PyTorch 1']);
+      const all = [...core, ...rest];
+      expect(new Set(all).size).toBe(6);
+      expect(new Set(all.map(({ packaged }) => packaged!.exporter)).size).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  test('can be named although they were not drawn', () => {
+    expect(namesFor(['magika', 'nudenet', 'light:squeezenet'])).toEqual([
+      ...['magika', 'light:squeezenet', 'nudenet'],
+    ]);
+  });
+
+  test('are listed after an unknown name', () => {
+    expect(() => namesFor(['squeezenet'])).toThrow(UsageError);
+    expect(() => namesFor(['squeezenet'])).toThrow(
+      /no such model; give core, rest, light, .*light:squeezenet/,
+    );
+  });
+});
+
+const NOTHING: Result = {
+  ...{ model: 'net', hasLrn: false, state: 'not prepared', reason: null, verdict: null, sameCode: false },
+  ...{ variants: [], best: null, seconds: {}, gains: {}, peerErrors: {}, relativeErrors: [] },
+  ...{ compileSeconds: null, explanation: null },
+};
+
+/** A model with these seconds for ONNX Runtime, OpenVINO, stock, the best of stock, and tuned. */
+function measured(model: string, seconds: readonly [number, number, number, number, number]): Result {
+  const [onnxRuntime, openVino, stock, best, tuned] = seconds;
+  const over = (other: number) => {
+    const ratio = other / tuned;
+    return { ratio, low: 0.9 * ratio, high: 1.1 * ratio, seconds: [other, tuned] as const };
+  };
+  return {
+    ...{ ...NOTHING, model, state: 'compiled by both', best: 'O3' },
+    compileSeconds: { stock: 5, tuned: 65 },
+    verdict: { equal: true, maxError: 0, compared: null, reason: null, timing: null },
+    seconds: { onnxRuntime, openVino, stock, best, tuned },
+    gains: {
+      ...{ onnxRuntime: over(onnxRuntime), openVino: over(openVino) },
+      ...{ stock: over(stock), best: over(best), tuned: over(tuned) },
+    },
+    relativeErrors: [{ module: 'tuned', peer: 'onnxRuntime', errors: [0, 1e-6] }],
+  };
+}
+
+describe('an interrupted run', () => {
+  const written = (options: readonly string[], results: readonly Result[]) => {
+    const json = join(temporaryDirectory(), 'zoo.json');
+    const { measured: own } = readOptions([...options, '--json', json]);
+    writeFileSync(json, JSON.stringify({ options: own, results }));
+    return json;
+  };
+  const earlier = (...argv: string[]) => earlierResults(readOptions(argv)).map(({ model }) => model);
+
+  test('is resumed with the results of its file, but for models that were not prepared', () => {
+    const json = written([], [measured('a', [1, 1, 1, 1, 1]), { ...NOTHING, model: 'b' }]);
+    expect(earlier('--json', json, '--resume')).toEqual(['a']);
+    expect(earlier('--json', json)).toEqual([]);
+  });
+
+  test('begins if there is no file yet', () => {
+    expect(earlier('--json', join(temporaryDirectory(), 'new.json'), '--resume')).toEqual([]);
+  });
+
+  test('is refused with other options, and without a file', () => {
+    const json = written(['--budget', '15'], []);
+    expect(() => earlier('--json', json, '--resume')).toThrow('was measured with {"budgetSeconds":15');
+    expect(() => earlier('--resume')).toThrow('--resume: it needs --json FILE');
+  });
+});
+
+describe('the best of stock', () => {
+  const variant = (name: string, callSeconds: number | null): Variant => ({
+    ...{ name, callSeconds, module: `${name}.vmfb`, seconds: 1, error: null },
+  });
+
+  test('is the fastest timed build, which may be the default', () => {
+    const all = [variant(DEFAULT, 2), variant('O3', null), variant('im2col', 1)];
+    expect(fastest(all)?.name).toBe('im2col');
+    expect(fastest(all.slice(0, 2))?.name).toBe(DEFAULT);
+  });
+});
+
+describe('the table', () => {
+  test('has a cell for each column', () => {
+    const cells = table.cells(measured('net', [0.02, 0.01, 0.08, 0.04, 0.02]));
+    expect(cells).toHaveLength(table.header.length);
+    expect(cells).toEqual([
+      ...['net', '20.0 ms', '10.0 ms', '80.0 ms', '40.0 ms', 'O3', '20.0 ms', '1.00x', '0.50x'],
+      ...['2.00x [1.80, 2.20]', '-', '-', '65.00 s', 'equal', '1.0e-6', ''],
+    ]);
+  });
+
+  test('gives reasons for missing columns, and for builds and peers that failed', () => {
+    const error = 'm.mlir:1:1: error: no';
+    const failed: Result = {
+      ...{ ...NOTHING, state: 'broken', reason: 'it takes more than 720 s' },
+      variants: [{ name: 'im2col', module: 'im2col.vmfb', seconds: 1, error, callSeconds: null }],
+      peerErrors: { openVino: 'OpenVINO failed (run): no' },
+    };
+    expect(table.cells(failed).at(-1)).toBe('broken: it takes more than 720 s');
+    expect(table.linesBelow(failed)).toEqual([
+      ...['  stock with im2col fails: m.mlir:1:1: error: no', '  OpenVINO failed (run): no'],
+    ]);
+  });
+});
+
+describe('the summary', () => {
+  const lines = (...results: Result[]) =>
+    new Map(
+      summaryText(results)
+        .split('\n')
+        .map((line) => [line.slice(0, 34).trim(), line.slice(34)]),
+    );
+
+  test('has geometric means against each rival, also without networks with LRN', () => {
+    const summary = lines(measured('a', [4, 2, 8, 1, 1]), {
+      ...measured('b', [1, 2, 8, 4, 1]),
+      hasLrn: true,
+    });
+    expect(summary.get('tuned/ONNX Runtime')).toBe('2.000x over 2 models; worst 1.000x, b');
+    expect(summary.get('tuned/best stock')).toBe('2.000x over 2 models; worst 1.000x, a');
+    expect(summary.get('tuned/ONNX Runtime, without LRN')).toBe('4.000x over 1 model; worst 4.000x, a');
+    expect(lines(measured('a', [1, 1, 1, 1, 1])).has('tuned/stock, without LRN')).toBe(false);
+  });
+
+  test('lists failures, and counts no gain of wrong results', () => {
+    const wrong = measured('a', [4, 4, 4, 4, 1]);
+    const summary = lines(
+      { ...wrong, verdict: { ...wrong.verdict!, equal: false } },
+      { ...NOTHING, model: 'b', state: 'stock does not compile' },
+      {
+        ...measured('c', [1, 1, 1, 1, 1]),
+        relativeErrors: [{ module: 'best', peer: 'openVino', errors: [Infinity] }],
+      },
+    );
+    expect(summary.get('wrong')).toBe('a');
+    expect(summary.get('stock does not compile')).toBe('b');
+    expect(summary.get('unlike a peer')).toBe('c (best, openVino: Infinity)');
+    expect(summary.get('tuned/stock')).toBe('1.000x over 1 model; worst 1.000x, c');
+  });
+});
