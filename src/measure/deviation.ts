@@ -284,7 +284,7 @@ export interface Furthest {
 /**
  * The part of a result that is furthest from stock's, compared with how far honest builds are from each other; null for equal results.
  * @param tuned deviation of the result from stock's, by class
- * @param honest deviations of honest builds from each other, by class
+ * @param honest deviations of honest builds from each other, by class. Those with another number of classes are of other results
  */
 export function furthest(
   { elementType }: ResultType,
@@ -293,6 +293,7 @@ export function furthest(
   honest: readonly (readonly Deviation[])[],
 ): Furthest | null {
   const floor = floorOf(elementType);
+  const alike = honest.filter((one) => one.length === tuned.length);
   const few = 1 + 4 / Math.sqrt(Math.max(1, length));
   let most: Furthest | null = null;
   for (const [i, own] of tuned.entries()) {
@@ -300,7 +301,7 @@ export function furthest(
       const times = by === 0 ? 0 : by / allowed;
       if (times > (most?.times ?? 0)) most = { what, times, at: own.at, by, honest };
     };
-    const largest = (of: (one: Deviation) => number) => Math.max(0, ...honest.map((one) => of(one[i]!)));
+    const largest = (of: (one: Deviation) => number) => Math.max(0, ...alike.map((one) => of(one[i]!)));
     const worst = largest((one) => one.worst);
     note('element', own.worst, Math.max(floor, few * TIMES * worst), worst);
     for (const [k, norm] of own.norms.entries()) {

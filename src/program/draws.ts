@@ -115,12 +115,9 @@ export class Draws {
     return (await badResult(this.#stock, draw)) === null ? draw : null;
   }
 
-  /** Deviations of honest results from each other on all draws whose results have the same classes of elements. */
-  honestAt(result: number, draw: Draw): readonly (readonly Deviation[])[] {
-    const own = draw.honest[result]!;
-    const others = this.#all.filter((one) => one !== draw).flatMap((one) => one.honest[result]!);
-    const classes = own[0]?.length ?? others[0]?.length;
-    return [...own, ...others].filter((one) => one.length === classes);
+  /** Deviations of honest results from each other on all draws. */
+  honestAt(result: number): readonly (readonly Deviation[])[] {
+    return this.#all.flatMap(({ honest }) => honest[result]!);
   }
 
   /**

@@ -188,7 +188,7 @@ async function judgeNow(
       if (!isEqual) differs(i, `elements of type ${elementType} differ`);
     } else {
       const scale = new Scale(want, type);
-      const honest = draws.honestAt(i, draw);
+      const honest = draws.honestAt(i);
       const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest);
       const isWrong = (one: Furthest | null) => one !== null && one.times > 1;
       const own = scale.between(want, got);

@@ -130,3 +130,13 @@ test('a shape with one dynamic size has slices, one with two has none', () => {
   expect(by([-1, 20])).toBeGreaterThan(0.009);
   expect(by([-1, -1])).toBeGreaterThan(0);
 });
+
+test('deviations of a result with other masks say nothing', () => {
+  const type = { shape: [2], elementType: 'f32' };
+  const scaleOf = (...values: number[]) => new Scale(Float32Array.from(values), type);
+  const own = scaleOf(1, -1e9);
+  const tuned = own.between(Float32Array.from([1, -1e9]), Float32Array.from([1.5, -1e9]));
+  const other = scaleOf(1, 2).between(Float32Array.from([1, 2]), Float32Array.from([3, 2]));
+  expect(other.length).toBeLessThan(tuned.length);
+  expect(furthest(type, own, tuned, [other])!.times).toBeGreaterThan(1);
+});
