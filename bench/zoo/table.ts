@@ -3,9 +3,10 @@ import { formatSeconds } from '../../src/system/format.ts';
 import { counted } from '../shared/arguments.ts';
 import { percent, settledShare, shareLines } from '../shared/dispatch-time.ts';
 import type { Table } from '../shared/each-model.ts';
-import { intervalText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
+import { intervalText, listed, ratingOf, ratioText, worstText } from '../shared/gains.ts';
 import { either, endingText } from '../shared/rows.ts';
 import type { Result } from './measure.ts';
+import { hasLrn } from './models.ts';
 
 /** Rounding does not explain a larger error against a peer. */
 const MOST_RELATIVE_ERROR = 1e-3;
@@ -23,6 +24,7 @@ export const table: Table<Result> = {
       error === null ? [] : [`  stock with ${name} fails: ${error}`],
     ),
     ...Object.values(peerErrors).map((error) => `  ${error}`),
+    ...busyLines(explanation),
     ...shareLines(explanation),
   ],
 };
@@ -52,6 +54,12 @@ function cells(result: Result): string[] {
   ];
 }
 
+/** Reasons why tuning could not measure: then the row says nothing about the product. */
+const busyLines = (explanation: Result['explanation']): string[] => {
+  const busy = explanation?.operations.filter(({ code }) => code === 'lock-busy' || code === 'machine-busy');
+  return [...new Set(busy?.map(({ reason }) => `  not tuned: ${reason}`))];
+};
+
 /** Number of operations that are compiled in another form. */
 const formsOf = ({ forms }: NonNullable<Result['explanation']>) =>
   forms?.used === true ? forms.operations.length : 0;
@@ -59,35 +67,21 @@ const formsOf = ({ forms }: NonNullable<Result['explanation']>) =>
 const errorsOf = ({ relativeErrors }: Result) =>
   relativeErrors.map(({ errors, ...one }) => ({ ...one, largest: Math.max(...errors) }));
 
-type Rival = 'onnxRuntime' | 'openVino' | 'best' | 'stock';
+/** The contestants that tuned is compared with, by their names in the summary. */
+const RIVALS = {
+  ...{ onnxRuntime: 'ONNX Runtime', openVino: 'OpenVINO' },
+  ...{ best: 'best stock', stock: 'stock' },
+} as const;
+type Rival = keyof typeof RIVALS;
 
-/** Geometric means of tuned against each rival. */
-type Means = Readonly<Record<Rival, Rating>>;
-
-interface Summary {
-  readonly models: number;
-  readonly states: Readonly<Record<string, readonly string[]>>;
-  /** Models with results that differ from stock's. */
-  readonly wrong: readonly string[];
-  /** Modules with results that differ from a peer's by more than rounding. */
-  readonly unlikePeer: readonly string[];
-  readonly sameCode: readonly string[];
-  readonly all: Means;
-  /** Null if no model has LRN. */
-  readonly withoutLrn: Means | null;
-}
-
-function summarise(results: readonly Result[]): Summary {
+function summarise(results: readonly Result[]) {
   const where = (holds: (result: Result) => boolean) => results.filter(holds).map(({ model }) => model);
-  const means = (some: readonly Result[]): Means => {
-    const over = (rival: Rival) =>
-      ratingOf(some.map((result) => ({ model: result.model, gain: gainOver(result, rival) })));
-    return {
-      ...{ onnxRuntime: over('onnxRuntime'), openVino: over('openVino') },
-      ...{ best: over('best'), stock: over('stock') },
-    };
-  };
-  const others = results.filter(({ hasLrn }) => !hasLrn);
+  const means = (some: readonly Result[]) =>
+    (Object.keys(RIVALS) as Rival[]).map((rival) => ({
+      rival,
+      ...ratingOf(some.map((result) => ({ model: result.model, gain: gainOver(result, rival) }))),
+    }));
+  const others = results.filter(({ model }) => !hasLrn(model));
   return {
     models: results.length,
     states: Object.fromEntries(
@@ -96,7 +90,9 @@ function summarise(results: readonly Result[]): Summary {
         where((result) => result.state === state),
       ]),
     ),
+    /** Results that differ from stock's. */
     wrong: where(({ verdict }) => verdict?.equal === false),
+    /** Modules with results that differ from a peer's by more than rounding. */
     unlikePeer: results.flatMap((result) =>
       errorsOf(result)
         .filter(({ largest }) => !(largest <= MOST_RELATIVE_ERROR))
@@ -106,6 +102,7 @@ function summarise(results: readonly Result[]): Summary {
     ),
     sameCode: where(({ sameCode }) => sameCode),
     all: means(results),
+    /** Null if no model has LRN. */
     withoutLrn: others.length < results.length ? means(others) : null,
   };
 }
@@ -117,17 +114,11 @@ const gainOver = ({ verdict, gains }: Result, rival: Rival): number | null =>
 export function summaryText(results: readonly Result[]): string {
   const { models, states, wrong, unlikePeer, sameCode, all, withoutLrn } = summarise(results);
   const line = (name: string, text: string) => name.padEnd(34) + text;
-  const mean = (name: string, rating: Rating) =>
-    line(
-      name,
-      `${ratioText(rating.geometricMean)} over ${counted(rating.rated, 'model')}; worst ${worstText(rating)}`,
-    );
-  const lines = (means: Means, ending: string) => [
-    mean(`tuned/ONNX Runtime${ending}`, means.onnxRuntime),
-    mean(`tuned/OpenVINO${ending}`, means.openVino),
-    mean(`tuned/best stock${ending}`, means.best),
-    mean(`tuned/stock${ending}`, means.stock),
-  ];
+  const lines = (ratings: typeof all, ending: string) =>
+    ratings.map((rating) => {
+      const mean = `${ratioText(rating.geometricMean)} over ${counted(rating.rated, 'model')}`;
+      return line(`tuned/${RIVALS[rating.rival]}${ending}`, `${mean}; worst ${worstText(rating)}`);
+    });
   return [
     line('models', String(models)),
     ...Object.entries(states).map(([state, names]) => line(state, listed(names))),
