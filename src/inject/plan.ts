@@ -3,7 +3,7 @@ import { insertionFor, type Insertion } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { TunableOperation } from '../input/operation.ts';
 import { attributeText, backendOf, directiveOf, needsOf } from '../backend/index.ts';
-import type { OwnConfiguration } from '../backend/configuration.ts';
+import type { Configuration, OwnConfiguration } from '../backend/configuration.ts';
 import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
@@ -57,8 +57,8 @@ export interface GeneratedEntry extends MatchedForm, ForTarget {
 
 /** Configuration of a dispatch's root. */
 export interface DispatchEntry extends ForTarget {
-  /** Digest of the dispatch. */
-  readonly digest: string;
+  /** Digest of the dispatch; null for a workload without a context, which only the names of its executables tell apart. */
+  readonly digest: string | null;
   /** Names of its executables, if no injection changes the program before. */
   readonly executables: readonly string[];
   readonly workload: Workload;
@@ -86,13 +86,33 @@ export interface InjectionOptions {
 
 /** Chooses the route and renders it. Pure. */
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
-  const inDispatches = decisions
+  const injected = decisions
     .filter(isInjected)
-    .filter(
-      (decision) =>
-        dispatchOf(decision.tunable.workload) !== null && needsOf(decision.configuration) === null,
-    );
-  if (inDispatches.length === 0) return planWhole(decisions, options);
+    .filter(({ configuration }) => needsOf(configuration) === null);
+  const inDispatches = injected.filter(({ tunable }) => dispatchOf(tunable.workload) !== null);
+  const byForm = planWith(inDispatches, decisions, options);
+  const { wanted, lost = [], dispatchRules } = options;
+  const mayName = ['auto', 'substitute'].includes(wanted) && !lost.includes('substitute');
+  if (byForm.lacksOthers !== true || !mayName || dispatchRules !== undefined) return byForm.injection;
+  // A form with several configurations costs only its own operations: names of executables tell them apart.
+  const forms = Map.groupBy(decisions, formOf);
+  const isContested = (decision: Decision) => {
+    const form = formOf(decision);
+    const own = form === null ? [] : forms.get(form)!;
+    return new Set(own.map((one) => JSON.stringify(configurationIn(one)))).size > 1;
+  };
+  const contested = injected.filter(
+    (decision) => isContested(decision) && (decision.tunable.executables?.length ?? 0) > 0,
+  );
+  return planWith([...new Set([...inDispatches, ...contested])], decisions, options).injection;
+}
+
+/** The injection with some decisions in the dispatches that they belong to, and whether the others are left out. */
+function planWith(
+  inDispatches: readonly Injected[],
+  decisions: readonly Decision[],
+  options: InjectionOptions,
+): { readonly injection: Injection; readonly lacksOthers?: boolean } {
   // Substituted executables are configured already, so no matcher looks for their operations.
   const others = decisions.map((decision) =>
     inDispatches.some((one) => one === decision)
@@ -100,25 +120,37 @@ export function planInjection(decisions: readonly Decision[], options: Injection
       : decision,
   );
   const whole = planWhole(others, options);
+  const lacksOthers = whole.route === 'none' && others.some(isInjected);
+  if (inDispatches.length === 0) return { injection: whole, lacksOthers };
   const { dispatchRules } = options;
   if (dispatchRules !== undefined) {
-    if (whole.route !== 'none') return whole;
+    if (whole.route !== 'none') return { injection: whole };
     const problem =
       specProblem(decisions, options) ?? (dispatchRules.length === 0 ? ONLY_IN_DISPATCHES : null);
-    return problem === null
-      ? { route: 'spec', text: tuningSpec(dispatchRules), flag: options.specFlag }
-      : { route: 'none', ...because('no-route', problem) };
+    return {
+      injection:
+        problem === null
+          ? { route: 'spec', text: tuningSpec(dispatchRules), flag: options.specFlag }
+          : { route: 'none', ...because('no-route', problem) },
+    };
   }
-  if (options.lost?.includes('substitute') === true) return whole;
+  if (options.lost?.includes('substitute') === true) return { injection: whole };
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration, target }) => {
       const { workload, executables = [] } = tunable;
-      const digest = dispatchOf(workload)!;
-      return [digest, { digest, executables, workload, configuration, ...(target && { target }) }];
+      const digest = dispatchOf(workload);
+      const entry: DispatchEntry = {
+        digest,
+        executables,
+        workload,
+        configuration,
+        ...(target && { target }),
+      };
+      return [digest ?? executables.join(), entry];
     }),
   );
   const base: Whole = whole.route === 'none' ? { route: 'substitute', entries: [] } : whole;
-  return { ...base, dispatches: [...dispatches.values()] };
+  return { injection: { ...base, dispatches: [...dispatches.values()] }, lacksOthers };
 }
 
 function planWhole(decisions: readonly Decision[], options: InjectionOptions): Whole {
@@ -243,7 +275,7 @@ function generatedProblem(decisions: readonly Decision[], options: InjectionOpti
   if (options.dataTiling) return 'the command has data tiling, which hides the generated operations';
   const needs = needsOfAll(decisions);
   if (needs !== null) return `${needs} must be requested before code generation`;
-  const isConflict = conflict(decisions, ({ tunable, alike }) => keyOf(tunable ?? alike), true);
+  const isConflict = conflict(decisions, formOf, true);
   return isConflict ? 'operations of the same form have different configurations' : null;
 }
 
@@ -292,12 +324,19 @@ function conflict(
   isMapped = false,
 ): boolean {
   const wanted = (decision: Decision) =>
-    isInjected(decision)
-      ? JSON.stringify([decision.configuration, isMapped ? null : decision.tunable.written?.loops])
-      : null;
+    JSON.stringify([
+      configurationIn(decision),
+      isMapped || !isInjected(decision) ? null : decision.tunable.written?.loops,
+    ]);
   const byKey = Map.groupBy(decisions, keyOf);
   byKey.delete(null);
   return [...byKey.values()].some((own) => new Set(own.map(wanted)).size > 1);
 }
 
 const keyOf = (form: WorkloadForm | null | undefined): string | null => (form ? matchKey(form) : null);
+
+/** The generated operation's form. */
+const formOf = ({ tunable, alike }: Decision) => keyOf(tunable ?? alike);
+
+const configurationIn = (decision: Decision): Configuration | null =>
+  isInjected(decision) ? decision.configuration : null;

@@ -111,7 +111,7 @@ async function namesByText(
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
     const { code } = await compileAside(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
-    const byDigest = Map.groupBy(entries, (entry) => entry.digest);
+    const byDigest = Map.groupBy(entries, ({ digest }) => digest);
     const text = readFileSync(flow);
     return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) =>
       (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),

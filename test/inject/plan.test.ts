@@ -57,12 +57,28 @@ function injectionBy<Route extends Injection['route']>(
 const best: Configuration = { version: 1, kind: 'default' };
 const dataTile: Configuration = { version: 1, kind: 'data-tile' };
 
+/** Decisions about generated operations, each in an executable of its own. */
+const inExecutables = (decisions: readonly Decision[]): Decision[] =>
+  decisions.map((decision, i) => ({
+    ...decision,
+    place: { ...decision.place, operation: null },
+    tunable: decision.tunable && { ...decision.tunable, written: null, executables: [`dispatch_${i}`] },
+  }));
+
 describe('the route', () => {
   test('is none when nothing beats the default', () => {
     expect(planInjection(decide(operation() + operation(), [best, null]), options)).toEqual({
       route: 'none',
       ...because('no-gain'),
     });
+  });
+  test('a form with two configurations costs only its own operations, which executables tell apart', () => {
+    const other = operation().replaceAll('16x', '32x').replaceAll('x16', 'x32');
+    const decisions = inExecutables(decide(operation() + operation() + other, [tile, null, tile]));
+    const injection = injectionBy('spec', decisions);
+    expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
+    expect(injection.dispatches).toMatchObject([{ digest: null, executables: ['dispatch_0'] }]);
+    expect(planInjection(decisions, { ...options, wanted: 'spec' }).route).toBe('none');
   });
   test('is a tuning spec by default, with equal entries only once', () => {
     const injection = injectionBy('spec', decide(operation() + operation(), [tile, tile]));
