@@ -29,6 +29,8 @@ export interface Uncompiled {
   readonly problem: string;
   /** Whether the time ran out. */
   readonly isLate: boolean;
+  /** All messages of the compiler. */
+  readonly messages?: string;
 }
 
 /** More pairs of processes narrow the interval little. */

@@ -105,7 +105,7 @@ export function programBuilds(
     const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
     const told = error?.startsWith(cacheDirectory) === true ? error.slice(error.indexOf('error: ')) : error;
     const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
-    return { problem: told ?? ending, isLate: false };
+    return { problem: told ?? ending, isLate: false, messages: stderr.toString() };
   };
 
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {

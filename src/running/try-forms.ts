@@ -5,6 +5,7 @@ import { rewritableKey } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { slowerForms } from '../form/slower.ts';
 import { wrongForms } from './check-forms.ts';
+import type { Uncompiled } from '../program/runs.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { storyOf } from '../report/story.ts';
@@ -32,6 +33,9 @@ const NONE: ReadonlyMap<string, Reason> = new Map();
 
 /** A second variant is compiled only if the first took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
+
+/** Tries with fewer forms after failures. */
+const MOST_FAILURES = 3;
 
 /** Compiles variants during their survey, then runs them. The caller holds the measuring lock. */
 export async function tryForms(
@@ -63,8 +67,12 @@ export async function tryForms(
       ]);
       tried = { ...tried, program, compileSeconds: compiled.seconds };
       const { formed } = compiled;
-      const isRefused = typeof formed !== 'string';
-      const wrong = isRefused && formed.isLate ? NONE : await wrongForms(measured, choices, isRefused);
+      const wrong =
+        typeof formed === 'string'
+          ? await wrongForms(measured, choices, false)
+          : formed.isLate
+            ? NONE
+            : (blamedForms(formed, choices) ?? (await wrongForms(measured, choices, true)));
       const [reason] = wrong.values();
       if (reason !== undefined) {
         const isAll = choices.every(({ operation }) => wrong.has(rewritableKey(operation)));
@@ -79,19 +87,27 @@ export async function tryForms(
   };
 
   const work = async (signal: AbortSignal): Promise<TriedForms> => {
-    const first = await tryThese(preferred, signal);
+    let first = await tryThese(preferred, signal);
+    const { compileSeconds } = first;
+    const isShort = compileSeconds > SECOND_SHARE * budgetSeconds;
+    /** Tries the same without some forms; null if nothing is left to try. */
+    const tryWithout = async (keys: ReadonlySet<string>): Promise<TriedForms | null> => {
+      const rest = first.choices.filter(({ operation }) => !keys.has(rewritableKey(operation)));
+      if (isShort || keys.size === 0 || rest.length === 0) return null;
+      kept.forgetStock();
+      return { ...(await tryThese(rest, signal)), compileSeconds };
+    };
+    // A form that fails costs its own operation only. It may hide another failure.
+    for (let turn = 0; turn < MOST_FAILURES && first.wrong.size > 0; turn++) {
+      const next = await tryWithout(new Set(first.wrong.keys()));
+      if (next === null) return first;
+      first = next;
+    }
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
-    const isWrong = first.wrong.size > 0;
-    const worse = isWrong ? new Set(first.wrong.keys()) : slowerIn(first, isBetter);
-    const rest = preferred.filter(({ operation }) => !worse.has(rewritableKey(operation)));
-    const isWorthIt = worse.size > 0 && rest.length > 0;
-    if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
-    kept.forgetStock();
-    const second = await tryThese(rest, signal);
-    const { compileSeconds } = first;
-    if (isWrong || leastRatio(second.verdict) > leastRatio(first.verdict))
-      return { ...second, compileSeconds };
+    const second = await tryWithout(slowerIn(first, isBetter));
+    if (second === null) return first;
+    if (leastRatio(second.verdict) > leastRatio(first.verdict)) return second;
     // The next untuned module is that of the first program.
     kept.forgetStock();
     return first;
@@ -101,6 +117,18 @@ export async function tryForms(
   });
   story.endForms(tried.verdict);
   return tried;
+}
+
+/** The forms that the compiler's errors point at, with the reason; null for none. Their locations begin with the key of the operation. */
+function blamedForms(
+  { problem, messages = problem }: Uncompiled,
+  choices: readonly FormChoice[],
+): ReadonlyMap<string, Reason> | null {
+  const errors = messages.split('\n').filter((line) => line.includes(' error: '));
+  const keys = choices
+    .map(({ operation }) => rewritableKey(operation))
+    .filter((key) => errors.some((error) => error.startsWith(`${key} as `)));
+  return keys.length === 0 ? null : new Map(keys.map((key) => [key, because('compile-failed', problem)]));
 }
 
 /** Keys of operations whose form is slower than the written operation. @param isTuned whether the forms are tuned later */
