@@ -68,29 +68,41 @@ export class Scale {
       ? { classes: new Uint8Array(base.length), count: 1 }
       : classesOf(base);
     this.#classes = classes;
-    const slices = 1 + this.#axes.reduce((sum, { size }) => sum + size, 0);
+    const all = 1 + this.#axes.reduce((sum, { size }) => sum + size, 0);
     this.#sums = Array.from({ length: count }, () => ({
-      count: new Float64Array(slices),
-      squares: new Float64Array(slices),
+      count: new Float64Array(all),
+      squares: new Float64Array(all),
     }));
     this.#sizes = new Float32Array(base.length);
     if (this.#isInteger) return;
+    let walk = new Walk(this.#axes);
+    let { slices } = walk;
     for (let i = 0; i < base.length; i++) {
+      walk.next();
       const value = Number(base[i]);
       if (!Number.isFinite(value)) continue;
       const { count: counts, squares } = this.#sums[classes[i]!]!;
-      this.#eachSlice(i, (slice) => {
+      for (let k = 0; k < slices.length; k++) {
+        const slice = slices[k]!;
         counts[slice]!++;
         squares[slice]! += value * value;
-      });
+      }
     }
+    const means = this.#sums.map(({ count: counts, squares }) =>
+      squares.map((one, slice) =>
+        one > 0 && (slice === 0 || counts[slice]! >= LEAST_SLICE) ? one / counts[slice]! : Infinity,
+      ),
+    );
+    walk = new Walk(this.#axes);
+    ({ slices } = walk);
     for (let i = 0; i < base.length; i++) {
-      const { count: counts, squares } = this.#sums[classes[i]!]!;
+      walk.next();
+      const own = means[classes[i]!]!;
       let least = Infinity;
-      this.#eachSlice(i, (slice) => {
-        const isTelling = squares[slice]! > 0 && (slice === 0 || counts[slice]! >= LEAST_SLICE);
-        if (isTelling) least = Math.min(least, squares[slice]! / counts[slice]!);
-      });
+      for (let k = 0; k < slices.length; k++) {
+        const mean = own[slices[k]!]!;
+        if (mean < least) least = mean;
+      }
       const size = least === Infinity ? 0 : Math.sqrt(least);
       this.#sizes[i] = size + Math.abs(Number(base[i]));
     }
@@ -103,16 +115,20 @@ export class Scale {
 
   /** Deviation of one result from another, one for each class of elements. The results must have the length of stock's result. */
   between(one: Elements, other: Elements): Deviation[] {
-    const slices = this.#sums[0]!.count.length;
+    const all = this.#sums[0]!.count.length;
     const found = this.#sums.map(() => ({
       worst: 0,
       at: 0,
       beyond: Array.from({ length: LAST - FIRST + 1 }, () => 0),
-      errors: new Float64Array(slices),
-      products: new Float64Array(slices),
+      errors: new Float64Array(all),
+      products: new Float64Array(all),
     }));
+    const walk = new Walk(this.#axes);
+    const { slices } = walk;
     for (let i = 0; i < this.#base.length; i++) {
-      const [a, b] = [Number(one[i]), Number(other[i])];
+      walk.next();
+      const a = Number(one[i]);
+      const b = Number(other[i]);
       if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
       const own = found[this.#classes[i]!]!;
       const error = b - a;
@@ -122,10 +138,11 @@ export class Scale {
       const order = relative === Infinity ? LAST : Math.ceil(Math.log2(relative)) - 1;
       own.beyond[Math.max(0, Math.min(LAST, order) - FIRST)]!++;
       const value = Number(this.#base[i]);
-      this.#eachSlice(i, (slice) => {
+      for (let k = 0; k < slices.length; k++) {
+        const slice = slices[k]!;
         own.errors[slice]! += error * error;
         own.products[slice]! += error * value;
-      });
+      }
     }
     return found.map(({ worst, at, beyond, errors, products }, i) => {
       // An element beyond a threshold is beyond the smaller thresholds, too.
@@ -154,13 +171,37 @@ export class Scale {
     let first = 1;
     return this.#axes.map(({ size }) => [first, (first += size)]);
   }
+}
 
-  #eachSlice(i: number, visit: (slice: number) => void): void {
-    visit(0);
+/** Walks over the elements in their order; begins before the first. Divisions for each element would take most of a comparison. */
+class Walk {
+  /** The slices of the present element: slice 0, the whole, and one along each axis. */
+  readonly slices: Int32Array;
+  readonly #axes: readonly Axis[];
+  /** First slice of each axis. */
+  readonly #first: Int32Array;
+  /** Number of elements until the slice of each axis changes. */
+  readonly #left: Int32Array;
+
+  constructor(axes: readonly Axis[]) {
+    this.#axes = axes;
+    this.#first = new Int32Array(axes.length);
+    this.#left = Int32Array.from(axes, ({ stride }) => stride + 1);
+    this.slices = new Int32Array(1 + axes.length);
     let first = 1;
-    for (const { size, stride } of this.#axes) {
-      visit(first + (Math.floor(i / stride) % size));
+    for (const [axis, { size }] of axes.entries()) {
+      this.#first[axis] = this.slices[1 + axis] = first;
       first += size;
+    }
+  }
+
+  next(): void {
+    for (let axis = 0; axis < this.#axes.length; axis++) {
+      if (--this.#left[axis]! > 0) continue;
+      const { size, stride } = this.#axes[axis]!;
+      this.#left[axis] = stride;
+      const isLast = ++this.slices[1 + axis]! === this.#first[axis]! + size;
+      if (isLast) this.slices[1 + axis] = this.#first[axis]!;
     }
   }
 }

@@ -73,11 +73,11 @@ export class Draws {
     callSeconds: number,
     isTimeLeft: () => boolean,
   ): Promise<readonly Draw[] | Failure | { readonly problem: string }> {
-    const { isRandom, function: called } = this.#stock;
+    const { isRandom, function: called, draws: asked } = this.#stock;
     const tensors = called.arguments.filter(
       ({ shape, elementType }) => (shape?.length ?? 0) > 1 && isFloat(elementType),
     );
-    const wanted = isRandom === true && tensors.length > 1 ? 2 : 1;
+    const wanted = asked ?? (isRandom === true && tensors.length > 1 ? 2 : 1);
     const kinds: readonly Kind[] = isRandom === true ? ['given', 'scaled', 'positive'] : ['given'];
     const finite: Draw[] = [];
     let other: Draw | null = null;

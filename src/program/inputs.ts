@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
-import { decodeElements, encodeElements, zeroElements } from '../measure/elements.ts';
+import { decodeElements, encodeElements, numbers, zeroElements } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf } from '../workload/tensor.ts';
@@ -64,7 +64,7 @@ export function randomElements(
   const length = elementsOf(shape!);
   if (isFloat(elementType)) {
     const largest = (isWide(elementType) ? 2 : 1) * 2 ** exponent;
-    const values = Float64Array.from({ length }, () => largest * (2 * random() - 1));
+    const values = numbers(length, () => largest * (2 * random() - 1));
     return new Uint8Array(encodeElements(values, elementType).buffer);
   }
   const [least, largest] = RANGES[elementType] ?? [0, 1];
@@ -132,8 +132,9 @@ async function changedInputs(
       changed.push(input);
       continue;
     }
+    const change = changeOf(file);
     const elements = encodeElements(
-      Float64Array.from(values as ArrayLike<number>, changeOf(file)),
+      numbers(values.length, (i) => change(Number(values[i]))),
       file.elementType,
     );
     const own = pathOf(path!);

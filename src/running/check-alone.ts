@@ -54,28 +54,31 @@ export async function checkAlone(
   const run = compiling(program);
   const argv = resumed(source);
   const texts = join(own, 'texts');
-  const problems = await Promise.all([
-    run(withTrailingFlags(argv, ['-o', stock])),
-    run(withTrailingFlags(argv, textsTo(texts))),
-  ]);
-  if (problems.some((problem) => problem !== null)) {
-    for (const name of names) open(name, 'its dispatch does not compile alone');
+  // At once, because a compiler seldom uses more than one core.
+  const untuned = run(withTrailingFlags(argv, ['-o', stock]));
+  const problem = await run(withTrailingFlags(argv, textsTo(texts)));
+  const allOpen = async (reason: string) => {
+    await untuned;
+    for (const name of names) open(name, reason);
     return wrong;
-  }
+  };
+  if (problem !== null) return allOpen('its dispatch does not compile alone');
   const sources = readTexts(texts);
   let tried = configured.filter(({ executable }) => !wrong.has(executable));
   for (;;) {
     const { flags, texts: edited } = configuredWith(sources, tried, inspected.site.compiler.release, own);
     for (const { executable } of tried)
       if (!edited.has(executable)) open(executable, 'its configuration does not fit its dispatch alone');
-    const problem = await run(withTrailingFlags(argv, [...flags, '-o', tuned]));
-    if (problem === null) break;
-    const blamed = blamedFor(problem, edited);
+    const refusal = await run(withTrailingFlags(argv, [...flags, '-o', tuned]));
+    if (refusal === null) break;
+    const blamed = blamedFor(refusal, edited);
     for (const { executable } of tried)
       if (blamed.size === 0 || blamed.has(executable)) open(executable, 'it does not compile alone');
     tried = tried.filter(({ executable }) => !wrong.has(executable));
-    if (tried.length === 0) return wrong;
+    if (tried.length === 0) break;
   }
+  if ((await untuned) !== null) return allOpen('its dispatch does not compile alone');
+  if (tried.length === 0) return wrong;
   const built = alone.dispatches.filter(({ executable }) => !wrong.has(executable));
   const compared = await compareAlone({ stock, tools, device, signal, folder: own }, tuned, built);
   for (const [i, { equal, reason }] of compared.entries()) {

@@ -60,16 +60,22 @@ export interface Judged {
   readonly isFinal: boolean;
 }
 
-/** Runs the program, notes the verdict, and marks configurations. The caller holds the measuring lock. */
+/**
+ * Runs the program, notes the verdict, and marks configurations. The caller holds the measuring lock.
+ * @param isShort whether only a later build has the time for an offer to all operations at once
+ */
 export async function judgeProgram(
   program: KnownProgram,
   { store, surroundings, kept }: RunMeans,
+  isShort: boolean,
 ): Promise<Judged> {
   const { command, inspected, decisions } = program;
   const { settings } = surroundings;
   const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
   const measured = { command, inspected, surroundings, kept, limits };
-  const offer = offerTo(program, settings);
+  const wholeOffer = offerTo(program, settings);
+  const offer: ProgramWide = isShort ? new Map() : wholeOffer;
+  const isPostponed = offer.size < wholeOffer.size;
   const story = storyOf(null);
   story.runProgram(limits.runSeconds);
   try {
@@ -83,7 +89,8 @@ export async function judgeProgram(
     const concluded = conclude(program, offer, verification, store, surroundings);
     const { judgement, verdict } = verification;
     const { open } = judgement;
-    const judged = { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
+    const shipped = { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
+    const judged = { ...shipped, isFinal: shipped.isFinal && !isPostponed };
     story.endProgram(judged.verdict ?? verdict);
     return judged;
   } catch (error) {

@@ -87,7 +87,7 @@ export async function verifiedDecisions(
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   try {
-    const judged = await judgeInTurn(program, { store, surroundings, kept });
+    const judged = await judgeInTurn(program, { store, surroundings, kept }, isShort);
     return { ...judged, seconds: seconds() };
   } catch (error) {
     // For example a full disk, or the end of the caller.
@@ -118,7 +118,7 @@ const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): bo
   open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
 
 /** Judges the program with the measuring lock. */
-async function judgeInTurn(program: KnownProgram, means: RunMeans): Promise<Judged> {
+async function judgeInTurn(program: KnownProgram, means: RunMeans, isShort: boolean): Promise<Judged> {
   const { store, surroundings } = means;
   const { budgetSeconds, inject } = surroundings.settings;
   /** The program with the verdict that another build may have reached meanwhile. */
@@ -140,5 +140,5 @@ async function judgeInTurn(program: KnownProgram, means: RunMeans): Promise<Judg
     return { ...shippable(now.decisions, NO_TURN, verdict), unproven: NO_TURN, isFinal: false };
   }
   const { judgeProgram } = await import('../running/program-verdict.ts');
-  return await judgeProgram(now, means);
+  return await judgeProgram(now, means, isShort);
 }

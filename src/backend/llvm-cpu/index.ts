@@ -40,7 +40,7 @@ export const llvmCpu: Backend = {
     ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
     ['--iree-opt-level=O2'],
   ],
-  plainCode: ['--iree-llvmcpu-target-cpu=generic', '--iree-llvmcpu-max-allowed-number-of-native-vectors=8'],
+  plainCode: ['--iree-llvmcpu-target-cpu=generic'],
   userKnobs: USER_KNOBS,
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
   knobValues: (workload, configuration) =>
