@@ -135,7 +135,7 @@ export class Scale {
       const size = this.#isInteger ? 1 : this.#sizes[i]!;
       const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
       if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
-      const order = relative === Infinity ? LAST : Math.ceil(Math.log2(relative)) - 1;
+      const order = relative === Infinity ? LAST : orderOf(relative);
       own.beyond[Math.max(0, Math.min(LAST, order) - FIRST)]!++;
       const value = Number(this.#base[i]);
       for (let k = 0; k < slices.length; k++) {
@@ -229,8 +229,16 @@ function axesOf(shape: readonly number[]): Axis[] {
   return axes;
 }
 
-/** Binary order of magnitude of a number that is not 0. */
-const orderOf = (value: number) => Math.floor(Math.log2(Math.abs(value)));
+const NUMBER = new Float64Array(1);
+const HALVES = new Uint32Array(NUMBER.buffer);
+/** Index of the half with the exponent: it depends on the byte order. */
+const UPPER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
+
+/** Binary order of magnitude of a number that is not 0. Logarithms would take most of a comparison. */
+function orderOf(value: number): number {
+  NUMBER[0] = value;
+  return ((HALVES[UPPER]! >>> 20) & 0x7ff) - 1023;
+}
 
 /** Exponents of f64 numbers. */
 const LEAST_ORDER = -1075;

@@ -31,7 +31,7 @@ export interface TriedForms extends FormsProof {
 
 const NONE: ReadonlyMap<string, Reason> = new Map();
 
-/** A second variant is compiled only if the first took at most this share of the budget. */
+/** Other variants are compiled only if the first compile, or all before, took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
 
 /** Tries with fewer forms after failures. */
@@ -49,6 +49,8 @@ export async function tryForms(
   const story = storyOf(null);
   story.tryForms();
 
+  /** Keys of operations whose form is right. */
+  const right = new Set<string>();
   const tryThese = async (choices: readonly FormChoice[], signal: AbortSignal): Promise<TriedForms> => {
     const command = await rewritten(written, choices, surroundings);
     const measured = { command, inspected, surroundings, kept, limits, signal };
@@ -67,12 +69,16 @@ export async function tryForms(
       ]);
       tried = { ...tried, program, compileSeconds: compiled.seconds };
       const { formed } = compiled;
+      const unchecked = choices.filter(({ operation }) => !right.has(rewritableKey(operation)));
       const wrong =
         typeof formed === 'string'
-          ? await wrongForms(measured, choices, false)
+          ? await wrongForms(measured, unchecked, false)
           : formed.isLate
             ? NONE
             : (blamedForms(formed, choices) ?? (await wrongForms(measured, choices, true)));
+      if (typeof formed === 'string')
+        for (const { operation } of unchecked)
+          if (!wrong.has(rewritableKey(operation))) right.add(rewritableKey(operation));
       const [reason] = wrong.values();
       if (reason !== undefined) {
         const isAll = choices.every(({ operation }) => wrong.has(rewritableKey(operation)));
@@ -87,25 +93,26 @@ export async function tryForms(
   };
 
   const work = async (signal: AbortSignal): Promise<TriedForms> => {
+    const begun = performance.now();
     let first = await tryThese(preferred, signal);
     const { compileSeconds } = first;
-    const isShort = compileSeconds > SECOND_SHARE * budgetSeconds;
-    /** Tries the same without some forms; null if nothing is left to try. */
-    const tryWithout = async (keys: ReadonlySet<string>): Promise<TriedForms | null> => {
+    /** Tries the same without some forms; null if nothing is left to try, or if that would take too long. */
+    const tryWithout = async (keys: ReadonlySet<string>, seconds: number): Promise<TriedForms | null> => {
       const rest = first.choices.filter(({ operation }) => !keys.has(rewritableKey(operation)));
-      if (isShort || keys.size === 0 || rest.length === 0) return null;
+      if (seconds > SECOND_SHARE * budgetSeconds || keys.size === 0 || rest.length === 0) return null;
       kept.forgetStock();
       return { ...(await tryThese(rest, signal)), compileSeconds };
     };
     // A form that fails costs its own operation only. It may hide another failure.
     for (let turn = 0; turn < MOST_FAILURES && first.wrong.size > 0; turn++) {
-      const next = await tryWithout(new Set(first.wrong.keys()));
+      const next = await tryWithout(new Set(first.wrong.keys()), compileSeconds);
       if (next === null) return first;
       first = next;
     }
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
-    const second = await tryWithout(slowerIn(first, isBetter));
+    // Rounds gain more than the forms of few operations.
+    const second = await tryWithout(slowerIn(first, isBetter), (performance.now() - begun) / 1000);
     if (second === null) return first;
     if (leastRatio(second.verdict) > leastRatio(first.verdict)) return second;
     // The next untuned module is that of the first program.
