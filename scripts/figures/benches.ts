@@ -33,6 +33,16 @@ export interface Models extends OnCpu {
   readonly results: readonly Model[];
 }
 
+interface Zoo extends OnCpu {
+  readonly results: readonly {
+    readonly model: string;
+    /** By contestant: `stock`, `best` (the best flags of stock), `tuned`, `onnxRuntime` and `openVino`. */
+    readonly seconds: Readonly<Record<string, number>>;
+    readonly gains: Readonly<Record<string, { readonly ratio: number }>>;
+    readonly peerErrors: unknown;
+  }[];
+}
+
 interface Misses extends OnCpu {
   readonly results: readonly { readonly shape: string; readonly seconds: number; readonly gain: number }[];
 }
@@ -82,7 +92,7 @@ interface Search extends OnCpu {
   }[];
 }
 
-export type Measured = Models | Misses | Gpu | Overhead | Kernels | Decisions | Search;
+export type Measured = Models | Zoo | Misses | Gpu | Overhead | Kernels | Decisions | Search;
 
 /** Rows of one bench. */
 export interface Taken {
@@ -127,6 +137,14 @@ export function taken(json: Measured): Taken {
     }));
     return { id: 'misses', rows, origin: originOn(json) };
   }
+  if (first !== undefined && 'peerErrors' in first) {
+    const { results, machine } = json as Zoo;
+    return {
+      id: machine.threads === 1 ? 'zoo' : 'zoo-all-threads',
+      rows: results.filter(({ gains }) => gains['tuned'] !== undefined).map(rowOfZoo),
+      origin: null,
+    };
+  }
   if (first === undefined || !('verdict' in first)) throw new Error('the JSON is of no bench with results');
   const { results, machine } = json as Models;
   const kind = first.program !== undefined ? 'programs' : first.onnxRuntime === undefined ? 'models' : 'onnx';
@@ -149,6 +167,18 @@ function rowsOfModel({ model, program, verdict, onnxRuntime, sameCode }: Model):
       ...(rival === null ? {} : { 'against ONNX Runtime': digits(rival.ratio) }),
     },
   ];
+}
+
+function rowOfZoo({ model, seconds, gains }: Zoo['results'][number]): Row {
+  const shown = (name: string) => (seconds[name] === undefined ? '-' : ms(seconds[name]));
+  return {
+    ...{ model, 'ONNX Runtime ms': shown('onnxRuntime'), 'OpenVINO ms': shown('openVino') },
+    ...{ 'stock ms': shown('stock'), 'best of stock ms': shown('best'), 'tuned ms': shown('tuned') },
+    gain: orDash(gains['stock']?.ratio),
+    'against the best of stock': orDash(gains['best']?.ratio),
+    'against ONNX Runtime': orDash(gains['onnxRuntime']?.ratio),
+    'against OpenVINO': orDash(gains['openVino']?.ratio),
+  };
 }
 
 const rowOfCommand = ({ input, what, medianMs, overElfMs, ofPip }: Overhead['results'][number]): Row => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { taken, type Measured } from '../../scripts/figures/benches.ts';
 import { withMeasured } from '../../scripts/figures/update.ts';
-import { gainsTable } from '../../scripts/figures/gains.ts';
+import { gainsTable, zooTable } from '../../scripts/figures/gains.ts';
 import { FOLDER, PICTURES } from '../../scripts/figures/pictures.ts';
 import { PAGE, pageOf, readRuns, type Run } from '../../scripts/figures/results.ts';
 import { pageWith } from './tables.ts';
@@ -18,9 +18,9 @@ test.each(Object.keys(PICTURES))('%s shows the figures', async (name) => {
   await expect(PICTURES[name]!()).toMatchFileSnapshot(join(FOLDER, name));
 });
 
-test('the table of gains in the README equals the results', async () => {
-  const { path, text, placed } = pageWith('README.md', { gains: gainsTable() });
-  expect(placed).toEqual(['gains']);
+test('the tables of gains in the README equal the results', async () => {
+  const { path, text, placed } = pageWith('README.md', { gains: gainsTable(), zoo: zooTable() });
+  expect(placed).toEqual(['zoo', 'gains']);
   await expect(text).toMatchFileSnapshot(path);
 });
 
@@ -69,6 +69,34 @@ test('a new measurement replaces the rows of its models', () => {
       },
     ],
   });
+});
+
+test('the zoo keeps the rows of models that were not measured again', () => {
+  const measured = {
+    ...{ date, machine },
+    results: [
+      {
+        ...{ model: 'net', peerErrors: { openVino: 'no' } },
+        seconds: { stock: 0.004, best: 0.003, tuned: 0.002, onnxRuntime: 0.001 },
+        gains: {
+          stock: { ratio: 2 },
+          best: { ratio: 1.5 },
+          tuned: { ratio: 1 },
+          onnxRuntime: { ratio: 0.5 },
+        },
+      },
+      { model: 'broken', peerErrors: {}, seconds: {}, gains: {} },
+    ],
+  };
+  expect(taken(measured).id).toBe('zoo');
+  expect(withMeasured(run, measured, 'b').rows).toEqual([
+    { model: 'old' },
+    {
+      ...{ model: 'net', 'ONNX Runtime ms': 1, 'OpenVINO ms': '-' },
+      ...{ 'stock ms': 4, 'best of stock ms': 3, 'tuned ms': 2, gain: 2, 'against the best of stock': 1.5 },
+      ...{ 'against ONNX Runtime': 0.5, 'against OpenVINO': '-' },
+    },
+  ]);
 });
 
 const searched = [['guided', [{ shares: [0.9, 1] }, { shares: [0.8] }]]] as const;
