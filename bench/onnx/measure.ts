@@ -15,8 +15,8 @@ import type { Peer } from './peer.ts';
 import type { Prepared, Request } from './prepared.ts';
 import { moduleTimer, timeAll, timeAllDispatches, type Timer } from './times.ts';
 
-/** Measurements of one model; null for missing ones. */
-export interface Result {
+/** How the measurement of one model ended; null for missing values. */
+export interface Outcome {
   readonly model: string;
   readonly state: State | 'not prepared' | 'not measured';
   /** Why a measurement is missing, or the first difference of results. */
@@ -24,16 +24,20 @@ export interface Result {
   /** Verdict on tuned against stock. */
   readonly verdict: Verdict | null;
   readonly sameCode: boolean;
-  readonly onnxRuntime: PeerResult | null;
   /** Wall time of each compile; that of tuned includes tuning. */
-  readonly compileSeconds: { readonly stock: number; readonly tuned: number | null } | null;
+  readonly compileSeconds: Compiled['seconds'] | null;
+  readonly explanation: Explanation | null;
+}
+
+/** Measurements of one model; null for missing ones. */
+export interface Result extends Outcome {
+  readonly onnxRuntime: PeerResult | null;
   /** Shares of the tuned program's time. */
   readonly kinds: readonly KindShare[];
   readonly dispatches: {
     readonly stock: readonly DispatchTime[];
     readonly tuned: readonly DispatchTime[];
   } | null;
-  readonly explanation: Explanation | null;
 }
 
 /** Comparison with ONNX Runtime. */
@@ -54,9 +58,9 @@ export interface Setting {
 }
 
 /** About the time of all rounds of one model. */
-const TIMING_SECONDS = 120;
+export const TIMING_SECONDS = 120;
 /** Time limit of a process that calls a model once. */
-const CALL_SECONDS = 60;
+export const CALL_SECONDS = 60;
 
 type Contestant = 'onnxRuntime' | 'stock' | 'tuned';
 

@@ -3,15 +3,15 @@ import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-m
 import { undisturbed } from '../../src/measure/statistics.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import type { Verdict } from '../../src/program/verify.ts';
-import type { Explanation } from '../../src/report/explain.ts';
 import { messageOf } from '../../src/system/tell.ts';
+import { CALL_SECONDS, TIMING_SECONDS, type Outcome } from '../onnx/measure.ts';
 import { errorsOf } from '../onnx/outputs.ts';
 import type { Peer } from '../onnx/peer.ts';
 import type { Prepared } from '../onnx/prepared.ts';
 import { moduleTimer, timeAll, type Timer } from '../onnx/times.ts';
 import { BenchError } from '../shared/arguments.ts';
 import { mainOf } from '../shared/program.ts';
-import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
+import { compileBoth, type Compiled, type Tools } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
 import type { Model } from './models.ts';
 import { compileVariants, DEFAULT, fastest, timeVariants, type Variant } from './variants.ts';
@@ -22,14 +22,7 @@ type Module = 'stock' | 'best' | 'tuned';
 type Contestant = PeerName | Module;
 
 /** Measurements of one model; null or left out for missing ones. */
-export interface Result {
-  readonly model: string;
-  readonly state: State | 'not prepared' | 'not measured';
-  /** Why a measurement is missing, or the first difference of results. */
-  readonly reason: string | null;
-  /** Verdict on tuned against stock. */
-  readonly verdict: Verdict | null;
-  readonly sameCode: boolean;
+export interface Result extends Outcome {
   /** Builds of stock, the default first. */
   readonly variants: readonly Variant[];
   /** Name of the fastest variant. */
@@ -42,9 +35,6 @@ export interface Result {
   readonly peerErrors: Partial<Readonly<Record<PeerName, string>>>;
   /** Relative error of each result of a module against each peer: see `relativeError`. */
   readonly relativeErrors: readonly RelativeErrors[];
-  /** Wall time of each compile; that of tuned includes tuning. */
-  readonly compileSeconds: Compiled['seconds'] | null;
-  readonly explanation: Explanation | null;
 }
 
 export interface RelativeErrors {
@@ -62,11 +52,6 @@ export interface Setting {
   /** Makes the files of a model. @throws BenchError when that fails */
   prepare(model: Model): Promise<Prepared>;
 }
-
-/** About the time of all rounds of one model. */
-const TIMING_SECONDS = 120;
-/** Time limit of a process that calls a model once. */
-const CALL_SECONDS = 60;
 
 /** Measures one model. A failure is a result. */
 export async function measure(model: Model, folder: string, setting: Setting): Promise<Result> {

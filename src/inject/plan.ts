@@ -3,7 +3,7 @@ import { insertionFor, type Insertion } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { TunableOperation } from '../input/operation.ts';
 import { attributeText, backendOf, directiveOf, needsOf } from '../backend/index.ts';
-import type { Configuration, OwnConfiguration } from '../backend/configuration.ts';
+import type { OwnConfiguration } from '../backend/configuration.ts';
 import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
@@ -95,16 +95,11 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   const mayName = ['auto', 'substitute'].includes(wanted) && !lost.includes('substitute');
   if (byForm.lacksOthers !== true || !mayName || dispatchRules !== undefined) return byForm.injection;
   // A form with several configurations costs only its own operations: names of executables tell them apart.
-  const forms = Map.groupBy(decisions, formOf);
-  const isContested = (decision: Decision) => {
-    const form = formOf(decision);
-    const own = form === null ? [] : forms.get(form)!;
-    return new Set(own.map((one) => JSON.stringify(configurationIn(one)))).size > 1;
-  };
-  const contested = injected.filter(
-    (decision) => isContested(decision) && (decision.tunable.executables?.length ?? 0) > 0,
+  const forms = contested(decisions, formOf, true);
+  const named = injected.filter(
+    (decision) => forms.has(formOf(decision)) && (decision.tunable.executables?.length ?? 0) > 0,
   );
-  return planWith([...new Set([...inDispatches, ...contested])], decisions, options).injection;
+  return planWith([...new Set([...inDispatches, ...named])], decisions, options).injection;
 }
 
 /** The injection with some decisions in the dispatches that they belong to, and whether the others are left out. */
@@ -314,29 +309,27 @@ const ownProblem = (decisions: readonly Decision[]) =>
     : null;
 
 /**
- * Whether operations with the same key have different configurations.
+ * The keys whose operations have different configurations.
  * @param keyOf null for an operation that the route cannot match
  * @param isMapped whether a matcher maps tiles; otherwise they are written in the order of the operation's loops
  */
-function conflict(
+function contested(
   decisions: readonly Decision[],
   keyOf: (decision: Decision) => unknown,
   isMapped = false,
-): boolean {
+): ReadonlySet<unknown> {
   const wanted = (decision: Decision) =>
-    JSON.stringify([
-      configurationIn(decision),
-      isMapped || !isInjected(decision) ? null : decision.tunable.written?.loops,
-    ]);
+    isInjected(decision)
+      ? JSON.stringify([decision.configuration, isMapped ? null : decision.tunable.written?.loops])
+      : null;
   const byKey = Map.groupBy(decisions, keyOf);
   byKey.delete(null);
-  return [...byKey.values()].some((own) => new Set(own.map(wanted)).size > 1);
+  return new Set([...byKey].filter(([, own]) => new Set(own.map(wanted)).size > 1).map(([key]) => key));
 }
+
+const conflict = (...of: Parameters<typeof contested>): boolean => contested(...of).size > 0;
 
 const keyOf = (form: WorkloadForm | null | undefined): string | null => (form ? matchKey(form) : null);
 
 /** The generated operation's form. */
 const formOf = ({ tunable, alike }: Decision) => keyOf(tunable ?? alike);
-
-const configurationIn = (decision: Decision): Configuration | null =>
-  isInjected(decision) ? decision.configuration : null;

@@ -145,12 +145,15 @@ export async function roundBench(
     confirmingSeconds,
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
-      const all = modules.map((module) => ({ module, times: [] as ProgramSeconds[], hasFailed: false }));
+      const all = modules.map((module) => {
+        const times: ProgramSeconds[] = isSlow && module === stock ? [secondsOf(first)] : [];
+        return { module, times, hasFailed: false };
+      });
+      const untimed = all.filter(({ times }) => times.length === 0);
       const processes = Math.max(...callSeconds) < LONG_CALL ? PROCESSES : 1;
-      if (isSlow) for (const one of all) if (one.module === stock) one.times.push(secondsOf(first));
       for (let process = 0; process < processes; process++)
-        for (const one of process % 2 === 0 ? all : all.toReversed()) {
-          if (one.hasFailed || (isSlow && one.module === stock)) continue;
+        for (const one of process % 2 === 0 ? untimed : untimed.toReversed()) {
+          if (one.hasFailed) continue;
           try {
             one.times.push(secondsOf(await timeOnce(one.module)));
           } catch (error) {

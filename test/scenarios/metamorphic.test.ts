@@ -59,7 +59,7 @@ interface Program {
   readonly inputs: readonly string[];
   /** A workplace without a build. */
   readonly place: () => Workplace;
-  /** What the first build has to find. */
+  /** Part of the first build's explanation. */
   readonly found: Readonly<Record<string, unknown>>;
 }
 
@@ -151,7 +151,7 @@ const CHANGES = {
 const all = (text: string) => Object.values(CHANGES).reduce((now, change) => change(now), text);
 const generic = (text: string) => reprint(text, '--mlir-print-op-generic');
 
-/** What a build uses. */
+/** The decisions, forms and route of a build. */
 const used = ({ route, code, forms, operations }: Explanation) => ({
   ...{ route, code },
   forms: forms && {
