@@ -166,6 +166,14 @@ export class Scale {
     });
   }
 
+  /** Part of the deviation of half of each float: the whole and its scale. It takes no look at the elements. */
+  get halves(): Deviation[] {
+    return this.#sums.map(({ squares }) => {
+      const half = squares[0]! > 0 ? [1 / 2] : [0];
+      return { worst: 0, at: 0, beyond: [], norms: half, tilts: half };
+    });
+  }
+
   /** First and last slice of each axis. Slice 0 is the whole. */
   #ranges(): [first: number, last: number][] {
     let first = 1;

@@ -97,6 +97,22 @@ describe.each(RESULTS)('%s', (_, elementType, noise, valueAt) => {
     });
 });
 
+test.each(RESULTS)(
+  'half of %s is off by half, without a look at its elements',
+  (_, elementType, __, valueAt) => {
+    const base = Float64Array.from({ length: LENGTH }, (_, i) => valueAt(i));
+    const scale = new Scale(base, { elementType, shape: SHAPE });
+    const all = scale.between(
+      base,
+      base.map((value) => value / 2),
+    );
+    for (const [i, { norms, tilts }] of scale.halves.entries()) {
+      expect(norms[0]).toBeCloseTo(all[i]!.norms[0]!);
+      expect(tilts[0]).toBeCloseTo(all[i]!.tilts[0]!);
+    }
+  },
+);
+
 test('an error that honest builds have is accepted in as many elements, and refused in many more', () => {
   const type = { elementType: 'f32', shape: [1, 1000] };
   const step = 0.05;
