@@ -64,16 +64,13 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   return form.passes;
 }
 
-/**
- * A convolution as the program has it: its operands, their list with types, the operation, and the type of the result.
- * @param suffix of the names of operands
- */
-export function writtenText(convolution: Convolution, suffix = '') {
+/** A convolution as the program has it: its operands, their list with types, the operation, and the type of the result. */
+export function writtenText(convolution: Convolution) {
   const { image, filter, result, strides, dilations, steps } = convolution;
   const operands: readonly [Value, Value, Value] = [
-    { ...image, name: `%image${suffix}` },
-    { ...filter, name: `%filter${suffix}` },
-    { ...result, name: `%accumulator${suffix}` },
+    { ...image, name: '%image' },
+    { ...filter, name: '%filter' },
+    { ...result, name: '%accumulator' },
   ];
   const [a, b, c] = operands.map(({ name }) => name);
   const type = tensorText(result);

@@ -1,23 +1,23 @@
 // A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import { EXECUTABLE } from '../input/dispatches.ts';
-import type { ResultType, RuntimeType } from '../input/runtime-type.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
 import { UNWRITTEN_BYTE } from '../workload/guarded.ts';
-import { elementsOf, tensorText } from '../workload/tensor.ts';
+import { elementsOf, tensorText, type Tensor } from '../workload/tensor.ts';
 
 /** A dispatch, and the function that runs it alone. */
 export interface DispatchAlone {
   readonly executable: string;
   /** Name of the function. */
   readonly name: string;
-  readonly arguments: readonly (RuntimeType & { readonly shape: readonly number[] })[];
+  readonly arguments: readonly Tensor[];
   /** Results of the dispatch, each followed by the bytes before and behind it. */
-  readonly results: readonly ResultType[];
+  readonly results: readonly Tensor[];
 }
 
 export interface DispatchesAlone {
+  /** The module without its last line, so that more functions can follow. */
   readonly text: string;
   /** One for each executable that can run alone. */
   readonly dispatches: readonly DispatchAlone[];
@@ -65,7 +65,7 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
     dispatches.push({ executable: own, ...found.dispatch });
     functions.push(found.text);
   }
-  return { text: [...kept, ...functions, '}', ''].join('\n'), dispatches };
+  return { text: [...kept, ...functions, ''].join('\n'), dispatches };
 }
 
 /** Text between commas that are not within brackets. */
@@ -84,7 +84,7 @@ function listed(text: string): string[] {
   return parts.filter((part) => part !== '');
 }
 
-function tensorOf(text: string): { readonly shape: readonly number[]; readonly elementType: string } | null {
+function tensorOf(text: string): Tensor | null {
   const [, sizes, elementType] = TENSOR.exec(text) ?? [];
   if (sizes === undefined) return null;
   return { shape: sizes.split('x').slice(0, -1).map(Number), elementType: elementType! };
@@ -109,7 +109,7 @@ function functionOf(
     return true;
   };
   if (!listed(workload).every(copy)) return null;
-  const args: DispatchAlone['arguments'][number][] = [];
+  const args: Tensor[] = [];
   const names = new Map<string, string>();
   const values = listed(operands);
   const typed = listed(types);
@@ -146,7 +146,7 @@ function functionOf(
     `    %out${single ? '' : `:${outs.length}`} = ${head}(${given.join(', ')}) : (${types}) -> ${to}`,
   );
   const returned: string[] = [];
-  const kinds: ResultType[] = [];
+  const kinds: Tensor[] = [];
   for (const [i, type] of outs.entries()) {
     const value = single ? '%out' : `%out#${i}`;
     const isPlain = tied[i] !== null || !isGuarded(type!.elementType);
@@ -161,14 +161,13 @@ function functionOf(
   }
   const views = returned.map(() => '!hal.buffer_view').join(', ');
   const parameters = args.map((_, i) => `%arg${i}: !hal.buffer_view`).join(', ');
-  const text = `  util.func public @${name}(${parameters}) -> (${views}) attributes {iree.abi.stub} {
+  // Another function may call it. A copy in each caller would double the time to compile the module.
+  const text = `  util.func public @${name}(${parameters}) -> (${views}) attributes {iree.abi.stub, inlining_policy = #util.inline.never} {
 ${body.join('\n')}
     util.return ${returned.join(', ')} : ${views}
   }`;
   return { text, dispatch: { name, arguments: args, results: kinds } };
 }
-
-type Tensor = DispatchAlone['arguments'][number];
 
 /** Lines that define `%name`, the argument between guards of NaN. */
 function operandLines(name: string, argument: string, type: Tensor): string {

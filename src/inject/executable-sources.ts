@@ -22,8 +22,11 @@ export interface ExecutableTexts {
 /** Larger than any constant of an executable: see `eliding`. */
 const LARGE = 2 ** 20;
 
-/** Flags that make the compiler write the texts of executables into a folder, and stop. */
-export function textsTo(folder: string): string[] {
+/**
+ * Flags that make the compiler write the texts of executables into a folder, and stop.
+ * @param module path of the program with configured executables. As text its weights would take twice their size in memory
+ */
+export function textsTo(folder: string, module = '/dev/null'): string[] {
   const [sources, configured] = [join(folder, 'sources'), join(folder, 'configured')];
   mkdirSync(sources, { recursive: true });
   mkdirSync(configured, { recursive: true });
@@ -31,8 +34,7 @@ export function textsTo(folder: string): string[] {
     '--compile-to=executable-configurations',
     // No constant of an executable is as large as weights.
     ...eliding(LARGE, LARGE),
-    // The program itself is not read. As text its weights would take twice their size in memory.
-    ...['--emit-mlir-bytecode', '-o', '/dev/null'],
+    ...['--emit-mlir-bytecode', '-o', module],
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
     // With locations of the input, the output contains no paths of edited sources.

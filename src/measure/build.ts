@@ -61,7 +61,7 @@ export const isLinked = (): boolean => availableParallelism() <= FEW_THREADS;
  * Commands of a call are recorded at each call, not once when the module is loaded. That takes half a microsecond, which is little for so
  * many operations on numbers, and compiles in a sixth less time.
  */
-const NOT_RECORDED = '--iree-hal-memoization=false';
+export const NOT_RECORDED = '--iree-hal-memoization=false';
 const FLOPS_OF_LONG_CALLS = 1e7;
 
 const NO_LOCATION = 'the compiler failed without naming a location';

@@ -73,7 +73,7 @@ export class Draws {
     callSeconds: number,
     isTimeLeft: () => boolean,
   ): Promise<readonly Draw[] | Failure | { readonly problem: string }> {
-    const { isRandom, function: called, draws: asked } = this.#stock;
+    const { isRandom, isGroup = false, function: called, draws: asked } = this.#stock;
     const tensors = called.arguments.filter(
       ({ shape, elementType }) => (shape?.length ?? 0) > 1 && isFloat(elementType),
     );
@@ -83,16 +83,19 @@ export class Draws {
     let other: Draw | null = null;
     let problem: string | null = null;
     for (const kind of kinds) {
-      const isEnough =
-        finite.some(({ seconds }) => seconds > SLOW_CALL) || kind === 'positive' || !isTimeLeft();
+      // A group takes long because of its size.
+      const isSlow = !isGroup && finite.some(({ seconds }) => seconds > SLOW_CALL);
+      const isEnough = isSlow || kind === 'positive' || !isTimeLeft();
       if (finite.length >= wanted || (finite.length > 0 && isEnough)) break;
       const draw = await this.#draw(kind, () => this.#inputsOf(kind, this.#stock.inputs), callSeconds);
       if (draw === null) continue;
       if ('failure' in draw) {
-        if (kind === 'given') return draw;
+        if (kind === 'given' || isGroup) return draw;
         continue;
       }
       const bad = await badResult(this.#stock, draw);
+      // The other functions of a group need no other inputs.
+      if (bad !== null && isGroup) return { problem: bad.reason };
       if (bad === null) finite.push(draw);
       else if (bad.isNaN) problem ??= bad.reason;
       else other ??= draw;

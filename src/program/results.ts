@@ -113,7 +113,8 @@ async function compare(
     const { difference: reason, times, isLate } = judged;
     if (reason === null) continue;
     if (isLate) return result({ equal: null, reason }, true);
-    if (times >= DOUBTFUL || stock.isRandom !== true) return result({ equal: false, reason });
+    if (times >= DOUBTFUL || stock.isRandom !== true || stock.isGroup === true)
+      return result({ equal: false, reason });
     doubts.push(judged);
   }
   const [doubt] = doubts;
@@ -231,13 +232,16 @@ function wordsOf(seen: readonly Judged[]): string | null {
 const ZEROS = 'is zero on random inputs';
 const NOISE = 'moves by half of its value when its inputs move in their last bits';
 
-/** Why results prove nothing on all draws; null if they do. Results of zeros are not held against the others. */
-function unprovenOf({ function: { results } }: StockContest, seen: readonly Judged[]): string | null {
+/** Why results prove nothing on all draws; null if they do. Results of zeros are not held against the others of one function. */
+function unprovenOf(
+  { function: { results }, isGroup = false }: StockContest,
+  seen: readonly Judged[],
+): string | null {
   const open = results.map((_, i) => {
     const reasons = seen.map(({ unproven }) => unproven[i] ?? null);
     return reasons.includes(null) ? null : (reasons.find((one) => one !== ZEROS) ?? ZEROS);
   });
-  const noise = open.findIndex((reason) => reason !== null && reason !== ZEROS);
+  const noise = open.findIndex((reason) => reason !== null && (isGroup || reason !== ZEROS));
   if (noise >= 0) return `result ${noise} ${open[noise]!}`;
   return open.includes(null) ? null : `each result ${ZEROS}`;
 }

@@ -29,6 +29,8 @@ export interface Contest extends ModuleRun {
   readonly folder: string;
   /** Whether the inputs are those of `writeInputs`, so that others may replace them. */
   readonly isRandom?: boolean;
+  /** Whether the function computes several others. After any doubt about it, each of them is compared alone. */
+  readonly isGroup?: boolean;
   /** Draws of inputs that results are compared on; default: two if several arguments may be weights. */
   readonly draws?: number;
   /** Paths of other honest builds of the original program. Compiles them when first asked. */

@@ -8,12 +8,13 @@ import { dispatchesAlone } from '../inject/dispatches-alone.ts';
 import { readTexts, textsTo } from '../inject/executable-sources.ts';
 import { blamedFor, configuredWith, type ConfiguredExecutable } from '../inject/split-program.ts';
 import { eliding } from '../input/survey.ts';
+import { NOT_RECORDED } from '../measure/build.ts';
 import { runTool } from '../measure/toolchain.ts';
 import type { Refusal } from '../program/tune-in-program.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { MeasuredProgram } from './callable.ts';
 import type { RoundBase } from './round-bench.ts';
-import { compareAlone } from './compare-alone.ts';
+import { compareAlone, groupsOf, groupsText } from './compare-alone.ts';
 import { compiling } from './compiling.ts';
 
 /** Elements of the largest constant in the text of a program. Dispatches with larger ones are not checked. */
@@ -50,26 +51,27 @@ export async function checkAlone(
 
   const source = join(own, 'alone.mlir');
   const [stock, tuned] = [join(own, 'stock.vmfb'), join(own, 'tuned.vmfb')];
-  writeFileSync(source, alone.text);
+  const groups = groupsOf(alone.dispatches);
+  writeFileSync(source, `${alone.text}${groupsText(groups, 'util')}}\n`);
   const run = compiling(program);
-  const argv = resumed(source);
+  const compile = (path: string, flags: readonly string[]) =>
+    run(withTrailingFlags(resumed(path), [NOT_RECORDED, ...flags]));
   const texts = join(own, 'texts');
-  // At once, because a compiler seldom uses more than one core.
-  const untuned = run(withTrailingFlags(argv, ['-o', stock]));
-  const problem = await run(withTrailingFlags(argv, textsTo(texts)));
-  const allOpen = async (reason: string) => {
-    await untuned;
-    for (const name of names) open(name, reason);
+  const configuredPath = join(own, 'configured.mlirbc');
+  const allOpen = () => {
+    for (const name of names) open(name, 'its dispatch does not compile alone');
     return wrong;
   };
-  if (problem !== null) return allOpen('its dispatch does not compile alone');
+  if ((await compile(source, textsTo(texts, configuredPath))) !== null) return allOpen();
   const sources = readTexts(texts);
+  // At the same time, because a compiler seldom uses more than one core.
+  const untuned = compile(configuredPath, ['--compile-from=executable-configurations', '-o', stock]);
   let tried = configured.filter(({ executable }) => !wrong.has(executable));
   for (;;) {
     const { flags, texts: edited } = configuredWith(sources, tried, inspected.site.compiler.release, own);
     for (const { executable } of tried)
       if (!edited.has(executable)) open(executable, 'its configuration does not fit its dispatch alone');
-    const refusal = await run(withTrailingFlags(argv, [...flags, '-o', tuned]));
+    const refusal = await compile(source, [...flags, '-o', tuned]);
     if (refusal === null) break;
     const blamed = blamedFor(refusal, edited);
     for (const { executable } of tried)
@@ -77,12 +79,12 @@ export async function checkAlone(
     tried = tried.filter(({ executable }) => !wrong.has(executable));
     if (tried.length === 0) break;
   }
-  if ((await untuned) !== null) return allOpen('its dispatch does not compile alone');
+  if ((await untuned) !== null) return allOpen();
   if (tried.length === 0) return wrong;
-  const built = alone.dispatches.filter(({ executable }) => !wrong.has(executable));
-  const compared = await compareAlone({ stock, tools, device, signal, folder: own }, tuned, built);
-  for (const [i, { equal, reason }] of compared.entries()) {
-    const { executable } = built[i]!;
+  const compared = await compareAlone({ stock, tools, device, signal, folder: own }, tuned, groups);
+  for (const { executable, name } of alone.dispatches) {
+    if (wrong.has(executable)) continue;
+    const { equal, reason } = compared.get(name)!;
     if (equal === false) wrong.set(executable, { outcome: 'wrong-result', reason: `alone ${reason!}` });
     else if (equal === null) open(executable, reason ?? 'its results prove nothing');
   }

@@ -6,15 +6,12 @@ import { passesOf, withTrailingFlags } from '../compiler/command.ts';
 import { convolutionKey, isConvolution, type Convolution } from '../form/convolution.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { writtenText } from '../form/spec.ts';
+import { NOT_RECORDED } from '../measure/build.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { because, type Reason } from '../system/reason.ts';
-import { elementsOf } from '../workload/tensor.ts';
 import { folderOf, measuringTools, type MeasuredProgram } from './callable.ts';
-import { compareAlone } from './compare-alone.ts';
+import { compareAlone, groupsOf, groupsText, type Alone, type Group } from './compare-alone.ts';
 import { compiling } from './compiling.ts';
-
-/** Most elements of the operands of one call. */
-const MOST_ELEMENTS = 2 ** 25;
 
 /**
  * @param program in its forms
@@ -36,19 +33,26 @@ export async function wrongForms(
   const passes = pipelineFlags(passesOf(command));
   // A form computes the same for every target. Plain code compiles in less than half of the time.
   const plain = isRefused ? [] : (backendNamed(inspected.site.target.key)?.plainCode ?? []);
-  const alone = distinct.map((one, i): Called => ({ name: `check${i}`, parts: [one] }));
-  // A process for each convolution would take longer than the convolutions.
-  const together = groupsOf(distinct).map((parts, i): Called => ({ name: `checks${i}`, parts }));
-  const compile = async (module: string, flags: readonly string[], called: readonly Called[]) => {
+  const alone = distinct.map(calledOf);
+  const groups = groupsOf(alone);
+  const compile = async (
+    module: string,
+    flags: readonly string[],
+    called: readonly Called[],
+    groups: readonly Group[] = [],
+  ) => {
     const source = `${module}.mlir`;
-    writeFileSync(source, `module {\n${called.map(functionText).join('')}}\n`);
+    const texts = [...called.map(functionText), groupsText(groups, 'func')];
+    writeFileSync(source, `module {\n${texts.join('')}}\n`);
     const argv = command.expanded.with(command.arguments.input!.index, source);
-    const own = [...plain, '--iree-input-type=none', '-o', module];
+    const own = [...plain, NOT_RECORDED, '--iree-input-type=none', '-o', module];
     return (await compiling(program)([...flags, ...withTrailingFlags(argv, own)])) === null;
   };
   const [stock, formed] = [join(folder, 'stock.vmfb'), join(folder, 'formed.vmfb')];
-  const all = [...alone, ...together];
-  const [isStock, isFormed] = await Promise.all([compile(stock, [], all), compile(formed, passes, all)]);
+  const [isStock, isFormed] = await Promise.all([
+    compile(stock, [], alone, groups),
+    compile(formed, passes, alone, groups),
+  ]);
   if (!isRefused && !(isStock && isFormed)) return wrongForms(program, choices, true);
   if (!isStock) return new Map();
   if (!isFormed) {
@@ -60,46 +64,24 @@ export async function wrongForms(
   }
   const tools = measuringTools(program);
   const { device } = inspected.site;
-  const compare = (called: readonly Called[]) =>
-    // Convolutions are linear, so inputs of another scale show nothing new.
-    compareAlone({ stock, tools, device, signal, folder, draws: 1 }, formed, called.map(signatureOf));
-  const groups = await compare(together);
-  const doubtful = together.flatMap(({ parts }, i) => (groups[i]!.equal === true ? [] : parts));
-  const suspects = alone.filter(({ parts }) => doubtful.includes(parts[0]!));
-  const compared = await compare(suspects);
-  const wrong = suspects.filter((_, i) => compared[i]!.equal === false);
-  return reasonsOf(wrong, (_, one) =>
-    because('results-differ', `in a form alone, ${compared[suspects.indexOf(one)]!.reason!}`),
+  // Convolutions are linear, so inputs of another scale show nothing new.
+  const contest = { stock, tools, device, signal, folder, draws: 1 };
+  const compared = await compareAlone(contest, formed, groups);
+  const wrong = alone.filter(({ name }) => compared.get(name)!.equal === false);
+  return reasonsOf(wrong, (_, { name }) =>
+    because('results-differ', `in a form alone, ${compared.get(name)!.reason!}`),
   );
 }
 
-/** A function of its own that computes convolutions. */
-interface Called {
-  readonly name: string;
-  readonly parts: readonly Convolution[];
+/** A function of its own that computes a convolution. */
+interface Called extends Alone {
+  readonly convolution: Convolution;
 }
 
-/** Convolutions whose operands have room together. */
-function groupsOf(convolutions: readonly Convolution[]): Convolution[][] {
-  const groups: Convolution[][] = [];
-  let left = 0;
-  for (const one of convolutions) {
-    const elements = operandsOf(one).reduce((sum, { shape }) => sum + elementsOf(shape), 0);
-    if (elements > left) {
-      groups.push([]);
-      left = MOST_ELEMENTS;
-    }
-    groups.at(-1)!.push(one);
-    left -= elements;
-  }
-  return groups;
+function calledOf(convolution: Convolution, i: number): Called {
+  const { image, filter, result } = convolution;
+  return { name: `check${i}`, arguments: [image, filter, result], results: [result], convolution };
 }
-
-const operandsOf = ({ image, filter, result }: Convolution) => [image, filter, result];
-
-const signatureOf = ({ name, parts }: Called) => ({
-  ...{ name, arguments: parts.flatMap(operandsOf), results: parts.map(({ result }) => result) },
-});
 
 const reasonsOf = (
   wrong: readonly Called[],
@@ -107,7 +89,7 @@ const reasonsOf = (
 ): ReadonlyMap<string, Reason> =>
   new Map(
     wrong.map((one) => {
-      const key = convolutionKey(one.parts[0]!);
+      const key = convolutionKey(one.convolution);
       return [key, reasonOf(key, one)];
     }),
   );
@@ -128,12 +110,12 @@ async function failingAmong(
   return failing;
 }
 
-/** A function that computes convolutions as the program has them. */
-function functionText({ name, parts }: Called): string {
-  const texts = parts.map((one, i) => writtenText(one, String(i)));
-  const types = texts.map(({ type }) => type).join(', ');
-  return `func.func @${name}(${texts.map(({ list }) => list).join(', ')}) -> (${types}) {
-${texts.map(({ operation }, i) => `  %${i} = ${operation}\n`).join('')}  return ${texts.map((_, i) => `%${i}`).join(', ')} : ${types}
+/** A function that computes a convolution as the program has it. */
+function functionText({ name, convolution }: Called): string {
+  const { list, operation, type } = writtenText(convolution);
+  return `func.func @${name}(${list}) -> ${type} {
+  %0 = ${operation}
+  return %0 : ${type}
 }
 `;
 }

@@ -16,23 +16,32 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
-const [m, n, k] = [40, 96, 64];
-/** Two products, the first with a function of each element, and a name that needs quotes. */
-const PROGRAM = `func.func @"a-b"(%x: tensor<${m}x${k}xf32>, %w: tensor<${k}x${n}xf32>, %v: tensor<${n}x${k}xf32>) -> tensor<${m}x${k}xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e0 = tensor.empty() : tensor<${m}x${n}xf32>
-  %i0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
-  %p = linalg.matmul ins(%x, %w : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%i0 : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
-  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<${m}x${n}xf32>) outs(%e0 : tensor<${m}x${n}xf32>) {
+const ROWS = 40;
+
+/** A chain of products with a function of each element between them, and a name that needs quotes. @param columns of all factors */
+function chainOf(columns: readonly number[]): string {
+  const tensor = (m: number, n: number) => `tensor<${m}x${n}xf32>`;
+  const products = columns.slice(1).map((n, i) => {
+    const [k, isLast] = [columns[i]!, i === columns.length - 2];
+    const type = tensor(ROWS, n);
+    return `  %e${i} = tensor.empty() : ${type}
+  %i${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${type}) -> ${type}
+  %p${i} = linalg.matmul ins(%x${i}, %w${i} : ${tensor(ROWS, k)}, ${tensor(k, n)}) outs(%i${i} : ${type}) -> ${type}
+  %x${i + 1} = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p${i} : ${type}) outs(%e${i} : ${type}) {
   ^bb0(%in: f32, %out: f32):
-    %y = math.tanh %in : f32
+    %y = math.${isLast ? 'absf' : 'tanh'} %in : f32
     linalg.yield %y : f32
-  } -> tensor<${m}x${n}xf32>
-  %e1 = tensor.empty() : tensor<${m}x${k}xf32>
-  %i1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<${m}x${k}xf32>) -> tensor<${m}x${k}xf32>
-  %r = linalg.matmul ins(%t, %v : tensor<${m}x${n}xf32>, tensor<${n}x${k}xf32>) outs(%i1 : tensor<${m}x${k}xf32>) -> tensor<${m}x${k}xf32>
-  return %r : tensor<${m}x${k}xf32>
+  } -> ${type}`;
+  });
+  const last = columns.length - 1;
+  const factors = products.map((_, i) => `%w${i}: ${tensor(columns[i]!, columns[i + 1]!)}`).join(', ');
+  const type = tensor(ROWS, columns[last]!);
+  return `func.func @"a-b"(%x0: ${tensor(ROWS, columns[0]!)}, ${factors}) -> ${type} {
+  %zero = arith.constant 0.0 : f32
+${products.join('\n')}
+  return %x${last} : ${type}
 }`;
+}
 
 const configuration: TileConfiguration = {
   ...{ version: 1, kind: 'tile', distribution: [20, 32, 0] },
@@ -40,23 +49,30 @@ const configuration: TileConfiguration = {
 };
 
 const folder = temporaryDirectory();
-const input = join(folder, 'in.mlir');
-writeFileSync(input, PROGRAM);
 const resumed = (path: string) => withTrailingFlags([...HOST_FLAGS, path], ['--compile-from=flow']);
-const [first, second] = ['a-b_dispatch_0', 'a-b_dispatch_1'];
+const PAIR = [64, 96, 64];
+const nameOf = (i: number) => `a-b_dispatch_${i}`;
+const first = nameOf(0);
 
-/** A compiler that changes the text of the first executable when it gets a configuration, like a faulty code generator. */
-function faulty(name: string, edit: string): string {
+/** A compiler that changes the texts of the first executables when they get configurations, like a faulty code generator. */
+function faulty(name: string, ...edits: readonly string[]): string {
   const path = join(folder, name);
+  const cases = edits.map(
+    (edit, i) =>
+      `  --iree-hal-substitute-executable-source=${nameOf(i)}=*) sed -i -E '${edit}' "\${argument##*=}" ;;\n`,
+  );
   const text = `#!/bin/sh
 for argument; do case $argument in
-  --iree-hal-substitute-executable-source=${first}=*) sed -i -E '${edit}' "\${argument##*=}" ;;
-esac; done
+${cases.join('')}esac; done
 exec '${compiler.executable}' "$@"
 `;
   writeFileSync(path, text, { mode: 0o755 });
   return path;
 }
+
+/** An edit that moves the result. */
+const moved = (bytes: number) =>
+  `s/^( *)(%[a-z0-9_]+ = hal\\.interface\\.binding\\.subspan .*binding\\(2\\).*)offset\\(%c0\\)/\\1%away = arith.constant ${bytes} : index\\n\\1\\2offset(%away)/`;
 
 const programWith = (executable: string) =>
   ({
@@ -67,9 +83,11 @@ const programWith = (executable: string) =>
     signal: new AbortController().signal,
   }) as unknown as MeasuredProgram;
 
-async function check(name: string, executable: string) {
+async function check(name: string, executable: string, columns = PAIR) {
   const own = join(folder, `of ${name}`);
   const program = programWith(executable);
+  const input = join(folder, `${name}.mlir`);
+  writeFileSync(input, chainOf(columns));
   const split = await splitProgram(
     compiling(programWith(compiler.executable)),
     { argv: [...HOST_FLAGS, input], stdin: undefined },
@@ -77,10 +95,9 @@ async function check(name: string, executable: string) {
     own,
   );
   if (typeof split === 'string') throw new Error(split);
-  const configured = [
-    { executable: first, workload: matmul(m, n, k), configuration },
-    { executable: second, workload: matmul(m, k, n), configuration },
-  ];
+  const configured = columns.slice(1).map((n, i) => ({
+    ...{ executable: nameOf(i), workload: matmul(ROWS, n, columns[i]!), configuration },
+  }));
   const tools = {
     runModule: runtimeTool('iree-run-module'),
     benchmarkModule: runtimeTool('iree-benchmark-module'),
@@ -112,10 +129,7 @@ describe('a wrong configuration is found, and the other one passes', () => {
           'lower precision',
           's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.truncf \\2 : f32 to f16\\n%fb = arith.extf %fa : f16 to f32\\n\\1 = math.tanh %fb : f32/',
         ],
-        [
-          'a result behind its place',
-          's/^( *)(%[a-z0-9_]+ = hal\\.interface\\.binding\\.subspan .*binding\\(2\\).*)offset\\(%c0\\)/\\1%away = arith.constant 64 : index\\n\\1\\2offset(%away)/',
-        ],
+        ['a result behind its place', moved(64)],
       ] as const,
       3,
     ),
@@ -124,6 +138,12 @@ describe('a wrong configuration is found, and the other one passes', () => {
       new Map([[first, 'wrong-result']]),
     );
   });
+});
+
+test('a wrong result and a crash in one group blame no other configuration', async () => {
+  const executable = faulty('two', 's/math\\.tanh/math.sin/', moved(2 ** 40));
+  const found = await check('two', executable, [64, 96, 32, 128, 64, 160, 96]);
+  expect(found).toEqual(new Map([first, nameOf(1)].map((one) => [one, 'wrong-result'])));
 });
 
 test('a configuration that does not compile alone is not checked', async () => {
