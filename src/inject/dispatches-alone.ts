@@ -27,6 +27,8 @@ const DISPATCH = new RegExp(
   String.raw`^ +(?:%[\w:, %]+) = (flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[([^\]]*)\])?)\(([^)]*)\) : \((.*)\) -> (.*)$`,
 );
 const BEGIN = new RegExp(EXECUTABLE);
+/** A copy of a function in each caller would double the time to compile the module. */
+const NOT_INLINED = 'inlining_policy = #util.inline.never';
 const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
 
 /**
@@ -65,7 +67,11 @@ export function dispatchesAlone(flow: string, executables: ReadonlySet<string>):
     dispatches.push({ executable: own, ...found.dispatch });
     functions.push(found.text);
   }
-  return { text: [...kept, ...functions, ''].join('\n'), dispatches };
+  const guarded = new Set(
+    dispatches.flatMap((one) => one.arguments.filter(hasGuards).map(({ elementType }) => elementType)),
+  );
+  const all = [...kept, ...[...guarded].map(guardingFunction), ...functions, ''];
+  return { text: all.join('\n'), dispatches };
 }
 
 /** Text between commas that are not within brackets. */
@@ -161,8 +167,7 @@ function functionOf(
   }
   const views = returned.map(() => '!hal.buffer_view').join(', ');
   const parameters = args.map((_, i) => `%arg${i}: !hal.buffer_view`).join(', ');
-  // Another function may call it. A copy in each caller would double the time to compile the module.
-  const text = `  util.func public @${name}(${parameters}) -> (${views}) attributes {iree.abi.stub, inlining_policy = #util.inline.never} {
+  const text = `  util.func public @${name}(${parameters}) -> (${views}) attributes {iree.abi.stub, ${NOT_INLINED}} {
 ${body.join('\n')}
     util.return ${returned.join(', ')} : ${views}
   }`;
@@ -172,23 +177,38 @@ ${body.join('\n')}
 /** Lines that define `%name`, the argument between guards of NaN. */
 function operandLines(name: string, argument: string, type: Tensor): string {
   const { shape, elementType } = type;
-  const tensor = tensorText(type);
-  if (!isGuarded(elementType) || elementsOf(shape) === 0)
-    return `    %${name} = hal.tensor.import ${argument} : !hal.buffer_view -> ${tensor}`;
-  const guard = (GUARD_BYTES * 8) / elementBits(elementType);
-  const [flat, whole] = [elementsOf(shape), elementsOf(shape) + 2 * guard].map(
-    (size) => `tensor<${size}x${elementType}>`,
-  );
-  const bytes = (elementsOf(shape) * elementBits(elementType)) / 8;
-  return `    %${name}_given = hal.tensor.import ${argument} : !hal.buffer_view -> ${tensor}
-    %${name}_flat = flow.tensor.reshape %${name}_given : ${tensor} -> ${flat!}
-    %${name}_outside = arith.constant ${guardValue(elementType)} : ${elementType}
-    %${name}_guards = flow.tensor.splat %${name}_outside : ${whole!}
-    %${name}_at = arith.constant ${guard} : index
-    %${name}_whole = flow.tensor.update %${name}_flat, %${name}_guards[%${name}_at] : ${flat!} -> %${name}_guards as ${whole!}
-    %${name}_filled = hal.tensor.export %${name}_whole : ${whole!} -> !hal.buffer_view
-${viewLines({ name, shape, elementType }, { offset: GUARD_BYTES, length: bytes })}
+  const [tensor, elements] = [tensorText(type), elementsOf(shape)];
+  if (!hasGuards(type)) return `    %${name} = hal.tensor.import ${argument} : !hal.buffer_view -> ${tensor}`;
+  const length = (elements * elementBits(elementType)) / 8;
+  return `    %${name}_elements = arith.constant ${elements} : index
+    %${name}_filled = util.call @guarded_${elementType}(${argument}, %${name}_elements) : (!hal.buffer_view, index) -> !hal.buffer_view
+${viewLines({ name, shape, elementType }, { offset: GUARD_BYTES, length })}
     %${name} = hal.tensor.import %${name}_view : !hal.buffer_view -> ${tensor}`;
+}
+
+const hasGuards = ({ shape, elementType }: Tensor) => isGuarded(elementType) && elementsOf(shape) > 0;
+
+/** A function that copies an operand of any size between guards. These lines for each operand would take a sixth of a compile. */
+function guardingFunction(elementType: string): string {
+  const guard = (GUARD_BYTES * 8) / elementBits(elementType);
+  const type = `tensor<?x${elementType}>`;
+  return `  util.func private @guarded_${elementType}(%view: !hal.buffer_view, %elements: index) -> !hal.buffer_view attributes {${NOT_INLINED}} {
+    %buffer = hal.buffer_view.buffer<%view : !hal.buffer_view> : !hal.buffer
+    %length = hal.buffer.length<%buffer : !hal.buffer> : index
+    %first = arith.constant 0 : index
+    %type = hal.element_type<${elementType}> : i32
+    %encoding = hal.encoding_type<dense_row_major> : i32
+    %flat = hal.buffer_view.create buffer(%buffer : !hal.buffer)[%first, %length] shape([%elements]) type(%type) encoding(%encoding) : !hal.buffer_view
+    %given = hal.tensor.import %flat : !hal.buffer_view -> ${type}{%elements}
+    %at = arith.constant ${guard} : index
+    %both = arith.constant ${2 * guard} : index
+    %all = arith.addi %elements, %both : index
+    %outside = arith.constant ${guardValue(elementType)} : ${elementType}
+    %guards = flow.tensor.splat %outside : ${type}{%all}
+    %whole = flow.tensor.update %given, %guards[%at] : ${type}{%elements} -> %guards as ${type}{%all}
+    %filled = hal.tensor.export %whole : ${type}{%all} -> !hal.buffer_view
+    util.return %filled : !hal.buffer_view
+  }`;
 }
 
 const plainResult = (name: string, value: string, type: Tensor): string =>
