@@ -10,6 +10,7 @@ import { openConnection } from '../src/team/connection.ts';
 import { migrateTeam } from '../src/team/migrate.ts';
 import { ROLES_SQL } from '../src/team/roles.ts';
 import { teamState } from '../src/team/state.ts';
+import { rotate } from '../src/comparison/rounds.ts';
 import { startServer, whyNoPostgres, type TestDatabase, type TestServer } from '../test/support/postgres.ts';
 import {
   BenchError,
@@ -25,7 +26,6 @@ import {
   describeMachine,
   HOST_FLAGS,
   openWorkplace,
-  rotate,
   wrapperEnvironment,
   type Workplace,
 } from './shared/workplace.ts';

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
+import { rotate } from '../src/comparison/rounds.ts';
 import {
   BenchError,
   counted,
@@ -21,7 +22,6 @@ import {
   HOST_FLAGS,
   openWorkplace,
   root,
-  rotate,
   wrapperEnvironment,
   type Explained,
   type Workplace,

@@ -1,5 +1,4 @@
 // A zoo of models: stock with several flags and tuned, against ONNX Runtime and OpenVINO.
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ONNX_RUNTIME, openPeer } from './onnx/peer.ts';
 import { run } from './shared/arguments.ts';
@@ -19,9 +18,6 @@ const OPENVINO = {
   script: join(root, 'bench', 'zoo', 'openvino_runtime.py'),
   packages: ['openvino', 'torch', 'torchvision', 'timm', 'transformers'],
 };
-
-/** Share of the machine's memory for each process of a compile: the wrapper runs several. */
-const MEMORY_SHARE = 0.5;
 
 async function main(): Promise<void> {
   const options = readOptions();
@@ -47,13 +43,9 @@ async function main(): Promise<void> {
     },
     ...{ options: measured, seed, flags: HOST_FLAGS },
   };
-  const memoryBytes = MEMORY_SHARE * totalmem();
   const setting = {
     ...{ peers, rounds },
-    toolsIn: (folder: string) => ({
-      ...openTools(place, { driver, budgetSeconds, folder: join(folder, 'own') }),
-      memoryBytes,
-    }),
+    toolsIn: (folder: string) => openTools(place, { driver, budgetSeconds, folder: join(folder, 'own') }),
     prepare: (model: (typeof models)[number]) => prepareModel(model, python),
   };
   const output = { folder: place.folder, json, about, earlier };

@@ -1,4 +1,5 @@
 // Measures one ONNX model: ONNX Runtime, stock and tuned.
+import { moduleTimer, timeAll, type Timer } from '../../src/comparison/rounds.ts';
 import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import type { Contest, Verdict } from '../../src/program/verify.ts';
@@ -9,11 +10,11 @@ import type { DispatchTime } from '../shared/dispatch-time.ts';
 import { changingFlags, mainOf, rootsOf } from '../shared/program.ts';
 import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
+import { timeAllDispatches } from './dispatches.ts';
 import { kindShares, type KindShare } from './kinds.ts';
 import { errorsOf } from './outputs.ts';
 import type { Peer } from './peer.ts';
 import type { Prepared, Request } from './prepared.ts';
-import { moduleTimer, timeAll, timeAllDispatches, type Timer } from './times.ts';
 
 /** How the measurement of one model ended; null for missing values. */
 export interface Outcome {

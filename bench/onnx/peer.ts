@@ -1,10 +1,10 @@
 // Runs a peer, such as ONNX Runtime, in separate processes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Effort } from '../../src/comparison/rounds.ts';
 import { undisturbed } from '../../src/measure/statistics.ts';
 import { runPython } from '../shared/exporter.ts';
 import { root } from '../shared/workplace.ts';
-import type { Effort } from './effort.ts';
 import type { Prepared } from './prepared.ts';
 
 export interface Peer {

@@ -1,6 +1,6 @@
 // Times of a program's dispatches, and texts about them. Pure.
 import type { DispatchTime as Time, DispatchTimes } from '../../src/backend/meter.ts';
-import { timeLines } from '../../src/report/time-shares.ts';
+import { settledShare as settledShareOf, timeLines } from '../../src/report/time-shares.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 
 export interface DispatchTime extends Time {
@@ -18,7 +18,7 @@ export const percent = (share: number | null | undefined): string =>
 /** Share of a program's time with a decision, or at its bound. */
 export const settledShare = (explanation: Explanation | null): number | null => {
   const time = explanation?.time ?? null;
-  return time === null ? null : time.decided + time.atBound;
+  return time === null ? null : settledShareOf(time);
 };
 
 /** The lines of `iree-tuned explain` about a program's time, indented. */

@@ -127,13 +127,6 @@ export function describeMachine(driver: string): object {
   };
 }
 
-/** Rotates the list by `round`, and reverses it in odd rounds, so that positions and neighbours change. */
-export function rotate<T>(list: readonly T[], round: number): T[] {
-  const start = list.length === 0 ? 0 : round % list.length;
-  const rotated = [...list.slice(start), ...list.slice(0, start)];
-  return round % 2 === 0 ? rotated : rotated.reverse();
-}
-
 /** The last line of a failed command's stderr, or another message about the failure. */
 export function lastLine(result: {
   readonly stderr: string;

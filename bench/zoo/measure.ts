@@ -1,4 +1,7 @@
 // Measures one model of the zoo: the peers, stock, stock's best flags, and tuned.
+import { moduleTimer, timeAll, type Extent, type Timer } from '../../src/comparison/rounds.ts';
+import { fastest, timeBuilds, type Timed } from '../../src/comparison/timed.ts';
+import { buildVariants, DEFAULT, type Variant as Built } from '../../src/comparison/variants.ts';
 import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
 import { undisturbed } from '../../src/measure/statistics.ts';
 import { compareProgram } from '../../src/program/results.ts';
@@ -8,18 +11,22 @@ import { CALL_SECONDS, TIMING_SECONDS, type Outcome } from '../onnx/measure.ts';
 import { errorsOf } from '../onnx/outputs.ts';
 import type { Peer } from '../onnx/peer.ts';
 import type { Prepared } from '../onnx/prepared.ts';
-import { moduleTimer, timeAll, type Timer } from '../onnx/times.ts';
 import { BenchError } from '../shared/arguments.ts';
 import { mainOf } from '../shared/program.ts';
-import { compileBoth, type Compiled, type Tools } from '../shared/stock-and-tuned.ts';
+import { compileBoth, compileStock, type Compiled, type Tools } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
 import type { Model } from './models.ts';
-import { compileVariants, DEFAULT, fastest, timeVariants, type Variant } from './variants.ts';
 
 /** The fields of `Peers`. */
 export type PeerName = 'onnxRuntime' | 'openVino';
 type Module = 'stock' | 'best' | 'tuned';
 type Contestant = PeerName | Module;
+
+/** A build of stock. Its `error` is that of the compiler, or that of a run. */
+export interface Variant extends Built {
+  /** Seconds of one call in the choice; null if it was not timed. */
+  readonly callSeconds: number | null;
+}
 
 /** Measurements of one model; null or left out for missing ones. */
 export interface Result extends Outcome {
@@ -73,19 +80,37 @@ export async function measure(model: Model, folder: string, setting: Setting): P
   const { state, error: reason, sameCode, explanation, seconds: compileSeconds } = compiled;
   const base: Result = { ...nothing, state, reason, sameCode, explanation, compileSeconds };
   if (state === 'stock does not compile') return base;
-  const variants = await compileVariants(prepared.program, folder, tools);
+  const compile = (flags: readonly string[], module: string) =>
+    compileStock(prepared.program, module, [...HOST_FLAGS, ...flags], tools);
+  const built = await buildVariants([], compile, folder);
+  const variants = built.map((one) => ({ ...one, callSeconds: null }));
   try {
-    return { ...base, variants, ...(await compare(prepared, compiled, variants, tools, folder, setting)) };
+    return { ...base, variants, ...(await compare(prepared, compiled, built, tools, folder, setting)) };
   } catch (error) {
     return { ...base, variants, state: 'not measured', reason: messageOf(error) };
   }
 }
 
+/** From this time of a call on, one round is enough for the choice of the best flags. */
+const LONG_SECONDS = 1;
+/** About the time of the choice. */
+const CHOICE_SECONDS = 60;
+
+const choice = (callSeconds: number): Extent => ({
+  rounds: callSeconds > LONG_SECONDS ? 1 : 3,
+  seconds: CHOICE_SECONDS,
+});
+
+const withCallSeconds = ({ name, flags, module, seconds, error, rounds }: Timed<Built>): Variant => ({
+  ...{ name, flags, module, seconds, error },
+  callSeconds: rounds && undisturbed(rounds),
+});
+
 /** Compares results, then times. */
 async function compare(
   prepared: Prepared,
   { state, stock, tuned, sameCode, seconds: { stock: seconds } }: Compiled,
-  built: readonly Variant[],
+  built: readonly Built[],
   tools: Tools,
   folder: string,
   { peers, rounds }: Setting,
@@ -103,9 +128,10 @@ async function compare(
     verdict = { equal, maxError, compared: words, reason, timing: null };
     if (compared.hasFailed) return { verdict, reason, ...(equal === null && { state: 'not measured' }) };
   }
-  const standard = { name: DEFAULT, module: stock, seconds, error: null, callSeconds: null };
-  const variants = await timeVariants(run, standard, built);
-  const best = fastest(variants)!;
+  const standard = { name: DEFAULT, flags: [], module: stock, seconds, error: null };
+  const chosen = await timeBuilds([standard, ...built], (module) => moduleTimer(run, module), choice);
+  const best = fastest(chosen);
+  if (best === undefined) throw new BenchError(chosen[0]!.error ?? 'no build can be timed');
   const modules = new Map<Module, string>([
     ['stock', stock],
     ['best', best.module],
@@ -134,7 +160,7 @@ async function compare(
   const ofAll = <T>(valueOf: (one: Contestant) => T) =>
     Object.fromEntries([...timed.keys()].map((one) => [one, valueOf(one)]));
   return {
-    ...{ variants, best: best.name, peerErrors, relativeErrors },
+    ...{ variants: chosen.map(withCallSeconds), best: best.name, peerErrors, relativeErrors },
     seconds: ofAll((one) => undisturbed(secondsOf(one))),
     ...(verdict !== null && { verdict, reason: verdict.reason, gains: ofAll(gainOver) }),
   };

@@ -46,7 +46,7 @@ const MEMORY_KIB = Math.floor(memoryBytes() / 2 / 1024);
 
 /** More about one run of a tool. */
 interface Running {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly limits?: readonly Limit[];
 }
 

@@ -77,7 +77,10 @@ function fateOf(decision: Decision | undefined): 'decided' | 'undecided' | 'untu
   return decision.configuration === null ? 'undecided' : 'decided';
 }
 
-const percent = (share: number) => `${Math.round(100 * share)}%`;
+export const percent = (share: number): string => `${Math.round(100 * share)}%`;
+
+/** Share of the time with a decision, or at its bound. */
+export const settledShare = ({ decided, atBound }: TimeShares): number => decided + atBound;
 
 /** Most dispatches that are named. */
 const MOST_NAMED = 5;

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { effortFor, inRounds } from '../../bench/onnx/effort.ts';
 import { kindLines, kindOf, kindShares } from '../../bench/onnx/kinds.ts';
 import type { Result } from '../../bench/onnx/measure.ts';
 import { readOptions } from '../../bench/onnx/options.ts';
@@ -188,30 +187,6 @@ describe('the relative error', () => {
   test('is infinite for different elements of other types', () => {
     expect(relativeError(Uint8Array.of(1), Uint8Array.of(0), 'i1')).toBe(Infinity);
     expect(relativeError(Uint8Array.of(1), Uint8Array.of(1), 'i1')).toBe(0);
-  });
-});
-
-describe('timing', () => {
-  test('repeats short calls more often', () => {
-    expect([1e-5, 0.02, 0.05, 1, Infinity].map((seconds) => effortFor(seconds).repetitions)).toEqual([
-      20, 10, 4, 3, 3,
-    ]);
-  });
-
-  test('times each contestant once a round, in a changing order', async () => {
-    const order: string[] = [];
-    const rounds = await inRounds(['a', 'b', 'c'], { rounds: 4, seconds: 60 }, (one) => {
-      order.push(one);
-      return Promise.resolve(order.length);
-    });
-    expect(rounds.map((times) => [...times.keys()].sort().join(''))).toEqual(['abc', 'abc', 'abc', 'abc']);
-    expect(new Set(order.join('').match(/.../g)).size).toBeGreaterThan(2);
-    expect(rounds[0]!.get(order[0]!)).toBe(1);
-  });
-
-  test('ends after three rounds if more would exceed the time', async () => {
-    const rounds = await inRounds(['a'], { rounds: 9, seconds: 0 }, () => Promise.resolve(1));
-    expect(rounds).toHaveLength(3);
   });
 });
 

@@ -7,7 +7,6 @@ import type { Result } from '../../bench/zoo/measure.ts';
 import { drawPackaged, modelsFor } from '../../bench/zoo/models.ts';
 import { earlierResults, readOptions } from '../../bench/zoo/options.ts';
 import { summaryText, table } from '../../bench/zoo/table.ts';
-import { DEFAULT, fastest, type Variant } from '../../bench/zoo/variants.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const namesFor = (asked: readonly string[], seed = 1) => modelsFor(asked, seed).map(({ name }) => name);
@@ -103,18 +102,6 @@ describe('an interrupted run', () => {
   });
 });
 
-describe('the best of stock', () => {
-  const variant = (name: string, callSeconds: number | null): Variant => ({
-    ...{ name, callSeconds, module: `${name}.vmfb`, seconds: 1, error: null },
-  });
-
-  test('is the fastest timed build, which may be the default', () => {
-    const all = [variant(DEFAULT, 2), variant('O3', null), variant('im2col', 1)];
-    expect(fastest(all)?.name).toBe('im2col');
-    expect(fastest(all.slice(0, 2))?.name).toBe(DEFAULT);
-  });
-});
-
 describe('the table', () => {
   test('shows when another process kept tuning from measuring', () => {
     const operation = { code: 'lock-busy', reason: 'another process measured all the time' };
@@ -140,7 +127,7 @@ describe('the table', () => {
     const error = 'm.mlir:1:1: error: no';
     const failed: Result = {
       ...{ ...NOTHING, state: 'broken', reason: 'it takes more than 720 s' },
-      variants: [{ name: 'im2col', module: 'im2col.vmfb', seconds: 1, error, callSeconds: null }],
+      variants: [{ name: 'im2col', flags: [], module: 'im2col.vmfb', seconds: 1, error, callSeconds: null }],
       peerErrors: { openVino: 'OpenVINO failed (run): no' },
     };
     expect(table.cells(failed).at(-1)).toBe('broken: it takes more than 720 s');

@@ -1,5 +1,5 @@
-// The effort of timing a model: repetitions in a process, and rounds of processes.
-import { rotate } from '../shared/workplace.ts';
+// Interleaved timing of several builds of a program: repetitions in a process, and rounds of processes.
+import { timeModule, type ModuleRun } from '../measure/compare-modules.ts';
 
 export interface Effort {
   readonly repetitions: number;
@@ -18,6 +18,17 @@ export const effortFor = (seconds: number): Effort => ({
   repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, Math.floor(TIMED_SECONDS / seconds))),
   minSeconds: TIMED_SECONDS / MOST_REPETITIONS,
 });
+
+/** Undisturbed seconds of one call of a contestant, in a process of its own. */
+export type Timer = (effort: Effort) => Promise<number>;
+
+/** Time limit of a process. */
+const TIMEOUT_SECONDS = 600;
+
+export const moduleTimer =
+  (run: ModuleRun, module: string): Timer =>
+  async (effort) =>
+    (await timeModule(run, module, { ...effort, timeoutSeconds: TIMEOUT_SECONDS })).seconds;
 
 /** Most rounds, and about the seconds of all rounds together. */
 export interface Extent {
@@ -48,4 +59,27 @@ export async function inRounds<Contestant>(
     all.push(times);
   }
   return all;
+}
+
+/**
+ * Seconds of one call of each contestant, in each round.
+ * @param timers the first contestant also runs ahead of the rounds. That run sets the number of repetitions, and brings files into memory
+ * @param extent of the rounds, or a function that returns it for the seconds of the first contestant
+ */
+export async function timeAll<Contestant>(
+  timers: ReadonlyMap<Contestant, Timer>,
+  extent: Extent | ((seconds: number) => Extent),
+): Promise<ReadonlyMap<Contestant, number>[]> {
+  const [first] = timers.values();
+  const seconds = await first!(effortFor(Infinity));
+  const effort = effortFor(seconds);
+  const own = typeof extent === 'function' ? extent(seconds) : extent;
+  return inRounds([...timers.keys()], own, (one) => timers.get(one)!(effort));
+}
+
+/** Rotates the list by `round`, and reverses it in odd rounds, so that positions and neighbours change. */
+export function rotate<T>(list: readonly T[], round: number): T[] {
+  const start = list.length === 0 ? 0 : round % list.length;
+  const rotated = [...list.slice(start), ...list.slice(0, start)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
 }
