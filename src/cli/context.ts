@@ -24,6 +24,7 @@ import { UserError } from '../system/user-error.ts';
 import { describeSite, questionAbout, type Site } from '../site/site.ts';
 import { isServer } from '../settings/address.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
+import { variableOf } from '../settings/settings.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openStore } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
@@ -52,16 +53,23 @@ export class PassedThroughError extends UserError {
 
 type Given = Readonly<Partial<Record<Name, string>>>;
 
+/** Settings in a command's options. */
+function givenSettings(command: CliCommand, extra: Given = {}): [Name, string][] {
+  const { db, compiler, device, team, budget } = command.optsWithGlobals<Given>();
+  const given = Object.entries({ db, compiler, device, team, budget, ...extra });
+  return given.filter((entry): entry is [Name, string] => entry[1] !== undefined);
+}
+
 /**
  * The settings of a command. Its options come first.
  * @param extra settings before all others
  */
-export function settingsOf(command: CliCommand, extra: Given = {}) {
-  const { db, compiler, device, team, budget } = command.optsWithGlobals<Given>();
-  const given = Object.entries({ db, compiler, device, team, budget, ...extra });
-  const flags = given.filter((entry): entry is [Name, string] => entry[1] !== undefined);
-  return readSettings(process.env, new Map(flags), '--');
-}
+export const settingsOf = (command: CliCommand, extra: Given = {}) =>
+  readSettings(process.env, new Map(givenSettings(command, extra)), '--');
+
+/** Variables that give the settings of a command's options to a build. */
+export const variablesOf = (command: CliCommand, extra: Given = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(givenSettings(command, extra).map(([name, value]) => [variableOf(name), value]));
 
 /**
  * @param extra settings before all others
@@ -240,7 +248,7 @@ export async function inspectEach(
 }
 
 /** The command of a build of an input, for this machine by default. Refuses an unreadable file: the compiler's message has no reason. */
-function readableCommand(
+export function readableCommand(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
@@ -263,3 +271,10 @@ export function readText(path: string): string {
     throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
   }
 }
+
+/** Adds the input to an error. */
+export const named =
+  (input: string) =>
+  (error: unknown): never => {
+    throw error instanceof UserError ? new UserError(`${input}: ${error.message}`, { cause: error }) : error;
+  };

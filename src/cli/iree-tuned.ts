@@ -4,6 +4,7 @@ import { loadBackends } from '../backend/index.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { cache } from './cache.ts';
 import { CliCommand } from './command.ts';
+import { compare } from './compare.ts';
 import { complete, completions } from './completions.ts';
 import { config } from './config.ts';
 import { db } from './db/db.ts';
@@ -22,7 +23,7 @@ import { team } from './team/team.ts';
 import { tune } from './tune/tune.ts';
 
 const GROUPS: Readonly<Record<string, readonly CliCommand[]>> = {
-  'Tuning:': [tune, explain, profile],
+  'Tuning:': [tune, explain, profile, compare],
   'Builds:': [lock, spec, shim, cache, stats],
   'Records:': [db, device, report, team],
   'Set-up:': [doctor, config, completions],

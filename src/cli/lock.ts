@@ -13,7 +13,7 @@ import { UserError } from '../system/user-error.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import { lockedProgram } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
-import { inspectEach, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { inspectEach, named, openIfThere, settingsOf, surroundingsOf, UsageError } from './context.ts';
 import { changeLines, summaryLines, untunedIn } from './lock-summary.ts';
 import { sentences } from './output.ts';
 
@@ -126,10 +126,3 @@ async function lockAll(
     store?.close();
   }
 }
-
-/** Adds the input to an error. */
-const named =
-  (input: string) =>
-  (error: unknown): never => {
-    throw error instanceof UserError ? new UserError(`${input}: ${error.message}`, { cause: error }) : error;
-  };

@@ -31,7 +31,7 @@ export async function importOnnx(
   const instead = `convert the model with ${IMPORTER} yourself, and give the MLIR file`;
   if (importer === undefined)
     throw new UserError(
-      `${path}: an ONNX model needs ${IMPORTER}, which is neither beside the compiler nor in PATH; ${instead}`,
+      `${path}: an ONNX model needs ${IMPORTER}, which is neither beside the compiler nor in PATH: pip install 'iree-base-compiler[onnx]', or ${instead}`,
     );
   const folder = makeScratchFolder(cacheDirectory, 'onnx');
   if (folder === null)

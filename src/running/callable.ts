@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
+import type { Input } from '../input/input.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { callName, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
@@ -12,6 +13,7 @@ import { canRun } from '../program/results.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
+import type { Site } from '../site/site.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
@@ -29,6 +31,14 @@ export interface MeasuredProgram {
   readonly limits: Limits;
   /** Ends every process. */
   readonly signal: AbortSignal;
+}
+
+/** The parts of a program that its calls depend on. */
+export interface CalledProgram extends Omit<MeasuredProgram, 'inspected'> {
+  readonly inspected: {
+    readonly input: Pick<Input, 'bytes' | 'stdin' | 'reading'>;
+    readonly site: Site;
+  };
 }
 
 /** A program cannot be verified. */
@@ -72,7 +82,7 @@ export function measuringTools({ command, surroundings }: MeasuredProgram): Meas
  * @throws NotVerifiedError when the runtime's tools are missing
  */
 export async function callableOf(
-  { command, inspected, surroundings, limits }: MeasuredProgram,
+  { command, inspected, surroundings, limits }: Omit<CalledProgram, 'kept' | 'signal'>,
   compileStock: () => Promise<string>,
 ): Promise<Callable> {
   const { bytes, reading } = inspected.input;
@@ -108,7 +118,7 @@ export async function callableOf(
  * @throws StoppedError when the signal fires
  */
 export async function contestsOf(
-  program: MeasuredProgram,
+  program: CalledProgram,
   tools: MeasuringTools,
   { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
   stock: string,

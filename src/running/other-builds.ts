@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
 import { originalCompile } from '../plan/injected-command.ts';
-import type { MeasuredProgram } from './callable.ts';
+import type { CalledProgram } from './callable.ts';
 import { compiling } from './compiling.ts';
 
 /**
@@ -12,7 +12,7 @@ import { compiling } from './compiling.ts';
  * @param folder for the modules
  * @returns paths of the modules
  */
-export function otherBuildsOf(program: MeasuredProgram, folder: string): () => Promise<readonly string[]> {
+export function otherBuildsOf(program: CalledProgram, folder: string): () => Promise<readonly string[]> {
   const { command, inspected } = program;
   const { argv, stdin } = originalCompile(command, inspected.input);
   const run = compiling(program);

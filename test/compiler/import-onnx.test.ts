@@ -31,7 +31,7 @@ test('the importer beside the compiler converts a model', async () => {
 test.each([
   [
     null,
-    /^models\/Net\.onnx: an ONNX model needs iree-import-onnx, which is neither beside the compiler nor in PATH;/,
+    /^models\/Net\.onnx: an ONNX model needs iree-import-onnx, which is neither beside the compiler nor in PATH: pip install 'iree-base-compiler\[onnx\]', or convert/,
   ],
   ['echo "No module named \'onnx\'" >&2; exit 1', /it lacks the Python package onnx: pip install onnx$/],
   ['echo trace >&2; echo "no such opset" >&2; exit 1', /iree-import-onnx fails: no such opset$/],
