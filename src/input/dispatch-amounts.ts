@@ -1,0 +1,135 @@
+// The work of each dispatch of a program after the compiler's phase `flow`: multiplications and bytes. Pure.
+import { parse, type Operation } from 'mlir-parser-ts';
+import { readAttentions } from '../form/attention.ts';
+import { factorType, type Amount } from '../workload/amount.ts';
+import { isSimpleType } from '../workload/element-type.ts';
+import { elementsOf, staticTensor } from '../workload/tensor.ts';
+import { bytesOf, executablesIn, type Executable } from './dispatches.ts';
+
+/** Each executable with its work; an unknown number is null. */
+export function dispatchAmounts(flow: Uint8Array): ReadonlyMap<string, Amount> {
+  const { operations } = parse(flow);
+  return new Map(
+    executablesIn(flow).map((executable) => {
+      const own = operations.filter(({ start }) => executable.start <= start && start < executable.end);
+      return [executable.name, amountOf(executable, own)];
+    }),
+  );
+}
+
+function amountOf({ function: own }: Executable, operations: readonly Operation[]): Amount {
+  if (own === null) return { multiplications: null, type: null, bytes: null };
+  const products = [...operations.map(productOf), ...attentionsIn(own.text)];
+  const known = products.filter((one) => one !== null).filter(({ count }) => count > 0);
+  const types = new Set(known.map(({ type }) => type));
+  const isKnown = !products.includes(null) && types.size <= 1 && !OPAQUE.test(own.text);
+  return {
+    multiplications: isKnown ? known.reduce((sum, { count }) => sum + count, 0) : null,
+    type: [...types].join(' and ') || null,
+    bytes: bytesIn(own.text),
+  };
+}
+
+/** Products that are written as other operations, whose multiplications are not counted. */
+const OPAQUE =
+  /\b(?:iree_linalg_ext\.(?:winograd|fft|custom_op|exp_reduction)|linalg\.(?:mmt4d|batch_mmt4d|quantized))/;
+
+interface Product {
+  readonly count: number;
+  readonly type: string;
+}
+
+const NOTHING: Product = { count: 0, type: '' };
+
+/** The multiplications of an operation of the parser; null if they are unknown. */
+function productOf(operation: Operation): Product | null {
+  const { kind, body, iteratorTypes, operands } = operation;
+  const factors = operands.filter(({ role }) => role === 'lhs' || role === 'rhs');
+  const [lhs, rhs] = factors.map(({ type }) => staticTensor(type));
+  const isSum = iteratorTypes.some((one) => one !== 'parallel');
+  if (kind === 'pooling' || (kind === 'contraction' && (!isSum || (factors.length < 2 && body === 'other'))))
+    return NOTHING;
+  if (!lhs || !rhs || (kind === 'contraction' && body === 'other')) return null;
+  const type = factorType(lhs.elementType, rhs.elementType);
+  const count =
+    kind === 'contraction' ? iterationsOf(operation) : kind === 'convolution' ? convolved(operation) : null;
+  return count === null ? null : { count, type };
+}
+
+/** The product of all loops' sizes; null if an operand does not tell a size. */
+function iterationsOf({ indexingMaps, iteratorTypes, operands }: Operation): number | null {
+  const sizes = iteratorTypes.map((_, loop) => {
+    for (const [i, { results }] of indexingMaps.entries()) {
+      const at = results.indexOf(loop);
+      const size = at < 0 ? undefined : staticTensor(operands[i]!.type)?.shape[at];
+      if (size !== undefined) return size;
+    }
+    return null;
+  });
+  return sizes.includes(null) ? null : elementsOf(sizes as number[]);
+}
+
+/** Of a named convolution: for each element of the result, the elements of the filter that it sums. */
+function convolved({ name, operands }: Operation): number | null {
+  const filter = staticTensor(operands.find(({ role }) => role === 'rhs')!.type);
+  const result = staticTensor(operands.at(-1)!.type);
+  const layout = /_([a-z]+)$/.exec(name.replace(/_q$/, ''))?.[1] ?? '';
+  if (filter === null || result === null || layout.length !== filter.shape.length) return null;
+  const summed = name.includes('depthwise') ? 'dhw' : 'dhwc';
+  return elementsOf(result.shape) * elementsOf(filter.shape.filter((_, i) => summed.includes(layout[i]!)));
+}
+
+/** Each attention multiplies queries by keys, and the scores by values. */
+function attentionsIn(text: string): readonly (Product | null)[] {
+  const count = text.match(/= iree_linalg_ext\.(?:online_)?attention\b/g)?.length ?? 0;
+  if (count === 0) return [];
+  const found = readAttentions(Buffer.from(text, 'latin1'));
+  // Equal attentions are read once.
+  if (count !== found.length) return [null];
+  return found.map(({ operands: [query, key], result, scores }) => {
+    const [along, columns] = [query?.shape.at(-1), result.shape.at(-1)];
+    if (along === undefined || columns === undefined || query!.elementType !== key?.elementType) return null;
+    return { count: scores * (along + columns), type: query!.elementType };
+  });
+}
+
+const ARGUMENT = /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<\w+:tensor<((?:\d+x)*)(\w+)>>$/;
+
+/** Reads at computed positions: the text does not tell how much. */
+const COMPUTED = /\btensor\.extract\b(?!_)|\.(?:map_)?gather\b|\.(?:map_)?scatter\b|\bindirect_load\b/;
+
+/** Bytes of the parts of all tensors that a dispatch loads and stores, each at most once; null if a size is unknown. */
+function bytesIn(text: string): number | null {
+  const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
+  if (list === undefined || COMPUTED.test(text)) return null;
+  let bytes = 0;
+  for (const argument of list === '' ? [] : list.split(/, (?=%)/)) {
+    // A scalar operand, such as an index.
+    if (/^%\w+: (?:index|[su]?i\d+|b?f\d+)$/.test(argument)) continue;
+    const [, name, shape, elementType] = ARGUMENT.exec(argument) ?? [];
+    if (name === undefined || !isSimpleType(elementType)) return null;
+    const whole = bytesOf(sizesIn(shape!, 'x'), elementType!);
+    for (const way of [`load ${name}`, `store %[\\w#]+, ${name}`]) {
+      const uses = [...text.matchAll(new RegExp(`dispatch\\.tensor\\.${way},([^\\n]*)`, 'g'))];
+      const parts = uses.map(([, rest]) => partOf(rest!, elementType!));
+      if (parts.includes(null)) return null;
+      bytes += Math.min(
+        whole,
+        parts.reduce<number>((sum, part) => sum + part!, 0),
+      );
+    }
+  }
+  return bytes;
+}
+
+/** Bytes of `offsets = [...], sizes = [4, 8], ...`; null for a size that is known only at run time. */
+function partOf(rest: string, elementType: string): number | null {
+  const sizes = /\bsizes = \[([^\]]*)\]/.exec(rest)?.[1];
+  return sizes === undefined || !/^[\d, ]*$/.test(sizes) ? null : bytesOf(sizesIn(sizes, ', '), elementType);
+}
+
+const sizesIn = (text: string, separator: string): number[] =>
+  text
+    .split(separator)
+    .filter((size) => size !== '')
+    .map(Number);
