@@ -116,6 +116,10 @@ export const storedDevice = (device: Device): Device =>
 export const largestCache = ({ cachesKiB }: Device): number | null =>
   cachesKiB.length === 0 ? null : 1024 * Math.max(...cachesKiB);
 
+/** Bytes of the largest cache that a core has for itself: of level 2, else of level 1; null if unknown. */
+export const ownCache = ({ cachesKiB: [first, second = first] }: Device): number | null =>
+  second === undefined ? null : 1024 * second;
+
 /** Changes with the rule for classes. Classes of different versions are never equal. */
 const CLASS_VERSION = 1;
 

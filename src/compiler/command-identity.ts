@@ -1,6 +1,7 @@
 // Keys of compiles, for memories.
 import { basename } from 'node:path';
 import { hostCpu } from '../system/processor.ts';
+import { resultOr } from '../system/result-or.ts';
 import type { Command } from './command.ts';
 
 /**
@@ -22,6 +23,18 @@ export function programIdentity(
   const own = [inputDigest, target, device, compiler, flagsOf(args), contents];
   // The file's name is a digest of its content, so leave out its folder.
   return JSON.stringify(rewriting === undefined ? own : [...own, basename(rewriting.path)]);
+}
+
+/** The keys of target, device and compiler in a program's key, such as a key of a database; null for other text. */
+export function placeIn(
+  identity: string,
+): { readonly target: string; readonly device: string; readonly compiler: string } | null {
+  const own = resultOr((): unknown => JSON.parse(identity), null);
+  if (!Array.isArray(own)) return null;
+  const [, target, device, compiler] = own as unknown[];
+  return typeof target === 'string' && typeof device === 'string' && typeof compiler === 'string'
+    ? { target, device, compiler }
+    : null;
 }
 
 /** The parts of a command that determine its compile. */

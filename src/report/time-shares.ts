@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { workloadBytes } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
+import { NO_RATES, type DeviceRates, type TimedDispatch } from './loss.ts';
 
 /** Times of a program's dispatches, as they were timed last. */
 export interface ProgramTimes {
@@ -10,9 +11,16 @@ export interface ProgramTimes {
   readonly seconds: ReadonlyMap<string, number>;
   /** Memory bandwidth of the machine, for reading; null if it was not measured. */
   readonly bytesPerSecond: number | null;
+  /** The same dispatches with their work, for `lossOf`. */
+  readonly dispatches: readonly TimedDispatch[];
+  /** One call of each function together; null if it was not timed. */
+  readonly wholeSeconds: number | null;
+  readonly rates: DeviceRates;
 }
 
-export const NO_TIMES: ProgramTimes = { seconds: new Map(), bytesPerSecond: null };
+export const NO_TIMES: ProgramTimes = {
+  ...{ seconds: new Map(), bytesPerSecond: null, dispatches: [], wholeSeconds: null, rates: NO_RATES },
+};
 
 /** Shares of the time in a program's dispatches, from 0 to 1. */
 export interface TimeShares {
@@ -42,7 +50,7 @@ const BOUND = 0.8;
 /** @param cacheBytes size of the largest cache, from which smaller data may come; null if unknown */
 export function timeSharesOf(
   decisions: readonly Decision[],
-  { seconds, bytesPerSecond }: ProgramTimes,
+  { seconds, bytesPerSecond }: Pick<ProgramTimes, 'seconds' | 'bytesPerSecond'>,
   cacheBytes: number | null,
 ): TimeShares | null {
   const total = [...seconds.values()].reduce((sum, one) => sum + one, 0);
@@ -88,13 +96,14 @@ const MOST_NAMED = 5;
 /** For people: a sentence, and a line for each of the largest dispatches without a decision. */
 export function timeLines({ decided, atBound, undecided, untuned, left }: TimeShares): string[] {
   const parts = [
-    `${percent(decided)} is decided`,
-    ...(atBound >= LEAST_SHARE ? [`${percent(atBound)} as fast as memory allows`] : []),
-    `${percent(undecided)} undecided`,
+    // A decision is a fact about the search. The table of losses tells the speed.
+    `decisions cover ${percent(decided)}`,
+    ...(atBound >= LEAST_SHARE ? [`${percent(atBound)} is as fast as memory allows`] : []),
+    `${percent(undecided)} is undecided`,
   ];
   const named = left.slice(0, MOST_NAMED);
   return [
-    `Of the program's time, as it was timed last, ${parts.join(', ')} and ${percent(untuned)} not tuned${named.length === 0 ? '.' : ':'}`,
+    `Of the program's time, as it was timed last, ${parts.join(', ')} and ${percent(untuned)} is not tuned${named.length === 0 ? '.' : ':'}`,
     ...named.map(({ dispatch, share, reason }) => `${percent(share)} ${dispatch}: ${reason}`),
   ];
 }

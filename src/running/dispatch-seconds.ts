@@ -2,11 +2,12 @@
 import { surveyMemory } from '../input/survey-memory.ts';
 import { timeModule } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import type { StockContest } from '../program/verify.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { whyNotRun } from './limits.ts';
-import { noteTimes } from './program-times.ts';
+import { noteTimes, runOf, type TimedRun } from './program-times.ts';
 import { runnable } from './runnable.ts';
 
 /** Time of a compile, in surveys. */
@@ -29,20 +30,31 @@ export async function dispatchSeconds(
   const { cacheDirectory, settings } = surroundings;
   const surveySeconds = surveyMemory.recall(cacheDirectory, inspected.input.identity)?.seconds ?? 0;
   const isRun = whyNotRun(inspected.input, settings.budgetSeconds) === null;
-  const seconds = new Map<string, number>();
-  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > limits.compileSeconds / 2) return seconds;
+  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > limits.compileSeconds / 2) return new Map();
+  let run: TimedRun = { dispatches: new Map(), wholeSeconds: null };
   try {
     const { stock, contests } = await runnable(program);
-    for (const contest of contests) {
-      const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds: limits.runSeconds };
-      const { dispatches } = await timeModule(contest, stock, effort, true);
-      for (const [name, one] of dispatches) seconds.set(name, (seconds.get(name) ?? 0) + one.seconds);
-    }
+    run = await timedRun(contests, stock, limits.runSeconds);
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     // The schedule then estimates times.
     tell(`the dispatches of the program cannot be timed: ${messageOf(error)}`, settings.log);
   }
-  await noteTimes(program, seconds, store);
-  return seconds;
+  await noteTimes(program, run, store);
+  return new Map([...run.dispatches].map(([name, { seconds }]) => [name, seconds]));
+}
+
+/** Times one call of each function, and its dispatches. @throws as `timeModule` */
+export async function timedRun(
+  contests: readonly StockContest[],
+  module: string,
+  timeoutSeconds: number,
+): Promise<TimedRun> {
+  const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds };
+  const functions = [];
+  for (const contest of contests) {
+    const { dispatches, seconds } = await timeModule(contest, module, effort, true);
+    functions.push({ dispatches, wholeSeconds: seconds });
+  }
+  return runOf(functions);
 }

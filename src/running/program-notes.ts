@@ -27,6 +27,11 @@ export const programNotes = <T>(kind: ProgramNoteKind, isValid: (value: unknown)
     const note = store?.programNote(kind, program) ?? null;
     return isValid(note) ? note : null;
   },
+  /** All valid notes, by program. */
+  all: (store: Store): (readonly [program: string, note: T])[] =>
+    store
+      .programNotes(kind)
+      .flatMap(({ program, note }) => (isValid(note) ? [[program, note] as const] : [])),
   remember(store: Store, program: string, note: T): void {
     store.noteProgram(kind, program, note);
   },

@@ -7,7 +7,7 @@ import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
 import { largestDeviation, sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { certainGain } from '../program/assess.ts';
+import { certainGain, type Assessed } from '../program/assess.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { LEAST_RATIO, tuneInRounds, type RoundsResult } from '../program/tune-in-program.ts';
@@ -26,7 +26,7 @@ import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
 import type { Callable, MeasuredProgram } from './callable.ts';
 import { resumedCompile } from '../plan/injected-command.ts';
 import { offeredBase } from './offered-base.ts';
-import { noteTimes } from './program-times.ts';
+import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
@@ -105,8 +105,8 @@ export async function tuneInProgram(
       ...{ module: ready.stock, works: [...works, ...given.values()], folder: join(ready.folder, 'rounds') },
       compileSeconds: program.kept.stockSeconds,
     };
-    const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
-    await noteTimes(program, dispatchSeconds, store);
+    const { bench, stock, run: timed, calls } = await roundBench(base, contests, program);
+    await noteTimes(program, timed, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
     if (contendersOf(run).length === 0) return NOTHING;
     const notes = new Map(run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site))]));
@@ -149,7 +149,7 @@ export async function tuneInProgram(
       },
     );
     if (!result.isOffered && result.assessed !== null)
-      await noteTimes(program, result.assessed.dispatchSeconds, store);
+      await noteTimes(program, tunedRun(result.assessed), store);
     for (const { key, mark } of result.assessed?.judgement.leftOut ?? [])
       if (mark?.kind === 'wrong-result' && result.found.has(key))
         notes
@@ -176,6 +176,15 @@ export async function tuneInProgram(
     tell(`the program is not tuned as a whole: ${messageOf(error)}`, surroundings.settings.log);
     return NOTHING;
   }
+}
+
+/** The run of an assessed program. Its calls are those of the untuned program. */
+function tunedRun({ dispatchSeconds, functions }: Assessed): TimedRun {
+  const whole = functions.map(({ timing }) => timing?.seconds[1] ?? null);
+  return {
+    dispatches: new Map([...dispatchSeconds].map(([name, seconds]) => [name, { seconds }])),
+    wholeSeconds: whole.includes(null) ? null : sumOf(whole as number[]),
+  };
 }
 
 /** A workload that has a configuration already. */

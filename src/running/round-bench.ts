@@ -23,6 +23,7 @@ import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { checkAlone } from './check-alone.ts';
 import { compiling } from './compiling.ts';
+import { runOf, type TimedRun } from './program-times.ts';
 
 /** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;
@@ -66,8 +67,7 @@ export interface RoundBase {
 export interface ReadyRounds {
   readonly bench: RoundBench;
   readonly stock: ProgramSeconds;
-  /** Seconds of each dispatch, by name. */
-  readonly dispatchSeconds: ReadonlyMap<string, number>;
+  readonly run: TimedRun;
   /** Number of dispatches of each workload, by key. */
   readonly calls: ReadonlyMap<string, number>;
 }
@@ -192,8 +192,8 @@ export async function roundBench(
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);
-  const dispatchSeconds = new Map(dispatches.map(([name, { seconds }]) => [name, seconds]));
-  return { bench, stock: secondsOf(first), dispatchSeconds, calls: new Map(calls) };
+  const timed = runOf(first.map(({ dispatches, seconds }) => ({ dispatches, wholeSeconds: seconds })));
+  return { bench, stock: secondsOf(first), run: timed, calls: new Map(calls) };
 }
 
 /** The fastest run, because other processes only add time. */

@@ -191,7 +191,7 @@ export interface KnownDevice {
   readonly name: string | null;
 }
 
-/** Kinds of notes: configurations that a program keeps, its forms, and its dispatch times. */
+/** Kinds of notes: configurations that a program keeps, its forms, and its dispatch times. Rates of devices are times, too. */
 export type ProgramNoteKind = 'program' | 'forms' | 'times';
 
 export interface Store {
@@ -237,6 +237,8 @@ export interface Store {
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** A note about a program from running it, untrusted; null for none. */
   programNote(kind: ProgramNoteKind, program: string): unknown;
+  /** All notes of a kind, untrusted, the newest first. */
+  programNotes(kind: ProgramNoteKind): { readonly program: string; readonly note: unknown }[];
   /** Replaces the note. */
   noteProgram(kind: ProgramNoteKind, program: string, note: unknown): void;
   /** Full description of a key; undefined if unknown. */

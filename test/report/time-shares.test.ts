@@ -64,7 +64,7 @@ test('a dispatch that reads memory at the machine’s bandwidth is at its bound'
   expect(share(0.006)).toMatchObject({ atBound: 1, undecided: 0, left: [] });
   expect(share(0.007)).toMatchObject({ atBound: 0, undecided: 1 });
   expect(timeLines(share(0.006))).toEqual([
-    "Of the program's time, as it was timed last, 0% is decided, 100% as fast as memory allows, 0% undecided and 0% not tuned.",
+    "Of the program's time, as it was timed last, decisions cover 0%, 100% is as fast as memory allows, 0% is undecided and 0% is not tuned.",
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryRate } from '../../src/running/memory-rate.ts';
+import { cacheRate, memoryRate } from '../../src/running/memory-rate.ts';
 
 test('the rate of reading memory is positive, for one thread and for several', async () => {
   for (const threads of [1, 2]) {
@@ -7,4 +7,10 @@ test('the rate of reading memory is positive, for one thread and for several', a
     expect(rate).toBeGreaterThan(0);
     expect(rate).toBeLessThan(Infinity);
   }
+});
+
+test('the rate of reading caches is positive', async () => {
+  const rate = await cacheRate(2, 2 ** 20);
+  expect(rate).toBeGreaterThan(0);
+  expect(rate).toBeLessThan(Infinity);
 });

@@ -229,6 +229,13 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       const [row] = read<{ note: string }>(sql.SELECT_PROGRAM_NOTE, { kind, program });
       return row === undefined ? null : (JSON.parse(row.note) as unknown);
     },
+    programNotes: (kind) =>
+      read<{ program: string; note: string }>(sql.SELECT_PROGRAM_NOTES, { kind }).map(
+        ({ program, note }) => ({
+          program,
+          note: JSON.parse(note) as unknown,
+        }),
+      ),
     noteProgram: (kind, program, note) => {
       const writtenAt = now().toISOString();
       write(() => statement(sql.NOTE_PROGRAM).run({ kind, program, note: JSON.stringify(note), writtenAt }));

@@ -218,6 +218,9 @@ export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
 export const SELECT_PROGRAM_NOTE = 'SELECT note FROM program_note WHERE program = @program AND kind = @kind';
 
+export const SELECT_PROGRAM_NOTES = `
+  SELECT program, note FROM program_note WHERE kind = @kind ORDER BY written_at DESC, program`;
+
 export const NOTE_PROGRAM = `
   INSERT INTO program_note (program, kind, note, written_at) VALUES (@program, @kind, @note, @writtenAt)
   ON CONFLICT (program, kind) DO UPDATE SET note = excluded.note, written_at = excluded.written_at`;
