@@ -14,14 +14,19 @@ import {
   type ExplainedOperation,
 } from '../report/explain.ts';
 import { largestCache } from '../backend/device.ts';
-import { NO_TIMES, timeLines, timeSharesOf } from '../report/time-shares.ts';
+import { lossOf } from '../report/loss.ts';
+import { lossText } from '../report/loss-text.ts';
+import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
+import { measureLoss } from '../running/measure-loss.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { counted, formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
-import { inspectEach, surroundingsOf, type InspectedPart } from './context.ts';
+import { inspectEach, openDatabase, surroundingsOf, type InspectedPart } from './context.ts';
+import { withInterrupts } from './interrupt.ts';
 import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
 
@@ -44,7 +49,8 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
   const [first] = each;
   // Operations name their target if there are several.
   const operations = each.flatMap(({ json }) => json.operations);
-  const json = each.length === 1 ? first!.json : { ...first!.json, forms: null, time: null, operations };
+  const json =
+    each.length === 1 ? first!.json : { ...first!.json, forms: null, time: null, loss: null, operations };
   cli.print(json, () => each.map(({ text }) => text()).join('\n\n'));
 }
 
@@ -65,7 +71,8 @@ async function explainTarget(
         whyNot: ({ whyNotHere }) =>
           whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
       });
-  const { command, inspected, forms, times } = decided;
+  const { command, inspected, forms } = decided;
+  const times = await completed(decided, surroundings);
   const { backend } = read.site.target.target;
   const decisions = isOneOfSeveral ? decisionsFor(backend, decided.decisions) : decided.decisions;
   const injection = lock?.whole?.injection ?? planCompile(decisions, inspected, command, surroundings);
@@ -77,6 +84,7 @@ async function explainTarget(
   }
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
+  const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
   const why = whyNothing(injection, forms);
   const text = () => {
     const sourceAt = sourcesOf(input, inspected.input.bytes);
@@ -87,13 +95,31 @@ async function explainTarget(
       ...(forms === null ? [] : [sentences(describeForms(forms))]),
       ...(sentence === undefined ? [] : [sentences(sentence)]),
       ...dispatches.map(indented),
+      ...(loss === null ? [] : [`\n${lossText(loss, page)}\n`]),
       sentences(describeRoute(injection, operations)),
     ].join('\n');
   };
   return {
-    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, operations },
+    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, loss, operations },
     text,
   };
+}
+
+/** The noted times, with the work and the rates that are not known yet. A program that was never timed is not timed here. */
+async function completed(
+  decided: Parameters<typeof measureLoss>[0] & { readonly times: ProgramTimes },
+  surroundings: Surroundings,
+): Promise<ProgramTimes> {
+  if (decided.times.dispatches.length === 0 || surroundings.settings.readonly) return decided.times;
+  const store = await openDatabase(surroundings);
+  try {
+    return await withInterrupts(async ({ finishEarly }) => {
+      const { times } = await measureLoss(decided, false, store, surroundings, finishEarly);
+      return times;
+    });
+  } finally {
+    store.close();
+  }
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;

@@ -14,15 +14,23 @@ import { patternsOf } from '../compat/patterns.ts';
 import { profiled, spaceSizes } from '../compat/profiled.ts';
 import { consoleBlock, type Tags } from '../compat/report.ts';
 import { writeReport } from '../compat/report-files.ts';
+import { boundOf, lossOf, type DeviceRates } from '../report/loss.ts';
+import { lossText } from '../report/loss-text.ts';
+import { knownRates, ratesPlaceOf } from '../running/known-rates.ts';
+import { measureLoss } from '../running/measure-loss.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { alone } from '../populate/executor.ts';
+import { because } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
+import { workloadAmount } from '../workload/amount.ts';
 import { CliCommand, type SearchOptions } from './command.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
-import { warn } from './output.ts';
+import { decideByRecords } from './by-records.ts';
+import { withInterrupts } from './interrupt.ts';
+import { page, warn } from './output.ts';
 import { search, type Measured } from './search.ts';
 import { readSpaceFile, restricted } from './search-space.ts';
 
@@ -85,6 +93,8 @@ async function profileInput(input: string | undefined, options: Options, command
   const prepared = new Date();
   const { whyNot } = await search(wanted, store, measured, surroundings, options, again);
   const ended = new Date();
+  const lost = input === undefined ? null : await lossOfInput(input, command.flags, store, surroundings);
+  const rates = knownRates(ratesPlaceOf(site), store);
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
   store.close();
 
@@ -94,7 +104,10 @@ async function profileInput(input: string | undefined, options: Options, command
   // A pattern may match any candidate.
   const isBrief = options.all !== true && options.dispatches === undefined;
   const shown = isBrief ? found.flatMap(({ measurements }) => allOf({ ...measurements, others: [] })) : every;
-  command.print(shown.map(plain), () => shown.map(consoleBlock).join('\n'));
+  command.print(
+    shown.map((one) => plain(one, rates)),
+    () => [shown.map(consoleBlock).join('\n'), ...(lost === null ? [] : [lost])].join('\n'),
+  );
   if (options.output !== undefined) {
     const run = { begun, prepared, ended, spaceSizes: spaceSizes(wanted, site) };
     const extra = { tags, append: options.append === true };
@@ -191,10 +204,44 @@ async function readInputs(
   return { measured: measured!, works: [...works.values()], open };
 }
 
-/** A measurement as JSON. */
-function plain(one: Measurement) {
-  const { operation, configuration, verification, seconds, ratio, low, high, place, message } = one;
+/**
+ * Times the program as the next build ships it.
+ * @returns the time that it loses, in words; or why that is unknown
+ */
+async function lossOfInput(
+  input: string,
+  flags: readonly string[],
+  store: Store,
+  surroundings: Surroundings,
+): Promise<string> {
+  const asked = await inspectInput(input, flags, surroundings);
+  const { inject } = surroundings.settings;
+  const decided = await decideByRecords(asked, surroundings, { inject, whyNot: () => because('no-record') });
+  const { times, whyNot } = await withInterrupts(({ finishEarly }) =>
+    measureLoss(decided, true, store, surroundings, finishEarly),
+  );
+  const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
+  return [
+    ...(loss === null ? [] : [lossText(loss, page)]),
+    ...(whyNot === null ? [] : [`The program is not timed now: ${whyNot.reason}.`]),
+  ].join('\n');
+}
+
+/** A measurement as JSON. The bound is of one execution. */
+function plain(one: Measurement, rates: DeviceRates) {
+  const { operation, workload, configuration, verification, seconds, ratio, low, high, place, message } = one;
   const names = { dispatch: dispatchName(one), operation: operation.name, kind: operation.kind };
   const gflops = gflopsOf(one);
-  return { ...names, configuration, verification, seconds, gflops, ratio, low, high, message, ...place };
+  const bound = boundOf(workloadAmount(workload), rates);
+  const boundSeconds = 'unknown' in bound ? null : bound.seconds;
+  const isKnown = seconds !== null && boundSeconds !== null;
+  const against = {
+    boundSeconds,
+    share: isKnown ? boundSeconds / seconds : null,
+    lostSeconds: isKnown ? Math.max(0, seconds - boundSeconds) : null,
+  };
+  return {
+    ...names,
+    ...{ configuration, verification, seconds, gflops, ...against, ratio, low, high, message, ...place },
+  };
 }

@@ -5,6 +5,7 @@ import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { FunctionVerdict, ProgramVerdict } from '../program/verdict.ts';
 import type { Speedup } from '../store/store.ts';
+import type { ProgramLoss } from './loss.ts';
 import type { TimeShares } from './time-shares.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { because, NO_REASON, type Reason, type ReasonCode } from '../system/reason.ts';
@@ -33,6 +34,8 @@ export interface Explanation {
   readonly forms: ExplainedForms | null;
   /** Shares of the program's time, as it was timed last; null if it was not timed. */
   readonly time: TimeShares | null;
+  /** Time that it loses against the limits of the machine, dispatch by dispatch; null if it was not timed. */
+  readonly loss: ProgramLoss | null;
   /** Verdict of running the program, stock against tuned; null if this compile did not run it. */
   readonly program: ExplainedProgram | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };

@@ -12,6 +12,7 @@ import {
   type Explanation,
 } from '../report/explain.ts';
 import { isExplained, writeExplanation } from '../report/explain-file.ts';
+import { lossOf } from '../report/loss.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
@@ -48,6 +49,7 @@ export function reportCompile(
     operations: explainOperations(input, inputName(command), decisions, landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     time: timeSharesOf(decisions, programTimes, largestCache(site.device)),
+    loss: lossOf(programTimes.dispatches, programTimes.wholeSeconds, programTimes.rates),
     seconds: { total: seconds(), tuning, overhead: seconds(handedOver) - tuning },
   }));
 }
@@ -61,7 +63,7 @@ export function reportPass(
   const text = input ?? { bytes: new Uint8Array(), cuts: [] };
   return report(countsOfPass(pass, decisions), command, surroundings, (executable) => ({
     ...{ route: 'none', target: null, device: null, applied: null },
-    ...{ lock: null, forms: null, time: null, program: null },
+    ...{ lock: null, forms: null, time: null, loss: null, program: null },
     compiler: { executable },
     command: [executable, ...command.argv],
     ...pass,
