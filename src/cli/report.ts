@@ -6,6 +6,8 @@ import { readKernels, readModels } from '../report/html/bench-files.ts';
 import { factsOf } from '../report/html/facts.ts';
 import { pageDataOf } from '../report/html/model.ts';
 import { pageText, type PageAssets } from '../report/html/page.ts';
+import { knownRates, ratesPlaceAt } from '../running/known-rates.ts';
+import { notedLosses } from '../running/program-times.ts';
 import { fits } from '../store/filter.ts';
 import type { RecordKey } from '../store/store.ts';
 import { packageRoot, packageVersion } from '../system/package-root.ts';
@@ -24,7 +26,7 @@ interface Options {
 
 export const report = new CliCommand(
   'report',
-  'write an HTML page about the database: gains, records, rooflines, searches, builds and next steps',
+  'write an HTML page about the database: gains, lost time, records, rooflines, searches, builds and next steps',
 )
   .argument('[text]', 'only records whose workload, target or device contains the text')
   .filters()
@@ -50,6 +52,9 @@ async function writeReport(
   const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);
   const assets = readAssets();
   const store = await openToRead(surroundings);
+  const devices = store.devices();
+  const ratesOf = (place: Omit<RecordKey, 'workload'>) => knownRates(ratesPlaceAt(place, devices), store);
+  const losses = notedLosses(store).filter((one) => isMeant({ ...one, workload: one.name }));
   const records = store.allRecords().filter(isMeant);
   const misses = store.misses().filter(isMeant);
   const chosen = filterText(filter, text);
@@ -58,7 +63,7 @@ async function writeReport(
   const data = pageDataOf({
     records,
     misses,
-    devices: store.devices(),
+    ...{ devices, ratesOf, losses },
     counts: sumOf([store.counters(), pendingCounts(surroundings.cacheDirectory)]),
     subjectOf: (key: RecordKey) => store.subject(key),
     trialsOf: (key: RecordKey) => store.trials(key),

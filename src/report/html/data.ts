@@ -1,4 +1,5 @@
 // The data of the page's script: plain JSON.
+import type { ProgramLoss } from '../loss.ts';
 import type { DayStatistics, Statistics } from '../statistics.ts';
 
 /** A site of measurements. The keys are separate for the filters. */
@@ -42,6 +43,18 @@ export interface PageRecord {
   /** Floating-point or integer operations of one execution, and bytes of operands and result; null if only the key is known. */
   readonly flops: number | null;
   readonly bytes: number | null;
+  /** Least time of one execution by the rates of its place; null if a rate or the work is unknown, or sizes are dynamic. */
+  readonly bound: number | null;
+}
+
+/** A timed program. */
+export interface PageLoss extends Omit<ProgramLoss, 'rates'> {
+  readonly name: string;
+  /** Index of its place. */
+  readonly place: number;
+  /** The sums in words, and the rates behind the bounds. */
+  readonly sums: string;
+  readonly rates: string;
 }
 
 /** The curve of one search. */
@@ -138,6 +151,8 @@ export interface PageData {
   readonly places: readonly Place[];
   /** Newest first. */
   readonly records: readonly PageRecord[];
+  /** The largest loss first. */
+  readonly losses: readonly PageLoss[];
   readonly searches: readonly SearchCurve[];
   /** Number of records beyond the largest number of curves. */
   readonly searchesLeftOut: number;

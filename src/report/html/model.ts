@@ -12,16 +12,36 @@ import type {
   TuningRecord,
   Undecided,
 } from '../../store/store.ts';
-import { staticForms, workloadBytes, workloadFlops } from '../../workload/workload.ts';
+import { workloadAmount } from '../../workload/amount.ts';
+import { isDynamic, staticForms, workloadBytes, workloadFlops } from '../../workload/workload.ts';
 import type { Counts } from '../counting.ts';
+import { boundOf, type DeviceRates, type ProgramLoss } from '../loss.ts';
+import { ratesText, sumsText } from '../loss-text.ts';
 import { historyOf, statisticsOf } from '../statistics.ts';
 import { curveOf } from './curves.ts';
-import type { DriftPair, KernelsData, ModelsData, PageData, PageRecord, Place, SearchCurve } from './data.ts';
+import type {
+  DriftPair,
+  KernelsData,
+  ModelsData,
+  PageData,
+  PageLoss,
+  PageRecord,
+  Place,
+  SearchCurve,
+} from './data.ts';
 import { plain } from './plain.ts';
 import { short } from './numbers.ts';
 import { tasksOf, type Open } from './tasks.ts';
 import { counted, formatRatio } from '../../system/format.ts';
 import { meaningOf } from '../../system/reason.ts';
+
+type PlaceKey = Omit<RecordKey, 'workload'>;
+
+/** The time that a program loses at one place. */
+export interface SourceLoss extends PlaceKey {
+  readonly name: string;
+  readonly loss: ProgramLoss;
+}
 
 export interface ReportSource {
   readonly records: readonly TuningRecord[];
@@ -32,6 +52,9 @@ export interface ReportSource {
   readonly trialsOf: (key: RecordKey) => readonly Trial[];
   /** Why a search could not decide, and its budget; null without such a search. */
   readonly undecidedOf: (key: RecordKey) => Pick<Undecided, 'reason' | 'budgetSeconds'> | null;
+  readonly ratesOf: (place: PlaceKey) => DeviceRates;
+  /** Timed programs. */
+  readonly losses: readonly SourceLoss[];
   readonly kernels: KernelsData | null;
   readonly models: ModelsData | null;
   readonly about: PageData['about'];
@@ -44,17 +67,21 @@ export function pageDataOf(source: ReportSource): PageData {
   const { records, devices, kernels, models, about } = source;
   const places: Place[] = [];
   const known = new Map(devices.map((device) => [device.key, device]));
-  const placeOf = oncePer(
-    ({ target, device, compiler }) => JSON.stringify([target, device, compiler]),
-    ({ target, device, compiler }): number => {
-      const { form, name = null } = known.get(device) ?? {};
-      const cacheBytes = isDevice(form) ? largestCache(form) : null;
-      const keys = { target: plain(target), device: plain(device), compiler: plain(compiler) };
-      return places.push({ ...keys, deviceName: name, cacheBytes }) - 1;
-    },
-  );
+  const placeOf = oncePer(placeKey, ({ target, device, compiler }): number => {
+    const { form, name = null } = known.get(device) ?? {};
+    const cacheBytes = isDevice(form) ? largestCache(form) : null;
+    const keys = { target: plain(target), device: plain(device), compiler: plain(compiler) };
+    return places.push({ ...keys, deviceName: name, cacheBytes }) - 1;
+  });
+  const ratesAt = oncePer(placeKey, source.ratesOf);
+  const boundAt = (record: RecordKey): number | null => {
+    const form = source.subjectOf(record)?.workloadForm;
+    if (form === undefined || isDynamic(form)) return null;
+    const bound = boundOf(workloadAmount(form), ratesAt(record));
+    return 'unknown' in bound ? null : short(bound.seconds);
+  };
   const workOf = oncePer(
-    ({ workload }) => workload,
+    ({ workload }: RecordKey) => workload,
     (key) => {
       const form = source.subjectOf(key)?.workloadForm;
       // Times are geometric means over the sizes of dynamic dimensions, so the operations are, too.
@@ -81,7 +108,7 @@ export function pageDataOf(source: ReportSource): PageData {
       ...{ trials: evidence.trials, tuningSeconds: short(evidence.tuningSeconds, 3) },
       ...{ complete: evidence.complete, author: text(`${createdBy} on ${machine}`) },
       written: Math.floor(Date.parse(createdAt) / 60_000),
-      ...workOf(record),
+      ...{ ...workOf(record), bound: boundAt(record) },
     };
   };
   const counts = withMeanings(source.counts);
@@ -90,7 +117,7 @@ export function pageDataOf(source: ReportSource): PageData {
   return {
     version: 1,
     about: { ...about, database: plain(about.database), filter: plain(about.filter) },
-    ...{ places, records: page, searches: searchesOf(source) },
+    ...{ places, records: page, searches: searchesOf(source), losses: lossesOf(source, placeOf) },
     searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES),
     ...{ drift: driftPairs(records), statistics: statisticsOf(counts), history: historyOf(counts) },
     ...{ tasks, kernels, models },
@@ -106,8 +133,27 @@ const withMeanings = (counts: Counts): Counts =>
     Object.entries(counts).map(([name, value]) => [text(name.replace(/(?<=: )[a-z-]+$/, meaningOf)), value]),
   );
 
+const placeKey = ({ target, device, compiler }: PlaceKey) => JSON.stringify([target, device, compiler]);
+
+/** Most programs of a page. */
+const MOST_PROGRAMS = 100;
+
+function lossesOf({ losses }: ReportSource, placeOf: (key: PlaceKey) => number): PageLoss[] {
+  return losses
+    .toSorted((a, b) => (b.loss.lostSeconds ?? 0) - (a.loss.lostSeconds ?? 0))
+    .slice(0, MOST_PROGRAMS)
+    .map((one): PageLoss => {
+      const { rates, ...loss } = one.loss;
+      const dispatches = loss.dispatches.map((own) => ({ ...own, dispatch: text(own.dispatch) }));
+      return {
+        ...{ ...loss, dispatches, name: text(one.name), place: placeOf(one) },
+        ...{ sums: sumsText(loss), rates: ratesText(rates) },
+      };
+    });
+}
+
 /** A function that computes the value of each key once. */
-function oncePer<T>(keyOf: (of: RecordKey) => string, compute: (of: RecordKey) => T): (of: RecordKey) => T {
+function oncePer<K, T>(keyOf: (of: K) => string, compute: (of: K) => T): (of: K) => T {
   const values = new Map<string, T>();
   return (of) => {
     const key = keyOf(of);

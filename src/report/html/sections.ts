@@ -82,6 +82,7 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
         lede: 'Each workload at its arithmetic intensity. Under the sloped roof memory limits it, under the flat roof the arithmetic units do.',
       })),
     },
+    { id: 'lost', short: 'Lost time', title: 'Time lost against the limits of the machine', ...lost(data) },
     { id: 'programs', short: 'Programs', title: 'Whole programs', ...programs(data) },
     {
       ...{ id: 'records', short: 'Records', title: 'All records' },
@@ -120,6 +121,17 @@ function shapes({ kernels, records }: PageData): Content {
       'npm run bench:kernels -- --json kernels.json\niree-tuned report --bench kernels.json -o report.html',
     ),
     lede: records.length === 0 ? '' : 'The records that save most time: default and tuned. Longer is better.',
+  };
+}
+
+function lost({ losses }: PageData): Content {
+  if (losses.length === 0)
+    return without(
+      'No program was timed yet. This command times one, with its dispatches, and measures the limits of this machine:',
+      'iree-tuned profile model.mlir',
+    );
+  return {
+    lede: `The dispatches of ${counted(losses.length, 'timed program')}. The bound of a dispatch is the least time for its multiplications and its bytes on this machine. Whether a search has decided about a dispatch says nothing about its speed.`,
   };
 }
 

@@ -1,4 +1,5 @@
 // Short names of workloads from their keys, for the page and its script. Pure.
+import { groupOf } from '../dispatch-group.ts';
 
 /** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
 const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
@@ -26,8 +27,10 @@ export function shapeOf(key: string): string {
   return [`${batch.join('')}${rest.join('×')}`, ...notes].join(' ');
 }
 
-/** The kind of a shape, which mostly decides how good the compiler's default is. */
+/** The kind of a shape, which mostly decides how good the compiler's default is; for a whole dispatch the kind of its work. */
 export function classOf(key: string): string {
+  const [, dispatch] = /^dispatch (\S+)/.exec(key) ?? [];
+  if (dispatch !== undefined) return groupOf(dispatch);
   const sizes = sizesOf(key);
   if (sizes.some(([, size]) => size === '?')) return 'dynamic sizes';
   const product = (kind: string) =>

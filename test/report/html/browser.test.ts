@@ -16,12 +16,13 @@ import { BROWSER, noBrowser } from '../../support/browser.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
 import { hostile } from './hostile.ts';
-import { dataOf, KERNELS, MODELS } from './made-up.ts';
+import { dataOf, KERNELS, LOSSES, MODELS } from './made-up.ts';
 
 const SECTIONS = [
   'gains',
   'shapes',
   'roofline',
+  'lost',
   'programs',
   'records',
   'searches',
@@ -73,10 +74,11 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
 
   test('draws every section without an error or a request', async () => {
     const { page, complaints, requests, address } = await open(
-      dataOf(60, { kernels: KERNELS, models: MODELS }),
+      dataOf(60, { kernels: KERNELS, models: MODELS, losses: LOSSES }),
     );
-    for (const id of SECTIONS.filter((one) => !['records', 'next'].includes(one)))
+    for (const id of SECTIONS.filter((one) => !['records', 'lost', 'next'].includes(one)))
       expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
+    expect(await page.locator('#lost tbody tr').count()).toBe(2 + 2);
     expect(await page.locator('#next article').count()).toBeGreaterThan(0);
     expect(await page.locator('#problem').isHidden()).toBe(true);
     // Each chart has a text and a table.

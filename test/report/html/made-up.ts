@@ -4,6 +4,7 @@ import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/
 import type { Device } from '../../../src/backend/device.ts';
 import type { PageAssets } from '../../../src/report/html/page.ts';
 import { MOST_SEARCHES, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
+import { lossOf, NO_RATES } from '../../../src/report/loss.ts';
 import type { KernelsData, ModelData, ModelsData, PageData } from '../../../src/report/html/data.ts';
 import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../../src/store/claim.ts';
 import type { Line } from '../../../src/store/exchange/lines.ts';
@@ -144,6 +145,7 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeU
     subjectOf: (key) => subjects.get(keyOf(key)),
     trialsOf: (key) => trialsOf(byKey.get(keyOf(key))!, dice(key.workload.length * 77 + key.device.length)),
     undecidedOf: () => null,
+    ...{ ratesOf: () => NO_RATES, losses: [] },
     kernels: null,
     models: null,
     about: {
@@ -364,3 +366,21 @@ export function fillDatabase(path: string, count: number): void {
     );
   exchange.close();
 }
+
+/** A timed program with a dispatch that has a bound, and one without. */
+export const LOSSES: ReportSource['losses'] = [
+  {
+    ...{ name: 'model.mlir', target: 'llvm-cpu x', device: 'a device', compiler: '3.13.0@abc' },
+    loss: lossOf(
+      [
+        {
+          ...{ dispatch: 'main_dispatch_0_softmax_6xf32', seconds: 2e-3, calls: 1 },
+          amount: { multiplications: 1e6, type: 'f32', bytes: 8 },
+        },
+        { dispatch: 'main_dispatch_1_generic_6xf32', seconds: 1e-3, calls: 1, amount: null },
+      ],
+      5e-3,
+      { bytesPerSecond: 1e9, cache: null, multiplicationsPerSecond: { f32: 1e9 } },
+    )!,
+  },
+];

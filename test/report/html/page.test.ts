@@ -18,7 +18,7 @@ import { workloadKey, workloadOf } from '../../../src/workload/workload.ts';
 import { TILE } from '../../store/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 import { hostile } from './hostile.ts';
-import { dataOf, KERNELS, madeUp, MODELS, NO_ASSETS } from './made-up.ts';
+import { dataOf, KERNELS, LOSSES, madeUp, MODELS, NO_ASSETS } from './made-up.ts';
 
 const page = (data: PageData) => pageText(data, NO_ASSETS);
 const sectionOf = (text: string, id: string) =>
@@ -67,10 +67,35 @@ describe('a page', () => {
   });
 });
 
+describe('lost time', () => {
+  const rates = { bytesPerSecond: 1e9, cache: null, multiplicationsPerSecond: { f32: 1e9 } };
+
+  test('of a program has its sums, its dispatches with their groups, and its place', () => {
+    const data = dataOf(3, { losses: LOSSES });
+    const [one] = data.losses;
+    expect(one).toMatchObject({ name: 'model.mlir', lostSeconds: 1e-3, outsideSeconds: 2e-3 });
+    expect(data.places[one!.place]).toMatchObject({ device: 'a device', compiler: '3.13.0@abc' });
+    expect(one!.dispatches).toMatchObject([
+      { group: 'softmax or reduction', share: 0.5 },
+      { group: 'other dispatches', share: null, unknown: 'its work is not read' },
+    ]);
+    expect(one!.sums).toContain('Outside of dispatches: 2.00 ms');
+    expect(sectionOf(page(data), 'lost')).toContain('says nothing about its speed');
+  });
+
+  test('of a record needs the rates of its place', () => {
+    const [known, unknown] = [dataOf(50, { ratesOf: () => rates }), dataOf(50)];
+    expect(unknown.records.every(({ bound }) => bound === null)).toBe(true);
+    const { flops, bytes, bound } = known.records.find(({ key }) => key.includes(' f32,f32->f32 '))!;
+    expect(bound! / (Math.max(flops! / 2, bytes!) / 1e9)).toBeCloseTo(1, 2);
+    expect(known.records.find(({ key }) => key.includes(' i8,i8->i32 '))!.bound).toBeNull();
+  });
+});
+
 describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
-    for (const id of ['gains', 'shapes', 'roofline', 'records', 'searches', 'builds', 'programs'])
+    for (const id of ['gains', 'shapes', 'roofline', 'lost', 'records', 'searches', 'builds', 'programs'])
       expect(sectionOf(text, id)).toMatch(/<div class="missing"><p>.+<pre /s);
     expect(text).not.toContain('data-draw');
     expect(text).toContain('iree-tuned tune model.mlir');
@@ -201,6 +226,11 @@ test.each([
     'thin: 16 or fewer rows or columns',
   ],
   ['contraction m=?(1,16) n=64 k=64 f32,f32->f32 mk,kn->mn', '?×64×64', 'dynamic sizes'],
+  ['dispatch softmax_6x15x15xf32 in=0123', 'dispatch softmax_6x15x15xf32 in=0123', 'softmax or reduction'],
+  ['dispatch conv_8x8x3x3_f32 in=0123', 'dispatch conv_8x8x3x3_f32 in=0123', 'convolution'],
+  ['dispatch elementwise_9x9_f32 in=0123', 'dispatch elementwise_9x9_f32 in=0123', 'element-wise'],
+  ['dispatch transpose_9x9_f32 in=0123', 'dispatch transpose_9x9_f32 in=0123', 'transpose or copy'],
+  ['dispatch generic_9x9_f32 in=0123', 'dispatch generic_9x9_f32 in=0123', 'other dispatches'],
 ])('%s is called %s', (key, name, kind) => {
   expect([shapeOf(key), classOf(key)]).toEqual([name, kind]);
 });

@@ -7,6 +7,7 @@ import { makeCopyable } from './copy.ts';
 import { drawDrift } from './drift.ts';
 import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
+import { drawLost } from './lost.ts';
 import { drawNext } from './next.ts';
 import { drawPrograms } from './programs.ts';
 import { drawRecords } from './records.ts';
@@ -19,6 +20,7 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   gains: drawGains,
   shapes: drawShapes,
   roofline: drawRoofline,
+  lost: drawLost,
   programs: drawPrograms,
   records: drawRecords,
   searches: drawSearches,

@@ -1,6 +1,6 @@
 // The sortable table of all records.
 import { formatDuration, formatSeconds } from '../../../system/format.ts';
-import { gainText } from '../numbers.ts';
+import { gainText, percentText } from '../numbers.ts';
 import { shellWord } from '../plain.ts';
 import { copyable } from './copy.ts';
 import { element, isolated } from './dom.ts';
@@ -24,6 +24,8 @@ export const drawRecords: Drawing = (host) => {
       { title: 'Default', value: ({ before }) => before, format: formatSeconds, isMinor: true },
       { title: 'Tuned', value: ({ after }) => after, format: formatSeconds },
       { title: 'GFLOP/s', value: rate, format: rateText, isMinor: true },
+      { title: 'Of bound', value: shareOf, format: percentText, isMinor: true },
+      { title: 'Lost', value: lostBy, format: formatSeconds, isMinor: true },
       { title: 'Configuration', value: ({ configuration }) => configuration, isMinor: true, isLong: true },
       { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
       { title: 'Compiler', value: ({ place }) => place.compiler, isMinor: true, isLong: true },
@@ -46,6 +48,10 @@ const gainOf = ({ outcome, ratio }: Row): number =>
   outcome === 'faster' ? ratio : outcome === 'default is best' ? 1 : 0;
 
 const rate = ({ flops, after }: Row): number => (flops === null ? NaN : rateOf(flops, after));
+
+const shareOf = ({ bound, after }: Row): number => (bound === null ? NaN : bound / after);
+
+const lostBy = ({ bound, after }: Row): number => (bound === null ? NaN : Math.max(0, after - bound));
 
 function detailsOf(row: Row): Node {
   const { key, configuration, ratio, low, high, before, after, trials, complete, place, written } = row;
