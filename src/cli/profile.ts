@@ -106,7 +106,10 @@ async function profileInput(input: string | undefined, options: Options, command
   const shown = isBrief ? found.flatMap(({ measurements }) => allOf({ ...measurements, others: [] })) : every;
   command.print(
     shown.map((one) => plain(one, rates)),
-    () => [shown.map(consoleBlock).join('\n'), ...(lost === null ? [] : [lost])].join('\n'),
+    () => {
+      const blocks = shown.map(consoleBlock).join('\n');
+      return lost === null ? blocks : [blocks, lost].filter((part) => part !== '').join('\n\n');
+    },
   );
   if (options.output !== undefined) {
     const run = { begun, prepared, ended, spaceSizes: spaceSizes(wanted, site) };

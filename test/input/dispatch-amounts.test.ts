@@ -82,3 +82,14 @@ test('an operation of unknown products has no number of multiplications', () => 
     '        %r = iree_linalg_ext.fft ins(%0 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>';
   expect(amountOf(flowOf(['4x8xf32', '4x8xf32'], body))?.multiplications).toBeNull();
 });
+
+test('an attention multiplies queries by keys, and scores by values', () => {
+  const type = '12x128x64xf16';
+  const maps = ['(b, m, k)', '(b, n, k)', '(b, n, c)', '()', '(b, m, c)']
+    .map((own) => `affine_map<(b, m, c, k, n) -> ${own}>`)
+    .join(', ');
+  const body = `        %r = iree_linalg_ext.attention <indexing_maps = [${maps}]> ins(%0, %1, %2, %s : tensor<${type}>, tensor<${type}>, tensor<${type}>, f16) outs(%e : tensor<${type}>) {`;
+  expect(amountOf(flowOf([type, type, type, type], body))).toEqual({
+    ...{ multiplications: 2 * 12 * 128 * 128 * 64, type: 'f16', bytes: 4 * 2 * 12 * 128 * 64 },
+  });
+});
