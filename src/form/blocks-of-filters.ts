@@ -17,7 +17,7 @@ export const blocksOfFilters: WrittenForm = {
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;
     const width = widthFor(convolution)!;
-    const moved = writer.settle(writer.transpose(image, [0, 2, 3, 1]));
+    const moved = writer.move(image, [0, 2, 3, 1]);
     // One transpose for all blocks: one for each block would double the compile time of constant filters.
     const blocks = inBlocks(writer, filter, width);
     const { batch, filters, result } = extentsOf(convolution);
@@ -25,6 +25,7 @@ export const blocksOfFilters: WrittenForm = {
     const results = oneByOne(writer, shape, accumulator, (block, none) =>
       convolve(writer, moved, partOf(writer, blocks, block), none, [strides, dilations]),
     );
-    return writer.add(joined(writer, results), accumulator);
+    const sum = writer.add(joined(writer, results), writer.transpose(accumulator, [0, 2, 3, 1]));
+    return writer.transpose(sum, [0, 3, 1, 2]);
   },
 };

@@ -11,8 +11,7 @@ export const channelsLast: WrittenForm = {
     const { strides, dilations } = convolution;
     const last = convolve(
       writer,
-      // A transpose that is fused into the convolution makes it scalar code.
-      writer.settle(writer.transpose(image, [0, 2, 3, 1])),
+      writer.move(image, [0, 2, 3, 1]),
       writer.settle(writer.transpose(filter, [2, 3, 1, 0])),
       writer.transpose(accumulator, [0, 2, 3, 1]),
       [strides, dilations],

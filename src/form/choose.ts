@@ -12,8 +12,9 @@ export interface FormChoice {
 
 /** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
+  const isInChain = operations.filter((one) => !isAttention(one)).length > 1;
   const choices = operations.flatMap((operation) => {
-    const [preferred] = formsOf(operation);
+    const [preferred] = formsOf(operation, isInChain);
     return preferred === undefined ? [] : [{ operation, form: preferred.name }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one).length > 0);
@@ -30,6 +31,6 @@ export const namesOf = (choices: readonly FormChoice[]): FormNames =>
 export const choicesOf = (operations: readonly Rewritable[], names: FormNames): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
-    const isForm = formsOf(operation).some(({ name }) => name === form);
+    const isForm = formsOf(operation, true).some(({ name }) => name === form);
     return form === undefined || !isForm ? [] : [{ operation, form }];
   });

@@ -1,4 +1,4 @@
-// All forms, in order of preference.
+// All forms, in orders of preference.
 import { isAttention } from './attention.ts';
 import type { PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
@@ -6,12 +6,15 @@ import { channelsLast } from './channels-last.ts';
 import { groupByGroup } from './group-by-group.ts';
 import { inTwoDimensions } from './in-two-dimensions.ts';
 import { matmul } from './matmul.ts';
+import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
+import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { stepByStep } from './step-by-step.ts';
 
-const OF_CONVOLUTIONS: readonly WrittenForm[] = [
+/** For a convolution alone: transposes of its image and its result cost more than they gain. */
+const ALONE: readonly WrittenForm[] = [
   pixelsFirst,
   matmul,
   shiftedSlices,
@@ -21,16 +24,29 @@ const OF_CONVOLUTIONS: readonly WrittenForm[] = [
   groupByGroup,
 ];
 
+/** For several convolutions: all keep the channels innermost, so that transposes between them cancel. */
+const IN_CHAINS: readonly WrittenForm[] = [
+  pixelsByFilters,
+  reduction,
+  shiftedSlicesChannelsLast,
+  blocksOfFilters,
+  channelsLast,
+  ...ALONE,
+];
+
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 
 export const writtenFormNamed = (name: string): WrittenForm | null =>
-  OF_CONVOLUTIONS.find((form) => form.name === name) ?? null;
+  IN_CHAINS.find((form) => form.name === name) ?? null;
 
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
 
-/** The other forms of an operation, the preferred form first. */
-export const formsOf = (one: Rewritable): readonly (WrittenForm | PassesForm)[] =>
+/**
+ * The other forms of an operation, the preferred form first.
+ * @param isInChain whether the program has other convolutions
+ */
+export const formsOf = (one: Rewritable, isInChain = false): readonly (WrittenForm | PassesForm)[] =>
   isAttention(one)
     ? OF_ATTENTIONS.filter((form) => form.isFor(one))
-    : OF_CONVOLUTIONS.filter((form) => form.isFor(inTwoDimensions(one)));
+    : (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(inTwoDimensions(one)));

@@ -49,25 +49,47 @@ export const matmul: WrittenForm = {
 };
 
 /**
- * The part of an image (..., h, w) that a filter of one element reads. Strides become separate dimensions, because the compiler
+ * The part of an image that a filter of one element reads. Strides become separate dimensions, because the compiler
  * makes scalar code of a matmul with strided reads.
+ * @param first the first spatial dimension of the image; default: the spatial dimensions come last
  */
 export function everyOther(
   writer: Writer,
   image: Value,
   result: readonly number[],
   strides: readonly number[],
+  first = image.shape.length - result.length,
 ): Value {
-  const first = image.shape.length - result.length;
-  const outer = image.shape.slice(0, first);
-  const places = image.shape.slice(first);
-  const ends = outer.map((size) => [0, size, 1] as const);
+  const rank = image.shape.length;
+  const isPlace = (d: number) => d >= first && d < first + result.length;
+  /** One entry for each dimension of the image. */
+  const sliced = (place: (i: number) => readonly Slice[]): Slice[] =>
+    image.shape.flatMap((size, d) => (isPlace(d) ? place(d - first) : [[0, size, 1] as const]));
   const step = (i: number) => strides[i]!;
-  if (strides.every((stride) => stride === 1) || result.some((size, i) => size * step(i) > places[i]!))
-    return writer.slice(image, [...ends, ...result.map((size, i) => [0, size, step(i)] as const)]);
-  const cut = writer.slice(image, [...ends, ...result.map((size, i) => [0, size * step(i), 1] as const)]);
-  const groups = [...ends.map((_, d) => [d]), ...result.map((_, i) => [first + 2 * i, first + 2 * i + 1])];
-  const split = writer.expand(cut, groups, [...outer, ...result.flatMap((size, i) => [size, step(i)])]);
-  const chosen = result.flatMap((size) => [[0, size, 1] as const, [0, null, 1] as const]);
-  return writer.slice(split, [...ends, ...chosen]);
+  if (
+    strides.every((stride) => stride === 1) ||
+    result.some((size, i) => size * step(i) > image.shape[first + i]!)
+  )
+    return writer.slice(
+      image,
+      sliced((i) => [[0, result[i]!, step(i)]]),
+    );
+  const cut = writer.slice(
+    image,
+    sliced((i) => [[0, result[i]! * step(i), 1]]),
+  );
+  let next = 0;
+  const groups = Array.from({ length: rank }, (_, d) => (isPlace(d) ? [next++, next++] : [next++]));
+  const shape = cut.shape.flatMap((size, d) => (isPlace(d) ? [result[d - first]!, step(d - first)] : [size]));
+  const split = writer.expand(cut, groups, shape);
+  return writer.slice(
+    split,
+    sliced((i) => [
+      [0, result[i]!, 1],
+      [0, null, 1],
+    ]),
+  );
 }
+
+/** Offset, size and stride; a null size is 1 and drops the dimension. */
+type Slice = readonly [offset: number, size: number | null, stride: number];

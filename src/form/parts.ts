@@ -49,6 +49,6 @@ export function inBlocks(writer: Writer, filter: Value, width: number): Value {
   return writer.settle(writer.transpose(split, [0, 3, 4, 2, 1]));
 }
 
-/** Joins results of blocks (blocks, n, h, w, width) to the result of all filters (n, f, h, w). */
+/** Joins results of blocks (blocks, n, h, w, width) to the result of all filters with the channels innermost (n, h, w, f). */
 export const joined = (writer: Writer, results: Value): Value =>
-  writer.collapse(writer.transpose(results, [1, 0, 4, 2, 3]), [[0], [1, 2], [3], [4]]);
+  writer.collapse(writer.transpose(results, [1, 2, 3, 0, 4]), [[0], [1], [2], [3, 4]]);

@@ -49,7 +49,7 @@ export const pixelsFirst: WrittenForm = {
     const product = writer.contraction([writer.settle(rows), blocks], into, ['pk', 'bkf', 'bpf']);
     const shape = [count, batch, ...result, width];
     const results = writer.settle(writer.expand(product, [[0], [1, 2, 3], [4]], shape));
-    return writer.add(joined(writer, results), accumulator);
+    return writer.add(writer.transpose(joined(writer, results), [0, 3, 1, 2]), accumulator);
   },
 };
 

@@ -17,7 +17,8 @@ const LEAST_COLUMNS = 4;
 /** The operation of a pooling, by the end of its name. */
 const POOLINGS: Readonly<Record<string, string>> = { max: 'arith.maximumf', sum: 'arith.addf' };
 
-const poolingOf = ({ name }: Convolution): string | undefined =>
+/** The operation that joins the values of a window; undefined for a convolution. */
+export const poolingOf = ({ name }: Convolution): string | undefined =>
   POOLINGS[/^linalg\.pooling_\w+_(\w+)$/.exec(name)?.[1] ?? ''];
 
 /** In the layout of the image. */
@@ -64,8 +65,7 @@ function slicesOf(name: string, isMoved: boolean): WrittenForm {
       if (isMoved) loops.push(...loops.splice(loops.indexOf('g'), 1));
       /** Maps the order of the image and the result to the order of the loops. */
       const order = loops.map((one) => layouts[2].indexOf(one));
-      const moved = writer.transpose(image, order);
-      const from = isMoved ? writer.settle(moved) : moved;
+      const from = writer.move(image, order);
       const into = writer.transpose(accumulator, order);
 
       const sizes = new Map(loops.map((one, at) => [one, into.shape[at]!]));
@@ -126,8 +126,9 @@ ${steps.join('\n')}
       linalg.yield %s${parts.length - 1} : ${type}
     } -> ${tensorText(into)}`,
       );
+      // Otherwise the transpose is fused into the pooling, and two readers of a pooling would both see it.
       return writer.transpose(
-        isMoved ? writer.settle(summed) : summed,
+        isMoved && pooling !== undefined ? writer.settle(summed) : summed,
         loops.map((_, d) => order.indexOf(d)),
       );
     },

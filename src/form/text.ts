@@ -9,9 +9,16 @@ export interface Value extends Tensor {
   readonly name: string;
 }
 
+/** A transpose of an image. Fused into the operation that reads it, it would make scalar code. */
+export interface Move {
+  readonly image: Tensor;
+  readonly permutation: readonly number[];
+}
+
 /** Writes the operations of a function in order, with unique names. */
 export class Writer {
   readonly #lines: string[] = [];
+  readonly #moves: Move[] = [];
   #count = 0;
 
   /** Writes one operation. @param text of an operation with one result, without the name of the result */
@@ -23,6 +30,10 @@ export class Writer {
 
   get text(): string {
     return this.#lines.join('\n');
+  }
+
+  get moves(): readonly Move[] {
+    return this.#moves;
   }
 
   empty(type: Tensor): Value {
@@ -84,6 +95,13 @@ export class Writer {
       into,
       `linalg.transpose ins(${value.name} : ${tensorText(value)}) outs(${into.name} : ${tensorText(into)}) permutation = [${permutation.join(', ')}]`,
     );
+  }
+
+  /** The same as `transpose`, for an image. A transpose that no neighbour cancels keeps a dispatch of its own: see `Move`. */
+  move(image: Value, permutation: readonly number[]): Value {
+    const moved = this.transpose(image, permutation);
+    if (moved !== image) this.#moves.push({ image, permutation });
+    return moved;
   }
 
   /** A barrier that keeps the layout of a value: earlier transposes are not fused into later operations. */

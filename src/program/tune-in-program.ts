@@ -88,8 +88,8 @@ export interface RoundsOptions {
 /** Least speed-up of a configuration to confirm. */
 export const LEAST_RATIO = 1.03;
 
-/** Compiles that an offer needs: the split, its module, the round compiled at the same time, and the confirmation. */
-const OFFER_COMPILES = 4;
+/** Compiles that an offer needs: the split, and its module. */
+const OFFER_COMPILES = 2;
 
 /** Compiles that the check of the best configurations takes, as a share of a program's. */
 const CHECK_COMPILES = 1;
@@ -138,11 +138,12 @@ export async function tuneInRounds(
     clock() + (CHECK_COMPILES + compiles) * compileSeconds + runSeconds + bench.confirmingSeconds < end;
   // The first round finds most, so its confirmation may exceed the time.
   const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
-  const isTried = offer !== null && isTimeFor(OFFER_COMPILES);
+  // An offer gains more than a round, and confirming it needs no compile, so its confirmation may exceed the time, too.
+  const isTried = offer !== null && clock() + OFFER_COMPILES * compileSeconds < end;
   let open = isTried ? offer : null;
-  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && isTime()) {
+  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && (open !== null || isTime())) {
     const begun = clock();
-    const assignments = rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1)));
+    const assignments = isTime() ? rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1))) : [];
     if (assignments.length === 0 && open === null) break;
     const own = bench;
     const compile = async (assignment: Assignment, i: number) => {

@@ -11,6 +11,7 @@ import {
   readConvolution,
   type Convolution,
 } from '../../src/form/convolution.ts';
+import { chooseForms } from '../../src/form/choose.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
@@ -38,6 +39,9 @@ const ROWS: readonly Row[] = [
   // The stride cuts the last row and column off.
   ['conv_2d_nchw_fchw', [1, 4, 9, 8], [6, 4, 1, 1], [2, 3]],
   ['conv_2d_nchw_fchw', [3, 4, 5, 7], [6, 4, 1, 1]],
+  // One pixel.
+  ['conv_2d_nchw_fchw', [1, 6, 1, 1], [24, 6, 1, 1]],
+  ['conv_2d_nchw_fchw', [2, 24, 1, 1], [6, 24, 1, 1]],
   // Enough filters for blocks.
   ['conv_2d_nchw_fchw', [1, 5, 9, 7], [128, 5, 3, 3]],
   ['conv_2d_nchw_fchw', [2, 3, 12, 12], [144, 3, 3, 5], [2, 1], [1, 2]],
@@ -62,6 +66,9 @@ const ROWS: readonly Row[] = [
   ['pooling_nchw_max', [1, 6, 9, 11], [3, 3]],
   ['pooling_nchw_max', [2, 5, 16, 17], [3, 2], [2, 2], [1, 2]],
   ['pooling_nchw_sum', [1, 6, 12, 11], [2, 3], [2, 1]],
+  // Of the whole image.
+  ['pooling_nchw_sum', [2, 6, 9, 7], [9, 7]],
+  ['pooling_nchw_max', [1, 6, 8, 8], [8, 8]],
   ['pooling_ncw_max', [2, 5, 19], [4]],
   ['pooling_ndhwc_sum', [1, 9, 6, 12, 1], [5, 1, 1]],
   ['pooling_ndhwc_max', [1, 5, 6, 7, 8], [2, 2, 3], [1, 2, 1]],
@@ -167,10 +174,10 @@ describe('the results of each form are those of the written operation', () => {
     await outputOf(rememberingCompiler, [...TARGET, at('written.mlir'), '-o', written]);
   });
 
-  describe.each([...new Set(compiled.flatMap(([, one]) => formsOf(one).map(({ name }) => name)))])(
+  describe.each([...new Set(compiled.flatMap(([, one]) => formsOf(one, true).map(({ name }) => name)))])(
     '%s',
     (name) => {
-      const own = compiled.filter(([, one]) => formsOf(one).some((form) => form.name === name));
+      const own = compiled.filter(([, one]) => formsOf(one, true).some((form) => form.name === name));
       const formed = at(`${name}.vmfb`);
 
       beforeAll(async () => {
@@ -232,4 +239,82 @@ test.each([
   ]);
   expect(left).toContain('nhwc');
   expect(left).not.toContain('nchw');
+});
+
+test('transposes between convolutions cancel, whatever lies between them', async () => {
+  // A depthwise convolution, x * sigmoid(x), the mean of each channel as a scale, a sum of two values, pads.
+  const text = `
+func.func @main(%image: tensor<1x16x12x12xf32>) -> tensor<1x24x6x6xf32> {
+${(
+  [
+    ['a', '32x16x1x1'],
+    ['b', '32x3x3'],
+    ['c', '32x32x1x1'],
+    ['d', '16x32x1x1'],
+    ['e', '24x16x3x3'],
+    ['f', '16x16x1x1'],
+    ['wide', '1x32x12x12'],
+    ['one', '1x32x1x1'],
+    ['narrow', '1x16x12x12'],
+    ['last', '1x24x6x6'],
+  ] as const
+)
+  .map(([name, shape]) => `  %${name} = arith.constant dense<0.5> : tensor<${shape}xf32>`)
+  .join('\n')}
+  %x = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image, %f : tensor<1x16x12x12xf32>, tensor<16x16x1x1xf32>) outs(%narrow : tensor<1x16x12x12xf32>) -> tensor<1x16x12x12xf32>
+  %zero = arith.constant 0.0 : f32
+  %unit = arith.constant 1.0 : f32
+  %0 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%x, %a : tensor<1x16x12x12xf32>, tensor<32x16x1x1xf32>) outs(%wide : tensor<1x32x12x12xf32>) -> tensor<1x32x12x12xf32>
+  %1 = tensor.pad %0 low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x32x12x12xf32> to tensor<1x32x14x14xf32>
+  %2 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%1, %b : tensor<1x32x14x14xf32>, tensor<32x3x3xf32>) outs(%wide : tensor<1x32x12x12xf32>) -> tensor<1x32x12x12xf32>
+  %empty = tensor.empty() : tensor<1x32x12x12xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2 : tensor<1x32x12x12xf32>) outs(%empty : tensor<1x32x12x12xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    %p = math.exp %n : f32
+    %s = arith.addf %p, %unit : f32
+    %q = arith.divf %unit, %s : f32
+    linalg.yield %q : f32
+  } -> tensor<1x32x12x12xf32>
+  %4 = arith.mulf %2, %3 : tensor<1x32x12x12xf32>
+  %window = tensor.empty() : tensor<12x12xf32>
+  %5 = linalg.pooling_nchw_sum {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%4, %window : tensor<1x32x12x12xf32>, tensor<12x12xf32>) outs(%one : tensor<1x32x1x1xf32>) -> tensor<1x32x1x1xf32>
+  %6 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%5, %c : tensor<1x32x1x1xf32>, tensor<32x32x1x1xf32>) outs(%one : tensor<1x32x1x1xf32>) -> tensor<1x32x1x1xf32>
+  %7 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, 0, 0)>, affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%4, %6 : tensor<1x32x12x12xf32>, tensor<1x32x1x1xf32>) outs(%empty : tensor<1x32x12x12xf32>) {
+  ^bb0(%in: f32, %scale: f32, %out: f32):
+    %m = arith.mulf %in, %scale : f32
+    linalg.yield %m : f32
+  } -> tensor<1x32x12x12xf32>
+  %8 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%7, %d : tensor<1x32x12x12xf32>, tensor<16x32x1x1xf32>) outs(%narrow : tensor<1x16x12x12xf32>) -> tensor<1x16x12x12xf32>
+  %9 = arith.addf %8, %x : tensor<1x16x12x12xf32>
+  %10 = tensor.pad %9 low[0, 0, 1, 1] high[0, 0, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x16x12x12xf32> to tensor<1x16x13x13xf32>
+  %11 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>} ins(%10, %e : tensor<1x16x13x13xf32>, tensor<24x16x3x3xf32>) outs(%last : tensor<1x24x6x6xf32>) -> tensor<1x24x6x6xf32>
+  return %11 : tensor<1x24x6x6xf32>
+}
+`;
+  const bytes = Buffer.from(text);
+  const found = parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
+  expect(found).toHaveLength(7);
+  const folder = temporaryDirectory();
+  const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'forms.mlir')];
+  writeFileSync(input, text);
+  writeFileSync(spec, formsSpec(chooseForms(found)));
+  const left = await outputOf(rememberingCompiler, [
+    ...TARGET,
+    ...pipelineFlags([rewritingPasses(spec, REWRITE)]),
+    ...['--compile-to=preprocessing', input],
+  ]);
+  expect(left).not.toMatch(/nchw/);
+  const moved = left.split('\n').filter((line) => line.includes('linalg.transpose'));
+  // The image of the program, and its result.
+  expect(moved.map((line) => /tensor<[^>]+>/.exec(line)![0])).toEqual([
+    'tensor<1x16x12x12xf32>',
+    'tensor<1x6x6x24xf32>',
+  ]);
 });
