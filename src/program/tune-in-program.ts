@@ -94,6 +94,9 @@ const OFFER_COMPILES = 2;
 /** Compiles that the check of the best configurations takes, as a share of a program's. */
 const CHECK_COMPILES = 1;
 
+/** Share of the saved time whose configurations are checked. Each other configuration saves little, and its check takes as long. */
+const WORTH_CHECKING = 0.98;
+
 /** Rounds end after this many batches in a row without any time. */
 const MOST_FAILURES = 2;
 
@@ -181,9 +184,7 @@ export async function tuneInRounds(
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
   }
-  const best = new Map(
-    [...rounds.bestFrom(LEAST_RATIO)].map(([key, { configuration }]) => [key, configuration]),
-  );
+  const best = worthChecking(contenders, rounds.bestFrom(LEAST_RATIO));
   const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
   const found = new Map([...best].filter(([key]) => !failed.has(key)));
   const refused = new Map([...failed].map(([key, one]) => [key, { ...one, configuration: best.get(key)! }]));
@@ -204,6 +205,24 @@ export async function tuneInRounds(
     isComplete: rounds.count > 0 && failures < MOST_FAILURES && (rounds.isIdle || isTime()),
     isOpen: offer !== null && (!isTried || open !== null),
   };
+}
+
+/** The configurations that together save nearly as much as all, those that save most first. */
+function worthChecking(contenders: readonly Contender[], best: ReadonlyMap<string, Rated>): Assignment {
+  const savings = contenders
+    .flatMap(({ key, share }) => {
+      const one = best.get(key);
+      return one === undefined ? [] : [{ key, one, saved: share * (1 - 1 / one.ratio) }];
+    })
+    .toSorted((a, b) => b.saved - a.saved);
+  let open = WORTH_CHECKING * sumOf(savings.map(({ saved }) => saved));
+  const worth = new Map<string, Configuration>();
+  for (const { key, one, saved } of savings) {
+    if (open <= 0) break;
+    worth.set(key, one.configuration);
+    open -= saved;
+  }
+  return worth;
 }
 
 /** Whether the program is faster with the offer than with the best configuration of each workload. */

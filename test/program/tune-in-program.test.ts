@@ -218,3 +218,24 @@ test.each([
   expect(result.isOffered).toBe(false);
   expect(confirmed).toEqual([['a5', 'b2']]);
 });
+
+test('configurations that save next to nothing are not confirmed', async () => {
+  const { bench, options, confirmed } = machine({ gainOf });
+  const shares = [0.3, 0.69, 0.01];
+  const unequal = contenders.map((one, i) => ({ ...one, share: shares[i]! }));
+  await tuneInRounds(unequal, bench, null, options);
+  expect(confirmed).toEqual([['b2', 'a5']]);
+});
+
+test('an offer is tried without a round if only the offer has the time', async () => {
+  const offered = machine({ gainOf, name: 'offered', keys: [] });
+  const plain = machine({ gainOf, wholes: { offered: 0.5 } });
+  // A round and its check need two compiles of 10 s and two seconds more, the offer two compiles.
+  const bench = { ...plain.bench, compileSeconds: 10 };
+  const offer = { keys: new Set(['a', 'b']), prepare: () => Promise.resolve(offered.bench) };
+  const { isOffered, rounds } = await tuneInRounds(contenders, bench, offer, {
+    ...plain.options,
+    budgetSeconds: 21,
+  });
+  expect([isOffered, rounds, offered.confirmed]).toEqual([true, 0, [[]]]);
+});
