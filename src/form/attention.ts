@@ -1,7 +1,7 @@
 // Attention as one operation of a program: `iree_linalg_ext.attention`.
 import { isIntegerWithin } from '../system/data.ts';
-import { elementBits, isSimpleType } from '../workload/element-type.ts';
-import { isTensor, tensorText, type Tensor } from '../workload/tensor.ts';
+import { elementBits } from '../workload/element-type.ts';
+import { isTensor, tensorFromText, tensorText, type Tensor } from '../workload/tensor.ts';
 
 export interface Attention {
   readonly name: 'iree_linalg_ext.attention';
@@ -45,8 +45,8 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
   const accesses = [...maps.matchAll(/affine_map<\([^)]*\) -> \(([^)]*)\)>/g)].map(([, own]) =>
     own === '' ? [] : own!.split(', '),
   );
-  const tensors = types.map(tensorOf);
-  const result = tensorOf(resultType);
+  const tensors = types.map(tensorFromText);
+  const result = tensorFromText(resultType);
   if (accesses.length !== types.length + 1 || result === null) return null;
   const operands = tensors.filter((one) => one !== null);
   // The scale is a scalar.
@@ -66,14 +66,6 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
   );
   const scores = scored.reduce((product, loop) => product * sizes.get(loop)!, 1);
   return { name: NAME, operands, result, scores };
-}
-
-/** A type as a static tensor; null for other types. */
-function tensorOf(type: string): Tensor | null {
-  const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
-  return shape === undefined || !isSimpleType(elementType!)
-    ? null
-    : { shape: shape.split('x').slice(0, -1).map(Number), elementType: elementType! };
 }
 
 /** Whether a value, for example from a file, is an attention. */

@@ -1,5 +1,6 @@
 // Chooses forms for the operations of a program.
 import { isAttention } from './attention.ts';
+import { isConvolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
 
@@ -12,7 +13,7 @@ export interface FormChoice {
 
 /** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
-  const isInChain = operations.filter((one) => !isAttention(one)).length > 1;
+  const isInChain = operations.filter(isConvolution).length > 1;
   const choices = operations.flatMap((operation) => {
     const [preferred] = formsOf(operation, isInChain);
     return preferred === undefined ? [] : [{ operation, form: preferred.name }];

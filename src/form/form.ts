@@ -6,7 +6,7 @@ import type { Value, Writer } from './text.ts';
 /** Image, filter and the accumulator that the result is added to. */
 export type Operands = readonly [image: Value, filter: Value, accumulator: Value];
 
-interface Named {
+export interface Named {
   /** A single word. */
   readonly name: string;
 }

@@ -1,6 +1,7 @@
 // All forms, in orders of preference.
 import { isAttention } from './attention.ts';
-import type { PassesForm, WrittenForm } from './form.ts';
+import { CONCAT_FORM, isConcat } from './concat.ts';
+import type { Named, PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
 import { channelsLast } from './channels-last.ts';
 import { groupByGroup } from './group-by-group.ts';
@@ -42,11 +43,15 @@ export const writtenFormNamed = (name: string): WrittenForm | null =>
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
 
+/** In a chain, the channels of joined images are innermost, too. */
+const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
+
 /**
  * The other forms of an operation, the preferred form first.
  * @param isInChain whether the program has other convolutions
  */
-export const formsOf = (one: Rewritable, isInChain = false): readonly (WrittenForm | PassesForm)[] =>
-  isAttention(one)
-    ? OF_ATTENTIONS.filter((form) => form.isFor(one))
-    : (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(inTwoDimensions(one)));
+export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
+  if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
+  if (isConcat(one)) return isInChain ? OF_CONCATS : [];
+  return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(inTwoDimensions(one)));
+}

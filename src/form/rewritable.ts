@@ -1,13 +1,14 @@
 // Operations that can have other forms.
 import { attentionKey, isAttention, type Attention } from './attention.ts';
+import { concatKey, isConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, type Convolution } from './convolution.ts';
 
-export type Rewritable = Convolution | Attention;
+export type Rewritable = Convolution | Attention | Concat;
 
 /** Equal for equal operations. */
 export const rewritableKey = (one: Rewritable): string =>
-  isAttention(one) ? attentionKey(one) : convolutionKey(one);
+  isAttention(one) ? attentionKey(one) : isConcat(one) ? concatKey(one) : convolutionKey(one);
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
-  isAttention(value) || isConvolution(value);
+  isAttention(value) || isConcat(value) || isConvolution(value);

@@ -1,6 +1,7 @@
 // Finds forms whose dispatches are slower than the dispatches of the written operations. Pure.
 import { isAttention } from './attention.ts';
 import type { FormChoice } from './choose.ts';
+import { isConcat } from './concat.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
 import { rewritableKey } from './rewritable.ts';
 
@@ -61,7 +62,7 @@ export function slowerForms(
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
   const convolutions = choices.flatMap(({ operation }) =>
-    isAttention(operation)
+    isAttention(operation) || isConcat(operation)
       ? []
       : [
           {

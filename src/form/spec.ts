@@ -2,7 +2,9 @@
 // by name, attributes and types, and replaces it by a function of the module. It runs compiler passes on attentions.
 import type { FormChoice } from './choose.ts';
 import { isAttention } from './attention.ts';
+import { isConcat, joinChannelsLast, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
+import type { Operands } from './form.ts';
 import { inTwoDimensions, narrow, widen } from './in-two-dimensions.ts';
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey } from './rewritable.ts';
@@ -12,8 +14,8 @@ import { movesText, Writer, type Move, type Value } from './text.ts';
 /** Name of the rewriting sequence. */
 export const REWRITE = 'iree_tuned_forms';
 
-interface ConvolutionInForm {
-  readonly convolution: Convolution;
+interface InForm {
+  readonly operation: Convolution | Concat;
   readonly form: string;
 }
 
@@ -22,11 +24,11 @@ interface ConvolutionInForm {
  * @throws RangeError for an unknown form, or for a form that does not suit its operation
  */
 export function formsSpec(choices: readonly FormChoice[]): string {
-  const distinct = new Map<string, ConvolutionInForm>();
+  const distinct = new Map<string, InForm>();
   const passes = new Set<string>();
   for (const { operation, form } of choices)
     if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
-    else distinct.set(convolutionKey(operation), { convolution: operation, form });
+    else distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const distinctMoves = (all: readonly Move[]) => [
     ...new Map(all.map((move) => [JSON.stringify(move), move])).values(),
@@ -121,24 +123,31 @@ export function writtenText(convolution: Convolution) {
   };
 }
 
-/** The function that computes a convolution in its form, and the sequences that replace the convolution by a call. */
-function partOf({ convolution, form: name }: ConvolutionInForm, i: number) {
-  const form = writtenFormNamed(name);
-  const own = inTwoDimensions(convolution);
-  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
-  const { operands, list, operation, type } = writtenText(convolution);
-  const { image, result } = own;
+/** The function that computes an operation in its form, and the sequences that replace the operation by its body. */
+function partOf({ operation, form }: InForm, i: number) {
   const writer = new Writer();
-  const [a, b, c] = operands.map((one) => widen(writer, convolution, one)) as [Value, Value, Value];
-  const value = narrow(writer, convolution, form.write(writer, own, [a, b, c]));
+  const written = isConcat(operation) ? writtenConcat(operation) : writtenText(operation);
+  const value = isConcat(operation)
+    ? joinChannelsLast(writer, written.operands, operation.result)
+    : convolved(writer, operation, form, written.operands as Operands);
   const body = writer.text.replaceAll(/[^{:]$/gm, `$& loc(#place_${i})`);
-  const computed = { body, result: value.name, type };
+  const computed = { body, result: value.name, type: tensorText(value) };
+  const { result, ...own } = isConcat(operation) ? operation : inTwoDimensions(operation);
+  const image = 'image' in own ? [own.image] : [];
   return {
     moves: writer.moves,
     // Element-wise operations between convolutions have the shapes of both.
-    returns: writer.moves.length === 0 ? [] : [image, result].flatMap(returnOf),
-    text: replacement(['match', 'rewrite', 'form'], i, { list, operation }, computed),
+    returns: writer.moves.length === 0 ? [] : [...image, result].flatMap(returnOf),
+    text: replacement(['match', 'rewrite', 'form'], i, written, computed),
   };
+}
+
+function convolved(writer: Writer, convolution: Convolution, name: string, operands: Operands): Value {
+  const form = writtenFormNamed(name);
+  const own = inTwoDimensions(convolution);
+  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
+  const [a, b, c] = operands.map((one) => widen(writer, convolution, one)) as [Value, Value, Value];
+  return narrow(writer, convolution, form.write(writer, own, [a, b, c]));
 }
 
 /** The transpose from the layout with the channels innermost. */

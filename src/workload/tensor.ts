@@ -29,3 +29,11 @@ export const isTensor = hasFields<Tensor>({ shape: isSizes, elementType: isSimpl
 
 /** Number of elements of a shape. */
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
+
+/** The type in a text of the compiler as a static tensor; null for other types. */
+export function tensorFromText(type: string): Tensor | null {
+  const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
+  return shape === undefined || !isSimpleType(elementType!)
+    ? null
+    : { shape: shape.split('x').slice(0, -1).map(Number), elementType: elementType! };
+}

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { parse } from 'mlir-parser-ts';
@@ -11,6 +11,8 @@ import {
   readConvolution,
   type Convolution,
 } from '../../src/form/convolution.ts';
+import { isConcat, readConcats } from '../../src/form/concat.ts';
+import { isRewritable } from '../../src/form/rewritable.ts';
 import { chooseForms } from '../../src/form/choose.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
@@ -242,7 +244,7 @@ test.each([
 });
 
 test('transposes between convolutions cancel, whatever lies between them', async () => {
-  // A depthwise convolution, x * sigmoid(x), the mean of each channel as a scale, a sum of two values, pads.
+  // A depthwise convolution, x * sigmoid(x), the mean of each channel as a scale, a sum of two values, joined channels, pads.
   const text = `
 func.func @main(%image: tensor<1x16x12x12xf32>) -> tensor<1x24x6x6xf32> {
 ${(
@@ -251,7 +253,7 @@ ${(
     ['b', '32x3x3'],
     ['c', '32x32x1x1'],
     ['d', '16x32x1x1'],
-    ['e', '24x16x3x3'],
+    ['e', '24x32x3x3'],
     ['f', '16x16x1x1'],
     ['wide', '1x32x12x12'],
     ['one', '1x32x1x1'],
@@ -259,7 +261,7 @@ ${(
     ['last', '1x24x6x6'],
   ] as const
 )
-  .map(([name, shape]) => `  %${name} = arith.constant dense<0.5> : tensor<${shape}xf32>`)
+  .map(([name, shape]) => `  %${name} = arith.constant dense<0.0625> : tensor<${shape}xf32>`)
   .join('\n')}
   %x = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image, %f : tensor<1x16x12x12xf32>, tensor<16x16x1x1xf32>) outs(%narrow : tensor<1x16x12x12xf32>) -> tensor<1x16x12x12xf32>
   %zero = arith.constant 0.0 : f32
@@ -290,25 +292,29 @@ ${(
   } -> tensor<1x32x12x12xf32>
   %8 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%7, %d : tensor<1x32x12x12xf32>, tensor<16x32x1x1xf32>) outs(%narrow : tensor<1x16x12x12xf32>) -> tensor<1x16x12x12xf32>
   %9 = arith.addf %8, %x : tensor<1x16x12x12xf32>
-  %10 = tensor.pad %9 low[0, 0, 1, 1] high[0, 0, 0, 0] {
+  %joined = tensor.concat dim(1) %9, %x : (tensor<1x16x12x12xf32>, tensor<1x16x12x12xf32>) -> tensor<1x32x12x12xf32>
+  %10 = tensor.pad %joined low[0, 0, 1, 1] high[0, 0, 0, 0] {
   ^bb0(%i: index, %j: index, %k: index, %l: index):
     tensor.yield %zero : f32
-  } : tensor<1x16x12x12xf32> to tensor<1x16x13x13xf32>
-  %11 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>} ins(%10, %e : tensor<1x16x13x13xf32>, tensor<24x16x3x3xf32>) outs(%last : tensor<1x24x6x6xf32>) -> tensor<1x24x6x6xf32>
+  } : tensor<1x32x12x12xf32> to tensor<1x32x13x13xf32>
+  %11 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>} ins(%10, %e : tensor<1x32x13x13xf32>, tensor<24x32x3x3xf32>) outs(%last : tensor<1x24x6x6xf32>) -> tensor<1x24x6x6xf32>
   return %11 : tensor<1x24x6x6xf32>
 }
 `;
   const bytes = Buffer.from(text);
-  const found = parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
-  expect(found).toHaveLength(7);
+  const found = [
+    ...parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []),
+    ...readConcats(bytes),
+  ];
+  expect(found).toHaveLength(8);
+  expect(found.every(isRewritable)).toBe(true);
   const folder = temporaryDirectory();
   const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'forms.mlir')];
   writeFileSync(input, text);
   writeFileSync(spec, formsSpec(chooseForms(found)));
+  const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
   const left = await outputOf(rememberingCompiler, [
-    ...TARGET,
-    ...pipelineFlags([rewritingPasses(spec, REWRITE)]),
-    ...['--compile-to=preprocessing', input],
+    ...[...TARGET, ...passes, '--compile-to=preprocessing', input],
   ]);
   expect(left).not.toMatch(/nchw/);
   const moved = left.split('\n').filter((line) => line.includes('linalg.transpose'));
@@ -317,4 +323,33 @@ ${(
     'tensor<1x16x12x12xf32>',
     'tensor<1x6x6x24xf32>',
   ]);
+  const run = async (name: string, flags: readonly string[]) => {
+    const module = join(folder, name);
+    await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
+    const values = Float32Array.from({ length: 16 * 12 * 12 }, (_, i) => ((i * 7) % 11) / 8 - 0.5);
+    writeFileSync(join(folder, 'image.bin'), values);
+    const result = join(folder, `${name}.bin`);
+    await outputOf(runtimeTool('iree-run-module'), [
+      ...[`--module=${module}`, '--function=main', '--device=local-sync', `--output=@${result}`],
+      `--input=1x16x12x12xf32=@${join(folder, 'image.bin')}`,
+    ]);
+    return new Float32Array(new Uint8Array(readFileSync(result)).buffer);
+  };
+  const [written, formed] = [await run('written.vmfb', []), await run('formed.vmfb', passes)];
+  expect(written).toHaveLength(24 * 36);
+  const error = Math.max(...written.map((value, i) => Math.abs(value / formed[i]! - 1)));
+  expect(error).toBeLessThan(1e-3);
+});
+
+test('joined channels of other dimensions, types or sizes have no form', () => {
+  const text = Buffer.from(`
+%0 = tensor.concat dim(2) %a, %b : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x16x8xf32>
+%1 = tensor.concat dim(1) %c, %d : (tensor<1x?x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x?x8x8xf32>
+%2 = tensor.concat dim(1) %e, %f : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+%3 = tensor.concat dim(1) %g, %h : (tensor<1x3x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x7x8x8xf32>
+`);
+  const [join, ...others] = readConcats(text);
+  expect([join!.result.shape, others]).toEqual([[1, 7, 8, 8], []]);
+  expect(isConcat({ ...join, result: { shape: [1, 8, 8, 8], elementType: 'f32' } })).toBe(false);
+  expect(isConcat({ ...join, operands: [] })).toBe(false);
 });
