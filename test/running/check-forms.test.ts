@@ -22,7 +22,7 @@ const convolution = (image: number[], filter: number[], result: number[]): Convo
   ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 1], steps: 'tensor' },
   ...{ image: tensor(...image), filter: tensor(...filter), result: tensor(...result) },
 });
-/** In the forms `channels-last` and `matmul`. */
+/** In the forms `channels-last` and `pixels-by-filters`. */
 const CONVOLUTIONS = [
   convolution([1, 8, 10, 10], [16, 8, 3, 3], [1, 16, 8, 8]),
   convolution([1, 16, 8, 8], [24, 16, 1, 1], [1, 24, 8, 8]),
@@ -62,7 +62,7 @@ async function wrongIn(name: string, edit: (spec: string) => string, isRefused =
 }
 
 test('right forms pass', async () => {
-  expect(choices.map(({ form }) => form)).toEqual(['channels-last', 'matmul']);
+  expect(choices.map(({ form }) => form)).toEqual(['channels-last', 'pixels-by-filters']);
   expect(await wrongIn('right', (spec) => spec)).toEqual([]);
 });
 
@@ -78,15 +78,15 @@ describe('a wrong form is found, and the other one passes', () => {
         ],
         [
           'no code',
-          String.raw`(%v1 = tensor\.collapse_shape) %accumulator`,
-          '%none = tosa.identity %accumulator : (tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>\n$1 %none',
+          String.raw`(%v9 = tensor\.collapse_shape) %v8`,
+          '%none = tosa.identity %v8 : (tensor<1x8x8x24xf32>) -> tensor<1x8x8x24xf32>\n$1 %none',
           1,
           'compile-failed',
         ],
         [
           'a product without its accumulator',
-          String.raw`(%v1 = tensor\.collapse_shape) %accumulator.*`,
-          '%v1 = tensor.empty() : tensor<24x64xf32> loc(#place_1)',
+          String.raw`(%v9 = tensor\.collapse_shape) %v8.*`,
+          '%v9 = tensor.empty() : tensor<64x24xf32> loc(#place_1)',
           1,
         ],
         [
@@ -96,7 +96,7 @@ describe('a wrong form is found, and the other one passes', () => {
           0,
         ],
         ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
-        ['no accumulator', String.raw`outs\(%v7 : `, 'outs(%v6 : ', 0],
+        ['no accumulator', String.raw`outs\(%v6 : `, 'outs(%v5 : ', 0],
       ],
       3,
     ),
