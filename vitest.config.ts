@@ -59,7 +59,7 @@ export default defineConfig({
     // The runner's own summary comes last.
     reporters: ['./test/support/slowest.ts', 'default', ...(isCI ? ['./test/support/skips.ts'] : [])],
     // Of the whole run: projects do not inherit it.
-    globalSetup: 'test/support/one-postgres.ts',
+    globalSetup: ['test/support/one-postgres.ts', 'test/support/compiled-scripts.ts'],
     projects: [
       {
         extends: true,

@@ -17,6 +17,7 @@ for word; do
       --mlir-print-debuginfo | --mlir-print-op-on-diagnostic=* | --iree-llvmcpu-target-* | \
       --iree-llvmcpu-distribution-size=* | --iree-llvmcpu-enable-* | --iree-llvmcpu-debug-symbols=* | \
       --iree-llvmcpu-embedded-linker-path=* | \
+      --emit-mlir-bytecode | --iree-vulkan-target=* | --iree-hal-benchmark-dispatch-repeat-count=* | \
       --iree-hal-target-* | --iree-hal-local-target-* | --iree-hal-link-executables=* | --iree-input-* | \
       --iree-opt-* | --iree-global-opt-* | --iree-dispatch-creation-* | --iree-vm-*) ;;
     --iree-hal-dump-executable-configurations-to=* | --iree-hal-dump-executable-sources-to=*)
@@ -53,16 +54,18 @@ if [ -n "$isInput" ]; then
   input=$made.input
   cat >"$input"
 fi
-# All that decides what is made. Which file the output goes to makes no difference, but whether there is one does.
+# All that decides what is made, through sed. Which file the output goes to makes no difference, but whether there is one does.
+# It ends its subshell. Starting processes is most of the cost of an answer, so the script starts few.
 asked() {
-  printf %s "${output:+-o }$words"
-  cat "$input" $files
+  LC_ALL=C exec sed -E "$1" - "$input" $files <<END
+${output:+-o }${words%?}
+END
 }
-digest=$(asked | LC_ALL=C sed -E "s#$names#@#g" | $sum)
+digest=$(asked "s#$names#@#g" | $sum)
 entry=$kept/${digest%% *}
 
-# Names of this run, in their order: in results they stand for those of the run that compiled.
-namesHere() { asked | LC_ALL=C grep -Eoa "$names" | awk '!seen[$0]++'; }
+# Names of this run, in their order and with repetitions: in results they stand for those of the run that compiled.
+namesHere() { asked '' | LC_ALL=C grep -Eoa "$names"; }
 
 # Prints the file $1 with the names of this run.
 give() { if [ -z "$renames" ]; then cat "$1"; else LC_ALL=C sed "$renames" "$1"; fi; }
@@ -72,28 +75,32 @@ giveDumps() {
   at=0
   for dump in $dumps; do
     at=$((at + 1))
-    [ ! -d "$folder/dump$at" ] || mkdir -p "$dump"
+    [ -d "$folder/dump$at" ] || continue
+    [ -d "$dump" ] || mkdir -p "$dump"
     set +f
-    for file in "$folder/dump$at"/*; do
-      [ ! -f "$file" ] || give "$file" >"$dump/${file##*/}"
-    done
+    set -- "$folder/dump$at"/*
     set -f
+    [ -f "$1" ] || continue
+    if [ -z "$renames" ]; then cp "$@" "$dump" && continue; fi
+    for file; do give "$file" >"$dump/${file##*/}"; done
   done
 }
 
 if read -r folder 2>/dev/null <"$entry"; then
-  touch "$entry"
+  # Once a day suffices for the removal of the least recently used.
+  [ "$entry" -nt "$kept/../today" ] || touch "$entry"
   read -r code <"$folder/code"
   renames=
   if [ -f "$folder/names" ]; then
     # Bytes can only be exchanged for as many.
     renames=$(namesHere | awk 'NR == FNR { old[NR] = $0; count = NR; next }
-      length(old[FNR]) != length($0) { exit 1 }
-      old[FNR] != $0 { printf "s#%s#%s#g\n", old[FNR], $0 }
-      END { exit FNR != count }' "$folder/names" -) || folder=
+      seen[$0]++ { next }
+      length(old[++here]) != length($0) { differs = 1 }
+      old[here] != $0 { printf "s#%s#%s#g\n", old[here], $0 }
+      END { exit differs || here != count }' "$folder/names" -) || folder=
   fi
   if [ -n "$folder" ]; then
-    rm -f "$made.input"
+    [ -z "$isInput" ] || rm -f "$made.input"
     if [ $code != 0 ]; then
       [ -z "$output" ] || rm -f "$output"
     elif [ -n "$output" ]; then
@@ -125,7 +132,7 @@ giveDumps
 cat "$folder/stdout"
 cat "$folder/stderr" >&2
 # Kept only where no other name of this run is in the result. A full disk is no property of the command.
-namesHere >"$made"
+namesHere | awk '!seen[$0]++' >"$made"
 if [ $code -le 1 ] && ! grep -q 'No space left' "$folder/stderr" && { [ $code = 1 ] || [ -z "$output" ] || cp "$output" "$folder/output"; } &&
   ! grep -rhoEa "$names" "$folder" | grep -vxqFf "$made"; then
   echo $code >"$folder/code"

@@ -86,6 +86,10 @@ export const rememberingCompiler = compilerBelow(store);
 
 /** Removes the oldest entries of stores that are too large, and the remains of killed runs. Runs before all tests. */
 export function tidyStores(): void {
+  // The script notes a use of an entry unless the entry is newer than this file.
+  const today = join(store, 'today');
+  const since = statSync(today, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (since < Date.now() - DAY_MS) writeFileSync(today, '');
   const folders = readdirSync(STORE).map((name) => join(STORE, name, 'kept'));
   const files = folders.filter((folder) => existsSync(folder)).flatMap(filesOf);
   let bytes = 0;
@@ -96,7 +100,7 @@ export function tidyStores(): void {
   }
 }
 
-/** Files of a folder of entries, with the time of their last use. An entry is a file, touched on each use, and a folder. */
+/** Files of a folder of entries, with the time of their last use. An entry is a file, touched when it is used, and a folder. */
 function filesOf(folder: string) {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
