@@ -236,10 +236,10 @@ describe('the same is used', { timeout: 300_000 }, () => {
       });
   });
 
-  test('for every name of a function', async () => {
+  test('for every name of a function', { tags: 'full' }, async () => {
     const program = programs.find(({ text }) => text === CONVOLUTION)!;
     const { place, expected } = await before(program);
-    for (const name of casesOfTier(['Model from X.', 'größe', 'main_dispatch_3', 'a.b'], 1)) {
+    for (const name of ['Model from X.', 'größe', 'main_dispatch_3', 'a.b']) {
       const text = program.text.replace('@main', `@"${name}"`);
       expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
     }
