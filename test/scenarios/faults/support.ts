@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/statistics.ts';
 import { DECISION, EVIDENCE } from '../../store/samples.ts';
+import { giveAnswers } from '../../support/answers.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
 
@@ -120,6 +121,8 @@ export function misbehavingCompiler(place: Workplace, pattern: string, deed: str
     `#!/bin/sh\ncase "$*" in ${pattern}) ${deed};; esac\nexec '${rememberingCompiler}' "$@"\n`,
   );
   chmodSync(place.path('iree-compile'), 0o755);
+  // Only compiles misbehave then, so this compiler answers as the real one.
+  if (pattern.includes('tuning-spec')) giveAnswers(place.path('cache'), place.path('iree-compile'));
   return { IREE_TUNED_COMPILER: place.path('iree-compile') };
 }
 
