@@ -1,6 +1,7 @@
 // @module-tag slow
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
@@ -240,7 +241,9 @@ describe('becoming the compiler', () => {
       expect(limits.ours).toEqual(limits.direct);
       const nice = (stat: string[]) => stat[0]!.split(') ')[1]!.split(' ')[16];
       const stat = both('/bin/cat', ['/proc/self/stat']);
-      expect([nice(stat.ours), nice(stat.direct)]).toEqual(['3', '3']);
+      // Some machines lower the priority of long commands, such as the test runner.
+      const expected = String(Math.min(getPriority() + 3, 19));
+      expect([nice(stat.ours), nice(stat.direct)]).toEqual([expected, expected]);
     });
     it('working directory and files', () => {
       const folder = both('/bin/readlink', ['/proc/self/cwd']);
