@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, Workplace } from './support.ts';
 
@@ -153,6 +154,7 @@ exec '${rememberingCompiler}' "$@"
   );
   const script = place.path('iree-compile');
   chmodSync(script, 0o755);
+  giveAnswers(place.path('cache'), script);
   const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_COMPILER: script } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(explanation).toMatchObject({ forms: { used: false } });
@@ -201,6 +203,7 @@ exec '${place.env['IREE_TUNED_COMPILER']!}' "$@"
   );
   const script = place.path('iree-compile');
   chmodSync(script, 0o755);
+  giveAnswers(place.path('cache'), script);
   const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_COMPILER: script } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(explanation.forms).toMatchObject({ used: true, operations });

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { giveAnswers } from '../support/answers.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Lock } from '../../src/system/machine-lock.ts';
@@ -178,6 +179,7 @@ describe('surveys of many builds at once', () => {
        echo begin >>log; sleep 0.3; '${rememberingCompiler}' "$@"; code=$?; echo end >>log; exit $code`,
     );
     chmodSync(place.path('iree-compile'), 0o755);
+    giveAnswers(place.path('cache'), place.path('iree-compile'));
     // No build has the measuring lock, whose holder needs no slot.
     await measureElsewhere(place);
     const builds = [1, 2, 3, 4, 5, 6].map((i) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Explanation } from '../../src/report/explain.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
@@ -19,7 +20,9 @@ function quickTools(place: Workplace) {
   const real = `case "$*" in */work/tuning-*) echo x >>tried ;; *) exec '${rememberingCompiler}' "$@" ;; esac`;
   const setting = (name: string, deed: string) => {
     mkdirSync(place.path(name));
-    return { IREE_TUNED_COMPILER: fakeTools(place.path(name), { compiler: deed }).compiler };
+    const { compiler } = fakeTools(place.path(name), { compiler: deed });
+    giveAnswers(place.path('cache'), compiler);
+    return { IREE_TUNED_COMPILER: compiler };
   };
   let before = 0;
   return {
