@@ -108,8 +108,13 @@ function readingStdin(script: string) {
     const bytes = readStdin();
     const sum = bytes.length > 1e6 ? null : bytes.reduce((sum, byte) => (sum * 31 + byte) % 65521, 0);
     const taken = takenStdin()?.length ?? null;
-    gc();
-    const kept = process.memoryUsage().arrayBuffers;
+    const arrays = () => process.memoryUsage().arrayBuffers;
+    // With a compile cache, the first collection may leave an array.
+    for (let turn = 0; turn < 100 && bytes.length > 1e6 && arrays() > 1.1 * bytes.length; turn++) {
+      gc();
+      await new Promise(setImmediate);
+    }
+    const kept = arrays();
     console.log(JSON.stringify({ length: bytes.length, taken, sum, kept }));`;
   const { stdout } = spawnSync(
     '/bin/sh',
