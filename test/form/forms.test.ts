@@ -353,3 +353,21 @@ test('joined channels of other dimensions, types or sizes have no form', () => {
   expect(isConcat({ ...join, result: { shape: [1, 8, 8, 8], elementType: 'f32' } })).toBe(false);
   expect(isConcat({ ...join, operands: [] })).toBe(false);
 });
+
+test.each([
+  ['one depthwise convolution of one dimension', ['depthwise_conv_1d_ncw_cw', [1, 64, 27], [64, 3], [2]]],
+  ['one pooling', ['pooling_nchw_max', [1, 64, 20, 20], [3, 3], [2, 2]]],
+] satisfies [string, Row][])('%s is rewritten alone', async (_, row) => {
+  const operation = convolutionOf(row);
+  const [input, spec] = ['input.mlir', 'forms.mlir'].map((name) => join(temporaryDirectory(), name));
+  writeFileSync(input!, functionOf(operation, 0));
+  writeFileSync(spec!, formsSpec(chooseForms([operation])));
+  const passes = pipelineFlags([rewritingPasses(spec!, REWRITE)]);
+  const left = await outputOf(rememberingCompiler, [
+    ...TARGET,
+    ...passes,
+    '--compile-to=preprocessing',
+    input!,
+  ]);
+  expect(left).not.toMatch(/depthwise|pooling/);
+});

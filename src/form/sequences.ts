@@ -1,0 +1,65 @@
+// Parts of a transform-dialect module: a replacement of operations by functions of the module, and passes over all functions.
+
+/**
+ * A function, and sequences that replace an operation by its body.
+ * @param names of the matching sequence, the rewriting sequence and the function
+ */
+export function replacement(
+  [match, rewrite, form]: readonly [match: string, rewrite: string, form: string],
+  i: number,
+  { list, operation }: { readonly list: string; readonly operation: string },
+  { body, result, type }: { readonly body: string; readonly result: string; readonly type: string },
+): string {
+  return `  util.func private @iree_tuned_${form}_${i}(${list}) -> ${type} {
+${body}
+    util.return ${result} : ${type}
+  }
+  transform.named_sequence @${match}_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {
+    %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %op {
+    ^bb0(${list}):
+      %0 = ${operation}
+    } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
+    transform.yield %ins, %outs : !transform.any_value, !transform.any_value
+  }
+  transform.named_sequence @${rewrite}_${i}(%ins: !transform.any_value {transform.readonly}, %outs: !transform.any_value {transform.readonly}) {
+    %op = transform.get_defining_op %outs : (!transform.any_value) -> !transform.any_op
+    %module = transform.util.get_nearest_symbol_table %op : (!transform.any_op) -> !transform.any_op
+    %form = transform.util.import_symbol @iree_tuned_${form}_${i} into %module if undefined : (!transform.any_op) -> !transform.any_op
+    transform.util.cast_and_call inline_call %form(%ins) -> %outs after %op {} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op) -> ()
+    transform.yield
+  }`;
+}
+
+/**
+ * Replaces operations: the first matching sequence that fits has its rewriting sequence applied.
+ * @param result handle of the rewritten module
+ * @param root handle of the module
+ * @param names of both sequences, without their numbers
+ */
+export const matching = (
+  result: string,
+  root: string,
+  [match, rewrite]: readonly [match: string, rewrite: string],
+  count: number,
+) =>
+  `    ${result} = transform.foreach_match in ${root}
+${Array.from({ length: count }, (_, i) => `      @${match}_${i} -> @${rewrite}_${i}`).join(',\n')}
+      : (!transform.any_op) -> !transform.any_op
+`;
+
+/**
+ * Runs passes over all functions.
+ * @param passes with their options, as the dialect writes them
+ * @param root handle of the module
+ * @param name of the handles of the functions
+ */
+export const passing = (passes: readonly string[], root: string, name = 'functions'): string =>
+  passes.length === 0
+    ? ''
+    : [
+        `    %${name}_0 = transform.structured.match ops{["util.func"]} in ${root} : (!transform.any_op) -> !transform.any_op\n`,
+        ...passes.map(
+          (pass, i) =>
+            `    %${name}_${i + 1} = transform.apply_registered_pass ${pass} to %${name}_${i} : (!transform.any_op) -> !transform.any_op\n`,
+        ),
+      ].join('');
