@@ -16,6 +16,8 @@ export interface RoundModule {
    * name; may be empty.
    */
   readonly failed: ReadonlySet<string>;
+  /** Whether the compile was ended because it took too long: any configuration may be the reason. */
+  readonly isLate?: boolean;
 }
 
 /** Seconds of one run of a program. */
@@ -241,15 +243,16 @@ function isBetter(
 
 /**
  * Outcomes of a round; null for a workload that does not run, or whose configuration failed. After a failed compile without a blamed
- * workload, all failed; with one, the outcomes of the others are unknown.
+ * workload, all failed; with one, the outcomes of the others are unknown. After a late compile, all are unknown.
  */
 function outcomesOf(
   assignment: Assignment,
-  { module, failed }: RoundModule,
+  { module, failed, isLate = false }: RoundModule,
   before: ProgramSeconds | null,
   after: ProgramSeconds | null,
 ): Outcomes {
   const outcomes = new Map<string, number | null>();
+  if (isLate) return outcomes;
   for (const key of assignment.keys()) {
     if (module === null && failed.size > 0 && !failed.has(key)) continue;
     const [own, tuned] = [before?.workloads.get(key), after?.workloads.get(key)];

@@ -22,7 +22,7 @@ import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { checkAlone } from './check-alone.ts';
-import { compiling } from './compiling.ts';
+import { compiling, TOO_LONG } from './compiling.ts';
 import { runOf, type TimedRun } from './program-times.ts';
 
 /** Processes of each module in a round. The modules take turns. */
@@ -33,6 +33,13 @@ const LONG_CALL = 0.02;
 
 /** Calls of at least this many seconds are timed once. Their noise is small, and rounds gain far more. */
 const SLOW_CALL = 1;
+
+/**
+ * Longest compile of a round: a multiple of that of the program without configurations. A few configurations are unrolled so far that
+ * their code takes a minute to compile.
+ */
+const LONGEST_COMPILE = 3;
+const LEAST_COMPILE_SECONDS = 20;
 
 /** Seconds of the first process, which only estimates the time of a call. */
 const FIRST_SECONDS = 0.1;
@@ -91,12 +98,18 @@ export async function roundBench(
       const { workload, executables = [] } = byKey.get(key)!;
       return executables.map((one) => ({ executable: one, workload, configuration }));
     });
+  const most = Math.max(LEAST_COMPILE_SECONDS, LONGEST_COMPILE * compileSeconds);
   const compile = async (assignment: Assignment, name: string): Promise<RoundModule> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
     const { flags, texts } = configuredWith(split, configured(assignment), release, own);
     const module = join(own, 'program.vmfb');
-    const problem = await run(withTrailingFlags(resumed(split.path), [...flags, '-o', module]));
+    const problem = await run(
+      withTrailingFlags(resumed(split.path), [...flags, '-o', module]),
+      undefined,
+      most,
+    );
+    if (problem === TOO_LONG) return { module: null, failed: new Set(), isLate: true };
     const keysOf = (isOwn: (executable: string) => boolean) =>
       new Set([...assignment.keys()].filter((key) => byKey.get(key)!.executables?.some(isOwn) === true));
     if (problem === null) return { module, failed: keysOf((one) => !texts.has(one)) };

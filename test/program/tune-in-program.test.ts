@@ -156,6 +156,19 @@ test('only the blamed configuration of a failed round is not tried again', async
   expect(tileOf(found.get('b')!)).toBe(2);
 });
 
+test('a compile that takes too long says nothing about its configurations', async () => {
+  let isLate = true;
+  const failureOf = () =>
+    isLate ? ((isLate = false), { module: null, failed: new Set<string>(), isLate: true }) : null;
+  const { bench, options, noted } = machine({ gainOf, failureOf });
+  const { found } = await tuneInRounds(contenders, bench, null, options);
+  expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
+    ['a', 5],
+    ['b', 2],
+  ]);
+  expect(noted.filter(([, , ratio]) => ratio === null)).toEqual([]);
+});
+
 test('tuning ends if the program never compiles', async () => {
   const { bench, options, confirmed, compiles } = machine({
     gainOf,
