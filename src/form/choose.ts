@@ -1,8 +1,10 @@
 // Chooses forms for the operations of a program.
 import { isAttention } from './attention.ts';
+import { isConcat, type Concat } from './concat.ts';
 import { isConvolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
+import { tensorText } from '../workload/tensor.ts';
 
 /** The form for all equal operations. */
 export interface FormChoice {
@@ -13,9 +15,14 @@ export interface FormChoice {
 
 /** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
-  const isInChain = operations.filter(isConvolution).length > 1;
+  const convolutions = operations.filter(isConvolution);
+  const isInChain = convolutions.length > 1;
+  const shapes = new Set(convolutions.flatMap(({ image, result }) => [image, result].map(tensorText)));
+  /** Joins of other values, such as the two directions of an LSTM, gain nothing. */
+  const isOfImages = ({ operands, result }: Concat) =>
+    [result, ...operands].some((one) => shapes.has(tensorText(one)));
   const choices = operations.flatMap((operation) => {
-    const [preferred] = formsOf(operation, isInChain);
+    const [preferred] = isConcat(operation) && !isOfImages(operation) ? [] : formsOf(operation, isInChain);
     return preferred === undefined ? [] : [{ operation, form: preferred.name }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one).length > 0);

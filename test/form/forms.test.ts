@@ -352,6 +352,8 @@ test('joined channels of other dimensions, types or sizes have no form', () => {
   expect([join!.result.shape, others]).toEqual([[1, 7, 8, 8], []]);
   expect(isConcat({ ...join, result: { shape: [1, 8, 8, 8], elementType: 'f32' } })).toBe(false);
   expect(isConcat({ ...join, operands: [] })).toBe(false);
+  // No convolution has an image or a result of these shapes.
+  expect(chooseForms([...convolutions, join!]).map(({ operation }) => operation)).not.toContain(join);
 });
 
 test.each([
