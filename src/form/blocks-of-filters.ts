@@ -3,7 +3,7 @@
 import { convolve } from './channels-last.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
-import { inBlocks, joined, oneByOne, partOf, widthOf } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, inBlocks, joined, oneByOne, partOf, widthOf } from './parts.ts';
 
 /** Each block is a separate convolution. */
 const MOST_BLOCKS = 32;
@@ -17,7 +17,7 @@ export const blocksOfFilters: WrittenForm = {
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;
     const width = widthFor(convolution)!;
-    const moved = writer.move(image, [0, 2, 3, 1]);
+    const moved = writer.move(image, CHANNELS_LAST);
     // One transpose for all blocks: one for each block would double the compile time of constant filters.
     const blocks = inBlocks(writer, filter, width);
     const { batch, filters, result } = extentsOf(convolution);
@@ -25,7 +25,7 @@ export const blocksOfFilters: WrittenForm = {
     const results = oneByOne(writer, shape, accumulator, (block, none) =>
       convolve(writer, moved, partOf(writer, blocks, block), none, [strides, dilations]),
     );
-    const sum = writer.add(joined(writer, results), writer.transpose(accumulator, [0, 2, 3, 1]));
-    return writer.transpose(sum, [0, 3, 1, 2]);
+    const sum = writer.add(joined(writer, results), writer.transpose(accumulator, CHANNELS_LAST));
+    return writer.transpose(sum, CHANNELS_FIRST);
   },
 };

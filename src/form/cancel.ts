@@ -2,6 +2,7 @@
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Move } from './text.ts';
+import { CHANNELS_FIRST } from './parts.ts';
 
 /** Transposes pass through `linalg` operations only, and a value with several readers among them stops transposes. */
 const FUSING = [
@@ -24,7 +25,7 @@ const propagating = (only: string): readonly string[] => [
 const returnOf = ({ shape: [n, ...rest], elementType }: Tensor): Move[] =>
   rest.length !== 3
     ? []
-    : [{ image: { shape: [n!, rest[1]!, rest[2]!, rest[0]!], elementType }, permutation: [0, 3, 1, 2] }];
+    : [{ image: { shape: [n!, rest[1]!, rest[2]!, rest[0]!], elementType }, permutation: CHANNELS_FIRST }];
 
 /** Keeps a transpose out of the producer of its operand. */
 function keepingOf({ image, permutation }: Move, i: number): string {

@@ -3,6 +3,7 @@
 import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, type Value, type Writer } from './text.ts';
+import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
 
 export const channelsLast: WrittenForm = {
   name: 'channels-last',
@@ -11,12 +12,12 @@ export const channelsLast: WrittenForm = {
     const { strides, dilations } = convolution;
     const last = convolve(
       writer,
-      writer.move(image, [0, 2, 3, 1]),
+      writer.move(image, CHANNELS_LAST),
       writer.settle(writer.transpose(filter, [2, 3, 1, 0])),
-      writer.transpose(accumulator, [0, 2, 3, 1]),
+      writer.transpose(accumulator, CHANNELS_LAST),
       [strides, dilations],
     );
-    return writer.transpose(last, [0, 3, 1, 2]);
+    return writer.transpose(last, CHANNELS_FIRST);
   },
 };
 

@@ -1,6 +1,7 @@
 // Channels of several images joined to one image: `tensor.concat` along the channels of (n, c, h, w).
 import { isTensor, tensorFromText, tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
+import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
 
 export interface Concat {
   readonly name: 'tensor.concat';
@@ -63,10 +64,10 @@ export const concatText = (operands: readonly Value[], result: Tensor, dimension
 
 /** Joins the channels as the innermost dimension, between transposes that cancel with those of neighbours. */
 export function joinChannelsLast(writer: Writer, operands: readonly Value[], result: Tensor): Value {
-  const moved = operands.map((one) => writer.move(one, [0, 2, 3, 1]));
+  const moved = operands.map((one) => writer.move(one, CHANNELS_LAST));
   const [n, c, h, w] = result.shape as [number, number, number, number];
   const into = { ...result, shape: [n, h, w, c] };
-  return writer.transpose(writer.define(into, concatText(moved, into, RANK - 1)), [0, 3, 1, 2]);
+  return writer.transpose(writer.define(into, concatText(moved, into, RANK - 1)), CHANNELS_FIRST);
 }
 
 export const writtenConcat = ({ operands, result }: Concat) => {

@@ -1,5 +1,12 @@
-// Convolutions in contiguous parts: groups, or blocks of filters.
+// Layouts of images, and convolutions in contiguous parts: groups, or blocks of filters.
 import type { Value, Writer } from './text.ts';
+
+/** From (n, c, h, w) to (n, h, w, c), and back. */
+export const CHANNELS_LAST = [0, 2, 3, 1];
+export const CHANNELS_FIRST = [0, 3, 1, 2];
+
+/** Collapses a tensor of one pixel: (n, c, 1, 1) to (n, c). */
+export const PIXEL = [[0], [1, 2, 3]];
 
 /**
  * One slice along the outermost dimension, without that dimension. It is settled, so all parts share one dispatch. As a slice of

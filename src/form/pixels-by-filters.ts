@@ -4,13 +4,10 @@ import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import type { Value } from './text.ts';
+import { CHANNELS_LAST, CHANNELS_FIRST, PIXEL } from './parts.ts';
 
-/** From (n, c, h, w) to (n, h, w, c). */
-const LAST = [0, 2, 3, 1];
 /** Collapses (n, h, w, c). */
 const FLAT = [[0, 1, 2], [3]];
-/** Collapses (n, c, 1, 1). */
-const PIXEL = [[0], [1, 2, 3]];
 
 export const pixelsByFilters: WrittenForm = {
   name: 'pixels-by-filters',
@@ -25,10 +22,10 @@ export const pixelsByFilters: WrittenForm = {
     const flat = (value: Value, moved: () => Value) =>
       isPixel ? writer.collapse(value, PIXEL) : writer.collapse(moved(), FLAT);
     const pixels = flat(image, () =>
-      everyOther(writer, writer.move(image, LAST), result, convolution.strides, 1),
+      everyOther(writer, writer.move(image, CHANNELS_LAST), result, convolution.strides, 1),
     );
     const weights = writer.settle(writer.transpose(writer.collapse(filter, PIXEL), [1, 0]));
-    const into = flat(accumulator, () => writer.transpose(accumulator, LAST));
+    const into = flat(accumulator, () => writer.transpose(accumulator, CHANNELS_LAST));
     const multiply = (sum: Value) => writer.contraction([pixels, weights], sum, ['mk', 'kp', 'mp']);
     // The compiler puts a small constant into the code, and refuses to write into it in code that is not distributed.
     if (isPixel)
@@ -38,6 +35,6 @@ export const pixelsByFilters: WrittenForm = {
         ...result,
       ]);
     const product = multiply(into);
-    return writer.transpose(writer.expand(product, FLAT, [batch, ...result, filters]), [0, 3, 1, 2]);
+    return writer.transpose(writer.expand(product, FLAT, [batch, ...result, filters]), CHANNELS_FIRST);
   },
 };

@@ -4,7 +4,7 @@
 import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import { inBlocks, joined, widthOf } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, inBlocks, joined, widthOf } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 
 const MOST_PIXELS = 256;
@@ -49,7 +49,7 @@ export const pixelsFirst: WrittenForm = {
     const product = writer.contraction([writer.settle(rows), blocks], into, ['pk', 'bkf', 'bpf']);
     const shape = [count, batch, ...result, width];
     const results = writer.settle(writer.expand(product, [[0], [1, 2, 3], [4]], shape));
-    return writer.add(writer.transpose(joined(writer, results), [0, 3, 1, 2]), accumulator);
+    return writer.add(writer.transpose(joined(writer, results), CHANNELS_FIRST), accumulator);
   },
 };
 
@@ -67,7 +67,7 @@ function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
       [0, h, 1],
       [from, w - from, 1],
     ]);
-    return writer.transpose(everyOther(writer, rest, result, strides), [0, 2, 3, 1]);
+    return writer.transpose(everyOther(writer, rest, result, strides), CHANNELS_LAST);
   };
   if (reads === 1) return writer.collapse(read(0), [[0, 1, 2], [3]]);
   let rows = writer.empty({ ...image, shape: [batch, ...result, reads, channels] });

@@ -4,11 +4,7 @@ import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
 import { poolingOf } from './shifted-slices.ts';
 import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
-
-/** From (n, c, h, w) to (n, h, w, c). */
-const LAST = [0, 2, 3, 1];
-/** Collapses (n, c, 1, 1). */
-const PIXEL = [[0], [1, 2, 3]];
+import { CHANNELS_LAST, PIXEL } from './parts.ts';
 
 function isWhole(convolution: Convolution): boolean {
   const { image, filter } = extentsOf(convolution);
@@ -25,7 +21,7 @@ export const reduction: WrittenForm = {
     /^b?f\d+$/.test(convolution.result.elementType),
   write(writer, convolution, [image, , accumulator]) {
     // The image often has a second reader, and a transpose that is fused here would not cancel.
-    const moved = writer.settle(writer.move(image, LAST));
+    const moved = writer.settle(writer.move(image, CHANNELS_LAST));
     const into = writer.collapse(accumulator, PIXEL);
     const [a, b] = [moved, into].map(tensorText);
     const type = into.elementType;
