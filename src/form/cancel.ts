@@ -1,8 +1,8 @@
 // Cancels the transposes between convolutions in their forms, by passes of the compiler.
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
-import { Writer, type Move } from './text.ts';
-import { CHANNELS_FIRST } from './parts.ts';
+import { permuted, Writer, type Move } from './text.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
 
 /** Transposes pass through `linalg` operations only, and a value with several readers among them stops transposes. */
 const FUSING = [
@@ -22,10 +22,10 @@ const propagating = (only: string): readonly string[] => [
 ];
 
 /** The transpose from the layout with the channels innermost. */
-const returnOf = ({ shape: [n, ...rest], elementType }: Tensor): Move[] =>
-  rest.length !== 3
-    ? []
-    : [{ image: { shape: [n!, rest[1]!, rest[2]!, rest[0]!], elementType }, permutation: CHANNELS_FIRST }];
+const returnOf = (image: Tensor): Move[] =>
+  image.shape.length === CHANNELS_LAST.length
+    ? [{ image: permuted(image, CHANNELS_LAST), permutation: CHANNELS_FIRST }]
+    : [];
 
 /** Keeps a transpose out of the producer of its operand. */
 function keepingOf({ image, permutation }: Move, i: number): string {
@@ -39,7 +39,7 @@ function keepingOf({ image, permutation }: Move, i: number): string {
 
 /** The matched transpose. */
 function transposeOf({ image, permutation }: Move) {
-  const into = { ...image, shape: permutation.map((d) => image.shape[d]!) };
+  const into = permuted(image, permutation);
   const [a, b] = [tensorText(image), tensorText(into)];
   return {
     list: `%image: ${a}, %into: ${b}`,
@@ -49,14 +49,13 @@ function transposeOf({ image, permutation }: Move) {
 
 /** Settles a transpose that no neighbour cancelled. The copy is no `linalg.transpose`, so it does not match again. */
 function settlingOf({ image, permutation }: Move, i: number): string {
-  const from = { ...image, name: '%image' };
-  const into = { ...image, shape: permutation.map((d) => image.shape[d]!), name: '%into' };
-  const [a, b] = [tensorText(from), tensorText(into)];
+  const into = { ...permuted(image, permutation), name: '%into' };
+  const [a, b] = [tensorText(image), tensorText(into)];
   const loops = permutation.map((_, d) => `d${d}`);
   const maps = [permutation.map((_, d) => loops[permutation.indexOf(d)]!), loops].map(
     (results) => `affine_map<(${loops.join(', ')}) -> (${results.join(', ')})>`,
   );
-  const type = from.elementType;
+  const type = image.elementType;
   const writer = new Writer();
   const copy = writer.define(
     into,
@@ -81,7 +80,7 @@ export interface Cancelling {
   before(root: string): string;
   /**
    * Steps after the operations are rewritten. Transposes first sink to the readers of a value: otherwise they are fused into its
-   * producer, which then writes the other layout. What is left after that keeps a dispatch of its own.
+   * producer, which then writes the other layout. A transpose that is left keeps a dispatch of its own.
    */
   after(root: string): string;
 }

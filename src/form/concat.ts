@@ -1,6 +1,6 @@
 // Channels of several images joined to one image: `tensor.concat` along the channels of (n, c, h, w).
-import { isTensor, tensorFromText, tensorText, type Tensor } from '../workload/tensor.ts';
-import type { Value, Writer } from './text.ts';
+import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { permuted, type Value, type Writer } from './text.ts';
 import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
 
 export interface Concat {
@@ -16,7 +16,7 @@ const [RANK, CHANNELS] = [4, 1];
 
 /** Such as `tensor.concat 1x24x9x9xf32,1x8x9x9xf32->1x32x9x9xf32`. */
 export const concatKey = ({ name, operands, result }: Concat): string => {
-  const [out, ...all] = [result, ...operands].map((one) => tensorText(one).slice('tensor<'.length, -1));
+  const [out, ...all] = [result, ...operands].map(typeName);
   return `${name} ${all.join()}->${out!}`;
 };
 
@@ -65,8 +65,7 @@ export const concatText = (operands: readonly Value[], result: Tensor, dimension
 /** Joins the channels as the innermost dimension, between transposes that cancel with those of neighbours. */
 export function joinChannelsLast(writer: Writer, operands: readonly Value[], result: Tensor): Value {
   const moved = operands.map((one) => writer.move(one, CHANNELS_LAST));
-  const [n, c, h, w] = result.shape as [number, number, number, number];
-  const into = { ...result, shape: [n, h, w, c] };
+  const into = permuted(result, CHANNELS_LAST);
   return writer.transpose(writer.define(into, concatText(moved, into, RANK - 1)), CHANNELS_FIRST);
 }
 

@@ -1,6 +1,6 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
-import { isSizes, isTensor, staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
+import { isSizes, isTensor, staticTensor, typeName, type Tensor } from '../workload/tensor.ts';
 
 /**
  * A named convolution over an image of one, two or three dimensions. The filter of a pooling is its window: a shape without
@@ -164,6 +164,6 @@ export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
 
 /** Readable key, such as `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
 export function convolutionKey({ name, image, filter, result, strides, dilations }: Convolution): string {
-  const [a, b, c] = [image, filter, result].map((one) => tensorText(one).slice('tensor<'.length, -1));
+  const [a, b, c] = [image, filter, result].map(typeName);
   return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
 }

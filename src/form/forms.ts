@@ -32,7 +32,10 @@ const IN_CHAINS: readonly WrittenForm[] = [
   shiftedSlicesChannelsLast,
   blocksOfFilters,
   channelsLast,
-  ...ALONE,
+  pixelsFirst,
+  matmul,
+  shiftedSlices,
+  groupByGroup,
 ];
 
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];

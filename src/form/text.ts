@@ -15,6 +15,11 @@ export interface Move {
   readonly permutation: readonly number[];
 }
 
+/** The type of a transposed tensor. @param permutation for each dimension of the result, the dimension of the tensor */
+export const permuted = ({ shape, elementType }: Tensor, permutation: readonly number[]): Tensor => ({
+  ...{ elementType, shape: permutation.map((d) => shape[d]!) },
+});
+
 /** Writes the operations of a function in order, with unique names. */
 export class Writer {
   readonly #lines: string[] = [];
@@ -88,9 +93,8 @@ export class Writer {
 
   /** @param permutation for each dimension of the result, the dimension of `value` */
   transpose(value: Value, permutation: readonly number[]): Value {
-    const shape = permutation.map((d) => value.shape[d]!);
     if (permutation.every((d, i) => d === i)) return value;
-    const into = this.empty({ ...value, shape });
+    const into = this.empty(permuted(value, permutation));
     return this.define(
       into,
       `linalg.transpose ins(${value.name} : ${tensorText(value)}) outs(${into.name} : ${tensorText(into)}) permutation = [${permutation.join(', ')}]`,

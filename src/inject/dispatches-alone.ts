@@ -4,7 +4,7 @@ import { EXECUTABLE } from '../input/dispatches.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
 import { UNWRITTEN_BYTE } from '../workload/guarded.ts';
-import { elementsOf, tensorText, type Tensor } from '../workload/tensor.ts';
+import { elementsOf, tensorFromText, tensorText, type Tensor } from '../workload/tensor.ts';
 
 /** A dispatch, and the function that runs it alone. */
 export interface DispatchAlone {
@@ -29,7 +29,6 @@ const DISPATCH = new RegExp(
 const BEGIN = new RegExp(EXECUTABLE);
 /** A copy of a function in each caller would double the time to compile the module. */
 const NOT_INLINED = 'inlining_policy = #util.inline.never';
-const TENSOR = /^tensor<((?:\d+x)*)([\w]+)>$/;
 
 /**
  * @param flow text of the program at the end of `flow`; large constants may be elided, because the dispatches get random operands
@@ -90,12 +89,6 @@ function listed(text: string): string[] {
   return parts.filter((part) => part !== '');
 }
 
-function tensorOf(text: string): Tensor | null {
-  const [, sizes, elementType] = TENSOR.exec(text) ?? [];
-  if (sizes === undefined) return null;
-  return { shape: sizes.split('x').slice(0, -1).map(Number), elementType: elementType! };
-}
-
 /** Guards need elements of whole bytes. */
 const isGuarded = (elementType: string) => elementType !== 'i1' && elementBits(elementType) >= 8;
 
@@ -120,7 +113,7 @@ function functionOf(
   const values = listed(operands);
   const typed = listed(types);
   for (const [i, value] of values.entries()) {
-    const type = tensorOf(typed[i] ?? '');
+    const type = tensorFromText(typed[i] ?? '');
     if (type === null) {
       if (typed[i]!.startsWith('tensor') || !copy(value)) return null;
     } else if (!names.has(value)) {
@@ -138,7 +131,7 @@ function functionOf(
     const [, value, type] = tied[i] ?? [];
     return value === undefined ? text : (type ?? typed[values.indexOf(value)] ?? '');
   });
-  const outs = whole.map(tensorOf);
+  const outs = whole.map(tensorFromText);
   if (outs.length === 0 || outs.includes(null)) return null;
   const spelled = results.map((text, i) => {
     const [, value, type] = tied[i] ?? [];

@@ -3,8 +3,8 @@ import { askCompiler } from '../compiler/ask.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import type { MeasuredProgram } from './callable.ts';
 
-/** The result of a compile that worked for longer than it may. */
-export const TOO_LONG = 'the compiler worked for too long';
+/** The result of a compile that was ended because it worked for too long or hung. */
+export const TOO_LONG = 'the compiler took too long';
 
 /**
  * Runs the compiler on a program. Its result is the messages on failure, else null.

@@ -30,6 +30,9 @@ export const isTensor = hasFields<Tensor>({ shape: isSizes, elementType: isSimpl
 /** Number of elements of a shape. */
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
 
+/** A type in keys, such as `1x64x56x56xf32`. */
+export const typeName = (tensor: Tensor): string => tensorText(tensor).slice('tensor<'.length, -1);
+
 /** The type in a text of the compiler as a static tensor; null for other types. */
 export function tensorFromText(type: string): Tensor | null {
   const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
