@@ -107,6 +107,8 @@ export interface RoundsResult {
   readonly rounds: number;
   /** The best configuration of each workload with right results alone, unconfirmed in the program. */
   readonly found: Assignment;
+  /** Workloads with a better configuration that was not checked, because it saves next to nothing. */
+  readonly unchecked: ReadonlySet<string>;
   /** The best configurations that failed alone. */
   readonly refused: ReadonlyMap<string, Refusal & { readonly configuration: Configuration }>;
   /** Result of confirming; null if there was nothing to confirm. */
@@ -186,7 +188,8 @@ export async function tuneInRounds(
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
   }
-  const best = worthChecking(contenders, rounds.bestFrom(LEAST_RATIO));
+  const better = rounds.bestFrom(LEAST_RATIO);
+  const best = worthChecking(contenders, better);
   const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
   const found = new Map([...best].filter(([key]) => !failed.has(key)));
   const refused = new Map([...failed].map(([key, one]) => [key, { ...one, configuration: best.get(key)! }]));
@@ -200,6 +203,7 @@ export async function tuneInRounds(
   return {
     rounds: rounds.count,
     found,
+    unchecked: new Set([...better.keys()].filter((key) => !best.has(key))),
     refused,
     assessed,
     stock,

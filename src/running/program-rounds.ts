@@ -246,7 +246,7 @@ function confirmedBy(
  */
 function resultOf(
   key: string,
-  { found, assessed, stock }: RoundsResult,
+  { found, unchecked, assessed, stock }: RoundsResult,
   calls: number,
   isOffered: boolean,
   searched: Searched,
@@ -260,7 +260,7 @@ function resultOf(
   };
   const configuration = found.get(key);
   // The database keeps the configurations of an offer with the program.
-  if (isOffered || configuration === undefined) return byDefault();
+  if (isOffered || configuration === undefined) return byDefault(searched.complete && !unchecked.has(key));
   if (assessed?.judgement.open !== null) return null;
   if (!assessed.judgement.kept.includes(key)) return byDefault();
   const compared = assessed.workloads.find((one) => one.key === key);

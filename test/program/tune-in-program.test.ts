@@ -238,6 +238,11 @@ test('configurations that save next to nothing are not confirmed', async () => {
   const unequal = contenders.map((one, i) => ({ ...one, share: shares[i]! }));
   await tuneInRounds(unequal, bench, null, options);
   expect(confirmed).toEqual([['b2', 'a5']]);
+  // Their search is not complete.
+  const small = machine({ gainOf });
+  const few = contenders.map((one, i) => ({ ...one, share: [0.01, 0.98, 0.01][i]! }));
+  const { found, unchecked } = await tuneInRounds(few, small.bench, null, small.options);
+  expect([[...found.keys()], [...unchecked]]).toEqual([['b'], ['a']]);
 });
 
 test('an offer is tried without a round if only the offer has the time', async () => {
