@@ -1,6 +1,6 @@
 // Channels of several images joined to one image: `tensor.concat` along the channels of (n, c, h, w).
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { permuted, type Value, type Writer } from './text.ts';
+import { listOf, permuted, type Value, type Writer, type Written } from './text.ts';
 import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
 
 export interface Concat {
@@ -58,8 +58,7 @@ export function isConcat(value: unknown): value is Concat {
   );
 }
 
-/** The operation as the program has it. */
-export const concatText = (operands: readonly Value[], result: Tensor, dimension: number): string =>
+const concatText = (operands: readonly Value[], result: Tensor, dimension: number): string =>
   `tensor.concat dim(${dimension}) ${operands.map(({ name }) => name).join(', ')} : (${operands.map(tensorText).join(', ')}) -> ${tensorText(result)}`;
 
 /** Joins the channels as the innermost dimension, between transposes that cancel with those of neighbours. */
@@ -69,12 +68,14 @@ export function joinChannelsLast(writer: Writer, operands: readonly Value[], res
   return writer.transpose(writer.define(into, concatText(moved, into, RANK - 1)), CHANNELS_FIRST);
 }
 
-export const writtenConcat = ({ operands, result }: Concat) => {
+/** A join as the program has it. */
+export const writtenConcat = ({ operands, result }: Concat): Written => {
   const images = operands.map((one, i) => ({ ...one, name: `%image${i}` }));
   return {
     operands: images,
-    list: images.map((one) => `${one.name}: ${tensorText(one)}`).join(', '),
+    list: listOf(images),
     operation: concatText(images, result, CHANNELS),
+    type: tensorText(result),
   };
 };
 

@@ -1,6 +1,7 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
-import { isSizes, isTensor, staticTensor, typeName, type Tensor } from '../workload/tensor.ts';
+import { isSizes, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { listOf, movesText, type Value, type Written } from './text.ts';
 
 /**
  * A named convolution over an image of one, two or three dimensions. The filter of a pooling is its window: a shape without
@@ -166,4 +167,22 @@ export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
 export function convolutionKey({ name, image, filter, result, strides, dilations }: Convolution): string {
   const [a, b, c] = [image, filter, result].map(typeName);
   return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
+}
+
+/** A convolution as the program has it. */
+export function writtenConvolution(convolution: Convolution): Written {
+  const { image, filter, result, strides, dilations, steps } = convolution;
+  const operands: readonly [Value, Value, Value] = [
+    { ...image, name: '%image' },
+    { ...filter, name: '%filter' },
+    { ...result, name: '%accumulator' },
+  ];
+  const [a, b, c] = operands.map(({ name }) => name);
+  const type = tensorText(result);
+  return {
+    operands,
+    list: listOf(operands),
+    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`,
+    type,
+  };
 }

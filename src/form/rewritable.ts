@@ -1,7 +1,8 @@
 // Operations that can have other forms.
-import { attentionKey, isAttention, type Attention } from './attention.ts';
-import { concatKey, isConcat, type Concat } from './concat.ts';
-import { convolutionKey, isConvolution, type Convolution } from './convolution.ts';
+import { attentionKey, isAttention, writtenAttention, type Attention } from './attention.ts';
+import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
+import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
+import type { Written } from './text.ts';
 
 export type Rewritable = Convolution | Attention | Concat;
 
@@ -12,3 +13,7 @@ export const rewritableKey = (one: Rewritable): string =>
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
   isAttention(value) || isConcat(value) || isConvolution(value);
+
+/** An operation as the program has it. */
+export const writtenOf = (one: Rewritable): Written =>
+  isAttention(one) ? writtenAttention(one) : isConcat(one) ? writtenConcat(one) : writtenConvolution(one);

@@ -3,15 +3,14 @@
 import type { FormChoice } from './choose.ts';
 import { isAttention } from './attention.ts';
 import { cancelling } from './cancel.ts';
-import { isConcat, joinChannelsLast, writtenConcat, type Concat } from './concat.ts';
+import { isConcat, joinChannelsLast, type Concat } from './concat.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
-import type { Operands } from './form.ts';
 import { inTwoDimensions, narrow, widen } from './in-two-dimensions.ts';
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
-import { rewritableKey } from './rewritable.ts';
+import { rewritableKey, writtenOf } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
-import { movesText, Writer, type Value } from './text.ts';
+import { Writer, type Value } from './text.ts';
 
 /** Name of the rewriting sequence. */
 export const REWRITE = 'iree_tuned_forms';
@@ -58,47 +57,30 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   return form.passes.map((pass) => `"${pass}"`);
 }
 
-/** A convolution as the program has it: its operands, their list with types, the operation, and the type of the result. */
-export function writtenText(convolution: Convolution) {
-  const { image, filter, result, strides, dilations, steps } = convolution;
-  const operands: readonly [Value, Value, Value] = [
-    { ...image, name: '%image' },
-    { ...filter, name: '%filter' },
-    { ...result, name: '%accumulator' },
-  ];
-  const [a, b, c] = operands.map(({ name }) => name);
-  const type = tensorText(result);
-  return {
-    operands,
-    list: operands.map((one) => `${one.name}: ${tensorText(one)}`).join(', '),
-    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`,
-    type,
-  };
-}
-
 /** The function that computes an operation in its form, and the sequences that replace the operation by its body. */
 function partOf({ operation, form }: InForm, i: number) {
   const writer = new Writer();
-  const written = isConcat(operation) ? writtenConcat(operation) : writtenText(operation);
-  const value = isConcat(operation)
-    ? joinChannelsLast(writer, written.operands, operation.result)
-    : convolved(writer, operation, form, written.operands as Operands);
+  const written = writtenOf(operation);
+  const { value, tensors } = inForm(writer, { operation, form }, written.operands);
   const body = writer.text.replaceAll(/[^{:]$/gm, `$& loc(#place_${i})`);
   const computed = { body, result: value.name, type: tensorText(value) };
-  const { result, ...own } = isConcat(operation) ? operation : inTwoDimensions(operation);
-  const image = 'image' in own ? [own.image] : [];
   return {
     moves: writer.moves,
-    // Element-wise operations between convolutions have the shapes of both.
-    tensors: [...image, result],
+    tensors,
     text: replacement(['match', 'rewrite', 'form'], i, written, computed),
   };
 }
 
-function convolved(writer: Writer, convolution: Convolution, name: string, operands: Operands): Value {
+/** Writes an operation in its form. Returns its result, and the tensors between which element-wise operations may be. */
+function inForm(writer: Writer, { operation, form: name }: InForm, operands: readonly Value[]) {
+  if (isConcat(operation)) {
+    const { result } = operation;
+    return { value: joinChannelsLast(writer, operands, result), tensors: [result] };
+  }
   const form = writtenFormNamed(name);
-  const own = inTwoDimensions(convolution);
-  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
-  const [a, b, c] = operands.map((one) => widen(writer, convolution, one)) as [Value, Value, Value];
-  return narrow(writer, convolution, form.write(writer, own, [a, b, c]));
+  const own = inTwoDimensions(operation);
+  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${name}`);
+  const [a, b, c] = operands.map((one) => widen(writer, operation, one)) as [Value, Value, Value];
+  const value = narrow(writer, operation, form.write(writer, own, [a, b, c]));
+  return { value, tensors: [own.image, own.result] };
 }

@@ -9,6 +9,23 @@ export interface Value extends Tensor {
   readonly name: string;
 }
 
+/** An operation as the program has it. */
+export interface Written {
+  readonly operands: readonly Value[];
+  /** The operands with their types, as a function's parameters. */
+  readonly list: string;
+  /** Definition of a further operand. */
+  readonly before?: string;
+  /** The operation, without the name of its result. */
+  readonly operation: string;
+  /** Type of the result. */
+  readonly type: string;
+}
+
+/** Values with their types, as a function's parameters. */
+export const listOf = (values: readonly Value[]): string =>
+  values.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
+
 /** A transpose of an image. Fused into the operation that reads it, it would make scalar code. */
 export interface Move {
   readonly image: Tensor;

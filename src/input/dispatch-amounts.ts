@@ -1,6 +1,6 @@
 // The work of each dispatch of a program after the compiler's phase `flow`: multiplications and bytes. Pure.
 import { parse, type Operation } from 'mlir-parser-ts';
-import { readAttentions } from '../form/attention.ts';
+import { readAttentions, scoresOf } from '../form/attention.ts';
 import { factorType, type Amount } from '../workload/amount.ts';
 import { isSimpleType } from '../workload/element-type.ts';
 import { elementsOf, staticTensor } from '../workload/tensor.ts';
@@ -86,10 +86,12 @@ function attentionsIn(text: string): readonly (Product | null)[] {
   const found = readAttentions(Buffer.from(text, 'latin1'));
   // Equal attentions are read once.
   if (count !== found.length) return [null];
-  return found.map(({ operands: [query, key], result, scores }) => {
+  return found.map((attention) => {
+    const { operands, result } = attention;
+    const [query, key] = operands;
     const [along, columns] = [query?.shape.at(-1), result.shape.at(-1)];
     if (along === undefined || columns === undefined || query!.elementType !== key?.elementType) return null;
-    return { count: scores * (along + columns), type: query!.elementType };
+    return { count: scoresOf(attention) * (along + columns), type: query!.elementType };
   });
 }
 

@@ -366,7 +366,11 @@ export function furthest(
       note(
         k === 0 ? 'the whole' : 'a slice',
         norm,
-        Math.max(NORM_OF_FLOOR * floor, few * (usual > NOISY ? TIMES_IF_NOISY : TIMES) * usual),
+        Math.max(
+          NORM_OF_FLOOR * floor,
+          // Grows without a jump where results become noisy.
+          few * Math.max(TIMES_IF_NOISY * usual, Math.min(TIMES * usual, TIMES_IF_NOISY * NOISY)),
+        ),
         usual,
       );
     }

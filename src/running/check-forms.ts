@@ -1,11 +1,10 @@
-// Checks forms before they are used: each convolution is compiled and runs alone, as written and in its form.
+// Checks forms before they are used: each operation is compiled and runs alone, as written and in its form.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { passesOf, withTrailingFlags } from '../compiler/command.ts';
-import { convolutionKey, isConvolution, type Convolution } from '../form/convolution.ts';
+import { rewritableKey, writtenOf, type Rewritable } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
-import { writtenText } from '../form/spec.ts';
 import { NOT_RECORDED } from '../measure/build.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -16,7 +15,7 @@ import { compiling } from './compiling.ts';
 /**
  * @param program in its forms
  * @param isRefused whether the compiler refuses the program in them
- * @returns reasons by the keys of the convolutions whose form does not compile or computes another result
+ * @returns reasons by the keys of the operations whose form does not compile or computes another result
  * @throws StoppedError when the signal fires
  */
 export async function wrongForms(
@@ -25,8 +24,9 @@ export async function wrongForms(
   isRefused: boolean,
 ): Promise<ReadonlyMap<string, Reason>> {
   const { command, inspected, signal, limits } = program;
-  const operations = choices.map(({ operation }) => operation).filter(isConvolution);
-  const distinct = [...new Map(operations.map((one) => [convolutionKey(one), one])).values()];
+  const distinct = [
+    ...new Map(choices.map(({ operation }) => [rewritableKey(operation), operation])).values(),
+  ];
   if (distinct.length === 0) return new Map();
   const folder = join(folderOf(program), 'forms-alone');
   mkdirSync(folder, { recursive: true });
@@ -54,17 +54,24 @@ export async function wrongForms(
     compile(formed, passes, alone, groups),
   ]);
   if (!isRefused && !(isStock && isFormed)) return wrongForms(program, choices, true);
-  if (!isStock) return new Map();
-  if (!isFormed) {
-    const end = performance.now() + 1000 * limits.compileSeconds;
-    const failing = await failingAmong(alone, (some) =>
-      performance.now() > end ? Promise.resolve(true) : compile(formed, passes, some),
+  const end = performance.now() + 1000 * limits.compileSeconds;
+  const failingWith = (path: string, flags: readonly string[]) =>
+    failingAmong(alone, (some) =>
+      performance.now() > end ? Promise.resolve(true) : compile(path, flags, some),
     );
+  if (!isStock) {
+    // What does not compile alone as written cannot be checked, and keeps nothing else from its check.
+    const open = new Set((await failingWith(stock, [])).map(({ operation }) => rewritableKey(operation)));
+    const rest = choices.filter(({ operation }) => !open.has(rewritableKey(operation)));
+    return open.size === 0 ? new Map() : wrongForms(program, rest, isRefused);
+  }
+  if (!isFormed) {
+    const failing = await failingWith(formed, passes);
     return reasonsOf(failing, (key) => because('compile-failed', `the form of ${key} does not compile`));
   }
   const tools = measuringTools(program);
   const { device } = inspected.site;
-  // Convolutions are linear, so inputs of another scale show nothing new.
+  // Convolutions are linear, so inputs of another scale show nothing new. Attentions are compared on the first draw only, too.
   const contest = { stock, tools, device, signal, folder, draws: 1 };
   const compared = await compareAlone(contest, formed, groups);
   const wrong = alone.filter(({ name }) => compared.get(name)!.equal === false);
@@ -73,15 +80,14 @@ export async function wrongForms(
   );
 }
 
-/** A function of its own that computes a convolution. */
+/** A function of its own that computes an operation. */
 interface Called extends Alone {
-  readonly convolution: Convolution;
+  readonly operation: Rewritable;
 }
 
-function calledOf(convolution: Convolution, i: number): Called {
-  const { image, filter, result } = convolution;
-  return { name: `check${i}`, arguments: [image, filter, result], results: [result], convolution };
-}
+const calledOf = (operation: Rewritable, i: number): Called => ({
+  ...{ name: `check${i}`, arguments: writtenOf(operation).operands, results: [operation.result], operation },
+});
 
 const reasonsOf = (
   wrong: readonly Called[],
@@ -89,7 +95,7 @@ const reasonsOf = (
 ): ReadonlyMap<string, Reason> =>
   new Map(
     wrong.map((one) => {
-      const key = convolutionKey(one.convolution);
+      const key = rewritableKey(one.operation);
       return [key, reasonOf(key, one)];
     }),
   );
@@ -110,10 +116,11 @@ async function failingAmong(
   return failing;
 }
 
-/** A function that computes a convolution as the program has it. */
-function functionText({ name, convolution }: Called): string {
-  const { list, operation, type } = writtenText(convolution);
+/** A function that computes an operation as the program has it. */
+function functionText({ name, operation: one }: Called): string {
+  const { list, before = '', operation, type } = writtenOf(one);
   return `func.func @${name}(${list}) -> ${type} {
+  ${before}
   %0 = ${operation}
   return %0 : ${type}
 }

@@ -48,7 +48,7 @@ test.each([{ isKeyFirst: true }, { isKeyFirst: false }, { isMasked: true }])('%o
   expect(others).toEqual([]);
   expect(isAttention(JSON.parse(JSON.stringify(found)))).toBe(true);
   expect(scoreBytes(found!)).toBe(4 * 48 * 96 * 4);
-  expect(found!.operands).toHaveLength('isMasked' in change ? 4 : 3);
+  expect(found!.operands).toHaveLength('isMasked' in change ? 5 : 4);
   expect(chooseForms([found!])).toEqual([{ operation: found, form: 'step-by-step' }]);
 });
 

@@ -1,12 +1,14 @@
 // @module-tag slow
-// Wrong forms are found by running each convolution alone, with the real compiler.
+// Wrong forms are found by running each operation alone, with the real compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
+import type { Attention } from '../../src/form/attention.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
-import { chooseForms } from '../../src/form/choose.ts';
-import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
+import { chooseForms, type FormChoice } from '../../src/form/choose.ts';
+import type { Convolution } from '../../src/form/convolution.ts';
+import { rewritableKey, type Rewritable } from '../../src/form/rewritable.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import type { MeasuredProgram } from '../../src/running/callable.ts';
@@ -22,16 +24,28 @@ const convolution = (image: number[], filter: number[], result: number[]): Convo
   ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 1], steps: 'tensor' },
   ...{ image: tensor(...image), filter: tensor(...filter), result: tensor(...result) },
 });
-/** In the forms `channels-last` and `pixels-by-filters`. */
-const CONVOLUTIONS = [
+const heads = tensor(2, 16, 32);
+const OPERATIONS: readonly Rewritable[] = [
   convolution([1, 8, 10, 10], [16, 8, 3, 3], [1, 16, 8, 8]),
   convolution([1, 16, 8, 8], [24, 16, 1, 1], [1, 24, 8, 8]),
+  {
+    ...{ name: 'tensor.concat', operands: [tensor(1, 16, 8, 8), tensor(1, 24, 8, 8)] },
+    result: tensor(1, 40, 8, 8),
+  },
+  {
+    ...{ name: 'iree_linalg_ext.attention', operands: [heads, heads, heads, tensor()], result: heads },
+    loops: [[0, 1, 3], [0, 4, 3], [0, 4, 2], [], [0, 1, 2]],
+  },
 ];
-const choices = chooseForms(CONVOLUTIONS);
+const chosen = chooseForms(OPERATIONS);
 const folder = temporaryDirectory();
 
-/** Indices of the convolutions with a wrong form, and codes of the reasons, if the text of the forms is edited. */
-async function wrongIn(name: string, edit: (spec: string) => string, isRefused = false) {
+/** Indices of the operations with a wrong form, and codes of the reasons, if the text of the forms is edited. */
+async function wrongIn(
+  name: string,
+  edit: (spec: string) => string,
+  choices: readonly FormChoice[] = chosen,
+) {
   const spec = formsSpec(choices);
   const text = edit(spec);
   if (name !== 'right') expect(text).not.toBe(spec);
@@ -51,9 +65,9 @@ async function wrongIn(name: string, edit: (spec: string) => string, isRefused =
     kept,
   } as unknown as MeasuredProgram;
   try {
-    const wrong = await wrongForms(program, choices, isRefused);
-    return CONVOLUTIONS.flatMap((one, i) => {
-      const reason = wrong.get(convolutionKey(one));
+    const wrong = await wrongForms(program, choices, false);
+    return OPERATIONS.flatMap((one, i) => {
+      const reason = wrong.get(rewritableKey(one));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];
     });
   } finally {
@@ -62,11 +76,22 @@ async function wrongIn(name: string, edit: (spec: string) => string, isRefused =
 }
 
 test('right forms pass', async () => {
-  expect(choices.map(({ form }) => form)).toEqual(['channels-last', 'pixels-by-filters']);
+  expect(chosen.map(({ form }) => form)).toEqual([
+    ...['channels-last', 'pixels-by-filters', 'concat-channels-last', 'step-by-step'],
+  ]);
   expect(await wrongIn('right', (spec) => spec)).toEqual([]);
 });
 
-describe('a wrong form is found, and the other one passes', () => {
+test('an operation that does not compile alone keeps nothing else from its check', async () => {
+  const integers = { shape: heads.shape, elementType: 'i32' };
+  const attention = OPERATIONS.at(-1) as Attention;
+  const odd = { ...attention, operands: [integers, heads, integers, tensor()] };
+  const choices = [...chosen.slice(0, 2), { operation: odd, form: 'step-by-step' }];
+  const edit = (spec: string) => spec.replace(/(permutation = )\[0, 3, 1, 2\]/, '$1[0, 3, 2, 1]');
+  expect(await wrongIn('odd', edit, choices)).toEqual([{ culprit: 0, code: 'results-differ' }]);
+});
+
+describe('a wrong form is found, and the others pass', () => {
   test.each<[string, string | RegExp, string, number, ReasonCode?]>(
     casesOfTier(
       [
@@ -90,6 +115,21 @@ describe('a wrong form is found, and the other one passes', () => {
           1,
         ],
         [
+          'images joined in the wrong order',
+          String.raw`(tensor\.concat dim\(3\)) (%v1), (%v3) : \(([^,]*), ([^)]*)`,
+          '$1 $3, $2 : ($5, $4',
+          2,
+        ],
+        [
+          'an attention with another scale',
+          String.raw`(.*apply_registered_pass .*convert-attention)`,
+          `    %scale = transform.structured.match ops{["arith.constant"]} attributes{value = ${(1 / Math.sqrt(32)).toExponential()} : f32} in %done : (!transform.any_op) -> !transform.any_op
+    %half = transform.param.constant 0.5 : f32 -> !transform.any_param
+    transform.annotate %scale "value" = %half : !transform.any_op, !transform.any_param
+$1`,
+          3,
+        ],
+        [
           'rows of the filter as columns',
           /(%filter : .*permutation = )\[2, 3, 1, 0\]/.source,
           '$1[3, 2, 1, 0]',
@@ -98,7 +138,7 @@ describe('a wrong form is found, and the other one passes', () => {
         ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
         ['no accumulator', String.raw`outs\(%v6 : `, 'outs(%v5 : ', 0],
       ],
-      3,
+      5,
     ),
   )('%s', async (name, from, to, culprit, code = 'results-differ') => {
     expect(await wrongIn(name, (spec) => spec.replace(new RegExp(from), to))).toEqual([{ culprit, code }]);
