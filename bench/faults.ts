@@ -1,7 +1,7 @@
 // Planted faults and honest differences: how often the comparison of programs says no, and whether it is right.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { backendNamed } from '../src/backend/index.ts';
 import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { findMeasuringTools } from '../src/compiler/find.ts';
@@ -13,12 +13,16 @@ import { Semaphore } from '../src/system/semaphore.ts';
 import { execa } from 'execa';
 import { BenchError, jsonFile, readArguments, run, say, wholeNumber } from './shared/arguments.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
+import { requirements } from './onnx/prepared.ts';
+import { modelFolder, runPython } from './shared/exporter.ts';
+import { openPython } from './shared/python.ts';
 import { FAULTS, type Plant } from './faults/builder.ts';
 import { PROGRAMS, programText } from './faults/programs.ts';
 
-const USAGE = `usage: npm run bench:faults -- [PROGRAM...] [--draws N] [--json FILE]
+const USAGE = `usage: npm run bench:faults -- [PROGRAM...] [--quantized] [--draws N] [--json FILE]
 
   PROGRAM  a part of the names of programs; without it all programs
+  --quantized  quantized ResNet18 and MobileNetV2 instead, with a wrong channel as the fault
   --draws  random inputs for the honest builds of each program (default 2)
   --json   also write all values to FILE`;
 
@@ -40,6 +44,13 @@ const HONEST: Readonly<Record<string, readonly string[]>> = {
 
 const CALL_SECONDS = 60;
 
+/** A program, and its text with each fault. */
+interface Subject {
+  readonly name: string;
+  readonly text: string;
+  readonly faults: readonly { readonly fault: string; readonly at: Plant['at']; readonly text: string }[];
+}
+
 interface Row {
   readonly program: string;
   readonly variant: string;
@@ -51,16 +62,19 @@ interface Row {
 }
 
 async function main(): Promise<void> {
-  const args = readArguments(['draws', 'json'], USAGE);
+  const args = readArguments(['draws', 'json'], USAGE, undefined, { switches: ['quantized'] });
   const draws = wholeNumber(args, 'draws', 2);
   const json = jsonFile(args);
   const place = await openWorkplace();
-  const names = Object.keys(PROGRAMS).filter(
-    (name) => args.positionals.length === 0 || args.positionals.some((part) => name.includes(part)),
-  );
+  const isNamed = ({ name }: Subject) =>
+    args.positionals.length === 0 || args.positionals.some((part) => name.includes(part));
+  const subjects = args.switches.has('quantized')
+    ? await quantizedSubjects(place)
+    : Object.keys(PROGRAMS).map(subjectOf);
   const rows: Row[] = [];
-  for (const name of names) {
-    const found = await rowsOf(name, draws, place);
+  for (const subject of subjects.filter(isNamed)) {
+    const { name } = subject;
+    const found = await rowsOf(subject, draws, place);
     rows.push(...found);
     for (const row of found)
       if (row.at === 'honest' ? row.equal !== true : row.equal !== false)
@@ -79,7 +93,46 @@ async function main(): Promise<void> {
     writeFileSync(json, `${JSON.stringify({ machine: describeMachine('local-sync'), rows }, null, 1)}\n`);
 }
 
-async function rowsOf(program: string, draws: number, place: Workplace): Promise<Row[]> {
+function subjectOf(name: string): Subject {
+  const text = programText(name, null);
+  const plants = (['inside', 'end'] as const).flatMap((at) => FAULTS.map((fault): Plant => ({ fault, at })));
+  const faults = plants.map((plant) => ({ ...plant, text: programText(name, plant) }));
+  return { name, text, faults: faults.filter((one) => one.text !== text) };
+}
+
+/** Networks that ONNX Runtime quantized, and the same with a wrong channel. */
+async function quantizedSubjects(place: Workplace): Promise<Subject[]> {
+  const python = await openPython('.venv-onnx', requirements, 'onnx and ONNX Runtime');
+  const script = join(root, 'bench', 'faults', 'quantized_models.py');
+  const folder = modelFolder('quantized', [script, requirements]);
+  const names = () => readdirSync(folder).filter((file) => /^\w+(?:-\w+)?\.onnx$/.test(file));
+  if (names().length === 0) await runPython(python, [script, folder], 'quantized_models.py failed');
+  const imported = async (file: string) => {
+    const [from, to] = [join(folder, file), join(place.folder, `${basename(file, '.onnx')}.mlir`)];
+    await runPython(
+      python,
+      ['-m', 'iree.compiler.tools.import_onnx', from, '-o', to],
+      `${from} is not imported`,
+    );
+    return readFileSync(to, 'utf8');
+  };
+  const subjects: Subject[] = [];
+  for (const file of names().filter((one) => !one.includes('-'))) {
+    const name = basename(file, '.onnx');
+    const faulty = names().filter((one) => one.startsWith(`${name}-`) && one !== `${name}-f32.onnx`);
+    const faults: Subject['faults'][number][] = [];
+    for (const one of faulty)
+      faults.push({ fault: basename(one, '.onnx'), at: 'inside', text: await imported(one) });
+    subjects.push({ name: `${name}, quantized`, text: await imported(file), faults });
+  }
+  return subjects;
+}
+
+async function rowsOf(
+  { name: program, text, faults }: Subject,
+  draws: number,
+  place: Workplace,
+): Promise<Row[]> {
   const folder = join(place.folder, program.replace(/\W+/g, '-'));
   mkdirSync(folder, { recursive: true });
   const tools = findMeasuringTools(place.compiler, process.env, {
@@ -87,7 +140,6 @@ async function rowsOf(program: string, draws: number, place: Workplace): Promise
     cacheDirectory: place.cacheDirectory,
   });
   if (tools === null) throw new BenchError("IREE's runtime is missing: pip install iree-base-runtime");
-  const text = programText(program, null);
   const compile = (name: string, source: string, flags: readonly string[]) =>
     compiled(place, folder, name, source, flags);
   const stock = await compile('stock', text, []);
@@ -104,15 +156,8 @@ async function rowsOf(program: string, draws: number, place: Workplace): Promise
       otherBuilds: () => Promise.resolve(otherBuilds.filter((one) => one !== null)),
     };
   };
-  const plants = (['inside', 'end'] as const).flatMap((at) => FAULTS.map((fault): Plant => ({ fault, at })));
-  const own = plants
-    .map((plant) => ({ plant, source: programText(program, plant) }))
-    .filter(({ source }) => source !== text);
   const faulty = await all(
-    own.map(({ plant, source }, i) => async () => ({
-      plant,
-      module: await compile(`fault${i}`, source, []),
-    })),
+    faults.map((plant, i) => async () => ({ plant, module: await compile(`fault${i}`, plant.text, []) })),
   );
   const honest = await all(
     Object.entries(HONEST).map(([variant, flags], i) => async () => ({

@@ -12,6 +12,21 @@ export interface DispatchTime {
 /** By the name of the dispatch, such as `main_dispatch_1_matmul_like_196x512x256_f32`. */
 export type DispatchTimes = ReadonlyMap<string, DispatchTime>;
 
+/**
+ * Times in one call of a function, from the sums over all of its calls in a process. A profile does not tell how often the function was
+ * called: a dispatch is called as often in each call of it.
+ */
+export function timesPerCall(
+  sums: readonly (readonly [name: string, { readonly count: number; readonly seconds: number }])[],
+): DispatchTimes {
+  const calls = sums.reduce((divisor, [, { count }]) => commonDivisor(divisor, count), 0);
+  return new Map(
+    sums.map(([name, { count, seconds }]) => [name, { seconds: seconds / calls, calls: count / calls }]),
+  );
+}
+
+const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
+
 /** How the device times the dispatches of a program. */
 export interface Profile {
   /** Flags of `iree-benchmark-module`. @param path of the profile */

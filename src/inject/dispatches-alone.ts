@@ -14,6 +14,8 @@ export interface DispatchAlone {
   readonly arguments: readonly Tensor[];
   /** Results of the dispatch, each followed by the bytes before and behind it. */
   readonly results: readonly Tensor[];
+  /** Whether all results lie in memory that was filled before. */
+  readonly isFilled: boolean;
 }
 
 export interface DispatchesAlone {
@@ -164,7 +166,10 @@ function functionOf(
 ${body.join('\n')}
     util.return ${returned.join(', ')} : ${views}
   }`;
-  return { text, dispatch: { name, arguments: args, results: kinds } };
+  return {
+    text,
+    dispatch: { name, arguments: args, results: kinds, isFilled: kinds.length === 3 * outs.length },
+  };
 }
 
 /** Lines that define `%name`, the argument between guards of NaN. */

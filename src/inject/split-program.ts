@@ -6,7 +6,14 @@ import type { Configuration } from '../backend/configuration.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Workload } from '../workload/workload.ts';
-import { configuredExecutable, readTexts, textsTo, type ExecutableTexts } from './executable-sources.ts';
+import {
+  configuredExecutable,
+  readTexts,
+  textsTo,
+  type ExecutableTexts,
+  type Substitute,
+} from './executable-sources.ts';
+import { sampledText } from './sampled-workgroups.ts';
 import { substituteFlag } from './substitute-flags.ts';
 
 /** Runs the compiler. The result is null on success, else the messages. */
@@ -54,23 +61,32 @@ export interface Configured {
   readonly texts: ReadonlyMap<string, Uint8Array>;
 }
 
-/** @param folder for edited texts */
+/**
+ * @param folder for edited texts
+ * @param isSampled whether all executables run only a sample of their workgroups
+ */
 export function configuredWith(
   program: ExecutableTexts,
   configured: readonly ConfiguredExecutable[],
   release: Release,
   folder: string,
+  isSampled = false,
 ): Configured {
-  const edited = new Map<string, Uint8Array>();
-  const flags = configured.flatMap((one, i) => {
-    const own = configuredExecutable(program, one.executable, one, release);
-    if (own === null) return [];
-    edited.set(one.executable, own.text);
+  const edited = configured.flatMap(
+    (one) => configuredExecutable(program, one.executable, one, release) ?? [],
+  );
+  const names = new Set(edited.map(({ name }) => name));
+  const others = isSampled ? [...program.configured].filter(([name]) => !names.has(name)) : [];
+  const all: Substitute[] = [
+    ...edited,
+    ...others.map(([name, text]) => ({ name, text, phase: 'configuration' as const })),
+  ];
+  const flags = all.map(({ name, text, phase }, i) => {
     const path = join(folder, `executable${i}.mlir`);
-    writeFileSync(path, own.text);
-    return [substituteFlag({ ...own, path })];
+    writeFileSync(path, (isSampled ? sampledText(text) : null) ?? text);
+    return substituteFlag({ name, phase, path });
   });
-  return { flags, texts: edited };
+  return { flags, texts: new Map(edited.map(({ name, text }) => [name, text])) };
 }
 
 /** The executables that the compiler's errors point at: those that contain a location of an error. Pure. */

@@ -1,6 +1,6 @@
 // Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
 import type { Device } from '../backend/device.ts';
-import type { DispatchTimes } from '../backend/meter.ts';
+import type { DispatchTimes, Profile } from '../backend/meter.ts';
 import { readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
 import { withDispatchTimes } from './dispatch-times.ts';
 import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
@@ -34,7 +34,7 @@ export interface ModuleTimes {
 
 /**
  * Times one call of a function, in a process of its own.
- * @param withDispatches whether the dispatches are timed too. That slows the call down a little
+ * @param withDispatches whether the dispatches are timed too, or by which profile. That slows the call down a little
  * @throws when the module cannot be timed
  * @throws StoppedError when the signal fires
  */
@@ -42,12 +42,13 @@ export async function timeModule(
   { tools, function: { name }, inputs, flags = [], device, signal }: ModuleRun,
   module: string,
   effort: ProcessEffort,
-  withDispatches = false,
+  withDispatches: boolean | Profile = false,
 ): Promise<ModuleTimes> {
   const run = { ...tools, device, signal: signal ?? new AbortController().signal };
   const all = [`--function=${name}`, ...inputs.map((input) => `--input=${input}`), ...flags];
   const benchmark = (more: readonly string[]) => runBenchmark(run, [module], effort, [...all, ...more]);
-  const timed = withDispatches ? await withDispatchTimes(run, module, benchmark) : null;
+  const profile = typeof withDispatches === 'boolean' ? undefined : withDispatches;
+  const timed = withDispatches === false ? null : await withDispatchTimes(run, module, benchmark, profile);
   const { ok, stdout, stderr, ending } = timed?.result ?? (await benchmark([]));
   const seconds = undisturbed([...readTimings(stdout).values()].flat());
   if (!ok || Number.isNaN(seconds))

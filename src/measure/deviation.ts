@@ -18,6 +18,8 @@ export interface Deviation {
   readonly norms: readonly number[];
   /** The same for the part of the error that scales the result. An element-wise error of the last bits hardly has such a part. */
   readonly tilts: readonly number[];
+  /** Number of elements of a quantized result that are a few steps off. All errors are without them. */
+  readonly steps: number;
 }
 
 /** Exponents of the thresholds of `beyond`. */
@@ -58,6 +60,8 @@ export class Scale {
   readonly #sums: readonly Sums[];
   /** Size of each element; 0 if all elements are 0. */
   readonly #sizes: Float32Array;
+  /** Largest error of an element of a quantized result that is off by a few steps; 0 for other results. */
+  readonly #steps: number;
 
   /** @param base elements of stock's result */
   constructor(base: Elements, { elementType, shape }: ResultType) {
@@ -74,6 +78,7 @@ export class Scale {
       squares: new Float64Array(all),
     }));
     this.#sizes = new Float32Array(base.length);
+    this.#steps = this.#isInteger ? 0 : stepsOf(base);
     if (this.#isInteger) return;
     let walk = new Walk(this.#axes);
     let { slices } = walk;
@@ -119,6 +124,7 @@ export class Scale {
     const found = this.#sums.map(() => ({
       worst: 0,
       at: 0,
+      steps: 0,
       beyond: Array.from({ length: LAST - FIRST + 1 }, () => 0),
       errors: new Float64Array(all),
       products: new Float64Array(all),
@@ -132,6 +138,10 @@ export class Scale {
       if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
       const own = found[this.#classes[i]!]!;
       const error = b - a;
+      if (Math.abs(error) <= this.#steps) {
+        if (own.steps++ === 0 && own.worst === 0) own.at = i;
+        continue;
+      }
       const size = this.#isInteger ? 1 : this.#sizes[i]!;
       const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
       if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
@@ -144,7 +154,7 @@ export class Scale {
         own.products[slice]! += error * value;
       }
     }
-    return found.map(({ worst, at, beyond, errors, products }, i) => {
+    return found.map(({ worst, at, steps, beyond, errors, products }, i) => {
       // An element beyond a threshold is beyond the smaller thresholds, too.
       for (let k = beyond.length - 2; k >= 0; k--) beyond[k]! += beyond[k + 1]!;
       const { count, squares } = this.#sums[i]!;
@@ -162,7 +172,7 @@ export class Scale {
           return most;
         }),
       ];
-      return { worst, at, beyond, norms: largest(norm), tilts: largest(tilt) };
+      return { worst, at, steps, beyond, norms: largest(norm), tilts: largest(tilt) };
     });
   }
 
@@ -170,7 +180,7 @@ export class Scale {
   get halves(): Deviation[] {
     return this.#sums.map(({ squares }) => {
       const half = squares[0]! > 0 ? [1 / 2] : [0];
-      return { worst: 0, at: 0, beyond: [], norms: half, tilts: half };
+      return { worst: 0, at: 0, steps: 0, beyond: [], norms: half, tilts: half };
     });
   }
 
@@ -286,6 +296,32 @@ function classesOf(elements: Elements): { readonly classes: Uint8Array; readonly
   return { classes, count: members.length };
 }
 
+/** Most values of a quantized result, and the fewest that show it. */
+const MOST_VALUES = 256;
+const LEAST_VALUES = 8;
+
+/** A result of fewer elements has few different values by chance. */
+const LEAST_QUANTIZED = 256;
+
+/** A sum that rounds the other way inside a quantized network moves few of its results, by this many steps at most. */
+const MOST_STEPS = 2;
+
+/** Rounding errors of values on a grid, as a share of its step. */
+const OFF_GRID = 0.01;
+
+/** Errors of elements by a few steps, at most, of a result of 8 bits as floats; 0 for other results. */
+function stepsOf(elements: Elements): number {
+  if (elements.length < LEAST_QUANTIZED) return 0;
+  const found = new Set<number>();
+  for (let i = 0; i < elements.length && found.size <= MOST_VALUES; i++) found.add(Number(elements[i]));
+  const values = [...found].sort((a, b) => a - b);
+  if (values.length > MOST_VALUES || values.length < LEAST_VALUES || !values.every(Number.isFinite)) return 0;
+  const distances = values.slice(1).map((value, i) => value - values[i]!);
+  const step = Math.min(...distances);
+  const isOnGrid = distances.every((one) => Math.abs(one / step - Math.round(one / step)) <= OFF_GRID);
+  return isOnGrid && values.at(-1)! - values[0]! <= MOST_VALUES * step ? (MOST_STEPS + OFF_GRID) * step : 0;
+}
+
 /** Largest relative distance of two neighbouring numbers of a float type. */
 const SPACING: Readonly<Record<string, number>> = {
   ...{ f64: 2 ** -52, f32: 2 ** -23, f16: 2 ** -10, bf16: 2 ** -7 },
@@ -320,6 +356,9 @@ const TIMES_IF_NOISY = 2;
 const TIMES_BEYOND = 8;
 const MORE_BEYOND = 4;
 
+/** This share of the elements of a quantized result may be a few steps off. */
+const STEPS = 1 / 256;
+
 /** The part of a result that deviates most, by what honest builds do. */
 export interface Furthest {
   readonly what:
@@ -328,7 +367,8 @@ export interface Furthest {
     | 'a slice'
     | 'the scale of the whole'
     | 'the scale of a slice'
-    | 'a share of the elements';
+    | 'a share of the elements'
+    | 'steps';
   /** How many times the allowed deviation it is. Above 1, it is an error. */
   readonly times: number;
   /** Index of the element that is furthest off. */
@@ -379,6 +419,13 @@ export function furthest(
       const allowed = Math.max(TILT_OF_FLOOR * floor, few * TIMES_TILT * usual);
       note(k === 0 ? 'the scale of the whole' : 'the scale of a slice', tilt, allowed, usual);
     }
+    const steps = largest((one) => one.steps);
+    note(
+      'steps',
+      own.steps / length,
+      (TIMES_BEYOND * steps + Math.max(MORE_BEYOND, STEPS * length)) / length,
+      steps / length,
+    );
     for (const [k, count] of own.beyond.entries()) {
       if (2 ** (FIRST + k) < floor) continue;
       const usual = largest(({ beyond }) => beyond[Math.max(0, k - 1)]!);

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { meterOf } from '../backend/index.ts';
 import { driverOf } from '../backend/device.ts';
-import type { DispatchTime, DispatchTimes } from '../backend/meter.ts';
+import type { DispatchTime, DispatchTimes, Profile } from '../backend/meter.ts';
 import { readEntries } from './benchmark.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
@@ -17,6 +17,7 @@ const unable = new Set<string>();
  * A run of `iree-benchmark-module` that times the dispatches, too.
  * @param module a profile is written beside it
  * @param run runs the tool with more flags
+ * @param asked another profile than that of the device
  * @returns null for a runtime or a driver that does not time dispatches. Versions before 3.13 reject the flags
  * @throws StoppedError when the signal fires
  */
@@ -24,9 +25,10 @@ export async function withDispatchTimes(
   { benchmarkModule, device, signal }: Pick<Toolchain, 'benchmarkModule' | 'device' | 'signal'>,
   module: string,
   run: (flags: readonly string[]) => Promise<ToolResult>,
+  asked?: Profile,
 ): Promise<{ readonly result: ToolResult; readonly dispatches: DispatchTimes } | null> {
-  const { profile } = meterOf(device);
-  const own = `${driverOf(device.driver)} ${benchmarkModule}`;
+  const profile = asked ?? meterOf(device).profile;
+  const own = [driverOf(device.driver), benchmarkModule, ...(profile?.flags('') ?? [])].join(' ');
   if (unable.has(own)) return null;
   const path = `${module}.profile`;
   try {

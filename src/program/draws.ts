@@ -8,6 +8,7 @@ import { isFloat } from '../workload/element-type.ts';
 import { movedInputs, scaledInputs, writeInputs } from './inputs.ts';
 import { movedParameters } from './parameters.ts';
 import type { StockContest } from './verify.ts';
+import { keepRanges, writtenRanges, type Range } from './written.ts';
 
 /** Inputs of one call. */
 export interface Call {
@@ -60,6 +61,8 @@ export class Draws {
   readonly #known = new Map<string, Promise<Draw | Failure | null>>();
   readonly #all: Draw[] = [];
   #kind: Kind = 'given';
+  /** The parts of the results that are compared; null for all. */
+  #written: readonly (readonly Range[])[] | null = null;
 
   constructor(stock: StockContest) {
     this.#stock = stock;
@@ -168,7 +171,15 @@ export class Draws {
 
   /** Calls the function once. The files of the results begin with `prefix`. */
   async run(module: string, call: Call, prefix: string, callSeconds: number): Promise<Results | Failure> {
-    return runProgram(this.#stock, module, call, join(await this.#ownFolder(), prefix), callSeconds);
+    const path = join(await this.#ownFolder(), prefix);
+    const ran = await runProgram(this.#stock, module, call, path, callSeconds);
+    if (this.#stock.isSampled !== true || 'failure' in ran) return ran;
+    // Stock runs first.
+    this.#written ??= await Promise.all(
+      this.#stock.function.results.map(async (type, i) => writtenRanges(await readFile(ran.files[i]!), type)),
+    );
+    for (const [i, file] of ran.files.entries()) await keepRanges(file, this.#written[i]!);
+    return ran;
   }
 
   /** Null for inputs that are those of another draw. */

@@ -20,8 +20,8 @@ export interface Compared extends Equality {
   readonly isLate: boolean;
   /** The largest difference, as a multiple of the allowed one: above 1, it is an error. */
   readonly times: number;
-  /** Seconds of the longest process, each of which calls the function once; NaN if one failed. */
-  readonly seconds: number;
+  /** Seconds of the longest process of each program, each of which calls the function once; NaN if one failed. */
+  readonly seconds: readonly [stock: number, tuned: number];
 }
 
 /**
@@ -83,7 +83,7 @@ async function compare(
 ): Promise<Compared> {
   const usable = await draws.usable(callSeconds, isTimeLeft);
   if ('failure' in usable) return failed(null, `stock cannot be run: ${usable.failure}`);
-  let seconds = 0;
+  let seconds: Compared['seconds'] = [0, 0];
   const seen: Judged[] = [];
   const result = (equality: Pick<Equality, 'equal' | 'reason'>, isLate = false): Compared => {
     const maxError = Math.max(0, ...seen.map((one) => one.maxError));
@@ -94,7 +94,7 @@ async function compare(
   const judge = async (draw: Draw): Promise<Judged | Failure> => {
     const own = await draws.run(tuned, draw.call, 'tuned', patienceFor(draw, callSeconds));
     if ('failure' in own) return own;
-    seconds = Math.max(seconds, draw.seconds, own.seconds);
+    seconds = [Math.max(seconds[0], draw.seconds), Math.max(seconds[1], own.seconds)];
     let judged = await judgeNow(stock, draws, draw, own.files);
     let isLate = false;
     while (judged.difference !== null && judged.times < Infinity) {
@@ -140,7 +140,7 @@ const failed = (equal: false | null, reason: string): Compared => ({
     compared: null,
     isLate: false,
     hasFailed: true,
-    seconds: NaN,
+    seconds: [NaN, NaN],
     times: NaN,
   },
 });
@@ -266,6 +266,8 @@ function halved(elements: Elements, elementType: string): Elements {
 function describe({ what, at, by, honest }: Furthest, want: Elements, got: Elements): string {
   const stock = `stock itself moves by ${shown(honest)}`;
   const element = `element ${at} is ${Number(got[at])} instead of ${Number(want[at])}`;
+  if (what === 'steps')
+    return `${shown(100 * by)}% of the elements are a step or two off, and ${shown(100 * honest)}% of stock's own; ${element}`;
   if (what === 'element') return `${element} (off by ${shown(by)} of its size; ${stock})`;
   return `${what} is off by ${shown(by)} of its size, and ${stock}; ${element}`;
 }

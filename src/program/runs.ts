@@ -13,6 +13,7 @@ import {
 } from './slower.ts';
 import { callName } from '../input/signature.ts';
 import type { FunctionVerdict } from './verdict.ts';
+import { comparisonOf } from '../measure/compare-modules.ts';
 import { comparisonWith, type Compared } from './results.ts';
 import { leastSeconds, timeProgram, type StockContest, type Timed } from './verify.ts';
 
@@ -38,6 +39,12 @@ const MOST_PAIRS = 24;
 
 /** Time limit of one query, where the fewest pairs of processes need no more. */
 const MOST_SECONDS = 30;
+
+/** Processes of at least this many seconds are timed by their results' runs. */
+const LONG_PROCESS = 5;
+
+/** Longest call. */
+const LONGEST_CALL = 600;
 
 /** Share of the remaining time for one query, so that time is left for the next query. */
 const SHARE = 2 / 3;
@@ -82,12 +89,14 @@ interface Known {
  * @param compileWith compiles the program with the configurations of these workloads
  * @param seconds for all runs together, about
  * @param isAnswered ends the timing of a function early
+ * @param isOnce whether the runs that give the results may give the times, too, without those of dispatches
  */
 export function programRuns(
   contests: readonly StockContest[],
   compileWith: ProgramQuery<TunedProgram | Uncompiled>,
   seconds: number,
   isAnswered?: IsAnswered,
+  isOnce = false,
 ): ProgramsRun {
   const budget = timeBudget(OVERDRAFT * seconds);
   /** Remaining seconds without the overdraft. */
@@ -99,7 +108,7 @@ export function programRuns(
     return known;
   };
   // A slow program may use the overdraft: its gain is worth most.
-  const callSeconds = () => Math.min(MOST_SECONDS, Math.max(own(), budget.left / 2));
+  const callSeconds = () => Math.min(LONGEST_CALL, Math.max(own(), Math.min(MOST_SECONDS, budget.left / 2)));
   const comparisons = contests.map((contest) => {
     const { otherBuilds = () => Promise.resolve([]) } = contest;
     return comparisonWith({ ...contest, otherBuilds: () => budget.pause(otherBuilds) });
@@ -133,7 +142,7 @@ export function programRuns(
     const known = knownOf(keys);
     const program = await compileWith(keys);
     if ('problem' in program) return known;
-    const longest = Math.max(0, ...known.compared.map(({ seconds }) => seconds));
+    const longest = Math.max(0, ...known.compared.flatMap(({ seconds }) => seconds));
     // A function that stock or tuned cannot run has no times.
     if (Number.isNaN(longest)) return known;
     const least = Math.min(budget.left, contests.length * leastSeconds(longest));
@@ -148,7 +157,9 @@ export function programRuns(
     const timed: Timed[] = [];
     for (const [i, { seconds }] of known.compared.entries()) {
       const both = { ...contests[i]!, tuned: program.module };
-      const one = await budget.spend(() => timeProgram(both, seconds, extent, isAnswered));
+      const one =
+        (isOnce ? byProcesses(seconds, isAnswered) : null) ??
+        (await budget.spend(() => timeProgram(both, Math.max(...seconds), extent, isAnswered)));
       timed.push(one);
       if (one.timing === null) break;
     }
@@ -191,6 +202,19 @@ export function programRuns(
       };
     },
   };
+}
+
+/** A process takes this many seconds longer than its call, at most. */
+const START_SECONDS = 1;
+
+/** Times by the processes that gave the results, if the call takes nearly all of a process, and the answer is clear; else null. */
+function byProcesses(seconds: Compared['seconds'], isAnswered?: IsAnswered): Timed | null {
+  const [stock, tuned] = seconds;
+  // The tuned program has its whole process against it.
+  const isClear = isAnswered?.([Math.log((stock - START_SECONDS) / tuned)]) === true;
+  return stock < LONG_PROCESS || !isClear
+    ? null
+    : { timing: comparisonOf([seconds]), dispatches: [], reason: null };
 }
 
 /** Mean seconds of each dispatch over all processes of a function, summed over the functions that call it. */

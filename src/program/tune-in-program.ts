@@ -38,6 +38,8 @@ export interface Refusal {
 export interface RoundBench {
   /** Module of the program without configurations of a round. */
   readonly stock: string;
+  /** Whether only a sample of the program's workgroups is timed, because the program is slow. */
+  readonly isSampled: boolean;
   /** Keys of the workloads that rounds can tune. */
   readonly keys: ReadonlySet<string>;
   /** @param index of the round among those that are compiled at once */
@@ -90,6 +92,9 @@ export interface RoundsOptions {
 /** Least speed-up of a configuration to confirm. */
 export const LEAST_RATIO = 1.03;
 
+/** The same for times of a sample, which are up to a third off. */
+const LEAST_SAMPLED_RATIO = 1.5;
+
 /** Compiles that an offer needs: the split, and its module. */
 const OFFER_COMPILES = 2;
 
@@ -117,6 +122,8 @@ export interface RoundsResult {
   readonly stock: ReadonlyMap<string, readonly number[]>;
   /** Whether the result is of the program with the offer. */
   readonly isOffered: boolean;
+  /** Gains of the best configurations in a sample, by key; empty if the program ran whole. */
+  readonly sampled: ReadonlyMap<string, number>;
   /** Whether the rounds ended because they gained too little, not because the time was over. */
   readonly isComplete: boolean;
   /** Whether there was no time to try the offer. */
@@ -188,7 +195,7 @@ export async function tuneInRounds(
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
   }
-  const better = rounds.bestFrom(LEAST_RATIO);
+  const better = rounds.bestFrom(bench.isSampled ? LEAST_SAMPLED_RATIO : LEAST_RATIO);
   const best = worthChecking(contenders, better);
   const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
   const found = new Map([...best].filter(([key]) => !failed.has(key)));
@@ -208,6 +215,9 @@ export async function tuneInRounds(
     assessed,
     stock,
     isOffered,
+    sampled: new Map(
+      bench.isSampled ? [...found.keys()].map((key) => [key, better.get(key)!.ratio] as const) : [],
+    ),
     isComplete: rounds.count > 0 && failures < MOST_FAILURES && (rounds.isIdle || isTime()),
     isOpen: offer !== null && (!isTried || open !== null),
   };

@@ -31,6 +31,8 @@ export interface Contest extends ModuleRun {
   readonly isRandom?: boolean;
   /** Whether the function computes several others. After any doubt about it, each of them is compared alone. */
   readonly isGroup?: boolean;
+  /** Whether stock runs only a sample of its workgroups, on filled memory. Only what it writes is compared. */
+  readonly isSampled?: boolean;
   /** Draws of inputs that results are compared on; default: two if several arguments may be weights. */
   readonly draws?: number;
   /** Paths of other honest builds of the original program. Compiles them when first asked. */

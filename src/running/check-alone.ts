@@ -10,7 +10,7 @@ import { blamedFor, configuredWith, type ConfiguredExecutable } from '../inject/
 import { eliding } from '../input/survey.ts';
 import { NOT_RECORDED } from '../measure/build.ts';
 import { runTool } from '../measure/toolchain.ts';
-import type { Refusal } from '../program/tune-in-program.ts';
+import type { Refusal, RoundBench } from '../program/tune-in-program.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { MeasuredProgram } from './callable.ts';
 import type { RoundBase } from './round-bench.ts';
@@ -25,12 +25,18 @@ const TEXT_SECONDS = 60;
 
 /**
  * Runs dispatches of a program alone.
+ * @param base the program. `isSampled`: stock is slow and runs only a sample of its workgroups
  * @param contest tools, device and folders
  * @returns the executables whose configuration is wrong or cannot be checked
  * @throws StoppedError when the signal fires
  */
 export async function checkAlone(
-  { split, resumed, folder }: Pick<RoundBase, 'split' | 'resumed' | 'folder'>,
+  {
+    split,
+    resumed,
+    folder,
+    isSampled,
+  }: Pick<RoundBase, 'split' | 'resumed' | 'folder'> & Pick<RoundBench, 'isSampled'>,
   configured: readonly ConfiguredExecutable[],
   { tools, device }: Pick<StockContest, 'tools' | 'device'>,
   program: MeasuredProgram,
@@ -44,9 +50,11 @@ export async function checkAlone(
   const text = await flowText(split.path, own, program);
   const names = new Set(configured.map(({ executable }) => executable));
   const alone = text === null ? null : dispatchesAlone(text, names);
-  for (const name of names)
-    if (alone?.dispatches.some(({ executable }) => executable === name) !== true)
-      open(name, 'its dispatch cannot be run alone');
+  for (const name of names) {
+    const one = alone?.dispatches.find(({ executable }) => executable === name);
+    if (one === undefined) open(name, 'its dispatch cannot be run alone');
+    else if (isSampled && !one.isFilled) open(name, 'its dispatch overwrites an operand');
+  }
   if (alone === null || alone.dispatches.length === 0) return wrong;
 
   const source = join(own, 'alone.mlir');
@@ -64,11 +72,18 @@ export async function checkAlone(
   };
   if ((await compile(source, textsTo(texts, configuredPath))) !== null) return allOpen();
   const sources = readTexts(texts);
+  const { release } = inspected.site.compiler;
+  const compileStock = () => {
+    if (!isSampled) return compile(configuredPath, ['--compile-from=executable-configurations', '-o', stock]);
+    const sampled = join(own, 'sampled');
+    mkdirSync(sampled, { recursive: true });
+    return compile(source, [...configuredWith(sources, [], release, sampled, true).flags, '-o', stock]);
+  };
   // At the same time, because a compiler seldom uses more than one core.
-  const untuned = compile(configuredPath, ['--compile-from=executable-configurations', '-o', stock]);
+  const untuned = compileStock();
   let tried = configured.filter(({ executable }) => !wrong.has(executable));
   for (;;) {
-    const { flags, texts: edited } = configuredWith(sources, tried, inspected.site.compiler.release, own);
+    const { flags, texts: edited } = configuredWith(sources, tried, release, own);
     for (const { executable } of tried)
       if (!edited.has(executable)) open(executable, 'its configuration does not fit its dispatch alone');
     const refusal = await compile(source, [...flags, '-o', tuned]);
@@ -81,7 +96,8 @@ export async function checkAlone(
   }
   if ((await untuned) !== null) return allOpen();
   if (tried.length === 0) return wrong;
-  const compared = await compareAlone({ stock, tools, device, signal, folder: own }, tuned, groups);
+  const contest = { stock, tools, device, signal, folder: own, isSampled };
+  const compared = await compareAlone(contest, tuned, groups);
   for (const { executable, name } of alone.dispatches) {
     if (wrong.has(executable)) continue;
     const { equal, reason } = compared.get(name)!;

@@ -30,7 +30,7 @@ import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
-import { NO_REASON } from '../system/reason.ts';
+import { NO_REASON, type Reason } from '../system/reason.ts';
 
 /** Smallest number of operations that are tuned together. Fewer operations are tuned one by one. */
 const LEAST_OPERATIONS = 4;
@@ -58,6 +58,8 @@ export interface Confirmed {
   /** Texts of configurations as in the database, by key. */
   readonly configurations: ReadonlyMap<string, string>;
   readonly verdict: ProgramVerdict;
+  /** Why the program with them is not known to be correct and no slower: it is too slow to be run; null if it is. */
+  readonly open: Reason | null;
   /** The result of the offer to all operations at once. */
   readonly programWide: Verification['programWide'];
 }
@@ -220,21 +222,23 @@ function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWid
     : { chosen: offer, reason: reasonOf(offer, gain), isOpen: false };
 }
 
-/** The confirmed configurations; null without a verdict. */
+/** The confirmed configurations, or those of a sample; null without a verdict. */
 function confirmedBy(
-  { assessed, isOffered }: RoundsResult,
+  { assessed, isOffered, sampled }: RoundsResult,
   programWide: Confirmed['programWide'],
   known: readonly (readonly [key: string, { readonly configuration: Configuration }])[],
   { skipped }: Callable,
 ): Confirmed | null {
-  if (assessed?.judgement.open !== null || (isOffered && programWide.chosen.size === 0)) return null;
+  const isUnknown = assessed === null || (assessed.judgement.open !== null && sampled.size === 0);
+  if (isUnknown || (isOffered && programWide.chosen.size === 0)) return null;
   const { functions, judgement } = assessed;
   const configurations = known.filter(([key]) => judgement.kept.includes(key));
   return {
     configurations: new Map(
       configurations.map(([key, { configuration }]) => [key, configurationText(configuration)]),
     ),
-    verdict: { functions, skipped, leftOut: [], injected: true, ...NO_REASON },
+    verdict: { functions, skipped, leftOut: [], injected: true, ...(judgement.open ?? NO_REASON) },
+    open: judgement.open,
     programWide,
   };
 }
@@ -246,7 +250,7 @@ function confirmedBy(
  */
 function resultOf(
   key: string,
-  { found, unchecked, assessed, stock }: RoundsResult,
+  { found, unchecked, assessed, stock, sampled }: RoundsResult,
   calls: number,
   isOffered: boolean,
   searched: Searched,
@@ -261,15 +265,30 @@ function resultOf(
   const configuration = found.get(key);
   // The database keeps the configurations of an offer with the program.
   if (isOffered || configuration === undefined) return byDefault(searched.complete && !unchecked.has(key));
-  if (assessed?.judgement.open !== null) return null;
+  const gain = sampled.get(key);
+  const bySample = (): TuningResult | null => {
+    const [seconds] = stock.get(key) ?? [];
+    if (gain === undefined || seconds === undefined) return null;
+    return { configuration, evidence: { ...evidenceFrom(gain, seconds / calls), ...searched } };
+  };
+  if (assessed?.judgement.open !== null) return bySample();
   if (!assessed.judgement.kept.includes(key)) return byDefault();
   const compared = assessed.workloads.find((one) => one.key === key);
-  if (compared === undefined) return null;
+  if (compared === undefined) return bySample();
   const { ratio, low } = compared.comparison;
   if (low <= 1) return byDefault(searched.complete && ratio < LEAST_RATIO);
   const errors = assessed.functions.map(({ maxError }) => maxError);
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }
+
+/** Times of a sample are off by this factor at most. */
+const SAMPLE_ERROR = 4 / 3;
+
+/** Evidence from one run of a sample. */
+const evidenceFrom = (ratio: number, defaultSeconds: number) => ({
+  ...{ ratio, low: ratio / SAMPLE_ERROR, high: ratio * SAMPLE_ERROR, processes: 1, repetitions: 1 },
+  ...{ defaultSeconds, seconds: defaultSeconds / ratio, noiseFloor: SAMPLE_ERROR - 1, maxError: 0 },
+});
 
 /** Evidence from the program for a kept configuration. */
 function evidenceOf({ comparison, calls, processes, stock }: ComparedWorkload) {

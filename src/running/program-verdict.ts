@@ -142,14 +142,15 @@ export async function verifyOnDemand(
 export function concludeConfirmed(
   program: KnownProgram,
   offer: ProgramWide,
-  { configurations, verdict, programWide }: Confirmed,
+  { configurations, verdict, open, programWide }: Confirmed,
   store: Store,
   surroundings: Surroundings,
 ): Judged {
   storyOf(null).endProgram(verdict);
-  const judgement = { kept: [...configurations.keys()], leftOut: [], open: null };
+  const judgement = { kept: [...configurations.keys()], leftOut: [], open };
   const found = { judgement, workloads: [], programWide };
-  return { ...conclude(program, offer, found, store, surroundings), verdict, unproven: null };
+  const concluded = conclude(program, offer, found, store, surroundings);
+  return { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
 }
 
 /** Notes the verdict on a program. @returns the decisions to inject */

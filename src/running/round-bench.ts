@@ -10,11 +10,13 @@ import {
   type SplitProgram,
 } from '../inject/split-program.ts';
 import { isDispatchOf } from '../input/operation.ts';
+import { meterOf } from '../backend/index.ts';
+import type { Profile } from '../backend/meter.ts';
 import { LEAST_PAIRS, timeModule, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { isEitherFaster } from '../program/answered.ts';
-import { independentRuns } from '../program/independent.ts';
+import { independentRuns, unknownRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
 import { latest, programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
@@ -24,6 +26,9 @@ import type { MeasuredProgram } from './callable.ts';
 import { checkAlone } from './check-alone.ts';
 import { compiling, TOO_LONG } from './compiling.ts';
 import { runOf, type TimedRun } from './program-times.ts';
+import { sampledProfile } from './sampled-times.ts';
+import { formatSeconds } from '../system/format.ts';
+import { because } from '../system/reason.ts';
 
 /** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;
@@ -46,6 +51,19 @@ const FIRST_SECONDS = 0.1;
 
 /** Least number of processes to confirm a program: results of both programs, then times in pairs. */
 const CONFIRMING_PROCESSES = 2 * (1 + LEAST_PAIRS);
+
+/** Share of the budget for the first call, in which the program runs whole. A slower program runs a sample of its workgroups in rounds. */
+const FIRST_SHARE = 1 / 12;
+const LEAST_FIRST_SECONDS = 2;
+
+/** Most of the budget for the confirmation of a program that runs a sample in rounds: in it, stock runs whole. */
+const CONFIRMING_SHARE = 0.7;
+
+/** Processes of such a confirmation, in calls of stock: one call, and several of the tuned program. */
+const CONFIRMING_CALLS = 1.2;
+
+/** Share of the budget for checks of such a program's dispatches alone. */
+const CHECKING_SHARE = 0.25;
 
 /** Limit of a program that never ran: a multiple of stock's time. */
 const PATIENCE = 20;
@@ -85,11 +103,12 @@ export interface ReadyRounds {
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
-  { split, resumed, module: stock, works, folder, compileSeconds }: RoundBase,
+  { split, resumed, module: whole, works, folder, compileSeconds }: RoundBase,
   contests: readonly StockContest[],
   program: MeasuredProgram,
 ): Promise<ReadyRounds> {
-  const { inspected, limits } = program;
+  const { inspected, limits, surroundings } = program;
+  const { budgetSeconds } = surroundings.settings;
   const { release } = inspected.site.compiler;
   const run = compiling(program);
   const byKey = new Map(works.map((work) => [work.key, work]));
@@ -99,10 +118,16 @@ export async function roundBench(
       return executables.map((one) => ({ executable: one, workload, configuration }));
     });
   const most = Math.max(LEAST_COMPILE_SECONDS, LONGEST_COMPILE * compileSeconds);
-  const compile = async (assignment: Assignment, name: string): Promise<RoundModule> => {
+  /** How the dispatches of a sample of all workgroups are timed; null while the program runs whole. */
+  let sample = null as Profile | null;
+  const compile = async (
+    assignment: Assignment,
+    name: string,
+    isSampled = sample !== null,
+  ): Promise<RoundModule> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
-    const { flags, texts } = configuredWith(split, configured(assignment), release, own);
+    const { flags, texts } = configuredWith(split, configured(assignment), release, own, isSampled);
     const module = join(own, 'program.vmfb');
     const problem = await run(
       withTrailingFlags(resumed(split.path), [...flags, '-o', module]),
@@ -119,14 +144,16 @@ export async function roundBench(
 
   /** Seconds of a call of each function, untuned. */
   let callSeconds = contests.map(() => NaN);
-  const timeOnce = async (module: string, isFirst = false): Promise<readonly ModuleTimes[]> => {
+  /** @param firstSeconds limit of the first process */
+  const timeOnce = async (module: string, firstSeconds?: number): Promise<readonly ModuleTimes[]> => {
     const times: ModuleTimes[] = [];
     for (const [i, contest] of contests.entries()) {
       const patience = Math.max(LEAST_PATIENCE_SECONDS, PATIENCE * callSeconds[i]!);
-      const effort = isFirst
-        ? { repetitions: 1, minSeconds: FIRST_SECONDS, timeoutSeconds: limits.compileSeconds }
-        : processEffort(callSeconds[i]!, patience);
-      times.push(await timeModule(contest, module, effort, true));
+      const effort =
+        firstSeconds === undefined
+          ? processEffort(callSeconds[i]!, patience)
+          : { repetitions: 1, minSeconds: FIRST_SECONDS, timeoutSeconds: firstSeconds };
+      times.push(await timeModule(contest, module, effort, sample ?? true));
     }
     return times;
   };
@@ -138,28 +165,61 @@ export async function roundBench(
       });
       return calls.length === 0 ? [] : [[work.key, calls]];
     });
-    return { whole: sumOf(times.map(({ seconds }) => seconds)), workloads: new Map(workloads) };
+    const whole = times.map(({ seconds, dispatches }) =>
+      sample === null ? seconds : sumOf([...dispatches.values()].map((one) => one.seconds)),
+    );
+    return { whole: sumOf(whole), workloads: new Map(workloads) };
+  };
+  /** Times a sample of the program. Returns null if the runtime cannot. */
+  const timeSample = async () => {
+    sample = sampledProfile(split.configured);
+    const { module } = await compile(new Map(), 'sampled');
+    const times = module === null ? [] : await timeOnce(module, limits.compileSeconds);
+    if (module !== null && times.every(({ dispatches }) => dispatches.size > 0)) return { module, times };
+    sample = null;
+    return null;
+  };
+  /** Times the program whole, or else a sample of it. */
+  const timeFirst = async () => {
+    const seconds = Math.max(LEAST_FIRST_SECONDS, FIRST_SHARE * budgetSeconds);
+    const wholeWithin = async (most: number) => ({ module: whole, times: await timeOnce(whole, most) });
+    if (meterOf(inspected.site.device).profile !== undefined || seconds >= limits.compileSeconds)
+      return wholeWithin(limits.compileSeconds);
+    const begun = performance.now();
+    try {
+      return await wholeWithin(seconds);
+    } catch (error) {
+      if (error instanceof StoppedError || performance.now() - begun < 1000 * seconds) throw error;
+      return (await timeSample()) ?? wholeWithin(limits.compileSeconds);
+    }
   };
   const begun = performance.now();
-  const first = await timeOnce(stock, true);
+  const { module: stock, times: first } = await timeFirst();
+  const isSampled = sample !== null;
   const processSeconds = (performance.now() - begun) / 1000;
   callSeconds = first.map(({ seconds }) => seconds);
   const dispatches = first.flatMap((one) => [...one.dispatches]);
   const ownDispatches = (key: string) => dispatches.filter(([name]) => isDispatchOf(byKey.get(key)!, name));
 
-  const isSlow = Math.max(...callSeconds) >= SLOW_CALL;
+  const isSlow = isSampled || Math.max(...callSeconds) >= SLOW_CALL;
+  const stockSeconds = secondsOf(first);
   // One process of each program for the results, and one pair for a large gain.
   const confirmingProcesses = isSlow ? 4 : CONFIRMING_PROCESSES;
-  const confirmingSeconds = Math.max(limits.runSeconds, confirmingProcesses * processSeconds);
+  const wholeSeconds = CONFIRMING_CALLS * stockSeconds.whole;
+  const isConfirmed = !isSampled || wholeSeconds <= CONFIRMING_SHARE * budgetSeconds;
+  const confirmingSeconds = isSampled
+    ? CHECKING_SHARE * budgetSeconds + (isConfirmed ? wholeSeconds : 0)
+    : Math.max(limits.runSeconds, confirmingProcesses * processSeconds);
   const bench: RoundBench = {
     stock,
+    isSampled,
     keys: new Set(byKey.keys()),
     compileSeconds,
     confirmingSeconds,
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
       const all = modules.map((module) => {
-        const times: ProgramSeconds[] = isSlow && module === stock ? [secondsOf(first)] : [];
+        const times = isSlow && module === stock ? [stockSeconds] : [];
         return { module, times, hasFailed: false };
       });
       const untimed = all.filter(({ times }) => times.length === 0);
@@ -177,7 +237,8 @@ export async function roundBench(
       return all.map(({ times, hasFailed }) => (hasFailed ? null : leastOf(times)));
     },
     async check(best) {
-      const wrong = await checkAlone({ split, resumed, folder }, configured(best), contests[0]!, program);
+      const base = { split, resumed, folder, isSampled };
+      const wrong = await checkAlone(base, configured(best), contests[0]!, program);
       return new Map(
         [...best.keys()].flatMap((key) => {
           const own = byKey.get(key)!.executables?.flatMap((one) => wrong.get(one) ?? []) ?? [];
@@ -190,24 +251,37 @@ export async function roundBench(
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
         let compiled: RoundModule =
-          own.size === 0 ? { module: stock, failed: new Set() } : await compile(own, 'best');
+          own.size === 0 ? { module: whole, failed: new Set() } : await compile(own, 'best', false);
         if (compiled.module === null && compiled.failed.size > 0) {
           // A configuration that compiles for one workload may fail for its kin.
           for (const key of compiled.failed) own.delete(key);
-          compiled = await compile(own, 'best');
+          compiled = await compile(own, 'best', false);
         }
         if (compiled.module === null) return { problem: 'the compiler refuses it', isLate: false };
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };
-      const runs = programRuns(contests, latest(compileWith), seconds, isSlow ? isEitherFaster : undefined);
+      if (!isConfirmed) return unknownRuns(tooSlow(stockSeconds.whole));
+      const runs = programRuns(
+        contests,
+        latest(compileWith),
+        seconds,
+        isSlow ? isEitherFaster : undefined,
+        isSampled,
+      );
       return independentRuns([...best.keys()], runs);
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);
   const timed = runOf(first.map(({ dispatches, seconds }) => ({ dispatches, wholeSeconds: seconds })));
-  return { bench, stock: secondsOf(first), run: timed, calls: new Map(calls) };
+  return { bench, stock: stockSeconds, run: timed, calls: new Map(calls) };
 }
+
+const tooSlow = (seconds: number) =>
+  because(
+    'results-unknown',
+    `a call of the untuned program takes about ${formatSeconds(seconds)}, longer than this build has; each configuration was checked in its dispatch alone`,
+  );
 
 /** The fastest run, because other processes only add time. */
 function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {

@@ -131,6 +131,29 @@ test('integers are equal unless honest builds move them', () => {
   expect(judged(type, base, base.with(30, base[30]! + 1), base.with(17, 120))).not.toBeNull();
 });
 
+describe('elements of 8 bits, as floats', () => {
+  const type: ResultType = { elementType: 'f32', shape: [1, 1000] };
+  const step = Math.fround(0.0637);
+  const base = Float64Array.from({ length: 1000 }, () => Math.fround(step * Math.round(40 * normal())));
+  /** The furthest error if every `nth` element is off by some steps. */
+  const off = (nth: number, steps: number) =>
+    judged(
+      type,
+      base,
+      base,
+      base.map((value, i) => (i % nth === 0 ? Math.fround(value + steps * step) : value)),
+    );
+  test('few of them may be a step off', () => {
+    expect(off(400, 1)).toBeNull();
+  });
+  test('many of them may not', () => {
+    expect(off(50, 1)).toMatchObject({ what: 'steps' });
+  });
+  test('none of them may be further off', () => {
+    expect(off(999, 3)).not.toBeNull();
+  });
+});
+
 test('infinities equal only themselves', () => {
   const type = { elementType: 'f32', shape: [20] };
   const base = Float64Array.from({ length: 20 }, (_, i) => (i < 3 ? -Infinity : i));

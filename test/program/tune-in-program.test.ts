@@ -53,6 +53,7 @@ function machine({
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
+    isSampled: false,
     stock: name,
     compileSeconds: 0,
     keys: new Set(keys),

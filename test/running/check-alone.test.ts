@@ -83,7 +83,8 @@ const programWith = (executable: string) =>
     signal: new AbortController().signal,
   }) as unknown as MeasuredProgram;
 
-async function check(name: string, executable: string, columns = PAIR) {
+/** @param isSampled whether stock runs only a sample of its workgroups */
+async function check(name: string, executable: string, columns = PAIR, isSampled = false) {
   const own = join(folder, `of ${name}`);
   const program = programWith(executable);
   const input = join(folder, `${name}.mlir`);
@@ -103,7 +104,7 @@ async function check(name: string, executable: string, columns = PAIR) {
     benchmarkModule: runtimeTool('iree-benchmark-module'),
   };
   const found = await checkAlone(
-    { split, resumed, folder: own },
+    { split, resumed, folder: own, isSampled },
     configured,
     { tools, device: describeDevice('local-sync') },
     program,
@@ -138,6 +139,12 @@ describe('a wrong configuration is found, and the other one passes', () => {
       new Map([[first, 'wrong-result']]),
     );
   });
+});
+
+test('a sample of a slow program finds what is wrong', async () => {
+  expect(await check('right sample', compiler.executable, PAIR, true)).toEqual(new Map());
+  const executable = faulty('wrong-sample', 's/math\\.tanh/math.sin/');
+  expect(await check('wrong sample', executable, PAIR, true)).toEqual(new Map([[first, 'wrong-result']]));
 });
 
 test('a wrong result and a crash in one group blame no other configuration', async () => {

@@ -1,7 +1,7 @@
 // The device's profile, which times the dispatches of a program.
 import { isObject } from '../../system/data.ts';
 import { resultOr } from '../../system/result-or.ts';
-import type { DispatchTimes, Profile } from '../meter.ts';
+import { timesPerCall, type DispatchTimes, type Profile } from '../meter.ts';
 
 export const PROFILE: Profile = {
   flags: (path) => ['--device_profiling_mode=dispatch-events', `--device_profiling_output=${path}`],
@@ -22,14 +22,5 @@ export function readProfile(jsonl: string): DispatchTimes {
       ? [{ key, count: Number(valid), seconds: Number(nanoseconds) / 1e9 }]
       : [];
   });
-  // The profile does not tell how often the function was called. A dispatch is called as often in each call of it.
-  const functionCalls = groups.reduce((divisor, { count }) => commonDivisor(divisor, count), 0);
-  return new Map(
-    groups.map(({ key, count, seconds }) => {
-      const calls = count / functionCalls;
-      return [key, { seconds: calls * seconds, calls }];
-    }),
-  );
+  return timesPerCall(groups.map(({ key, count, seconds }) => [key, { count, seconds: count * seconds }]));
 }
-
-const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
