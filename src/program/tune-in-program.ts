@@ -46,6 +46,8 @@ export interface RoundBench {
   compile(assignment: Assignment, index: number): Promise<RoundModule>;
   /** Times modules in turns; null for a module that cannot be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
+  /** Begins to compile the program with these configurations, which `confirm` will most likely need. */
+  foresee(best: Assignment): void;
   /** Runs each dispatch alone with its configuration. Returns the workloads with wrong results, and those that cannot be checked. */
   check(best: Assignment): Promise<ReadonlyMap<string, Refusal>>;
   /**
@@ -197,12 +199,15 @@ export async function tuneInRounds(
   }
   const better = rounds.bestFrom(bench.isSampled ? LEAST_SAMPLED_RATIO : LEAST_RATIO);
   const best = worthChecking(contenders, better);
+  const isOffered = bench !== plain;
+  // The program with the offer has the given configurations already.
+  const withGiven = (some: Assignment): Assignment =>
+    some.size === 0 || isOffered ? some : new Map([...given, ...some]);
+  if (best.size > 0) bench.foresee(withGiven(best));
   const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
   const found = new Map([...best].filter(([key]) => !failed.has(key)));
   const refused = new Map([...failed].map(([key, one]) => [key, { ...one, configuration: best.get(key)! }]));
-  const isOffered = bench !== plain;
-  // The program with the offer has the given configurations already.
-  const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
+  const all = withGiven(found);
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
   // More pairs of processes separate smaller gains from noise, so confirming gets all remaining time.
   const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds);

@@ -210,6 +210,18 @@ export async function roundBench(
   const confirmingSeconds = isSampled
     ? CHECKING_SHARE * budgetSeconds + (isConfirmed ? wholeSeconds : 0)
     : Math.max(limits.runSeconds, confirmingProcesses * processSeconds);
+  let last: { readonly configurations: string; readonly compiled: Promise<RoundModule> } | null = null;
+  /** Compiles the whole program. The last module is kept. */
+  const compileBest = (best: Assignment): Promise<RoundModule> => {
+    if (best.size === 0) return Promise.resolve({ module: whole, failed: new Set() });
+    const configurations = JSON.stringify([...best]);
+    if (last?.configurations === configurations) return last.compiled;
+    // Both write the same file.
+    const before = last?.compiled.catch(() => undefined) ?? Promise.resolve();
+    const compiled = before.then(() => compile(best, 'best', false));
+    last = { configurations, compiled };
+    return compiled;
+  };
   const bench: RoundBench = {
     stock,
     isSampled,
@@ -236,6 +248,10 @@ export async function roundBench(
         }
       return all.map(({ times, hasFailed }) => (hasFailed ? null : leastOf(times)));
     },
+    foresee(best) {
+      // `confirm` reports the error.
+      compileBest(best).catch(() => undefined);
+    },
     async check(best) {
       const base = { split, resumed, folder, isSampled };
       const wrong = await checkAlone(base, configured(best), contests[0]!, program);
@@ -250,12 +266,11 @@ export async function roundBench(
     confirm(best, seconds) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
-        let compiled: RoundModule =
-          own.size === 0 ? { module: whole, failed: new Set() } : await compile(own, 'best', false);
+        let compiled = await compileBest(own);
         if (compiled.module === null && compiled.failed.size > 0) {
           // A configuration that compiles for one workload may fail for its kin.
           for (const key of compiled.failed) own.delete(key);
-          compiled = await compile(own, 'best', false);
+          compiled = await compileBest(own);
         }
         if (compiled.module === null) return { problem: 'the compiler refuses it', isLate: false };
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);

@@ -54,6 +54,7 @@ function machine({
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
     isSampled: false,
+    foresee: () => undefined,
     stock: name,
     compileSeconds: 0,
     keys: new Set(keys),
