@@ -18,6 +18,7 @@ import {
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
@@ -116,7 +117,7 @@ test('an operation with a batch, or without packing, has no packed form', async 
   expect(await formOf(tools, workload({ m: 64, k: 64 }))).toBeNull();
 });
 
-test.each([[[]], [['--iree-opt-level=O2']]])(
+test.each(casesOfTier([[[]], [['--iree-opt-level=O2']]], 1))(
   'a candidate gets the same code as a program, with %j',
   async (flags) => {
     const base = await toolchain(temporaryDirectory());

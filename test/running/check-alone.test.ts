@@ -120,18 +120,18 @@ describe('a wrong configuration is found, and the other one passes', () => {
     casesOfTier(
       [
         ['another function of each element', 's/math\\.tanh/math.sin/'],
-        ['sums that begin at 1', 's/arith\\.constant 0\\.0+e\\+00/arith.constant 1.000000e+00/'],
         [
           'a factor of 1.001',
           's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.constant 1.001 : f32\\n%fb = arith.mulf \\2, %fa : f32\\n\\1 = math.tanh %fb : f32/',
         ],
+        ['sums that begin at 1', 's/arith\\.constant 0\\.0+e\\+00/arith.constant 1.000000e+00/'],
         [
           'lower precision',
           's/(%[a-z0-9_]+) = math\\.tanh (%[a-z]+) : f32(.*)$/%fa = arith.truncf \\2 : f32 to f16\\n%fb = arith.extf %fa : f16 to f32\\n\\1 = math.tanh %fb : f32/',
         ],
         ['a result behind its place', moved(64)],
       ] as const,
-      3,
+      2,
     ),
   )('%s', async (name, edit) => {
     expect(await check(name, faulty(name.replaceAll(' ', '-'), edit))).toEqual(

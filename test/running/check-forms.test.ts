@@ -98,7 +98,7 @@ describe('a wrong form is found, and the other one passes', () => {
         ['rows of the result as columns', /(permutation = )\[0, 3, 1, 2\]/.source, '$1[0, 3, 2, 1]', 0],
         ['no accumulator', String.raw`outs\(%v6 : `, 'outs(%v5 : ', 0],
       ],
-      3,
+      2,
     ),
   )('%s', async (name, from, to, culprit, code = 'results-differ') => {
     expect(await wrongIn(name, (spec) => spec.replace(new RegExp(from), to))).toEqual([{ culprit, code }]);

@@ -197,18 +197,23 @@ test.each<[string, readonly [string, string], string, RegExp]>(
   },
 );
 
-test.each([
-  ['by flags', '', 'hit'],
+const namings: [string, string, string | undefined][] = [
   [
     'by itself',
     'attributes {hal.device.targets = [#hal.device.target<"local", [#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "generic", cpu_features = "", native_vector_size = 16 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>]> : !hal.device]}',
     undefined,
   ],
-])('a module that is compiled for the name %s', { timeout: 120_000 }, async (_, attributes, outcome) => {
-  const place = await recorded(matmulFunction('two', 192, 96, 64));
-  place.write('in.mlir', `module ${attributes} {\n${matmulFunction('two', 192, 96, 64)}}\n`);
-  const { code, explanation } = await build(place, 'auto');
-  expect(code).toBe(0);
-  expect(explanation.operations[0]?.outcome).toBe(outcome);
-  expect(explanation.reason).toBe(outcome === undefined ? 'the input names its own devices' : null);
-});
+  ['by flags', '', 'hit'],
+];
+test.each(casesOfTier(namings, 1))(
+  'a module that is compiled for the name %s',
+  { timeout: 120_000 },
+  async (_, attributes, outcome) => {
+    const place = await recorded(matmulFunction('two', 192, 96, 64));
+    place.write('in.mlir', `module ${attributes} {\n${matmulFunction('two', 192, 96, 64)}}\n`);
+    const { code, explanation } = await build(place, 'auto');
+    expect(code).toBe(0);
+    expect(explanation.operations[0]?.outcome).toBe(outcome);
+    expect(explanation.reason).toBe(outcome === undefined ? 'the input names its own devices' : null);
+  },
+);

@@ -73,8 +73,8 @@ describe('a build from the lock file alone gives the bytes of the locked build',
       [
         ['spec', oddMatmul, 'auto', () => TILE],
         ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
-        ['inline', oddMatmul, 'inline', () => TILE],
         ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+        ['inline', oddMatmul, 'inline', () => TILE],
         ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
         [
           'spec',
@@ -85,7 +85,7 @@ describe('a build from the lock file alone gives the bytes of the locked build',
         ],
         ['substitute', oddMatmul, 'substitute', () => TILE],
       ],
-      4,
+      3,
     ),
   )('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
     const env = { IREE_TUNED_INJECT: inject };
