@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import Database from 'better-sqlite3';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { record } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
 /** A configuration for all shapes below that differs from every default. */
@@ -22,16 +23,9 @@ const FLAGS = [...HOST, '--iree-hal-dump-executable-configurations-to=dump'];
 
 /** A workplace in which all operations of `in.mlir` were surveyed and have a record with `ODD`. */
 async function recorded(text: string, flags: readonly string[] = []): Promise<Workplace> {
-  const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0' }, { programs: 'failing' });
+  const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('in.mlir', text);
-  const options = ['--trials', '1', '--budget', '300'];
-  const { stderr } = await place.tuned(['tune', 'in.mlir', ...options, '--', ...FLAGS, ...flags]);
-  expect(stderr).toBe('');
-  const database = new Database(place.database);
-  database
-    .prepare('UPDATE claim SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
-    .run(JSON.stringify(ODD));
-  database.close();
+  await record(place, () => ODD, [...FLAGS, ...flags, 'in.mlir', '-o', 'out.vmfb']);
   return place;
 }
 

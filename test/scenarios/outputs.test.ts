@@ -45,6 +45,7 @@ test('another linker is another build', async () => {
   const { place, env } = await noted();
   // From now on the compiler remembers this compile, and does not run the linkers, which are no programs.
   await expectNewBuild(place, env);
+  place.remove('cache');
   const linkers = ['first', 'second'].map((name) => place.path(place.write(name, `linker ${name}`)));
   const variables = ['IREE_LLVM_EMBEDDED_LINKER_PATH', 'IREE_LLVM_SYSTEM_LINKER_PATH'];
   for (const variable of casesOfTier(variables, 1))

@@ -1,11 +1,11 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { casesOfTier, isFull, isWithout } from '../support/needs.ts';
+import { casesOfTier, isWithout } from '../support/needs.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
 import { CANDIDATES, installScripts } from '../support/scripts.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
-import { HOST, Workplace } from './support.ts';
+import { HOST, WITHOUT_RATES, Workplace } from './support.ts';
 
 const SIZES = [
   [49, 96, 64],
@@ -86,9 +86,9 @@ describe.each(
         expect(time!.decided + time!.undecided + time!.untuned).toBeCloseTo(1);
         expect(time!.untuned).toBeLessThan(0.5);
       }
-      // This command measures rates of the device first.
-      if (!isFull) return;
-      const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...flags], tools);
+      const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...flags], {
+        env: { ...tools.env, ...WITHOUT_RATES.env },
+      });
       expect(stdout.toString()).toMatch(/Of the program's time, as it was timed last, decisions cover \d+%/);
     },
   );

@@ -196,7 +196,7 @@ describe('a fault of ours', () => {
     ['in a callback', 'setImmediate(() => { throw new Error("fault"); }); return new Promise(() => {});'],
     ['that never ends', 'return new Promise(() => {});'],
   ])('%s runs the compiler', async (_, deed) => {
-    for (const name of ['inspect', 'operationsOf', 'compileTuned'])
+    for (const name of casesOfTier(['compileTuned', 'inspect', 'operationsOf'], 1))
       await expectStock(new Installation().damage(second, name, deed));
   });
 
