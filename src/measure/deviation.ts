@@ -18,7 +18,7 @@ export interface Deviation {
   readonly norms: readonly number[];
   /** The same for the part of the error that scales the result. An element-wise error of the last bits hardly has such a part. */
   readonly tilts: readonly number[];
-  /** Number of elements of a quantized result that are a few steps off. All errors are without them. */
+  /** Number of elements that were left out, because a quantized result is a few steps off there. */
   readonly steps: number;
 }
 
@@ -118,8 +118,17 @@ export class Scale {
     return this.#base.length;
   }
 
-  /** Deviation of one result from another, one for each class of elements. The results must have the length of stock's result. */
-  between(one: Elements, other: Elements): Deviation[] {
+  /** Whether stock's result is of 8 bits, as floats. */
+  get isQuantized(): boolean {
+    return this.#steps > 0;
+  }
+
+  /**
+   * Deviation of one result from another, one for each class of elements. The results must have the length of stock's result.
+   * @param isLenient whether elements that are a few steps off are only counted
+   */
+  between(one: Elements, other: Elements, isLenient = false): Deviation[] {
+    const steps = isLenient ? this.#steps : 0;
     const all = this.#sums[0]!.count.length;
     const found = this.#sums.map(() => ({
       worst: 0,
@@ -138,7 +147,7 @@ export class Scale {
       if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
       const own = found[this.#classes[i]!]!;
       const error = b - a;
-      if (Math.abs(error) <= this.#steps) {
+      if (Math.abs(error) <= steps) {
         if (own.steps++ === 0 && own.worst === 0) own.at = i;
         continue;
       }
@@ -419,13 +428,7 @@ export function furthest(
       const allowed = Math.max(TILT_OF_FLOOR * floor, few * TIMES_TILT * usual);
       note(k === 0 ? 'the scale of the whole' : 'the scale of a slice', tilt, allowed, usual);
     }
-    const steps = largest((one) => one.steps);
-    note(
-      'steps',
-      own.steps / length,
-      (TIMES_BEYOND * steps + Math.max(MORE_BEYOND, STEPS * length)) / length,
-      steps / length,
-    );
+    note('steps', own.steps / length, Math.max(MORE_BEYOND / length, STEPS), 0);
     for (const [k, count] of own.beyond.entries()) {
       if (2 ** (FIRST + k) < floor) continue;
       const usual = largest(({ beyond }) => beyond[Math.max(0, k - 1)]!);

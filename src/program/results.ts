@@ -196,7 +196,8 @@ async function judgeNow(
       const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest);
       const isWrong = (one: Furthest | null) => one !== null && one.times > 1;
       const own = scale.between(want, got);
-      const found = isEqual ? null : most(own);
+      let found = isEqual ? null : most(own);
+      if (isWrong(found) && scale.isQuantized) found = most(scale.between(want, got, true));
       if (!isEqual) maxError = Math.max(maxError, largestError(want, got));
       times = Math.max(times, found?.times ?? 0);
       off = Math.max(off, normOf(own));
@@ -266,8 +267,7 @@ function halved(elements: Elements, elementType: string): Elements {
 function describe({ what, at, by, honest }: Furthest, want: Elements, got: Elements): string {
   const stock = `stock itself moves by ${shown(honest)}`;
   const element = `element ${at} is ${Number(got[at])} instead of ${Number(want[at])}`;
-  if (what === 'steps')
-    return `${shown(100 * by)}% of the elements are a step or two off, and ${shown(100 * honest)}% of stock's own; ${element}`;
+  if (what === 'steps') return `${shown(100 * by)}% of the elements are a step or two off; ${element}`;
   if (what === 'element') return `${element} (off by ${shown(by)} of its size; ${stock})`;
   return `${what} is off by ${shown(by)} of its size, and ${stock}; ${element}`;
 }

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { said, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, program, write } from './support.ts';
@@ -170,14 +171,17 @@ underEachShell((run, tools, shell) => {
       rmSync(file);
       expect(compile(directory, env)).toEqual(compiled);
     });
-    test.each(Object.entries(nodes))('(%s) is detected in place of a working one', (_, [content, mode]) => {
-      const { directory, node, env } = counted();
-      compile(directory, env);
-      writeFileSync(node, content);
-      chmodSync(node, mode);
-      utimesSync(node, Date.now() / 1000 + 2, Date.now() / 1000 + 2);
-      expect(compile(directory, env)).toEqual(compiled);
-    });
+    test.each(casesOfTier(Object.entries(nodes), 3))(
+      '(%s) is detected in place of a working one',
+      (_, [content, mode]) => {
+        const { directory, node, env } = counted();
+        compile(directory, env);
+        writeFileSync(node, content);
+        chmodSync(node, mode);
+        utimesSync(node, Date.now() / 1000 + 2, Date.now() / 1000 + 2);
+        expect(compile(directory, env)).toEqual(compiled);
+      },
+    );
     test.each(['-v 500000', '-d 50000'])(
       'is noticed under the limit %s, where one ran without it',
       (limit) => {

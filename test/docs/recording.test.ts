@@ -17,7 +17,7 @@ const constantPart = (text: string) =>
 
 test.skipIf(isWithout(noTerminals))(
   'the recorded commands print the recorded words',
-  { timeout: 240_000 },
+  { timeout: 240_000, tags: 'full' },
   async () => {
     const place = Workplace.simulated({ TERM: 'xterm', NO_COLOR: '1' }, { isShort: true });
     symlinkSync(join(root, 'examples'), place.path('examples'));

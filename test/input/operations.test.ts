@@ -13,6 +13,7 @@ import { readSettings } from '../../src/settings/index.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { compiler, root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
@@ -142,7 +143,7 @@ const ONNX_CONV = onnx(
 );
 
 describe('a contraction that the compiler makes is found once, at its operation', () => {
-  test.each<[string, string, string, string]>([
+  const operations: [string, string, string, string][] = [
     ['a pointwise linalg.conv', inLinalg('conv_2d_nhwc_hwcf'), 'linalg.conv_2d_nhwc_hwcf', NHWC],
     ['a convolution that is a generic', genericConvolution, 'linalg.generic', NHWC],
     [
@@ -188,16 +189,6 @@ describe('a contraction that the compiler makes is found once, at its operation'
       NHWC,
     ],
     [
-      'stablehlo.einsum',
-      fn(
-        [f32(61, 71), f32(71, 67)],
-        f32(61, 67),
-        `%r = stablehlo.einsum %a, %b, config = "mk,kn->mn" : (${f32(61, 71)}, ${f32(71, 67)}) -> ${f32(61, 67)}`,
-      ),
-      'linalg.matmul',
-      'contraction m=61 n=67 k=71 f32,f32->f32 mk,kn->mn',
-    ],
-    [
       'tosa.conv2d',
       fn(
         [image, f32(48, 1, 1, 32), f32(48)],
@@ -213,6 +204,18 @@ describe('a contraction that the compiler makes is found once, at its operation'
       inTorch('convolution', '%none, %l, %o, %l, %false, %o, %1', [NONE, LIST, LIST, LIST, BOOL, LIST, INT]),
       'linalg.conv_2d_nchw_fchw',
       NCHW,
+    ],
+    ['onnx.Conv', ONNX_CONV, 'linalg.conv_2d_nchw_fchw', NCHW],
+    // Other spellings.
+    [
+      'stablehlo.einsum',
+      fn(
+        [f32(61, 71), f32(71, 67)],
+        f32(61, 67),
+        `%r = stablehlo.einsum %a, %b, config = "mk,kn->mn" : (${f32(61, 71)}, ${f32(71, 67)}) -> ${f32(61, 67)}`,
+      ),
+      'linalg.matmul',
+      'contraction m=61 n=67 k=71 f32,f32->f32 mk,kn->mn',
     ],
     [
       'torch.aten.conv2d',
@@ -231,7 +234,6 @@ describe('a contraction that the compiler makes is found once, at its operation'
       'linalg.generic',
       'contraction b=61 m=355 k=67 f32,f32->f32 bmk,bk->bm',
     ],
-    ['onnx.Conv', ONNX_CONV, 'linalg.conv_2d_nchw_fchw', NCHW],
     [
       'onnx.Einsum',
       onnx(
@@ -244,7 +246,8 @@ describe('a contraction that the compiler makes is found once, at its operation'
       'linalg.batch_matmul',
       'contraction b=3 m=61 n=67 k=71 f32,f32->f32 bmk,bkn->bmn',
     ],
-  ])('of %s', async (_, text, name, workload) => {
+  ];
+  test.each(casesOfTier(operations, 10))('of %s', async (_, text, name, workload) => {
     const { pass, surveyed, found } = await inspector(text)();
     // Other dispatches are tuned as a whole.
     const own = found.filter(([, what]) => !what.startsWith('dispatch '));

@@ -29,7 +29,8 @@ function judged(
   tuned: Float64Array,
 ): Furthest | null {
   const scale = new Scale(base, type);
-  const most = furthest(type, scale, scale.between(base, tuned), [scale.between(base, other)]);
+  const own = scale.between(base, tuned, scale.isQuantized);
+  const most = furthest(type, scale, own, [scale.between(base, other)]);
   return most !== null && most.times > 1 ? most : null;
 }
 

@@ -18,6 +18,7 @@ import {
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
@@ -38,14 +39,15 @@ async function retuned(tools: Toolchain, shape: OperationWork): Promise<DataTile
 }
 
 describe('data tiling gives the default’s results, with and without tiles', () => {
-  const shapes: readonly [string, OperationWork][] = [
+  const all: readonly [string, OperationWork][] = [
     ['f32', matmul(127, 255, 511)],
-    ['f32, taller than wide', matmul(255, 127, 61)],
     ['f32 with a transposed rhs', transposed(matmul(127, 255, 61))],
     ['i8', matmul(64, 96, 33, ['i8', 'i8', 'i32'])],
     ['bf16', matmul(64, 96, 33, ['bf16', 'bf16', 'f32'])],
+    ['f32, taller than wide', matmul(255, 127, 61)],
     ['f32 with a constant rhs', { ...matmul(96, 127, 61), constantRhs: true }],
   ];
+  const shapes = casesOfTier(all, 4);
   let tools: Toolchain;
   let module: string;
   beforeAll(async () => {
@@ -116,7 +118,7 @@ test('an operation with a batch, or without packing, has no packed form', async 
   expect(await formOf(tools, workload({ m: 64, k: 64 }))).toBeNull();
 });
 
-test.each([[[]], [['--iree-opt-level=O2']]])(
+test.each(casesOfTier([[[]], [['--iree-opt-level=O2']]], 1))(
   'a candidate gets the same code as a program, with %j',
   async (flags) => {
     const base = await toolchain(temporaryDirectory());

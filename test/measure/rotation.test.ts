@@ -15,7 +15,7 @@ import { writesPart } from '../../src/workload/contraction/dispatch.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { STREAMED } from '../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { isWithout } from '../support/needs.ts';
+import { casesOfTier, isWithout } from '../support/needs.ts';
 import { outputOf } from '../support/real-tools.ts';
 import { LLVMPIPE, vulkanToolchain, whyNoVulkan } from '../support/vulkan.ts';
 
@@ -42,57 +42,63 @@ function withBuffers(workload: OperationWork, buffers: number): OperationWork {
   return { ...workload, context: { ...context, dispatch: { ...dispatch!, arguments: all } } };
 }
 
-test.skipIf(isWithout(whyNoVulkan())).each([
-  ['a whole result', false],
+const results = [
   ['a part of a tensor', true],
-])('candidates that write %s run on rotating weights in one call', async (_, isPart) => {
-  const folder = temporaryDirectory();
-  const tools = await vulkanToolchain(folder);
-  const [source, flow, hal] = ['program', 'flow', 'hal'].map((name) => join(folder, `${name}.mlir`)) as [
-    string,
-    string,
-    string,
-  ];
-  writeFileSync(source, STREAMED);
-  const compile = async (...argv: string[]) =>
-    (await runTool(tools.compiler, [...tools.flags, ...argv], 60, tools.signal)).ok;
-  expect(await compile('--compile-to=flow', source, '-o', flow)).toBe(true);
-  const found = dispatchesOf(readFileSync(flow))
-    .map(({ form }) => form.workload)
-    .find(({ context }) => context && writesPart(context.dispatch!) === isPart)!;
-  const [once, workload] = [1, BUFFERS].map((buffers) => withBuffers(found, buffers)) as [
-    OperationWork,
-    OperationWork,
-  ];
-  const space = vulkan.spaceOf(workload, LLVMPIPE);
-  const [configuration] = space.starts.flatMap((point) => space.configurationAt(point) ?? []);
-  const own =
-    configuration === undefined
-      ? stockCandidate('own')
-      : candidateOf('own', configuration, workload, tools.release);
-  const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'rotating');
-  expect(build.refused).toEqual(new Map());
+  ['a whole result', false],
+] as const;
+test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
+  'candidates that write %s run on rotating weights in one call',
+  async (_, isPart) => {
+    const folder = temporaryDirectory();
+    const tools = await vulkanToolchain(folder);
+    const [source, flow, hal] = ['program', 'flow', 'hal'].map((name) => join(folder, `${name}.mlir`)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(source, STREAMED);
+    const compile = async (...argv: string[]) =>
+      (await runTool(tools.compiler, [...tools.flags, ...argv], 60, tools.signal)).ok;
+    expect(await compile('--compile-to=flow', source, '-o', flow)).toBe(true);
+    const found = dispatchesOf(readFileSync(flow))
+      .map(({ form }) => form.workload)
+      .find(({ context }) => context && writesPart(context.dispatch!) === isPart)!;
+    const [once, workload] = [1, BUFFERS].map((buffers) => withBuffers(found, buffers)) as [
+      OperationWork,
+      OperationWork,
+    ];
+    const space = vulkan.spaceOf(workload, LLVMPIPE);
+    const [configuration] = space.starts.flatMap((point) => space.configurationAt(point) ?? []);
+    const own =
+      configuration === undefined
+        ? stockCandidate('own')
+        : candidateOf('own', configuration, workload, tools.release);
+    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'rotating');
+    expect(build.refused).toEqual(new Map());
 
-  const candidates = join(folder, 'rotating.mlir');
-  const text = readFileSync(candidates, 'utf8').split('@own()')[1]!;
-  const first = [...text.matchAll(/%ahead1_\d = arith\.constant (\d+)/g)].map(([, buffer]) => Number(buffer));
-  // The last execution of the first call gives the result, of the first buffer.
-  expect(first).toEqual([2, 3, 0]);
-  // All executions are commands of one submission.
-  expect(await compile('--compile-from=flow', '--compile-to=hal', candidates, '-o', hal)).toBe(true);
-  const commands = readFileSync(hal, 'utf8').split('@__own_memoize_apply()')[1]!;
-  expect(commands.match(/hal\.command_buffer\.create/g)).toHaveLength(1);
-  expect(commands.match(/hal\.command_buffer\.dispatch</g)).toHaveLength(EXECUTIONS);
+    const candidates = join(folder, 'rotating.mlir');
+    const text = readFileSync(candidates, 'utf8').split('@own()')[1]!;
+    const first = [...text.matchAll(/%ahead1_\d = arith\.constant (\d+)/g)].map(([, buffer]) =>
+      Number(buffer),
+    );
+    // The last execution of the first call gives the result, of the first buffer.
+    expect(first).toEqual([2, 3, 0]);
+    // All executions are commands of one submission.
+    expect(await compile('--compile-from=flow', '--compile-to=hal', candidates, '-o', hal)).toBe(true);
+    const commands = readFileSync(hal, 'utf8').split('@__own_memoize_apply()')[1]!;
+    expect(commands.match(/hal\.command_buffer\.create/g)).toHaveLength(1);
+    expect(commands.match(/hal\.command_buffer\.dispatch</g)).toHaveLength(EXECUTIONS);
 
-  const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
-  expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
-  const plain = await buildCandidates(tools, once, [stockCandidate('stock')], 'plain');
-  expect(await outputOf(tools, workload, build.module!, 'stock')).toEqual(
-    await outputOf(tools, once, plain.module!, 'stock'),
-  );
-  const timings = await timeCandidates(tools, workload, build.module!, ['stock', 'own'], {
-    ...{ repetitions: 2, minSeconds: 0.001, timeoutSeconds: 60 },
-  });
-  expect(timings.failed).toEqual(new Map());
-  expect([...timings.seconds.keys()].sort()).toEqual(['own', 'stock']);
-});
+    const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
+    expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
+    const plain = await buildCandidates(tools, once, [stockCandidate('stock')], 'plain');
+    expect(await outputOf(tools, workload, build.module!, 'stock')).toEqual(
+      await outputOf(tools, once, plain.module!, 'stock'),
+    );
+    const timings = await timeCandidates(tools, workload, build.module!, ['stock', 'own'], {
+      ...{ repetitions: 2, minSeconds: 0.001, timeoutSeconds: 60 },
+    });
+    expect(timings.failed).toEqual(new Map());
+    expect([...timings.seconds.keys()].sort()).toEqual(['own', 'stock']);
+  },
+);

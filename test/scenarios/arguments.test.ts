@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { program } from '../compiler/support.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
@@ -144,19 +145,18 @@ describe('odd arguments', () => {
   ])('%s', async (_, argv) => {
     await expectPassedOn(argv);
   });
-  test.each([
-    ['an empty one', ['', ...HOST, 'in.mlir']],
+  const refused: [string, string[]][] = [
     ['quotes and what shells expand', quotes],
-  ])('%s, with the message of the real compiler', async (_, argv) => {
+    ['an empty one', ['', ...HOST, 'in.mlir']],
+  ];
+  test.each(casesOfTier(refused, 1))('%s, with the message of the real compiler', async (_, argv) => {
     expect(await expectSame(argv)).toMatchObject({ code: 1 });
   });
-  test.each([`it's "x".mlir`, 'new\nline\n.mlir', ' .mlir', '$(x)`y`*.mlir', '@at.mlir', 'é 💡.mlir'])(
-    'an input that is called %j',
-    async (name) => {
-      place.write(name, matmulModule(8, 8, 8));
-      await expectPassedOn([...HOST, '--', name]);
-    },
-  );
+  const names = [`it's "x".mlir`, 'new\nline\n.mlir', '$(x)`y`*.mlir', '@at.mlir', ' .mlir', 'é 💡.mlir'];
+  test.each(casesOfTier(names, 4))('an input that is called %j', async (name) => {
+    place.write(name, matmulModule(8, 8, 8));
+    await expectPassedOn([...HOST, '--', name]);
+  });
   it('an input that is called "-", which the real compiler reads', async () => {
     place.write('-', matmulModule(8, 8, 8));
     const { code } = await expectSame([...HOST, '--compile-to=input', '--', './-']);

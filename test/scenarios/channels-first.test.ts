@@ -3,8 +3,7 @@ import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
 import { giveAnswers } from '../support/answers.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { HOST, Workplace } from './support.ts';
+import { HOST, WITHOUT_RATES, Workplace } from './support.ts';
 
 const tensor = (shape: readonly number[]) => ({ shape, elementType: 'f32' });
 
@@ -30,9 +29,12 @@ func.func @main(%image: tensor<1x32x66x66xf32>, %filter: tensor<32x3x3xf32>) -> 
 const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const operations = [{ operation: convolutionKey(DEPTHWISE), form: 'shifted-slices' }];
 
-/** @param slower whether the written program is slower than the program in its forms */
-function workplace(slower: boolean): Workplace {
-  const place = Workplace.simulated();
+/**
+ * @param slower whether the written program is slower than the program in its forms
+ * @param isShort whether compiles of modules stop when dispatches are configured
+ */
+function workplace(slower: boolean, isShort = false): Workplace {
+  const place = Workplace.simulated({}, { isShort });
   place.write('in.mlir', program);
   if (slower) place.write('slower', '.');
   return place;
@@ -64,7 +66,7 @@ test('a program that is faster in other forms is compiled in them by all later b
   expect(elsewhere.explanation).toMatchObject({ forms: used, program: null });
   expect(place.read('out.vmfb')).toEqual(output);
 
-  const { stdout, stderr } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
+  const { stdout, stderr } = await place.tuned(['explain', 'in.mlir', '--', ...HOST], WITHOUT_RATES);
   expect(stdout.toString() + stderr).toContain('Other forms are used (1 as shifted-slices): ');
 });
 
@@ -134,7 +136,7 @@ test.each([
   ['the user has a pipeline', ['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)'], null],
   ['the user has data tiling', ['--iree-global-opt-data-tiling'], null],
 ])('a program stays as written if %s', async (_, flags, forms) => {
-  const place = workplace(true);
+  const place = workplace(true, true);
   const { code, explanation } = await place.explain([...argv, ...flags]);
   expect(code).toBe(0);
   if (forms === null) expect(explanation.forms).toBeNull();
@@ -143,13 +145,12 @@ test.each([
 });
 
 test('a form that does not compile fails no build', async () => {
-  const place = new Workplace({ IREE_TUNED_BUDGET: '20' });
-  place.write('in.mlir', program);
+  const place = workplace(true, true);
   place.write(
     'iree-compile',
     `#!/bin/sh
 case "$*" in *iree_tuned_forms*) echo 'forms.mlir:1:1: error: refused' >&2; exit 1 ;; esac
-exec '${rememberingCompiler}' "$@"
+exec '${place.env['IREE_TUNED_COMPILER']!}' "$@"
 `,
   );
   const script = place.path('iree-compile');

@@ -1,7 +1,7 @@
 // Clients that find the compiler in a folder: CMake's IREE_HOST_BIN_DIR, and PATH.
 import { realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isWithout } from '../support/needs.ts';
+import { casesOfTier, isWithout } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 import { byPath, isInstalled, shimmedWorkplace, simulatedInstallation } from './clients-support.ts';
 import { recordMisses } from './faults/support.ts';
@@ -123,25 +123,30 @@ iree-compile ${HOST.join(' ')} in.mlir > out.vmfb 2> log
 iree-dump-module out.vmfb > dump
 `;
 
-test.each([
-  ['without a budget the very bytes of stock', '0'],
+const budgets = [
   ['with one a program that was tuned', '300'],
-])('a shell script that redirects gets an empty log, and %s', { timeout: 240_000 }, async (_, budget) => {
-  const { place, shims } = await shimmedWorkplace(
-    { IREE_TUNED_BUDGET: budget },
-    budget === '0' ? undefined : simulatedInstallation,
-  );
-  place.write('in.mlir', oddMatmul);
-  place.write('build.sh', script);
-  const stock = await place.stock([...HOST, 'in.mlir']);
-  const result = await place.run('sh', ['build.sh'], { env: byPath(shims) });
-  expect({ ...result, stdout: result.stdout.toString() }).toEqual({
-    code: 0,
-    signal: null,
-    stdout: '',
-    stderr: '',
-  });
-  expect(place.read('log').toString()).toBe('');
-  expect(place.read('dump').toString()).toContain('main');
-  expect(place.read('out.vmfb').equals(stock.stdout)).toBe(budget === '0');
-});
+  ['without a budget the very bytes of stock', '0'],
+] as const;
+test.each(casesOfTier(budgets, 1))(
+  'a shell script that redirects gets an empty log, and %s',
+  { timeout: 240_000 },
+  async (_, budget) => {
+    const { place, shims } = await shimmedWorkplace(
+      { IREE_TUNED_BUDGET: budget },
+      budget === '0' ? undefined : simulatedInstallation,
+    );
+    place.write('in.mlir', oddMatmul);
+    place.write('build.sh', script);
+    const stock = await place.stock([...HOST, 'in.mlir']);
+    const result = await place.run('sh', ['build.sh'], { env: byPath(shims) });
+    expect({ ...result, stdout: result.stdout.toString() }).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    });
+    expect(place.read('log').toString()).toBe('');
+    expect(place.read('dump').toString()).toContain('main');
+    expect(place.read('out.vmfb').equals(stock.stdout)).toBe(budget === '0');
+  },
+);

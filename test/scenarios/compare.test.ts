@@ -2,10 +2,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Comparison } from '../../src/comparison/compare.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { installScripts } from '../support/scripts.ts';
+import { TILE } from '../store/samples.ts';
+import { record } from './faults/support.ts';
 import { HOST, matmulModule, Workplace } from './support.ts';
 
 const MATMUL = matmulModule(64, 64, 64);
@@ -22,11 +25,11 @@ const readJson = (place: Workplace) => JSON.parse(place.read('out.json').toStrin
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-/** A compiler that runs the script first, with its real runtime. */
+/** A compiler that runs the script first, with its real runtime. A process times a module for milliseconds only. */
 function scripted(place: Workplace, script: string, run = `exec '${runtimeTool('iree-run-module')}' "$@"`) {
   const path = installScripts(join(place.folder, 'scripted'), {
     compile: `${script}\nexec '${rememberingCompiler}' "$@"`,
-    benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
+    benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@" --benchmark_repetitions=3 --benchmark_min_time=0.001s`,
     run,
   });
   giveAnswers(place.path('cache'), path);
@@ -36,10 +39,22 @@ function scripted(place: Workplace, script: string, run = `exec '${runtimeTool('
 test('a model is built in each way, its results are compared, and its builds are timed', async () => {
   const place = new Workplace();
   place.write('in.mlir', MATMUL);
-  const { code, stdout, stderr } = await place.tuned([
-    ...['compare', 'in.mlir', '--budget', '8', '--json', 'out.json', '--', ...HOST],
-    ...['-o', 'mine.vmfb'],
-  ]);
+  // Tuned has a record instead of a search.
+  await record(place, () => TILE, [...HOST, 'in.mlir', '-o', 'mine.vmfb']);
+  place.remove('mine.vmfb');
+  const argv = [
+    'compare',
+    'in.mlir',
+    '--budget',
+    '0',
+    '--json',
+    'out.json',
+    '--',
+    ...HOST,
+    '-o',
+    'mine.vmfb',
+  ];
+  const { code, stdout, stderr } = await place.tuned(argv, { env: scripted(place, '') });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   // The user's own output is not written.
   expect(place.has('mine.vmfb')).toBe(false);
@@ -60,7 +75,8 @@ test('a model is built in each way, its results are compared, and its builds are
   expect(builds[4]!.sameCodeAs).toBe('default');
   expect(results).toMatchObject([{ name: 'main', equal: true, reason: null }]);
   expect(rounds).toBeGreaterThanOrEqual(3);
-  expect(explanation?.operations).toHaveLength(1);
+  expect(builds[5]!.sameCodeAs).toBeNull();
+  expect(explanation?.operations).toMatchObject([{ outcome: 'hit', configuration: TILE }]);
   expect(written).toMatchObject({
     ...{ version: 1, model: 'in.mlir', device: { driver: 'local-sync', threads: 1 }, skipped: [] },
     command: ['in.mlir', ...HOST, '-o', 'mine.vmfb'],
@@ -104,19 +120,20 @@ test('a variant that fails is a result, and so are wrong results of tuned', asyn
 describe('a comparison that is not possible names the reason', () => {
   const DYNAMIC = matmulModule('?', 64, 64);
 
-  test.each<[name: string, program: string, flags: readonly string[], message: RegExp]>([
+  const programs: [name: string, program: string, flags: readonly string[], message: RegExp][] = [
     ['an input that does not compile', 'func.func @main(', HOST, /^in\.mlir: it does not compile: .*error:/],
     ['nothing callable', DYNAMIC, HOST, /none of its functions can be called .*@main: .*--iree-tuned-dim/],
-    ['no results', 'func.func @main(%x: tensor<8xf32>) { return }', HOST, /@main: it returns nothing/],
-    ['an unknown flag', MATMUL, ['--iree-none'], /^in\.mlir: .*--iree-none/],
-    ['a partial compile', MATMUL, ['--compile-to=flow'], /leave out flags .*--compile-to=flow/],
     [
       'another target',
       MATMUL,
       ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=vmvx'],
       /nothing can be measured here: no tuner for backend vmvx/,
     ],
-  ])('%s', async (_, program, flags, message) => {
+    ['a partial compile', MATMUL, ['--compile-to=flow'], /leave out flags .*--compile-to=flow/],
+    ['an unknown flag', MATMUL, ['--iree-none'], /^in\.mlir: .*--iree-none/],
+    ['no results', 'func.func @main(%x: tensor<8xf32>) { return }', HOST, /@main: it returns nothing/],
+  ];
+  test.each(casesOfTier(programs, 4))('%s', async (_, program, flags, message) => {
     const place = new Workplace();
     place.write('in.mlir', program);
     const { code, stderr } = await place.tuned(['compare', 'in.mlir', '--', ...flags]);
@@ -133,9 +150,7 @@ describe('a comparison that is not possible names the reason', () => {
     expect(code).toBe(1);
   });
 
-  test.each<[words: readonly string[], code: number, message: RegExp]>([
-    [[], 2, /missing required argument 'model'/],
-    [['none.mlir'], 1, /none\.mlir: the input cannot be read: there is no such file/],
+  const commands: [words: readonly string[], code: number, message: RegExp][] = [
     [['in.mlir', '--iree-opt-level=O3'], 2, /compiler flags follow --/],
     [
       ['in.mlir', '--json', 'none/out.json'],
@@ -143,7 +158,10 @@ describe('a comparison that is not possible names the reason', () => {
       /--json none\/out\.json: .*none cannot be written: there is no/,
     ],
     [['-'], 1, /-: it is compiled several times: name a file/],
-  ])('%j', async (words, code, message) => {
+    [[], 2, /missing required argument 'model'/],
+    [['none.mlir'], 1, /none\.mlir: the input cannot be read: there is no such file/],
+  ];
+  test.each(casesOfTier(commands, 3))('%j', async (words, code, message) => {
     const place = new Workplace({ IREE_TUNED_COMPILER: compiler.executable });
     place.write('in.mlir', MATMUL);
     const result = await place.tuned(['compare', ...words]);

@@ -98,7 +98,7 @@ describe('a miss and then a hit', () => {
     expect(shown.trials.length).toBeLessThanOrEqual(records[0]!.evidence.trials + 9);
   });
 
-  test.each(casesOfTier(['substitute', 'spec', 'preprocess', 'inline'], 2))(
+  test.each(casesOfTier(['substitute', 'spec', 'preprocess', 'inline'], 1))(
     'the output by %s does not depend on where the caches and temporary files are',
     async (route) => {
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];

@@ -44,7 +44,7 @@ async function nextAndAlone(place: Workplace, file: string) {
 }
 
 describe('with the database alone', { timeout: 300_000 }, () => {
-  test.each(casesOfTier(programs, 2))(
+  test.each(casesOfTier(programs, 1))(
     '$name is built to the same bytes',
     async ({ text, inject = 'auto' }) => {
       const place = Workplace.simulated({ IREE_TUNED_INJECT: inject });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { TILE } from '../store/samples.ts';
@@ -121,23 +122,27 @@ describe('a build for another device', () => {
   });
 });
 
-test.each([
+const others: [string, string, readonly string[]][] = [
   ['llvm-cpu', 'local-task or local-sync', argv],
   ['cuda', 'cuda', ['--iree-hal-target-device=cuda', 'in.mlir', '-o', 'out.vmfb']],
-])('a build for %s refuses a device of another backend, with the way out', async (name, drivers, own) => {
-  const place = new Workplace();
-  place.write('in.mlir', oddMatmul);
-  const { explanation } = await place.explain(own, { env: { IREE_TUNED_DEVICE: 'vulkan' } });
-  expect(explanation).toMatchObject({
-    device: { model: 'unknown', driver: 'vulkan' },
-    operations: [
-      {
-        code: 'device-unsuitable',
-        reason: `device vulkan runs no code for ${name}: set device to ${drivers}`,
-      },
-    ],
-  });
-});
+];
+test.each(casesOfTier(others, 1))(
+  'a build for %s refuses a device of another backend, with the way out',
+  async (name, drivers, own) => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    const { explanation } = await place.explain(own, { env: { IREE_TUNED_DEVICE: 'vulkan' } });
+    expect(explanation).toMatchObject({
+      device: { model: 'unknown', driver: 'vulkan' },
+      operations: [
+        {
+          code: 'device-unsuitable',
+          reason: `device vulkan runs no code for ${name}: set device to ${drivers}`,
+        },
+      ],
+    });
+  },
+);
 
 describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of the same class', () => {
   test('is used without measuring only with trust=class, and the reason has the device', async () => {

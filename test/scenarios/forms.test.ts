@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import Database from 'better-sqlite3';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { record } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
 /** A configuration for all shapes below that differs from every default. */
@@ -20,8 +21,16 @@ const ODD: TileConfiguration = {
 /** Dumps of the configuration of each dispatch. */
 const FLAGS = [...HOST, '--iree-hal-dump-executable-configurations-to=dump'];
 
-/** A workplace in which all operations of `in.mlir` were surveyed and have a record with `ODD`. */
-async function recorded(text: string, flags: readonly string[] = []): Promise<Workplace> {
+/** A workplace in which all operations of `in.mlir` have a record with `ODD`. */
+async function recorded(text: string): Promise<Workplace> {
+  const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', text);
+  await record(place, () => ODD, [...FLAGS, 'in.mlir', '-o', 'out.vmfb']);
+  return place;
+}
+
+/** A workplace in which all operations of `in.mlir` were surveyed, and those of the survey have a record with `ODD`. */
+async function surveyed(text: string, flags: readonly string[]): Promise<Workplace> {
   const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0' }, { programs: 'failing' });
   place.write('in.mlir', text);
   const options = ['--trials', '1', '--budget', '300'];
@@ -110,7 +119,7 @@ describe('a product that is transposed', { timeout: 120_000 }, () => {
 
   test('is distinguished from a plain product of the same form', { tags: 'full' }, async () => {
     const flags = ['--iree-opt-level=O2'];
-    const place = await recorded(
+    const place = await surveyed(
       own + matmulFunction('plain', 96, 128, 64) + turned(matmul(96, 128, 64)),
       flags,
     );
@@ -131,7 +140,7 @@ test(
   return %m : tensor<1x96x128xf32>
 }
 `;
-    const place = await recorded(own + one + matmulFunction('two', 192, 96, 64), flags);
+    const place = await surveyed(own + one + matmulFunction('two', 192, 96, 64), flags);
     const { code, stderr, explanation } = await build(place, 'auto', flags);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(explanation.reason ?? '').not.toMatch(/tuning failed/);
@@ -197,18 +206,23 @@ test.each<[string, readonly [string, string], string, RegExp]>(
   },
 );
 
-test.each([
-  ['by flags', '', 'hit'],
+const namings: [string, string, string | undefined][] = [
   [
     'by itself',
     'attributes {hal.device.targets = [#hal.device.target<"local", [#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "generic", cpu_features = "", native_vector_size = 16 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>]> : !hal.device]}',
     undefined,
   ],
-])('a module that is compiled for the name %s', { timeout: 120_000 }, async (_, attributes, outcome) => {
-  const place = await recorded(matmulFunction('two', 192, 96, 64));
-  place.write('in.mlir', `module ${attributes} {\n${matmulFunction('two', 192, 96, 64)}}\n`);
-  const { code, explanation } = await build(place, 'auto');
-  expect(code).toBe(0);
-  expect(explanation.operations[0]?.outcome).toBe(outcome);
-  expect(explanation.reason).toBe(outcome === undefined ? 'the input names its own devices' : null);
-});
+  ['by flags', '', 'hit'],
+];
+test.each(casesOfTier(namings, 1))(
+  'a module that is compiled for the name %s',
+  { timeout: 120_000 },
+  async (_, attributes, outcome) => {
+    const place = await recorded(matmulFunction('two', 192, 96, 64));
+    place.write('in.mlir', `module ${attributes} {\n${matmulFunction('two', 192, 96, 64)}}\n`);
+    const { code, explanation } = await build(place, 'auto');
+    expect(code).toBe(0);
+    expect(explanation.operations[0]?.outcome).toBe(outcome);
+    expect(explanation.reason).toBe(outcome === undefined ? 'the input names its own devices' : null);
+  },
+);

@@ -43,8 +43,12 @@ async function expectNewBuild(
 
 test('another linker is another build', async () => {
   const { place, env } = await noted();
+  // From now on the compiler remembers this compile, and does not run the linkers, which are no programs.
+  await expectNewBuild(place, env);
+  place.remove('cache');
   const linkers = ['first', 'second'].map((name) => place.path(place.write(name, `linker ${name}`)));
-  for (const variable of ['IREE_LLVM_EMBEDDED_LINKER_PATH', 'IREE_LLVM_SYSTEM_LINKER_PATH'])
+  const variables = ['IREE_LLVM_EMBEDDED_LINKER_PATH', 'IREE_LLVM_SYSTEM_LINKER_PATH'];
+  for (const variable of casesOfTier(variables, 1))
     for (const linker of linkers) await expectNewBuild(place, { ...env, [variable]: linker });
   const named = { ...env, IREE_LLVM_EMBEDDED_LINKER_PATH: linkers[0] };
   expect(await place.compile(argv, { env: named })).toMatchObject({ code: 0 });

@@ -18,7 +18,7 @@ import { rowsOf, type Workplace } from './support.ts';
 const SEED = 20260131;
 
 /** Number of rows. The full tier has ten times as many. */
-const HUNDREDS = isFull ? 100 : 10;
+const HUNDREDS = isFull ? 100 : 4;
 const countsOf = <Kind extends string>(ofHundred: Readonly<Record<Kind, number>>): Record<Kind, number> =>
   Object.fromEntries(
     Object.entries<number>(ofHundred).map(([kind, count]) => [kind, HUNDREDS * count]),

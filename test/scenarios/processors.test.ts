@@ -1,6 +1,7 @@
 // One cache folder, several machines: processors of one model with different features.
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { recordedWorkplace } from './faults/support.ts';
 import { HOST, type Workplace } from './support.ts';
 
@@ -20,10 +21,11 @@ fs.openSync = (path, ...rest) => openSync(path === '/proc/cpuinfo' ? process.env
 describe.runIf(process.platform === 'linux')('a processor without a feature of another processor', () => {
   const described = readFileSync('/proc/cpuinfo', 'latin1');
   const known = 'a'.repeat(4096);
-  test.each([
-    ['with few features', ' fma '],
+  const features = [
     ['with more features than fit on a page', ` ${known} fma `],
-  ])('%s gets a target of its own', async (_, flags) => {
+    ['with few features', ' fma '],
+  ] as const;
+  test.each(casesOfTier(features, 1))('%s gets a target of its own', async (_, flags) => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const { compiler, ran } = place.watchedTools();
     const processors = (features: string) =>

@@ -6,7 +6,7 @@ import type { ExplainedOperation } from '../../src/report/explain.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { TILE } from '../store/samples.ts';
 import { misbehavingCompiler, record } from './faults/support.ts';
-import { HOST, matmulModule, Workplace, oddMatmul } from './support.ts';
+import { HOST, matmulModule, oddMatmul, WITHOUT_RATES, Workplace } from './support.ts';
 
 /** One element at a time: slower than every choice of the compiler. */
 const slow: TileConfiguration = {
@@ -111,11 +111,12 @@ test('iree-tuned tune --verify-program finds it, too', { tags: 'full' }, async (
   };
   expect(program).toMatchObject({ leftOut: [LEFT_OUT], injected: false });
   expect(operations).toMatchObject([{ outcome: 'default', reason: LEFT_OUT.reason }]);
-  const explained = await place.tuned(['explain', 'in.mlir']);
+  const explained = await place.tuned(['explain', 'in.mlir'], WITHOUT_RATES);
   expect(explained.stdout.toString()).toContain(program.leftOut[0]!.reason);
 });
 
-test('a program with correct results and no loss of speed gets this verdict', async () => {
+// verified-decisions.test.ts has this verdict of a build.
+test('a program with correct results and no loss of speed gets this verdict', { tags: 'full' }, async () => {
   // On a busy machine a gain of microseconds is not certain.
   const place = await recordedPlace(oddMatmul, TILE, 'simulated');
   const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);

@@ -1,5 +1,6 @@
 // Builds that fail instead of falling back.
 import { expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
 import { HOST } from './support.ts';
 
@@ -7,16 +8,19 @@ const UNTUNED = 86;
 const isInjected = '*--iree-codegen-tuning-spec-path=*';
 const failing = "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1";
 
-test.each(['tuned', 'landed'])('require=%s accepts a build with its configurations', async (require) => {
-  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: require });
-  for (const state of ['new', 'known']) {
-    if (place.has('out.vmfb')) place.remove('out.vmfb');
-    expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
-    expect([state, place.has('out.vmfb')]).toEqual([state, true]);
-  }
-  const { explanation } = await place.explain(argv);
-  expect(explanation.applied).toBe(require === 'landed' ? true : null);
-});
+test.each(casesOfTier(['landed', 'tuned'], 1))(
+  'require=%s accepts a build with its configurations',
+  async (require) => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: require });
+    for (const state of ['new', 'known']) {
+      if (place.has('out.vmfb')) place.remove('out.vmfb');
+      expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
+      expect([state, place.has('out.vmfb')]).toEqual([state, true]);
+    }
+    const { explanation } = await place.explain(argv);
+    expect(explanation.applied).toBe(require === 'landed' ? true : null);
+  },
+);
 
 test('require=verified refuses a build whose program was not run, and accepts one without configurations', async () => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'verified' });

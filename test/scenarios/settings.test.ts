@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
 
@@ -101,20 +102,24 @@ describe('settings files', () => {
     expect(readdirSync(place.path('cache'))).toEqual(['nodes']);
   });
 
-  test.each([
+  const mistakes = [
     ['an unknown key', '{"budgte": 5}', /\.iree-tuned\.json:1:2: "budgte" is unknown: the keys are db, /],
     ['a bad value', '{"budget": "long"}', /"budget": "long": it takes seconds, or a time/],
     ['text that is no JSON', 'budget = 5', /\.iree-tuned\.json:1:1: expected \{, found budget/],
-  ])('with %s give a build without tuning, and an error of iree-tuned', async (_, text, message) => {
-    const place = new Project();
-    place.project(text);
-    expect(await place.reason([], { env: { IREE_TUNED_LOG: 'log' } })).toMatch(message);
-    await place.expectStock();
-    expect(place.read('log').toString()).toMatch(message);
-    const records = await place.tuned(['db', 'ls']);
-    expect(records.code).toBe(2);
-    expect(records.stderr).toMatch(message);
-  });
+  ] as const;
+  test.each(casesOfTier(mistakes, 1))(
+    'with %s give a build without tuning, and an error of iree-tuned',
+    async (_, text, message) => {
+      const place = new Project();
+      place.project(text);
+      expect(await place.reason([], { env: { IREE_TUNED_LOG: 'log' } })).toMatch(message);
+      await place.expectStock();
+      expect(place.read('log').toString()).toMatch(message);
+      const records = await place.tuned(['db', 'ls']);
+      expect(records.code).toBe(2);
+      expect(records.stderr).toMatch(message);
+    },
+  );
 
   test('may set the compiler, also with tuning disabled', async () => {
     const place = new Project();

@@ -52,7 +52,7 @@ describe('the demonstration counts its compiles', () => {
     expect(await compiles(own)).toBe(1);
   });
 
-  test("in the user's statistics if its records go to the user's database", async () => {
+  test("in the user's statistics if its records go to the user's database", { tags: 'full' }, async () => {
     const database = { IREE_TUNED_DB: place.database };
     await start(database);
     expect(await compiles(database)).toBe(1);

@@ -204,6 +204,9 @@ export class Workplace {
   }
 }
 
+/** `iree-tuned explain` measures the rates of the device for a program that was timed, unless it may not write them. */
+export const WITHOUT_RATES = { env: { IREE_TUNED_READONLY: 'true' } };
+
 /** Whether a process has a file open. True without /proc. */
 export function hasOpen(pid: number, path: string): boolean {
   if (process.platform !== 'linux') return true;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { TuningRecord } from '../../src/store/store.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
@@ -111,18 +112,19 @@ test(
   },
 );
 
-test.each<[string[], string, code?: number]>([
-  [[], 'nothing to tune: name models', 2],
+const refusals: [string[], string, code?: number][] = [
   [['--m', '64:128'], '--n is missing', 2],
-  [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
   [['--shapes', 'none.csv'], 'none.csv cannot be read'],
-  [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],
-  [['--from-misses', '--jobs', '0'], 'It must be a whole number of at least 1', 2],
   [
     ['--from-misses', '--flags', '--iree-codegen-tuning-spec-path=x.mlir'],
     'nothing is tuned with these flags',
   ],
-])('%j is refused with the way out', async (argv, message, expected = 1) => {
+  [[], 'nothing to tune: name models', 2],
+  [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
+  [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],
+  [['--from-misses', '--jobs', '0'], 'It must be a whole number of at least 1', 2],
+];
+test.each(casesOfTier(refusals, 3))('%j is refused with the way out', async (argv, message, expected = 1) => {
   const { code, stderr } = await new Workplace().tuned(['tune', ...argv]);
   expect(code).toBe(expected);
   expect(stderr).toContain(message);

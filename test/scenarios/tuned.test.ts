@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
 import { oddMatmul, Workplace } from './support.ts';
 
@@ -32,13 +33,18 @@ function placeWithDatabase(): Workplace {
 test('rejects wrong arguments, with the right ones', async () => {
   const place = placeWithDatabase();
   place.write('broken.mlir', 'func.func @main() { return %x : }');
-  for (const [argv, message, ends] of [
+  const mistakes: [string[], RegExp, number][] = [
     [['tune', 'in.mlir', '--iree-x=1'], /unknown option '--iree-x=1'\n\(compiler flags follow --; /, 2],
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
+    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes seconds, or a time such as 90s/, 2],
+    [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
+    [['explain', 'broken.mlir'], /^iree-tuned: broken\.mlir:1:32: error: /, 1],
+    [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
+    [['shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
+    [['db', 'show', 'm=9999'], /no record matches "m=9999": iree-tuned db ls lists the records/, 1],
     [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
     [['tune'], /nothing to tune: name models/, 2],
     [['explain'], /missing required argument 'input'/, 2],
-    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes seconds, or a time such as 90s/, 2],
     [
       ['tune', 'in.mlir', '--strategy', 'luck'],
       /'luck' is invalid. Allowed choices are guided, descent, random, grid/,
@@ -49,12 +55,8 @@ test('rejects wrong arguments, with the right ones', async () => {
       /argument '0' is invalid. It must be a whole number of at least 1/,
       2,
     ],
-    [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
-    [['explain', 'broken.mlir'], /^iree-tuned: broken\.mlir:1:32: error: /, 1],
-    [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
-    [['shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
-    [['db', 'show', 'm=9999'], /no record matches "m=9999": iree-tuned db ls lists the records/, 1],
-  ] as const) {
+  ];
+  for (const [argv, message, ends] of casesOfTier(mistakes, 8)) {
     const { code, stdout, stderr } = await say(place, argv);
     expect({ argv, code, stdout }).toEqual({ argv, code: ends, stdout: '' });
     expect(stderr).toMatch(message);

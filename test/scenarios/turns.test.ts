@@ -182,7 +182,7 @@ describe('surveys of many builds at once', () => {
     giveAnswers(place.path('cache'), place.path('iree-compile'));
     // No build has the measuring lock, whose holder needs no slot.
     await measureElsewhere(place);
-    const builds = [1, 2, 3, 4, 5, 6].map((i) => {
+    const builds = [1, 2, 3, 4].map((i) => {
       place.write(`in${i}.mlir`, stablehlo.replaceAll('61', `6${i}`));
       return place.start(
         join(root, 'bin/iree-compile-tuned'),

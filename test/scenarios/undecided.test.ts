@@ -9,6 +9,7 @@ import { root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { hasOpen, type Workplace } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
@@ -60,7 +61,7 @@ test(
     ) as string;
     expect(outcomes(await build('8'))).toEqual([undecided]);
     expect(wasTried()).toBe(true);
-    for (const budget of ['8', '8.5', '3', '0']) {
+    for (const budget of casesOfTier(['8.5', '0', '8', '3'], 2)) {
       const explanation = await build(budget);
       expect(outcomes(explanation)).toEqual([undecided]);
       expect(explanation.seconds.tuning).toBe(0);

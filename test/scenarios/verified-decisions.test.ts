@@ -10,7 +10,7 @@ import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, record, statistics } from './faults/support.ts';
-import { HOST, rowsOf, Workplace } from './support.ts';
+import { HOST, rowsOf, WITHOUT_RATES, Workplace } from './support.ts';
 
 /** Two matmuls, one after the other. The second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
@@ -201,7 +201,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect((await place.compile(argv)).code).toBe(0);
     expect(place.read('out.vmfb').equals(replayed)).toBe(true);
     expect(runsOf(place)).toBe(0);
-    const { stdout } = await place.tuned(['explain', 'in.mlir']);
+    const { stdout } = await place.tuned(['explain', 'in.mlir'], WITHOUT_RATES);
     expect(stdout.toString()).toContain(reason);
   });
 
@@ -405,18 +405,22 @@ describe('a build that is killed while its program runs', () => {
   );
 });
 
-test.each([
+const unrun: [string, string, Record<string, string>][] = [
   ['that nobody can run', twoMatmuls.replace('(%a:', '(%unused: tensor<?xf32>, %a:'), LONG],
   ['that is not run, at a budget of 0', twoMatmuls, { IREE_TUNED_BUDGET: '0' }],
-])('a program %s gets no data tiling for operands of another operation', async (_, text, env) => {
-  const place = simulatedPlace(text);
-  await record(place, (workload) =>
-    workload.includes('n=48') ? { version: 1, kind: 'data-tile' } : { version: 1, kind: 'default' },
-  );
-  const { explanation } = await place.explain(argv, { env });
-  expect(explanation.operations.map(({ configuration }) => configuration)).toEqual([
-    { version: 1, kind: 'default' },
-    null,
-  ]);
-  expect(explanation.operations[1]!.reason).toContain('the program was not run');
-});
+];
+test.each(casesOfTier(unrun, 1))(
+  'a program %s gets no data tiling for operands of another operation',
+  async (_, text, env) => {
+    const place = simulatedPlace(text);
+    await record(place, (workload) =>
+      workload.includes('n=48') ? { version: 1, kind: 'data-tile' } : { version: 1, kind: 'default' },
+    );
+    const { explanation } = await place.explain(argv, { env });
+    expect(explanation.operations.map(({ configuration }) => configuration)).toEqual([
+      { version: 1, kind: 'default' },
+      null,
+    ]);
+    expect(explanation.operations[1]!.reason).toContain('the program was not run');
+  },
+);

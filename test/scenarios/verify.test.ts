@@ -1,6 +1,7 @@
 // `iree-tuned db verify`
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { isFull } from '../support/needs.ts';
 import { HOST, Workplace } from './support.ts';
 
 const MATMUL = `func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -28,7 +29,7 @@ test('records are measured again, and their drift is shown', { timeout: 120_000 
   const holds = await verify();
   expect(holds.told).toMatchObject({ records: [{ verdict: 'holds' }], whyNot: null, notHere: 0 });
   expect(holds.code).toBe(0);
-  expect((await verify('--workload', 'm=65')).told.records).toEqual([]);
+  if (isFull) expect((await verify('--workload', 'm=65')).told.records).toEqual([]);
   // Records of another compiler are left out.
   const db = new Database(place.database);
   db.exec(`UPDATE compiler SET key = 'another'`);

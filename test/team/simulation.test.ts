@@ -22,7 +22,7 @@ import {
 } from './simulation-model.ts';
 import { claimOf, client, given, LONG, partsOf, SUBJECT, subjectOf, teamDatabase, TILE } from './support.ts';
 
-const SESSIONS = isFull ? 1000 : 40;
+const SESSIONS = isFull ? 1000 : 20;
 const STEPS = 16;
 const FILTER = { target: SUBJECT.target, compiler: SUBJECT.compiler };
 const WRITERS = ['ada', 'bob'] as const;

@@ -69,11 +69,14 @@ describe('a bundle', () => {
     'is missing': (path) => {
       rmSync(path);
     },
-    'is empty': (path) => {
-      truncateSync(path);
-    },
     'is cut off': (path) => {
       truncateSync(path, Math.floor(readFileSync(path).length / 2));
+    },
+    'fails when it is loaded': (path) => {
+      writeFileSync(path, 'throw undefined');
+    },
+    'is empty': (path) => {
+      truncateSync(path);
     },
     'is cut off after a statement': (path) => {
       const text = readFileSync(path, 'utf8');
@@ -85,17 +88,19 @@ describe('a bundle', () => {
     'is something else': (path) => {
       writeFileSync(path, 'console');
     },
-    'fails when it is loaded': (path) => {
-      writeFileSync(path, 'throw undefined');
-    },
     'is a folder': (path) => {
       rmSync(path);
       mkdirSync(path);
     },
   };
-  test.concurrent.each(
-    [first, second].flatMap((file) => Object.entries(faults).map(([name, fault]) => ({ file, name, fault }))),
-  )('$file that $name leaves the build to the compiler', async ({ file, fault }) => {
+  const all = Object.entries(faults).map(([name, fault]) => ({ name, fault }));
+  /** Every bundle has these faults. Without the full tier only the first bundle has the others, too. */
+  const main = casesOfTier(all, 3);
+
+  test.concurrent.each([
+    ...all.map((one) => ({ ...one, file: first })),
+    ...main.map((one) => ({ ...one, file: second })),
+  ])('$file that $name leaves the build to the compiler', async ({ file, fault }) => {
     const installation = new Installation();
     fault(installation.path(file));
     // A bundle that does not load has read nothing of the command.
@@ -103,7 +108,7 @@ describe('a bundle', () => {
   });
 
   test.concurrent.each(
-    Object.entries(faults).flatMap(([name, fault]) => [
+    main.flatMap(({ name, fault }) => [
       { name, fault, broken: [third], files: third },
       { name, fault, broken: [second, third], files: 'each of them' },
     ]),
@@ -118,7 +123,7 @@ describe('a bundle', () => {
     if (broken.includes(second)) expect(await run('-o', 'x', '-')).toMatchObject(expected);
   });
 
-  test.concurrent.each(Object.entries(faults).map(([name, fault]) => ({ name, fault })))(
+  test.concurrent.each(main)(
     `${onDemand} that $name leaves the build to the compiler, though it was to be tuned`,
     async ({ fault }) => {
       const installation = new Installation();
@@ -191,7 +196,7 @@ describe('a fault of ours', () => {
     ['in a callback', 'setImmediate(() => { throw new Error("fault"); }); return new Promise(() => {});'],
     ['that never ends', 'return new Promise(() => {});'],
   ])('%s runs the compiler', async (_, deed) => {
-    for (const name of ['inspect', 'operationsOf', 'compileTuned'])
+    for (const name of casesOfTier(['compileTuned', 'inspect', 'operationsOf'], 1))
       await expectStock(new Installation().damage(second, name, deed));
   });
 

@@ -55,10 +55,13 @@ describe('a new plan, whose output is held back until it is complete', () => {
       const { stdout } = await place.run('script', ['-qec', command, '/dev/null'], { env: { TERM } });
       return stdout.toString();
     };
-    for (const [term, route] of [
-      ['xterm-256color', 'preprocess'],
-      ['dumb', 'inline'],
-    ] as const) {
+    for (const [term, route] of casesOfTier(
+      [
+        ['xterm-256color', 'preprocess'],
+        ['dumb', 'inline'],
+      ] as const,
+      1,
+    )) {
       const stock = await onTerminal(compiler.executable, term);
       expect(stock).toContain('Defaulting to targeting a generic CPU');
       expect(stock.includes('\u001b[')).toBe(term !== 'dumb');
@@ -70,11 +73,12 @@ describe('a new plan, whose output is held back until it is complete', () => {
 });
 
 describe.runIf(process.platform === 'linux')('descriptors of the caller', () => {
-  test.each([
+  const cases: [string, string, string[], string][] = [
     ['for the input', 'exec 5<in.mlir', [...HOST, '/dev/fd/5', '-o', 'out.vmfb'], 'out.vmfb'],
     ['for the output', 'exec 5>out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/fd/5'], 'out.vmfb'],
     ['by the name of stdout', 'exec >out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/stdout'], 'out.vmfb'],
-  ])('%s are the same for the compiler', async (_, limits, flags, output) => {
+  ];
+  test.each(casesOfTier(cases, 2))('%s are the same for the compiler', async (_, limits, flags, output) => {
     const place = await recordedWorkplace(REAL);
     const bytes = async (run: Promise<unknown>) => {
       const result = await run;
@@ -117,12 +121,13 @@ test.each(
 });
 
 describe('a closed descriptor of the caller', () => {
-  test.each([
+  const cases: [string, string, string, string[], number][] = [
     ['stdout', 'is an error for an output to stdout', 'exec >&-', [...HOST, 'in.mlir', '-o', '-'], 1],
     ['stdin', 'is an error for an input from stdin', 'exec <&-', [...HOST, '-', '-o', 'out.vmfb'], 1],
     ['stdout', 'does not matter for files', 'exec >&-', argv, 0],
     ['stdin', 'does not matter for files', 'exec <&-', argv, 0],
-  ])('%s %s', async (_, __, limits, flags, code) => {
+  ];
+  test.each(casesOfTier(cases, 3))('%s %s', async (_, __, limits, flags, code) => {
     const place = await recordedWorkplace(REAL);
     const stock = await place.stock(flags, { limits });
     expect(stock.code).toBe(code);

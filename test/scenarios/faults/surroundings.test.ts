@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { casesOfTier } from '../../support/needs.ts';
 import { compiler } from '../../support/real-tools.ts';
 import { HOST, withoutMatmul } from '../support.ts';
 import {
@@ -14,7 +15,7 @@ import {
 
 describe('a cache', () => {
   // /proc refuses a new folder with ENOENT.
-  test.each(['file/cache', '/proc/cache'])(
+  test.each(casesOfTier(['file/cache', '/proc/cache'], 1))(
     'in %s that cannot be written gives a build without tuning',
     async (cache) => {
       const place = workplace();
@@ -87,14 +88,17 @@ describe('a cache without room for a module', () => {
     expect([runs(), place.has('out.vmfb')]).toEqual([1, true]);
   });
 
-  test.each(['tuned', 'landed'])('does not refuse a build with require=%s', async (require) => {
-    const { place, env } = await fullPlace({ IREE_TUNED_REQUIRE: require });
-    for (const state of ['new', 'known']) {
-      const { code, stderr } = await place.compile(argv, { env });
-      expect([state, code, stderr]).toEqual([state, 0, '']);
-      expect(place.has('out.vmfb')).toBe(true);
-    }
-  });
+  test.each(casesOfTier(['landed', 'tuned'], 1))(
+    'does not refuse a build with require=%s',
+    async (require) => {
+      const { place, env } = await fullPlace({ IREE_TUNED_REQUIRE: require });
+      for (const state of ['new', 'known']) {
+        const { code, stderr } = await place.compile(argv, { env });
+        expect([state, code, stderr]).toEqual([state, 0, '']);
+        expect(place.has('out.vmfb')).toBe(true);
+      }
+    },
+  );
 
   test('does not refuse a build with a frozen lock file', async () => {
     const { place, env } = await fullPlace();
