@@ -1,5 +1,5 @@
 // A configuration for all operations of a program at once, such as data tiling, if no search has compared it for each operation.
-import type { OwnConfiguration } from '../backend/configuration.ts';
+import type { Configuration, OwnConfiguration } from '../backend/configuration.ts';
 import { backendNamed, needsOf } from '../backend/index.ts';
 import type { Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
@@ -55,7 +55,7 @@ export function reasonOf(chosen: ProgramWide, gain: number): string {
 /** The same decisions, with these configurations in place of their own. */
 export const withProgramWide = (
   decisions: readonly Decision[],
-  configurations: ProgramWide,
+  configurations: ReadonlyMap<string, Configuration>,
   reason: string,
 ): readonly Decision[] =>
   decisions.map((decision) => {

@@ -18,8 +18,6 @@ export interface Deviation {
   readonly norms: readonly number[];
   /** The same for the part of the error that scales the result. An element-wise error of the last bits hardly has such a part. */
   readonly tilts: readonly number[];
-  /** Number of elements that were left out, because a quantized result is a few steps off there. */
-  readonly steps: number;
 }
 
 /** Exponents of the thresholds of `beyond`. */
@@ -60,8 +58,6 @@ export class Scale {
   readonly #sums: readonly Sums[];
   /** Size of each element; 0 if all elements are 0. */
   readonly #sizes: Float32Array;
-  /** Largest error of an element of a quantized result that is off by a few steps; 0 for other results. */
-  readonly #steps: number;
 
   /** @param base elements of stock's result */
   constructor(base: Elements, { elementType, shape }: ResultType) {
@@ -78,7 +74,6 @@ export class Scale {
       squares: new Float64Array(all),
     }));
     this.#sizes = new Float32Array(base.length);
-    this.#steps = this.#isInteger ? 0 : stepsOf(base);
     if (this.#isInteger) return;
     let walk = new Walk(this.#axes);
     let { slices } = walk;
@@ -118,22 +113,12 @@ export class Scale {
     return this.#base.length;
   }
 
-  /** Whether stock's result is of 8 bits, as floats. */
-  get isQuantized(): boolean {
-    return this.#steps > 0;
-  }
-
-  /**
-   * Deviation of one result from another, one for each class of elements. The results must have the length of stock's result.
-   * @param isLenient whether elements that are a few steps off are only counted
-   */
-  between(one: Elements, other: Elements, isLenient = false): Deviation[] {
-    const steps = isLenient ? this.#steps : 0;
+  /** Deviation of one result from another, one for each class of elements. The results must have the length of stock's result. */
+  between(one: Elements, other: Elements): Deviation[] {
     const all = this.#sums[0]!.count.length;
     const found = this.#sums.map(() => ({
       worst: 0,
       at: 0,
-      steps: 0,
       beyond: Array.from({ length: LAST - FIRST + 1 }, () => 0),
       errors: new Float64Array(all),
       products: new Float64Array(all),
@@ -147,10 +132,6 @@ export class Scale {
       if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
       const own = found[this.#classes[i]!]!;
       const error = b - a;
-      if (Math.abs(error) <= steps) {
-        if (own.steps++ === 0 && own.worst === 0) own.at = i;
-        continue;
-      }
       const size = this.#isInteger ? 1 : this.#sizes[i]!;
       const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
       if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
@@ -163,7 +144,7 @@ export class Scale {
         own.products[slice]! += error * value;
       }
     }
-    return found.map(({ worst, at, steps, beyond, errors, products }, i) => {
+    return found.map(({ worst, at, beyond, errors, products }, i) => {
       // An element beyond a threshold is beyond the smaller thresholds, too.
       for (let k = beyond.length - 2; k >= 0; k--) beyond[k]! += beyond[k + 1]!;
       const { count, squares } = this.#sums[i]!;
@@ -181,7 +162,7 @@ export class Scale {
           return most;
         }),
       ];
-      return { worst, at, steps, beyond, norms: largest(norm), tilts: largest(tilt) };
+      return { worst, at, beyond, norms: largest(norm), tilts: largest(tilt) };
     });
   }
 
@@ -189,7 +170,7 @@ export class Scale {
   get halves(): Deviation[] {
     return this.#sums.map(({ squares }) => {
       const half = squares[0]! > 0 ? [1 / 2] : [0];
-      return { worst: 0, at: 0, steps: 0, beyond: [], norms: half, tilts: half };
+      return { worst: 0, at: 0, beyond: [], norms: half, tilts: half };
     });
   }
 
@@ -312,23 +293,21 @@ const LEAST_VALUES = 8;
 /** A result of fewer elements has few different values by chance. */
 const LEAST_QUANTIZED = 256;
 
-/** A sum that rounds the other way inside a quantized network moves few of its results, by this many steps at most. */
-const MOST_STEPS = 2;
-
 /** Rounding errors of values on a grid, as a share of its step. */
 const OFF_GRID = 0.01;
 
-/** Errors of elements by a few steps, at most, of a result of 8 bits as floats; 0 for other results. */
-function stepsOf(elements: Elements): number {
-  if (elements.length < LEAST_QUANTIZED) return 0;
+/** Whether a result has 8 bits, as floats: at most 256 values in equal steps. */
+export function isQuantized(elements: Elements): boolean {
+  if (elements.length < LEAST_QUANTIZED) return false;
   const found = new Set<number>();
   for (let i = 0; i < elements.length && found.size <= MOST_VALUES; i++) found.add(Number(elements[i]));
   const values = [...found].sort((a, b) => a - b);
-  if (values.length > MOST_VALUES || values.length < LEAST_VALUES || !values.every(Number.isFinite)) return 0;
+  if (values.length > MOST_VALUES || values.length < LEAST_VALUES || !values.every(Number.isFinite))
+    return false;
   const distances = values.slice(1).map((value, i) => value - values[i]!);
   const step = Math.min(...distances);
   const isOnGrid = distances.every((one) => Math.abs(one / step - Math.round(one / step)) <= OFF_GRID);
-  return isOnGrid && values.at(-1)! - values[0]! <= MOST_VALUES * step ? (MOST_STEPS + OFF_GRID) * step : 0;
+  return isOnGrid && values.at(-1)! - values[0]! <= MOST_VALUES * step;
 }
 
 /** Largest relative distance of two neighbouring numbers of a float type. */
@@ -359,14 +338,11 @@ const TIMES_TILT = 8;
  * it only a few times as far.
  */
 const NOISY = 0.01;
-const TIMES_IF_NOISY = 2;
+const TIMES_IF_NOISY = 1.5;
 
 /** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
 const TIMES_BEYOND = 8;
 const MORE_BEYOND = 4;
-
-/** This share of the elements of a quantized result may be a few steps off. */
-const STEPS = 1 / 256;
 
 /** The part of a result that deviates most, by what honest builds do. */
 export interface Furthest {
@@ -376,8 +352,7 @@ export interface Furthest {
     | 'a slice'
     | 'the scale of the whole'
     | 'the scale of a slice'
-    | 'a share of the elements'
-    | 'steps';
+    | 'a share of the elements';
   /** How many times the allowed deviation it is. Above 1, it is an error. */
   readonly times: number;
   /** Index of the element that is furthest off. */
@@ -428,7 +403,6 @@ export function furthest(
       const allowed = Math.max(TILT_OF_FLOOR * floor, few * TIMES_TILT * usual);
       note(k === 0 ? 'the scale of the whole' : 'the scale of a slice', tilt, allowed, usual);
     }
-    note('steps', own.steps / length, Math.max(MORE_BEYOND / length, STEPS), 0);
     for (const [k, count] of own.beyond.entries()) {
       if (2 ** (FIRST + k) < floor) continue;
       const usual = largest(({ beyond }) => beyond[Math.max(0, k - 1)]!);

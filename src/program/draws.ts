@@ -1,7 +1,7 @@
 // Inputs for comparing the results of a program, and how far honest builds are from each other on them.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Scale, type Deviation } from '../measure/deviation.ts';
+import { isQuantized, Scale, type Deviation } from '../measure/deviation.ts';
 import { decodeElements, type Elements } from '../measure/elements.ts';
 import { callFunction } from '../measure/verify.ts';
 import { isFloat } from '../workload/element-type.ts';
@@ -51,8 +51,11 @@ const LONG_CALL = 1;
 /** Seconds of a call that is enough: another one would take too much of a budget. */
 const SLOW_CALL = 3;
 
-/** Honest references, the cheapest first. */
-const REFERENCES = ['moved', 'builds'] as const;
+/**
+ * Honest references, the cheapest first. Moves in the last bits are lost where a network quantizes its inputs, and a sum inside that rounds
+ * the other way moves many of its results. Moves of three inputs by about one step show how far.
+ */
+const REFERENCES = ['moved', 'builds', 'steps'] as const;
 
 /** Draws of inputs for one function. Stock runs once on each, and references only on request. */
 export class Draws {
@@ -132,15 +135,16 @@ export class Draws {
    */
   async refer(draw: Draw, callSeconds: number): Promise<boolean> {
     const kind = REFERENCES[draw.levels++];
-    if (kind === undefined) return false;
+    if (kind === undefined || (kind === 'steps' && !(await this.#isQuantized(draw)))) return false;
     const { stock } = this.#stock;
     const folder = await this.#ownFolder();
     const runs: { readonly module: string; readonly call: Call; readonly own?: string }[] = [];
-    if (kind === 'moved')
+    if (kind !== 'builds')
       for (const seed of draw.seconds > LONG_CALL ? MOVES.slice(0, 1) : MOVES) {
-        const own = await mkdtemp(join(folder, 'moved-'));
-        const inputs = await movedInputs(draw.call.inputs, own, seed);
-        const flags = await movedParameters(draw.call.flags, own, seed);
+        const own = await mkdtemp(join(folder, `${kind}-`));
+        const isStep = kind === 'steps';
+        const inputs = await movedInputs(draw.call.inputs, own, seed, isStep);
+        const flags = isStep ? draw.call.flags : await movedParameters(draw.call.flags, own, seed);
         runs.push({ module: stock, call: { inputs, flags }, own });
       }
     else
@@ -167,6 +171,15 @@ export class Draws {
     }
     await removeAll(all.flat());
     return true;
+  }
+
+  /** Whether a result is of 8 bits, as floats. */
+  async #isQuantized({ files }: Draw): Promise<boolean> {
+    for (const [i, { elementType }] of this.#stock.function.results.entries()) {
+      const elements = isFloat(elementType) ? decodeElements(await readFile(files[i]!), elementType) : null;
+      if (elements !== null && isQuantized(elements)) return true;
+    }
+    return false;
   }
 
   /** Calls the function once. The files of the results begin with `prefix`. */

@@ -88,10 +88,22 @@ const LAST_BITS: Readonly<Record<string, number>> = {
 /** Share of the elements that move. Builds sum narrow floats in f32, so few of the rounded results differ. */
 const MOVED_SHARE: Readonly<Record<string, number>> = { f16: 1 / 256, bf16: 1 / 256 };
 
-/** Moves floats of a type up or down in their last bits. */
-export function moveOf(elementType: string, random: Random): (value: number) => number {
-  const relative = LAST_BITS[elementType] ?? 0;
-  const share = MOVED_SHARE[elementType] ?? 1;
+/** A move of inputs: its size as a share of a value, and the share of the elements that move. */
+interface Move {
+  readonly relative: number;
+  readonly share: number;
+}
+
+/** Size of a move by about one step of 8 bits, and the number of such moves in a tensor. */
+const [STEP, STEPS] = [2 ** -5, 3];
+
+/** Moves floats of a type up or down. @param move default: in their last bits */
+export function moveOf(
+  elementType: string,
+  random: Random,
+  move: Move = { relative: LAST_BITS[elementType] ?? 0, share: MOVED_SHARE[elementType] ?? 1 },
+): (value: number) => number {
+  const { relative, share } = move;
   return (value) => {
     const chance = random() / share;
     return chance >= 1 ? value : value * (chance < 0.5 ? 1 + relative : 1 - relative);
@@ -99,16 +111,23 @@ export function moveOf(elementType: string, random: Random): (value: number) => 
 }
 
 /**
- * Writes inputs into `folder` that differ from the given inputs in the last bits of each float.
+ * Writes inputs into `folder` whose floats are moved in their last bits.
+ * @param isStep whether few floats are moved by about one step of 8 bits instead
  * @param inputs values of `--input=` from `writeInputs`
  * @returns values of `--input=` with the new files
  */
-export function movedInputs(inputs: readonly string[], folder: string, seed: number): Promise<string[]> {
+export function movedInputs(
+  inputs: readonly string[],
+  folder: string,
+  seed: number,
+  isStep = false,
+): Promise<string[]> {
   const random = seededRandom(seed);
   return changedInputs(
     inputs,
     (given) => join(folder, basename(given)),
-    ({ elementType }) => moveOf(elementType, random),
+    ({ shape, elementType }) =>
+      moveOf(elementType, random, isStep ? { relative: STEP, share: STEPS / elementsOf(shape!) } : undefined),
   );
 }
 

@@ -196,8 +196,7 @@ async function judgeNow(
       const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest);
       const isWrong = (one: Furthest | null) => one !== null && one.times > 1;
       const own = scale.between(want, got);
-      let found = isEqual ? null : most(own);
-      if (isWrong(found) && scale.isQuantized) found = most(scale.between(want, got, true));
+      const found = isEqual ? null : most(own);
       if (!isEqual) maxError = Math.max(maxError, largestError(want, got));
       times = Math.max(times, found?.times ?? 0);
       off = Math.max(off, normOf(own));
@@ -267,7 +266,6 @@ function halved(elements: Elements, elementType: string): Elements {
 function describe({ what, at, by, honest }: Furthest, want: Elements, got: Elements): string {
   const stock = `stock itself moves by ${shown(honest)}`;
   const element = `element ${at} is ${Number(got[at])} instead of ${Number(want[at])}`;
-  if (what === 'steps') return `${shown(100 * by)}% of the elements are a step or two off; ${element}`;
   if (what === 'element') return `${element} (off by ${shown(by)} of its size; ${stock})`;
   return `${what} is off by ${shown(by)} of its size, and ${stock}; ${element}`;
 }

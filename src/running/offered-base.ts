@@ -13,6 +13,7 @@ import { planCompile } from '../plan/route.ts';
 import type { RoundBase } from './round-bench.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { compiling } from './compiling.ts';
+import { keysOf } from './program-builds.ts';
 import type { Runnable } from './runnable.ts';
 
 /**
@@ -51,5 +52,6 @@ export async function offeredBase(
     const isFound = found.length > 0 && found.length === executables.length;
     return offer.has(work.key) || !isFound ? [] : [{ ...work, executables: found }];
   });
-  return { split, resumed, module, works: others, folder, compileSeconds };
+  const always = keysOf(all);
+  return { split, resumed, module, decisions: all, always, works: others, folder, compileSeconds };
 }

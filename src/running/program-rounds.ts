@@ -104,7 +104,8 @@ export async function tuneInProgram(
     const base: RoundBase = {
       split: ready.split!,
       resumed: (path) => resumedCompile(program.command, path),
-      ...{ module: ready.stock, works: [...works, ...given.values()], folder: join(ready.folder, 'rounds') },
+      ...{ module: ready.stock, decisions, always: [] },
+      ...{ works: [...works, ...given.values()], folder: join(ready.folder, 'rounds') },
       compileSeconds: program.kept.stockSeconds,
     };
     const { bench, stock, run: timed, calls } = await roundBench(base, contests, program);

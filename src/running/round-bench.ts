@@ -3,6 +3,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/command.ts';
+import type { Decision } from '../decision/decision.ts';
+import { withProgramWide } from '../decision/program-wide.ts';
 import {
   blamedFor,
   configuredWith,
@@ -18,13 +20,14 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { isEitherFaster } from '../program/answered.ts';
 import { independentRuns, unknownRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { latest, programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
+import { programRuns } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { checkAlone } from './check-alone.ts';
 import { compiling, TOO_LONG } from './compiling.ts';
+import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import { runOf, type TimedRun } from './program-times.ts';
 import { sampledProfile } from './sampled-times.ts';
 import { formatSeconds } from '../system/format.ts';
@@ -80,6 +83,10 @@ export interface RoundBase {
   readonly resumed: (path: string) => readonly string[];
   /** Its module without configurations. */
   readonly module: string;
+  /** Decisions about its operations, without the configurations of rounds. */
+  readonly decisions: readonly Decision[];
+  /** Keys of the workloads whose configuration in these decisions the module has. */
+  readonly always: readonly string[];
   /** Workloads that are tuned in it or have a configuration, with the names of their executables. */
   readonly works: readonly RunWork[];
   /** Folder for our files. */
@@ -103,7 +110,7 @@ export interface ReadyRounds {
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
-  { split, resumed, module: whole, works, folder, compileSeconds }: RoundBase,
+  { split, resumed, module: whole, decisions, always, works, folder, compileSeconds }: RoundBase,
   contests: readonly StockContest[],
   program: MeasuredProgram,
 ): Promise<ReadyRounds> {
@@ -120,14 +127,10 @@ export async function roundBench(
   const most = Math.max(LEAST_COMPILE_SECONDS, LONGEST_COMPILE * compileSeconds);
   /** How the dispatches of a sample of all workgroups are timed; null while the program runs whole. */
   let sample = null as Profile | null;
-  const compile = async (
-    assignment: Assignment,
-    name: string,
-    isSampled = sample !== null,
-  ): Promise<RoundModule> => {
+  const compile = async (assignment: Assignment, name: string): Promise<RoundModule> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
-    const { flags, texts } = configuredWith(split, configured(assignment), release, own, isSampled);
+    const { flags, texts } = configuredWith(split, configured(assignment), release, own, sample !== null);
     const module = join(own, 'program.vmfb');
     const problem = await run(
       withTrailingFlags(resumed(split.path), [...flags, '-o', module]),
@@ -210,18 +213,20 @@ export async function roundBench(
   const confirmingSeconds = isSampled
     ? CHECKING_SHARE * budgetSeconds + (isConfirmed ? wholeSeconds : 0)
     : Math.max(limits.runSeconds, confirmingProcesses * processSeconds);
-  let last: { readonly configurations: string; readonly compiled: Promise<RoundModule> } | null = null;
-  /** Compiles the whole program. The last module is kept. */
-  const compileBest = (best: Assignment): Promise<RoundModule> => {
-    if (best.size === 0) return Promise.resolve({ module: whole, failed: new Set() });
+  let latest: { readonly configurations: string; readonly builds: ProgramBuilds } | null = null;
+  /** Builds of the user's output with these configurations and subsets of them. */
+  const buildsOf = (best: Assignment): ProgramBuilds => {
     const configurations = JSON.stringify([...best]);
-    if (last?.configurations === configurations) return last.compiled;
-    // Both write the same file.
-    const before = last?.compiled.catch(() => undefined) ?? Promise.resolve();
-    const compiled = before.then(() => compile(best, 'best', false));
-    last = { configurations, compiled };
-    return compiled;
+    if (latest?.configurations !== configurations) {
+      // The compile of the first module may not have ended.
+      const name = latest === null ? 'tuned.vmfb' : 'confirmed.vmfb';
+      const all = withProgramWide(decisions, best, '');
+      latest = { configurations, builds: programBuilds(program, all, undefined, name) };
+    }
+    return latest.builds;
   };
+  const compileBest = (best: Assignment, keys: readonly string[]) =>
+    buildsOf(best).tuned([...new Set([...always, ...keys])]);
   const bench: RoundBench = {
     stock,
     isSampled,
@@ -250,7 +255,7 @@ export async function roundBench(
     },
     foresee(best) {
       // `confirm` reports the error.
-      compileBest(best).catch(() => undefined);
+      compileBest(best, [...best.keys()]).catch(() => undefined);
     },
     async check(best) {
       const base = { split, resumed, folder, isSampled };
@@ -264,22 +269,10 @@ export async function roundBench(
       );
     },
     confirm(best, seconds) {
-      const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
-        const own = new Map([...best].filter(([key]) => keys.includes(key)));
-        let compiled = await compileBest(own);
-        if (compiled.module === null && compiled.failed.size > 0) {
-          // A configuration that compiles for one workload may fail for its kin.
-          for (const key of compiled.failed) own.delete(key);
-          compiled = await compileBest(own);
-        }
-        if (compiled.module === null) return { problem: 'the compiler refuses it', isLate: false };
-        const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
-        return { module: compiled.module, dispatches: new Map(names) };
-      };
       if (!isConfirmed) return unknownRuns(tooSlow(stockSeconds.whole));
       const runs = programRuns(
         contests,
-        latest(compileWith),
+        (keys) => compileBest(best, keys),
         seconds,
         isSlow ? isEitherFaster : undefined,
         isSampled,
