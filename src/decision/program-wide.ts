@@ -52,7 +52,12 @@ export function reasonOf(chosen: ProgramWide, gain: number): string {
   return `${needs.join(', ')} of all that can have it makes this program ${formatRatio(gain)} as fast`;
 }
 
-/** The same decisions, with these configurations in place of their own. */
+const TOGETHER = because('faster', 'in this program, which is faster with it and others');
+
+/**
+ * The same decisions, with these configurations in place of their own.
+ * @param reason for configurations that change the whole program
+ */
 export const withProgramWide = (
   decisions: readonly Decision[],
   configurations: ReadonlyMap<string, Configuration>,
@@ -66,8 +71,8 @@ export const withProgramWide = (
     const wide = { configuration, evidence: null, speedup: null, record: null };
     return {
       ...decision,
-      outcome: 'hit',
-      ...because('program-wide', reason),
+      outcome: decision.outcome === 'tuned' ? 'tuned' : 'hit',
+      ...(needsOf(configuration) === null ? TOGETHER : because('program-wide', reason)),
       ...wide,
       ...(plain && { alternative: plain }),
     };

@@ -32,9 +32,8 @@ function keepingOf({ image, permutation }: Move, i: number): string {
   const from = { ...image, name: '%image' };
   const writer = new Writer();
   const moved = writer.transpose(writer.settle(from), permutation);
-  return replacement(['returned', 'keep', 'kept'], i, transposeOf({ image, permutation }), {
-    ...{ body: writer.text, result: moved.name, type: tensorText(moved) },
-  });
+  const computed = { body: writer.text, result: moved.name, type: tensorText(moved) };
+  return replacement(['returned', 'keep', 'kept'], i, transposeOf({ image, permutation }), computed, PLACE);
 }
 
 /** The matched transpose. */
@@ -65,15 +64,17 @@ function settlingOf({ image, permutation }: Move, i: number): string {
     } -> ${b}`,
   );
   const settled = writer.settle(copy);
-  return replacement(['moved', 'settle', 'settled'], i, transposeOf({ image, permutation }), {
-    body: writer.text,
-    result: settled.name,
-    type: b,
-  });
+  const computed = { body: writer.text, result: settled.name, type: b };
+  return replacement(['moved', 'settle', 'settled'], i, transposeOf({ image, permutation }), computed, PLACE);
 }
+
+/** Location of transposes. */
+const PLACE = '#place_moved';
 
 /** Text that cancels transposes. All parts are empty for forms without moves. */
 export interface Cancelling {
+  /** Definitions of locations. */
+  readonly places: string;
   /** Functions and sequences of the module. */
   readonly definitions: readonly string[];
   /** Steps before the operations are rewritten. @param root handle of the module */
@@ -91,9 +92,10 @@ export interface Cancelling {
  */
 export function cancelling(moves: readonly Move[], tensors: readonly Tensor[]): Cancelling {
   const settled = distinct(moves);
-  if (settled.length === 0) return { definitions: [], before: () => '', after: () => '' };
+  if (settled.length === 0) return { places: '', definitions: [], before: () => '', after: () => '' };
   const kept = distinct(tensors.flatMap(returnOf));
   return {
+    places: `${PLACE} = loc("a transpose of an image":1:1)\n`,
     definitions: [...settled.map(settlingOf), ...kept.map(keepingOf)],
     before: (root) => passing(FUSING, root, 'fused'),
     after: (root) => {

@@ -3,15 +3,17 @@
 /**
  * A function, and sequences that replace an operation by its body.
  * @param names of the matching sequence, the rewriting sequence and the function
+ * @param place location of the body. Without one, the compiled program would have the path of the module
  */
 export function replacement(
   [match, rewrite, form]: readonly [match: string, rewrite: string, form: string],
   i: number,
   { list, operation }: { readonly list: string; readonly operation: string },
   { body, result, type }: { readonly body: string; readonly result: string; readonly type: string },
+  place: string,
 ): string {
   return `  util.func private @iree_tuned_${form}_${i}(${list}) -> ${type} {
-${body}
+${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
     util.return ${result} : ${type}
   }
   transform.named_sequence @${match}_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {

@@ -38,7 +38,7 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const root = parts.length === 0 ? '%root' : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
-  return `${places.join('')}module @iree_tuned_forms attributes {transform.with_named_sequence} {
+  return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
 ${cancel.before('%root')}${parts.length === 0 ? '' : replacing(parts.length)}${passing([...passes], root)}${cancel.after(root)}    transform.yield
   }
@@ -62,12 +62,11 @@ function partOf({ operation, form }: InForm, i: number) {
   const writer = new Writer();
   const written = writtenOf(operation);
   const { value, tensors } = inForm(writer, { operation, form }, written.operands);
-  const body = writer.text.replaceAll(/[^{:]$/gm, `$& loc(#place_${i})`);
-  const computed = { body, result: value.name, type: tensorText(value) };
+  const computed = { body: writer.text, result: value.name, type: tensorText(value) };
   return {
     moves: writer.moves,
     tensors,
-    text: replacement(['match', 'rewrite', 'form'], i, written, computed),
+    text: replacement(['match', 'rewrite', 'form'], i, written, computed, `#place_${i}`),
   };
 }
 

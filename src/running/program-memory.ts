@@ -1,5 +1,5 @@
 // Verdicts on whole programs: a configuration that is faster alone can be slower together with others.
-import { configurationText, isConfiguration } from '../backend/index.ts';
+import { configurationText, isConfiguration, needsOf } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
@@ -30,7 +30,7 @@ export interface ProgramMemory {
 export interface TriedProgramWide {
   /** Workloads with their offered configurations, see `offersOf`. */
   readonly offers: readonly string[];
-  /** Workloads that are faster with the offer than with their own configuration. */
+  /** The configurations that the program is faster with: those of offers, and those whose own gain is not certain. */
   readonly chosen: readonly { readonly workload: string; readonly configuration: OwnConfiguration }[];
   /** Reason for users. */
   readonly reason: string;
@@ -89,10 +89,14 @@ export function inProgram(
   const kept = leaveOut(decisions, (key, configuration) =>
     whyLeftOut(program, key, configuration ?? marked.get(key)),
   );
-  if (program.programWide === null || !mayPreprocess(inject)) return kept;
+  if (program.programWide === null) return kept;
   const { chosen, reason } = program.programWide;
-  const known = new Map(chosen.map(({ workload, configuration }) => [workload, configuration]));
-  return withProgramWide(kept, known, reason);
+  // A record is newer than an uncertain gain.
+  const recorded = new Set(kept.filter(isInjected).map(({ tunable }) => tunable.key));
+  const known = chosen.filter(({ workload, configuration }) =>
+    needsOf(configuration) === null ? !recorded.has(workload) : mayPreprocess(inject),
+  );
+  return withProgramWide(kept, new Map(known.map((one) => [one.workload, one.configuration])), reason);
 }
 
 /** @param text undefined for a configuration that is not left out */

@@ -1,4 +1,5 @@
 // Offers: configurations to try on all operations of a program at once.
+import { needsOf } from '../backend/index.ts';
 import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
 import type { Settings } from '../settings/index.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
@@ -13,9 +14,8 @@ export function offerTo(
 ): ProgramWide {
   const { input, site } = inspected;
   // A run has tried the configurations that are left out.
-  const known = new Set(
-    [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
-  );
+  const chosen = memory?.programWide?.chosen.filter(({ configuration }) => needsOf(configuration) !== null);
+  const known = new Set([...(chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload));
   const open = decisions.filter(({ tunable }) => tunable === null || !known.has(tunable.key));
   const offer = programWideOf(open, input, site, settings);
   const tried = memory?.programWide ?? null;
@@ -33,12 +33,13 @@ export function triedOf(
   before: TriedProgramWide | null,
   budgetSeconds: number,
 ): TriedProgramWide | null {
-  if (offer.size === 0) return before;
-  const found = [...chosen].map(([workload, configuration]) => ({ workload, configuration }));
+  if (offer.size === 0 && chosen.size === 0) return before;
+  const all = new Map(before?.chosen.map(({ workload, configuration }) => [workload, configuration]));
+  for (const [workload, configuration] of chosen) all.set(workload, configuration);
   return {
     offers: [...new Set([...(before?.offers ?? []), ...offersOf(offer)])],
-    chosen: [...(before?.chosen ?? []), ...found],
-    reason: found.length > 0 ? reason : (before?.reason ?? ''),
-    budgetSeconds: isOpen ? budgetSeconds : null,
+    chosen: [...all].map(([workload, configuration]) => ({ workload, configuration })),
+    reason: reason === '' ? (before?.reason ?? '') : reason,
+    budgetSeconds: offer.size === 0 ? (before?.budgetSeconds ?? null) : isOpen ? budgetSeconds : null,
   };
 }

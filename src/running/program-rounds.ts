@@ -1,7 +1,7 @@
 // Tunes the workloads of a program together, in the program. Each confirmed configuration becomes the record of its workload, as if a search
 // for the workload alone had found it.
 import { join } from 'node:path';
-import type { Configuration } from '../backend/configuration.ts';
+import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
@@ -100,12 +100,14 @@ export async function tuneInProgram(
   try {
     const ready = await runnable(program, true);
     const { contests } = ready;
-    const given = givenBy(decisions, works);
+    const given = givenBy(decisions);
+    const open = new Set(works.map(({ key }) => key));
     const base: RoundBase = {
       split: ready.split!,
       resumed: (path) => resumedCompile(program.command, path),
       ...{ module: ready.stock, decisions, always: [] },
-      ...{ works: [...works, ...given.values()], folder: join(ready.folder, 'rounds') },
+      works: [...works, ...[...given].flatMap(([key, one]) => (open.has(key) ? [] : [one]))],
+      folder: join(ready.folder, 'rounds'),
       compileSeconds: program.kept.stockSeconds,
     };
     const { bench, stock, run: timed, calls } = await roundBench(base, contests, program);
@@ -171,7 +173,7 @@ export async function tuneInProgram(
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    const confirmed = confirmedBy(result, wide, [...given, ...known], ready.callable);
+    const confirmed = confirmedBy(result, wide, given, known, ready.callable);
     const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
     return { results: known, confirmed, lacksTime: isOpen, isBegun: result.rounds > 0 };
   } catch (error) {
@@ -195,12 +197,11 @@ interface Given extends RunWork {
   readonly configuration: Configuration;
 }
 
-/** Workloads whose configurations are not tuned now, by key. */
-function givenBy(decisions: readonly Decision[], works: readonly Work[]): ReadonlyMap<string, Given> {
-  const open = new Set(works.map(({ key }) => key));
+/** Workloads with a configuration, by key. Rounds may find a better one. */
+function givenBy(decisions: readonly Decision[]): ReadonlyMap<string, Given> {
   const given = decisions
     .filter(isInjected)
-    .filter(({ tunable: { key, executables = [] } }) => !open.has(key) && executables.length > 0)
+    .filter(({ tunable: { executables = [] } }) => executables.length > 0)
     .filter(({ configuration }) => needsOf(configuration) === null);
   return new Map(given.map(({ tunable, configuration }) => [tunable.key, { ...tunable, configuration }]));
 }
@@ -223,24 +224,35 @@ function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWid
     : { chosen: offer, reason: reasonOf(offer, gain), isOpen: false };
 }
 
-/** The confirmed configurations, or those of a sample; null without a verdict. */
+/**
+ * The confirmed configurations, or those of a sample; null without a verdict. Exactly the program that ran ships: configurations whose own gain is
+ * not certain belong to the program, and become no records.
+ */
 function confirmedBy(
-  { assessed, isOffered, sampled }: RoundsResult,
+  { found, assessed, isOffered, sampled }: RoundsResult,
   programWide: Confirmed['programWide'],
-  known: readonly (readonly [key: string, { readonly configuration: Configuration }])[],
+  given: ReadonlyMap<string, Given>,
+  known: ReadonlyMap<string, Known>,
   { skipped }: Callable,
 ): Confirmed | null {
   const isUnknown = assessed === null || (assessed.judgement.open !== null && sampled.size === 0);
   if (isUnknown || (isOffered && programWide.chosen.size === 0)) return null;
   const { functions, judgement } = assessed;
-  const configurations = known.filter(([key]) => judgement.kept.includes(key));
+  const ran = new Map<string, Configuration>();
+  const unsure = new Map<string, OwnConfiguration>();
+  for (const key of judgement.kept) {
+    const configuration = found.get(key) ?? given.get(key)?.configuration;
+    if (configuration === undefined) continue;
+    ran.set(key, configuration);
+    const record = known.get(key)?.configuration;
+    if (found.has(key) && record !== undefined && isDefault(record) && !isDefault(configuration))
+      unsure.set(key, configuration);
+  }
   return {
-    configurations: new Map(
-      configurations.map(([key, { configuration }]) => [key, configurationText(configuration)]),
-    ),
+    configurations: new Map([...ran].map(([key, one]) => [key, configurationText(one)])),
     verdict: { functions, skipped, leftOut: [], injected: true, ...(judgement.open ?? NO_REASON) },
     open: judgement.open,
-    programWide,
+    programWide: { ...programWide, chosen: new Map([...programWide.chosen, ...unsure]) },
   };
 }
 

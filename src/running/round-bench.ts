@@ -225,8 +225,11 @@ export async function roundBench(
     }
     return latest.builds;
   };
-  const compileBest = (best: Assignment, keys: readonly string[]) =>
-    buildsOf(best).tuned([...new Set([...always, ...keys])]);
+  const compileBest = async (best: Assignment, keys: readonly string[]) => {
+    const built = await buildsOf(best).tuned([...new Set([...always, ...keys])]);
+    const names = keys.map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
+    return 'problem' in built ? built : { ...built, dispatches: new Map(names) };
+  };
   const bench: RoundBench = {
     stock,
     isSampled,

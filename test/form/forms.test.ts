@@ -243,6 +243,20 @@ test.each([
   expect(left).not.toContain('nchw');
 });
 
+test('each operation of a form has a location, so that outputs lack the path of the module', () => {
+  const tensor = (...shape: number[]) => ({ shape, elementType: 'f32' });
+  const layer = { name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 1] };
+  const chain = [
+    { ...layer, image: tensor(1, 8, 9, 9), filter: tensor(16, 8, 3, 3), result: tensor(1, 16, 7, 7) },
+    { ...layer, image: tensor(1, 16, 7, 7), filter: tensor(8, 16, 1, 1), result: tensor(1, 8, 7, 7) },
+  ];
+  const spec = formsSpec(chooseForms(chain));
+  const operations = spec.split('\n').filter((line) => /^ {4}%v\d+ = /.test(line) && !line.endsWith('{'));
+  expect(operations.length).toBeGreaterThan(20);
+  expect(operations.filter((line) => !/ loc\(#place_\w+\)$/.test(line))).toEqual([]);
+  for (const [, place] of spec.matchAll(/loc\((#place_\w+)\)/g)) expect(spec).toContain(`${place!} = loc("`);
+});
+
 test('transposes between convolutions cancel, whatever lies between them', async () => {
   // A depthwise convolution, x * sigmoid(x), the mean of each channel as a scale, a sum of two values, joined channels, pads.
   const text = `

@@ -2,11 +2,14 @@
 import { expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { inProgram, whyLeftOut } from '../../src/running/program-memory.ts';
+import { triedOf } from '../../src/running/program-offer.ts';
+import type { InjectRoute } from '../../src/settings/settings.ts';
 
 const packed: Configuration = { version: 1, kind: 'data-tile' };
-const tile: Configuration = {
+const tile: TileConfiguration = {
   ...{ version: 1, kind: 'tile', peeling: false },
   ...{ distribution: [64, 64, 0], vectorCommonParallel: [8, 16, 0], vectorReduction: [0, 0, 4] },
 };
@@ -35,4 +38,36 @@ test('each left-out configuration keeps its reason', () => {
   expect(whyLeftOut(program, 'a', tile)?.reason).toBe('tile is slower');
   expect(whyLeftOut(program, 'a', { version: 1, kind: 'default' })).toBeNull();
   expect(whyLeftOut(program, 'b', tile)).toBeNull();
+});
+
+test('a program keeps configurations whose own gain is not certain, until the workload has a record', () => {
+  const programWide = {
+    ...{ offers: [], reason: '', budgetSeconds: null },
+    chosen: [{ workload: 'a', configuration: tile }],
+  };
+  const used = (one: Decision, inject: InjectRoute = 'auto') =>
+    inProgram([one], { leftOut: [], programWide }, new Map(), inject)[0]!;
+  const other: Configuration = { ...tile, peeling: true };
+  expect(used(decision({ version: 1, kind: 'default' }))).toMatchObject({
+    ...{ configuration: tile, outcome: 'hit', code: 'faster' },
+  });
+  expect(used(decision(other)).configuration).toBe(other);
+  expect(used(decision({ version: 1, kind: 'default' }), 'inline').configuration).toBe(tile);
+});
+
+test('what a program keeps is noted without an offer, and a later configuration replaces it', () => {
+  const noted = (configuration: Configuration, before: ReturnType<typeof triedOf>) =>
+    triedOf(
+      new Map(),
+      { chosen: new Map([['a', configuration as typeof tile]]), reason: '', isOpen: true },
+      before,
+      60,
+    );
+  const first = noted(tile, null);
+  expect(first).toEqual({
+    ...{ offers: [], reason: '', budgetSeconds: null },
+    chosen: [{ workload: 'a', configuration: tile }],
+  });
+  expect(noted(packed, first)!.chosen).toEqual([{ workload: 'a', configuration: packed }]);
+  expect(triedOf(new Map(), { chosen: new Map(), reason: '', isOpen: true }, first, 60)).toBe(first);
 });
