@@ -137,7 +137,12 @@ export async function surveyInput(
       ...(options.dataTiling ? NO_DATA_TILING : []),
     ];
     const argv = withTrailingFlags(command.expanded, all);
-    const result = await askCompiler(command.compiler.executable, argv, { env, stdin: options.stdin });
+    const ask = (more: readonly string[]) =>
+      askCompiler(command.compiler.executable, [...more, ...argv], { env, stdin: options.stdin });
+    const first = await ask([]);
+    // Threads of the compiler crash by chance, seldom. Python's launcher turns a signal into a code above 128.
+    const isCrash = first.code === null || first.code > 128;
+    const result = isCrash ? await ask(['--mlir-disable-threading']) : first;
     return result.code === 0 && isParsable(statSync(output).size) ? readFileSync(output) : null;
   };
   try {

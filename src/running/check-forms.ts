@@ -13,16 +13,25 @@ import { compareAlone, groupsOf, groupsText, type Alone, type Group } from './co
 import { compiling } from './compiling.ts';
 
 /**
+ * The operations whose form computes another result.
  * @param program in its forms
- * @param isRefused whether the compiler refuses the program in them
- * @returns reasons by the keys of the operations whose form does not compile or computes another result
+ * @returns reasons by the keys of operations; null if the forms do not compile together
  * @throws StoppedError when the signal fires
  */
-export async function wrongForms(
+export const wrongTogether = (program: MeasuredProgram, choices: readonly FormChoice[]) =>
+  check(program, choices, false);
+
+/** The same, and the operations whose form does not compile. Takes longer, because halving finds these. */
+export const wrongForms = async (
+  program: MeasuredProgram,
+  choices: readonly FormChoice[],
+): Promise<ReadonlyMap<string, Reason>> => (await check(program, choices, true)) ?? new Map<string, Reason>();
+
+async function check(
   program: MeasuredProgram,
   choices: readonly FormChoice[],
   isRefused: boolean,
-): Promise<ReadonlyMap<string, Reason>> {
+): Promise<ReadonlyMap<string, Reason> | null> {
   const { command, inspected, signal, limits } = program;
   const distinct = [
     ...new Map(choices.map(({ operation }) => [rewritableKey(operation), operation])).values(),
@@ -53,7 +62,7 @@ export async function wrongForms(
     compile(stock, [], alone, groups),
     compile(formed, passes, alone, groups),
   ]);
-  if (!isRefused && !(isStock && isFormed)) return wrongForms(program, choices, true);
+  if (!isRefused && !(isStock && isFormed)) return null;
   const end = performance.now() + 1000 * limits.compileSeconds;
   const failingWith = (path: string, flags: readonly string[]) =>
     failingAmong(alone, (some) =>
@@ -63,7 +72,7 @@ export async function wrongForms(
     // What does not compile alone as written cannot be checked, and keeps nothing else from its check.
     const open = new Set((await failingWith(stock, [])).map(({ operation }) => rewritableKey(operation)));
     const rest = choices.filter(({ operation }) => !open.has(rewritableKey(operation)));
-    return open.size === 0 ? new Map() : wrongForms(program, rest, isRefused);
+    return open.size === 0 ? new Map() : check(program, rest, isRefused);
   }
   if (!isFormed) {
     const failing = await failingWith(formed, passes);

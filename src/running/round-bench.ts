@@ -168,11 +168,11 @@ export async function roundBench(
       });
       return calls.length === 0 ? [] : [[work.key, calls]];
     });
-    const whole = times.map(({ seconds, dispatches }) =>
-      sample === null ? seconds : sumOf([...dispatches.values()].map((one) => one.seconds)),
-    );
-    return { whole: sumOf(whole), workloads: new Map(workloads) };
+    return { whole: sumOf(times.map(callOf)), workloads: new Map(workloads) };
   };
+  /** Seconds of a call. Of a sample, those of the dispatches are known. */
+  const callOf = ({ seconds, dispatches }: ModuleTimes) =>
+    sample === null ? seconds : sumOf([...dispatches.values()].map((one) => one.seconds));
   /** Times a sample of the program. Returns null if the runtime cannot. */
   const timeSample = async () => {
     sample = sampledProfile(split.configured);
@@ -284,7 +284,7 @@ export async function roundBench(
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);
-  const timed = runOf(first.map(({ dispatches, seconds }) => ({ dispatches, wholeSeconds: seconds })));
+  const timed = runOf(first.map((one) => ({ dispatches: one.dispatches, wholeSeconds: callOf(one) })));
   return { bench, stock: stockSeconds, run: timed, calls: new Map(calls) };
 }
 

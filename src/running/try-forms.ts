@@ -4,7 +4,7 @@ import { isDispatchOf, isTunable } from '../input/operation.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { slowerForms } from '../form/slower.ts';
-import { wrongForms } from './check-forms.ts';
+import { wrongForms, wrongTogether } from './check-forms.ts';
 import type { Uncompiled } from '../program/runs.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -61,7 +61,11 @@ export async function tryForms(
       wrong: NONE,
     };
     try {
+      const unchecked = choices.filter(({ operation }) => !right.has(rewritableKey(operation)));
       const underWay = compileForms(measured, written);
+      // The split and the written program keep both cores busy. The check runs beside the compile that follows them.
+      const checked = underWay.configured.then(() => wrongTogether(measured, unchecked));
+      checked.catch(() => undefined);
       const means = { configured: () => underWay.configured, hasTurn: true };
       const [program, compiled] = await Promise.all([
         surveyed(command, inspected, surroundings, means),
@@ -69,13 +73,14 @@ export async function tryForms(
       ]);
       tried = { ...tried, program, compileSeconds: compiled.seconds };
       const { formed } = compiled;
-      const unchecked = choices.filter(({ operation }) => !right.has(rewritableKey(operation)));
+      // Another check would use the same folder.
+      const wrongAlone = await checked;
       const wrong =
         typeof formed === 'string'
-          ? await wrongForms(measured, unchecked, false)
+          ? (wrongAlone ?? (await wrongForms(measured, unchecked)))
           : formed.isLate
             ? NONE
-            : (blamedForms(formed, choices) ?? (await wrongForms(measured, choices, true)));
+            : (blamedForms(formed, choices) ?? (await wrongForms(measured, choices)));
       if (typeof formed === 'string')
         for (const { operation } of unchecked)
           if (!wrong.has(rewritableKey(operation))) right.add(rewritableKey(operation));

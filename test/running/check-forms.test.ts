@@ -12,7 +12,7 @@ import { rewritableKey, type Rewritable } from '../../src/form/rewritable.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import type { MeasuredProgram } from '../../src/running/callable.ts';
-import { wrongForms } from '../../src/running/check-forms.ts';
+import { wrongForms, wrongTogether } from '../../src/running/check-forms.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import type { ReasonCode } from '../../src/system/reason.ts';
 import { rewritingPasses } from '../../src/spec/pipeline.ts';
@@ -65,7 +65,7 @@ async function wrongIn(
     kept,
   } as unknown as MeasuredProgram;
   try {
-    const wrong = await wrongForms(program, choices, false);
+    const wrong = (await wrongTogether(program, choices)) ?? (await wrongForms(program, choices));
     return OPERATIONS.flatMap((one, i) => {
       const reason = wrong.get(rewritableKey(one));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];

@@ -1,4 +1,6 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
+import { symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier, isWithout } from '../support/needs.ts';
@@ -39,20 +41,47 @@ ${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${resul
 /**
  * The real compiler for the first batch of rounds. It refuses later batches and all searches of one workload, so the refusals end the
  * tuning and not the budget.
+ * @param isSlow whether a call of the untuned program takes a minute
  */
-function oneBatch(place: Workplace): string {
+function oneBatch(place: Workplace, isSlow = false): string {
   const rounds = place.path('rounds');
-  return installScripts(place.path('tools'), {
+  const tools = place.path('tools');
+  const compile = installScripts(tools, {
     compile: `case "$*" in
   ${CANDIDATES}) exit 1 ;;
   */rounds/round0/program.vmfb*) [ ! -e '${rounds}' ] || exit 1; touch '${rounds}' ;;
   */rounds/round*/program.vmfb*) exit 1 ;;
 esac
 exec '${compiler.executable}' "$@"`,
-    benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
+    benchmark: `${isSlow ? 'case "$*" in */stock.vmfb*) exec sleep 60 ;; esac' : ''}
+exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
     run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
   });
+  const runtime = dirname(runtimeTool('iree-run-module'));
+  symlinkSync(join(runtime, 'iree-profile'), join(tools, 'iree/_runtime_libs/iree-profile'));
+  return compile;
 }
+
+/** Expects trials of each workload in the program. */
+function expectTrials(place: Workplace): void {
+  const database = new Database(place.database);
+  const tried = database
+    .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
+    .all() as { trials: number }[];
+  database.close();
+  expect(tried).toHaveLength(SIZES.length);
+  for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
+}
+
+test('a program with calls of a minute is tuned by a sample of its work', { timeout: 240_000 }, async () => {
+  const place = Workplace.real({ IREE_TUNED_BUDGET: '24' });
+  place.write('in.mlir', program());
+  const env = { IREE_TUNED_COMPILER: oneBatch(place, true) };
+  const { code, explanation } = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+  expect(code).toBe(0);
+  expect(explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
+  expectTrials(place);
+});
 
 describe.each(
   casesOfTier(
@@ -72,13 +101,7 @@ describe.each(
       place.write('in.mlir', program());
       const first = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb'], tools);
       expect(first.explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
-      const database = new Database(place.database);
-      const tried = database
-        .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
-        .all() as { trials: number }[];
-      database.close();
-      expect(tried).toHaveLength(SIZES.length);
-      for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
+      expectTrials(place);
       // Every shipped configuration was compared with the default.
       for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
       // The build that timed the dispatches and the next build explain their times.
