@@ -149,11 +149,13 @@ export async function tuneInRounds(
   let bench = plain;
   let [runSeconds, failures] = [0, 0];
   let { compileSeconds } = bench;
-  /** Whether the time suffices for this many compiles and the confirmation. */
-  const isTimeFor = (compiles: number) =>
-    clock() + (CHECK_COMPILES + compiles) * compileSeconds + runSeconds + bench.confirmingSeconds < end;
-  // The first round finds most, so its confirmation may exceed the time.
-  const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
+  /** Seconds to check and confirm the best configurations. */
+  const closingSeconds = () => (CHECK_COMPILES + 1) * compileSeconds + bench.confirmingSeconds;
+  // The first round finds most, so its check and its confirmation may exceed the time. Those of a slow program would by far.
+  const isTime = () => {
+    const isFirst = rounds.count === 0 && !bench.isSampled;
+    return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
+  };
   // An offer gains more than a round, and confirming it needs no compile, so its confirmation may exceed the time, too.
   const isTried = offer !== null && clock() + OFFER_COMPILES * compileSeconds < end;
   let open = isTried ? offer : null;

@@ -247,15 +247,17 @@ test('configurations that save next to nothing are not confirmed', async () => {
   expect([[...found.keys()], [...unchecked]]).toEqual([['b'], ['a']]);
 });
 
-test('an offer is tried without a round if only the offer has the time', async () => {
-  const offered = machine({ gainOf, name: 'offered', keys: [] });
-  const plain = machine({ gainOf, wholes: { offered: 0.5 } });
-  // A round and its check need two compiles of 10 s and two seconds more, the offer two compiles.
-  const bench = { ...plain.bench, compileSeconds: 10 };
-  const offer = { keys: new Set(['a', 'b']), prepare: () => Promise.resolve(offered.bench) };
-  const { isOffered, rounds } = await tuneInRounds(contenders, bench, offer, {
-    ...plain.options,
-    budgetSeconds: 21,
+test.each([
+  ['begins if its compile has the time', 11, false, 1],
+  ['does not begin if its compile has no time', 9, false, 0],
+  ['of a slow program leaves time for its check and its confirmation', 11, true, 0],
+])('the first round %s', async (_, budgetSeconds, isSampled, expected) => {
+  const { bench, options } = machine({ gainOf, seconds: 10 });
+  const slow = { ...bench, compileSeconds: 10, isSampled };
+  const { rounds } = await tuneInRounds(contenders, slow, null, {
+    ...options,
+    budgetSeconds,
+    roundsAtOnce: 1,
   });
-  expect([isOffered, rounds, offered.confirmed]).toEqual([true, 0, [[]]]);
+  expect(rounds).toBe(expected);
 });
