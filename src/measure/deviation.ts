@@ -338,7 +338,7 @@ const TIMES_TILT = 8;
  * it only a few times as far.
  */
 const NOISY = 0.01;
-const TIMES_IF_NOISY = 1.5;
+const TIMES_IF_NOISY = 2;
 
 /** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
 const TIMES_BEYOND = 8;
