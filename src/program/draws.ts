@@ -1,8 +1,9 @@
 // Inputs for comparing the results of a program, and how far honest builds are from each other on them.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isQuantized, Scale, type Deviation } from '../measure/deviation.ts';
+import { Scale, type Deviation } from '../measure/deviation.ts';
 import { decodeElements, type Elements } from '../measure/elements.ts';
+import { isQuantized } from '../measure/quantized.ts';
 import { callFunction } from '../measure/verify.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { movedInputs, scaledInputs, writeInputs } from './inputs.ts';

@@ -1,7 +1,6 @@
 // Runs of a program whose configurations each change only their own dispatches. One run with all configurations then answers questions
 // about any subset.
-import { NOT_MEASURED, type ProgramsRun } from './runs.ts';
-import type { Reason } from '../system/reason.ts';
+import type { ProgramsRun } from './runs.ts';
 
 /**
  * The same runs, but if the results with all configurations are correct, subsets are not compiled and run. Each dispatch of a subset has
@@ -28,11 +27,3 @@ export function independentRuns(all: readonly string[], runs: ProgramsRun): Prog
     },
   };
 }
-
-/** Runs of a program that cannot run in this build. */
-export const unknownRuns = (why: Reason): ProgramsRun => ({
-  compare: () => Promise.resolve({ results: 'unknown', why }),
-  ratio: () => Promise.resolve(null),
-  slower: () => Promise.resolve([]),
-  measured: () => NOT_MEASURED,
-});

@@ -2,7 +2,7 @@
 import type { DispatchTimes } from '../backend/meter.ts';
 import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type ProgramQuery, type ComparedResults, type ProgramRuns } from './judge.ts';
-import { because } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 import { timeBudget } from './time-budget.ts';
 import {
   comparedWorkloads,
@@ -76,6 +76,14 @@ export const NOT_MEASURED: Measured = {
 export interface ProgramsRun extends ProgramRuns {
   measured(keys: readonly string[]): Measured;
 }
+
+/** Runs of a program that cannot run in this build. */
+export const unknownRuns = (why: Reason): ProgramsRun => ({
+  compare: () => Promise.resolve({ results: 'unknown', why }),
+  ratio: () => Promise.resolve(null),
+  slower: () => Promise.resolve([]),
+  measured: () => NOT_MEASURED,
+});
 
 /** Answers about the program with the configurations of some workloads. */
 interface Known {

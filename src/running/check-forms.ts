@@ -69,7 +69,7 @@ async function check(
       performance.now() > end ? Promise.resolve(true) : compile(path, flags, some),
     );
   if (!isStock) {
-    // What does not compile alone as written cannot be checked, and keeps nothing else from its check.
+    // An operation that does not compile alone as written cannot be checked. It keeps no other from its check.
     const open = new Set((await failingWith(stock, [])).map(({ operation }) => rewritableKey(operation)));
     const rest = choices.filter(({ operation }) => !open.has(rewritableKey(operation)));
     return open.size === 0 ? new Map() : check(program, rest, isRefused);

@@ -1,7 +1,7 @@
 // Errors of results, judged by their neighbours and by honest builds.
 import { describe, expect, test } from 'vitest';
 import type { ResultType } from '../../src/input/runtime-type.ts';
-import { furthest, isQuantized, Scale, type Furthest } from '../../src/measure/deviation.ts';
+import { furthest, Scale, type Furthest } from '../../src/measure/deviation.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 
 const random = seededRandom(3);
@@ -129,15 +129,6 @@ test('integers are equal unless honest builds move them', () => {
   expect(judged(type, base, base, one)?.times).toBe(Infinity);
   expect(judged(type, base, base.with(30, base[30]! + 1), one)).toBeNull();
   expect(judged(type, base, base.with(30, base[30]! + 1), base.with(17, 120))).not.toBeNull();
-});
-
-test('a result of 8 bits is told from others', () => {
-  const step = Math.fround(0.0637);
-  const quantized = Float32Array.from({ length: 1000 }, () => step * Math.round(40 * normal()));
-  expect(isQuantized(quantized)).toBe(true);
-  expect(isQuantized(quantized.map((value, i) => (i === 500 ? value + step / 3 : value)))).toBe(false);
-  expect(isQuantized(Float32Array.from({ length: 1000 }, normal))).toBe(false);
-  expect(isQuantized(new Float32Array(1000))).toBe(false);
 });
 
 test('infinities equal only themselves', () => {

@@ -73,7 +73,7 @@ function expectTrials(place: Workplace): void {
   for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
 }
 
-// A tenth of the budget is a wait for the call, and the rest has to suffice on a busy machine.
+// A twelfth of the budget is a wait for the call. The rest has to suffice on a busy machine.
 test(
   'a program with calls of a minute is tuned by a sample of its work',
   { tags: 'full', timeout: 400_000 },
