@@ -202,8 +202,8 @@ async function judgeNow(
       off = Math.max(off, normOf(own));
       if (honest.length > 0) usual = Math.max(usual ?? 0, ...honest.map(normOf));
       if (isWrong(found)) differs(i, describe(found!, want, got), found!.times, 0);
-      // If half of each value would pass, equal results prove nothing.
-      else if (
+      // If half of each value would pass, the result proves nothing.
+      if (
         !isZero &&
         !isWrong(most(scale.halves)) &&
         !isWrong(most(scale.between(want, halved(want, elementType))))
