@@ -20,6 +20,15 @@ export interface Deviation {
   readonly tilts: readonly number[];
 }
 
+/** Smaller deviations of each class, of as many elements. */
+export const shareOf = (deviations: readonly Deviation[], share: number): Deviation[] =>
+  deviations.map((one) => ({
+    ...one,
+    worst: one.worst * share,
+    norms: one.norms.map((norm) => norm * share),
+    tilts: one.tilts.map((tilt) => tilt * share),
+  }));
+
 /** Exponents of the thresholds of `beyond`. */
 const FIRST = -60;
 const LAST = 70;
@@ -314,7 +323,7 @@ const TIMES_TILT = 8;
  * it only a few times as far.
  */
 const NOISY = 0.01;
-const TIMES_IF_NOISY = 2;
+const TIMES_IF_NOISY = 1.5;
 
 /** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
 const TIMES_BEYOND = 8;
