@@ -102,9 +102,9 @@ export function cancelling(moves: readonly Move[], tensors: readonly Tensor[]): 
       const other = kept.length === 0 ? root : '%kept';
       return [
         passing(propagating(', "test-sinking-only" = true'), root, 'sunk'),
-        kept.length === 0 ? '' : matching(other, root, ['returned', 'keep'], kept.length),
+        kept.length === 0 ? '' : matching(other, root, ['returned', 'keep'], [...kept.keys()]),
         passing(propagating(''), other, 'moved'),
-        matching('%settled', other, ['moved', 'settle'], settled.length),
+        matching('%settled', other, ['moved', 'settle'], [...settled.keys()]),
       ].join('');
     },
   };

@@ -1,5 +1,6 @@
 // Chooses forms for the operations of a program.
 import { isAttention } from './attention.ts';
+import { isBroadcast, type Broadcast } from './broadcast.ts';
 import { isConcat, type Concat } from './concat.ts';
 import { isConvolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
@@ -18,11 +19,12 @@ export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
   const isInChain = convolutions.length > 1;
   const shapes = new Set(convolutions.flatMap(({ image, result }) => [image, result].map(tensorText)));
-  /** Joins of other values, such as the two directions of an LSTM, gain nothing. */
-  const isOfImages = ({ operands, result }: Concat) =>
+  /** Operations on other values, such as joins of the two directions of an LSTM, gain nothing. */
+  const isOfImages = ({ operands, result }: Concat | Broadcast) =>
     [result, ...operands].some((one) => shapes.has(tensorText(one)));
   const choices = operations.flatMap((operation) => {
-    const [preferred] = isConcat(operation) && !isOfImages(operation) ? [] : formsOf(operation, isInChain);
+    const isBetween = isConcat(operation) || isBroadcast(operation);
+    const [preferred] = isBetween && !isOfImages(operation) ? [] : formsOf(operation, isInChain);
     return preferred === undefined ? [] : [{ operation, form: preferred.name }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one).length > 0);

@@ -1,5 +1,6 @@
 // All forms, in orders of preference.
 import { isAttention } from './attention.ts';
+import { BROADCAST_FORM, isBroadcast } from './broadcast.ts';
 import { CONCAT_FORM, isConcat } from './concat.ts';
 import type { Named, PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
@@ -46,8 +47,9 @@ export const writtenFormNamed = (name: string): WrittenForm | null =>
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
 
-/** In a chain, the channels of joined images are innermost, too. */
+/** In a chain, the channels of joined images are innermost, too, and no operation between images may stop a transpose. */
 const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
+const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 
 /**
  * The other forms of an operation, the preferred form first.
@@ -56,5 +58,6 @@ const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
 export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
+  if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(inTwoDimensions(one)));
 }

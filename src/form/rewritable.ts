@@ -1,19 +1,26 @@
 // Operations that can have other forms.
 import { attentionKey, isAttention, writtenAttention, type Attention } from './attention.ts';
+import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
 import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
 import type { Written } from './text.ts';
 
-export type Rewritable = Convolution | Attention | Concat;
+export type Rewritable = Convolution | Attention | Concat | Broadcast;
 
 /** Equal for equal operations. */
-export const rewritableKey = (one: Rewritable): string =>
-  isAttention(one) ? attentionKey(one) : isConcat(one) ? concatKey(one) : convolutionKey(one);
+export function rewritableKey(one: Rewritable): string {
+  if (isAttention(one)) return attentionKey(one);
+  if (isConcat(one)) return concatKey(one);
+  return isBroadcast(one) ? broadcastKey(one) : convolutionKey(one);
+}
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
-  isAttention(value) || isConcat(value) || isConvolution(value);
+  isAttention(value) || isConcat(value) || isBroadcast(value) || isConvolution(value);
 
 /** An operation as the program has it. */
-export const writtenOf = (one: Rewritable): Written =>
-  isAttention(one) ? writtenAttention(one) : isConcat(one) ? writtenConcat(one) : writtenConvolution(one);
+export function writtenOf(one: Rewritable): Written {
+  if (isAttention(one)) return writtenAttention(one);
+  if (isConcat(one)) return writtenConcat(one);
+  return isBroadcast(one) ? writtenBroadcast(one) : writtenConvolution(one);
+}

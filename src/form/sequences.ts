@@ -37,15 +37,16 @@ ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
  * @param result handle of the rewritten module
  * @param root handle of the module
  * @param names of both sequences, without their numbers
+ * @param numbers of the sequences
  */
 export const matching = (
   result: string,
   root: string,
   [match, rewrite]: readonly [match: string, rewrite: string],
-  count: number,
+  numbers: readonly number[],
 ) =>
   `    ${result} = transform.foreach_match in ${root}
-${Array.from({ length: count }, (_, i) => `      @${match}_${i} -> @${rewrite}_${i}`).join(',\n')}
+${numbers.map((i) => `      @${match}_${i} -> @${rewrite}_${i}`).join(',\n')}
       : (!transform.any_op) -> !transform.any_op
 `;
 

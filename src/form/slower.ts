@@ -1,8 +1,6 @@
 // Finds forms whose dispatches are slower than the dispatches of the written operations. Pure.
-import { isAttention } from './attention.ts';
 import type { FormChoice } from './choose.ts';
-import { isConcat } from './concat.ts';
-import { extentsOf, type Convolution } from './convolution.ts';
+import { extentsOf, isConvolution, type Convolution } from './convolution.ts';
 import { rewritableKey } from './rewritable.ts';
 
 /** The name of a convolution's dispatch, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
@@ -62,15 +60,15 @@ export function slowerForms(
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
   const convolutions = choices.flatMap(({ operation }) =>
-    isAttention(operation) || isConcat(operation)
-      ? []
-      : [
+    isConvolution(operation)
+      ? [
           {
             key: rewritableKey(operation),
             loops: loopsOf(operation),
             leastGain: LEAST_GAIN / (isTuned ? tuningGain(operation) : 1),
           },
-        ],
+        ]
+      : [],
   );
   const total = sumOf(formed.values());
   const slower = new Set<string>();

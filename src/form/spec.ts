@@ -2,6 +2,7 @@
 // by name, attributes and types, and replaces it by a function of the module. It runs compiler passes on attentions.
 import type { FormChoice } from './choose.ts';
 import { isAttention } from './attention.ts';
+import { dropUnits, isBroadcast, type Broadcast } from './broadcast.ts';
 import { cancelling } from './cancel.ts';
 import { isConcat, joinChannelsLast, type Concat } from './concat.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
@@ -16,7 +17,7 @@ import { Writer, type Value } from './text.ts';
 export const REWRITE = 'iree_tuned_forms';
 
 interface InForm {
-  readonly operation: Convolution | Concat;
+  readonly operation: Convolution | Concat | Broadcast;
   readonly form: string;
 }
 
@@ -31,23 +32,32 @@ export function formsSpec(choices: readonly FormChoice[]): string {
     if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
     else distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
+  const [first, later] = [true, false].map((isFirst) => parts.filter((part) => part.isFirst === isFirst));
   const cancel = cancelling(
     parts.flatMap(({ moves }) => moves),
     parts.flatMap(({ tensors }) => tensors),
   );
-  const root = parts.length === 0 ? '%root' : '%done';
+  const root = first!.length === 0 ? '%root' : '%first';
+  const done = later!.length === 0 ? root : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${cancel.before('%root')}${parts.length === 0 ? '' : replacing(parts.length)}${passing([...passes], root)}${cancel.after(root)}    transform.yield
+${replacing('%first', '%root', first!)}${cancel.before(root)}${replacing('%done', root, later!)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
 }
 
-const replacing = (count: number): string =>
-  `${matching('%done', '%root', ['match', 'rewrite'], count)}    transform.apply_dce to %done : !transform.any_op
+const replacing = (result: string, root: string, parts: readonly { readonly i: number }[]): string =>
+  parts.length === 0
+    ? ''
+    : `${matching(
+        result,
+        root,
+        ['match', 'rewrite'],
+        parts.map(({ i }) => i),
+      )}    transform.apply_dce to ${result} : !transform.any_op
 `;
 
 function passesOf({ operation, form: name }: FormChoice): readonly string[] {
@@ -64,6 +74,9 @@ function partOf({ operation, form }: InForm, i: number) {
   const { value, tensors } = inForm(writer, { operation, form }, written.operands);
   const computed = { body: writer.text, result: value.name, type: tensorText(value) };
   return {
+    i,
+    // Element-wise operations are fused before the others are rewritten.
+    isFirst: isBroadcast(operation),
     moves: writer.moves,
     tensors,
     text: replacement(['match', 'rewrite', 'form'], i, written, computed, `#place_${i}`),
@@ -76,6 +89,8 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
     const { result } = operation;
     return { value: joinChannelsLast(writer, operands, result), tensors: [result] };
   }
+  if (isBroadcast(operation))
+    return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   const form = writtenFormNamed(name);
   const own = inTwoDimensions(operation);
   if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${name}`);

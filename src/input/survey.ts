@@ -24,6 +24,7 @@ import { trySlot } from '../system/slots.ts';
 import { UserError } from '../system/user-error.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
+import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
@@ -221,7 +222,7 @@ function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): 
 
 function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritable[] {
   const convolutions = written.flatMap(({ operation }) => readConvolution(operation, text) ?? []);
-  const all = [...convolutions, ...readConcats(text), ...readAttentions(text)];
+  const all = [...convolutions, ...readConcats(text), ...readBroadcasts(text), ...readAttentions(text)];
   return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }
 

@@ -11,8 +11,9 @@ import {
   readConvolution,
   type Convolution,
 } from '../../src/form/convolution.ts';
+import { isBroadcast, readBroadcasts } from '../../src/form/broadcast.ts';
 import { isConcat, readConcats } from '../../src/form/concat.ts';
-import { isRewritable } from '../../src/form/rewritable.ts';
+import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { chooseForms } from '../../src/form/choose.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
@@ -287,6 +288,7 @@ ${(
   } : tensor<1x32x12x12xf32> to tensor<1x32x14x14xf32>
   %2 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%1, %b : tensor<1x32x14x14xf32>, tensor<32x3x3xf32>) outs(%wide : tensor<1x32x12x12xf32>) -> tensor<1x32x12x12xf32>
   %empty = tensor.empty() : tensor<1x32x12x12xf32>
+  %few = tensor.empty() : tensor<1x16x12x12xf32>
   %3 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2 : tensor<1x32x12x12xf32>) outs(%empty : tensor<1x32x12x12xf32>) {
   ^bb0(%in: f32, %out: f32):
     %n = arith.negf %in : f32
@@ -305,7 +307,13 @@ ${(
     linalg.yield %m : f32
   } -> tensor<1x32x12x12xf32>
   %8 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%7, %d : tensor<1x32x12x12xf32>, tensor<16x32x1x1xf32>) outs(%narrow : tensor<1x16x12x12xf32>) -> tensor<1x16x12x12xf32>
-  %9 = arith.addf %8, %x : tensor<1x16x12x12xf32>
+  %weights = arith.constant dense<0.5> : tensor<16x1x1xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d1, 0, 0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%weights, %8 : tensor<16x1x1xf32>, tensor<1x16x12x12xf32>) outs(%few : tensor<1x16x12x12xf32>) {
+  ^bb0(%in: f32, %in_0: f32, %out: f32):
+    %m = arith.mulf %in, %in_0 : f32
+    linalg.yield %m : f32
+  } -> tensor<1x16x12x12xf32>
+  %9 = arith.addf %y, %x : tensor<1x16x12x12xf32>
   %joined = tensor.concat dim(1) %9, %x : (tensor<1x16x12x12xf32>, tensor<1x16x12x12xf32>) -> tensor<1x32x12x12xf32>
   %10 = tensor.pad %joined low[0, 0, 1, 1] high[0, 0, 0, 0] {
   ^bb0(%i: index, %j: index, %k: index, %l: index):
@@ -319,8 +327,9 @@ ${(
   const found = [
     ...parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []),
     ...readConcats(bytes),
+    ...readBroadcasts(bytes),
   ];
-  expect(found).toHaveLength(8);
+  expect(found).toHaveLength(9);
   expect(found.every(isRewritable)).toBe(true);
   const folder = temporaryDirectory();
   const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'forms.mlir')];
@@ -386,4 +395,31 @@ test.each([
     input!,
   ]);
   expect(left).not.toMatch(/depthwise|pooling/);
+});
+
+test('operands of lower rank that are read at constant indices are found', () => {
+  const text = (one: string, map: string, body: string) =>
+    Buffer.from(`
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> ${map}>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b#1 : tensor<${one}>, tensor<4x6x8xf32>) outs(%c : tensor<4x6x8xf32>) {
+    ^bb0(%in: f32 loc(unknown), %in_3: f32 loc(unknown), %out: f32 loc(unknown)):
+      %2 = ${body} : f32 loc(unknown)
+      linalg.yield %2 : f32 loc(unknown)
+    } -> tensor<4x6x8xf32> loc(unknown)
+`);
+  const [scale] = readBroadcasts(text('6x1xf32', '(d1, 0)', 'arith.divf %in, %in_3'));
+  expect(rewritableKey(scale!)).toBe('arith.divf 6x1xf32,4x6x8xf32->4x6x8xf32');
+  expect(isBroadcast({ ...scale, name: 'arith.xori' })).toBe(false);
+  expect(isBroadcast({ ...scale, operands: [scale!.result, scale!.result] })).toBe(false);
+  for (const [one, map, body] of [
+    ['6x1xf32', '(d1, 0)', 'arith.divf %in_3, %in'],
+    ['6x1xf32', '(d1, 0)', 'arith.addf %in, %in'],
+    ['6x1xf32', '(d1, 0)', 'math.powf %in, %in_3'],
+    ['6x2xf32', '(d1, 0)', 'arith.divf %in, %in_3'],
+    ['6x1xf16', '(d1, 0)', 'arith.divf %in, %in_3'],
+    ['1x6x1xf32', '(0, d1, 0)', 'arith.divf %in, %in_3'],
+    ['?x1xf32', '(d1, 0)', 'arith.divf %in, %in_3'],
+  ] as const)
+    expect(readBroadcasts(text(one, map, body)), one).toEqual([]);
+  // No convolution has an image or a result of these shapes.
+  expect(chooseForms([...convolutions, scale!]).map(({ operation }) => operation)).not.toContain(scale);
 });

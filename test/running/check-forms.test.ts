@@ -33,6 +33,10 @@ const OPERATIONS: readonly Rewritable[] = [
     result: tensor(1, 40, 8, 8),
   },
   {
+    ...{ name: 'arith.mulf', operands: [tensor(24, 1, 1), tensor(1, 24, 8, 8)] },
+    result: tensor(1, 24, 8, 8),
+  },
+  {
     ...{ name: 'iree_linalg_ext.attention', operands: [heads, heads, heads, tensor()], result: heads },
     loops: [[0, 1, 3], [0, 4, 3], [0, 4, 2], [], [0, 1, 2]],
   },
@@ -77,7 +81,8 @@ async function wrongIn(
 
 test('right forms pass', async () => {
   expect(chosen.map(({ form }) => form)).toEqual([
-    ...['channels-last', 'pixels-by-filters', 'concat-channels-last', 'step-by-step'],
+    ...['channels-last', 'pixels-by-filters', 'concat-channels-last', 'without-units'],
+    'step-by-step',
   ]);
   expect(await wrongIn('right', (spec) => spec)).toEqual([]);
 });
@@ -114,6 +119,7 @@ describe('a wrong form is found, and the others pass', () => {
           '$1 $3, $2 : ($5, $4',
           2,
         ],
+        ['a sum for a product', 'arith.mulf %x, %y : f32 loc', 'arith.addf %x, %y : f32 loc', 3],
         [
           'an attention with another scale',
           String.raw`(.*apply_registered_pass .*convert-attention)`,
@@ -121,7 +127,7 @@ describe('a wrong form is found, and the others pass', () => {
     %half = transform.param.constant 0.5 : f32 -> !transform.any_param
     transform.annotate %scale "value" = %half : !transform.any_op, !transform.any_param
 $1`,
-          3,
+          4,
         ],
         [
           'a product without its accumulator',

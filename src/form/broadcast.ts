@@ -1,0 +1,128 @@
+// Element-wise operations of an image and an operand of lower rank, such as a scale `96x1x1` of each channel, which is read at constant
+// indices. They stop transposes, and the compiler's pass that moves transposes takes the constants for dimensions, and crashes in a fifth
+// of all compiles. Operands of full rank, such as the gates of squeeze-and-excite, stay: with them the form was slower.
+import { isFloat } from '../workload/element-type.ts';
+import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { listOf, type Value, type Writer, type Written } from './text.ts';
+
+export interface Broadcast {
+  readonly name: (typeof NAMES)[number];
+  /** At least one has a lower rank than the result, and a size of 1 where the result has another. */
+  readonly operands: readonly [Tensor, Tensor];
+  readonly result: Tensor;
+}
+
+const NAMES = [
+  ...(['arith.addf', 'arith.subf', 'arith.mulf', 'arith.divf', 'arith.maximumf'] as const),
+  'arith.minimumf',
+] as const;
+
+/** Such as `arith.mulf 96x1x1xf32,1x96x7x7xf32->1x96x7x7xf32`. */
+export const broadcastKey = ({ name, operands, result }: Broadcast): string =>
+  `${name} ${operands.map(typeName).join()}->${typeName(result)}`;
+
+const STATEMENT = new RegExp(
+  String.raw`= linalg\.generic \{indexing_maps = \[([^\]]*, 0\b[^\]]*)\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\(%[\w#]+, %[\w#]+ : (tensor<[^<>]*>), (tensor<[^<>]*>)\) outs\(%[\w#]+ : (tensor<[^<>]*>)\) \{
+\s*\^bb0\((%\w+): [^\n]*?, (%\w+): [^\n]*
+\s*(%\w+) = (arith\.\w+) (%\w+), (%\w+) : [^\n]*
+\s*linalg\.yield (%\w+) : `,
+  'g',
+);
+
+/** The static operations of this kind in a text of the compiler. */
+export function readBroadcasts(text: Uint8Array): Broadcast[] {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  if (!bytes.includes(', 0)>')) return [];
+  return [...bytes.toString('latin1').matchAll(STATEMENT)].flatMap(
+    ([, maps, one, other, type, a, b, computed, name, first, second, yielded]) => {
+      const broadcast = {
+        name,
+        operands: [tensorFromText(one!), tensorFromText(other!)],
+        result: tensorFromText(type!),
+      };
+      const isPlain = first === a && second === b && computed === yielded;
+      return isPlain && isBroadcast(broadcast) && mapsOf(broadcast) === maps ? [broadcast] : [];
+    },
+  );
+}
+
+/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
+export function isBroadcast(value: unknown): value is Broadcast {
+  const { name, operands, result } = (value ?? {}) as Partial<Record<keyof Broadcast, unknown>>;
+  if (!NAMES.some((one) => one === name) || !Array.isArray(operands) || operands.length !== 2) return false;
+  if (!isTensor(result) || !operands.every(isTensor)) return false;
+  const all = operands.map((one) => indexOf(one, result));
+  return (
+    isFloat(result.elementType) &&
+    operands.every(({ elementType }) => elementType === result.elementType) &&
+    all.every((index) => index !== null) &&
+    all.some((index) => index!.length < result.shape.length && index!.includes(null))
+  );
+}
+
+/** The dimension of the result that indexes each dimension of an operand; null where its only index is 0. Null if the shapes do not fit. */
+function indexOf(operand: Tensor, { shape }: Tensor): (number | null)[] | null {
+  const missing = shape.length - operand.shape.length;
+  if (missing < 0) return null;
+  const fits = operand.shape.every((size, i) => size === 1 || size === shape[i + missing]);
+  return fits ? operand.shape.map((size, i) => (size === shape[i + missing] ? i + missing : null)) : null;
+}
+
+const mapOf = (rank: number, index: readonly (number | null)[]): string => {
+  const loops = Array.from({ length: rank }, (_, d) => `d${d}`);
+  return `affine_map<(${loops.join(', ')}) -> (${index.map((d) => (d === null ? '0' : loops[d]!)).join(', ')})>`;
+};
+
+const mapsOf = ({ operands, result }: Broadcast): string =>
+  [...operands, result].map((one) => mapOf(result.shape.length, indexOf(one, result)!)).join(', ');
+
+/** The operation on values. @param maps its indexing maps */
+const genericText = (
+  name: string,
+  maps: string,
+  [a, b]: readonly [Value, Value],
+  into: Value,
+): string => `linalg.generic {indexing_maps = [${maps}], iterator_types = [${into.shape.map(() => '"parallel"').join(', ')}]} ins(${a.name}, ${b.name} : ${tensorText(a)}, ${tensorText(b)}) outs(${into.name} : ${tensorText(into)}) {
+    ^bb0(%x: ${into.elementType}, %y: ${into.elementType}, %out: ${into.elementType}):
+      %xy = ${name} %x, %y : ${into.elementType}
+      linalg.yield %xy : ${into.elementType}
+    } -> ${tensorText(into)}`;
+
+/** Drops the dimensions of operands that are read at constant indices. */
+export function dropUnits(
+  writer: Writer,
+  broadcast: Broadcast,
+  [a, b, into]: readonly [Value, Value, Value],
+): Value {
+  const rank = into.shape.length;
+  const moved = [a, b].map((one) => {
+    const index = indexOf(one, into)!;
+    const kept = index.filter((d) => d !== null);
+    // Dropped dimensions join the kept dimension before them, and the first ones the one after them.
+    const groups: number[][] = kept.map(() => []);
+    for (const d of index.keys()) {
+      const before = index.slice(0, d + 1).filter((one) => one !== null).length;
+      groups[Math.max(0, before - 1)]?.push(d);
+    }
+    return { value: writer.collapse(one, groups), map: mapOf(rank, kept) };
+  });
+  const maps = [...moved.map(({ map }) => map), mapOf(rank, [...into.shape.keys()])].join(', ');
+  const [first, second] = moved.map(({ value }) => value) as [Value, Value];
+  return writer.define(into, genericText(broadcast.name, maps, [first, second], into));
+}
+
+/** The operation as the program has it. */
+export const writtenBroadcast = (broadcast: Broadcast): Written => {
+  const { operands, result } = broadcast;
+  const [a, b] = operands.map((one, i) => ({ ...one, name: `%operand${i}` })) as [Value, Value];
+  const into = { ...result, name: '%into' };
+  return {
+    operands: [a, b, into],
+    list: listOf([a, b, into]),
+    operation: genericText(broadcast.name, mapsOf(broadcast), [a, b], into),
+    type: tensorText(result),
+  };
+};
+
+/** Name of the only form of such an operation. */
+export const BROADCAST_FORM = 'without-units';
