@@ -56,7 +56,7 @@ export function isBroadcast(value: unknown): value is Broadcast {
     isFloat(result.elementType) &&
     operands.every(({ elementType }) => elementType === result.elementType) &&
     all.every((index) => index !== null) &&
-    all.some((index) => index!.length < result.shape.length && index!.includes(null))
+    all.some((index) => index.length < result.shape.length && index.includes(null))
   );
 }
 
