@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
+import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { isConfiguration } from '../../../src/backend/index.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 
@@ -44,6 +45,25 @@ test('a softmax begins with tiles that divide its rows and columns, if the defau
     distribution: [1, 60, 0],
     vector: [1, 4, 60],
   });
+});
+
+test('a sum over rows, which the compiler unrolls, has few rows in its vectors', () => {
+  const work: DispatchWork = {
+    ...softmax(1, 1),
+    dimensions: [
+      { kind: 'm', size: 960 },
+      { kind: 'k', size: 256 },
+    ],
+    parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [1] }],
+    lane: 0,
+  };
+  const space = dispatchSpace(work, OPTIONS);
+  const elements = space.starts.map((start) => {
+    const { vector } = space.configurationAt(start) as DispatchTileConfiguration;
+    return vector[0]! * vector[1]!;
+  });
+  expect(elements.length).toBeGreaterThan(3);
+  expect(Math.max(...elements)).toBeLessThanOrEqual(1024);
 });
 
 test('an attention begins with a few queries, a few keys, and all columns', () => {
