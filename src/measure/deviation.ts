@@ -3,6 +3,7 @@ import type { ResultType } from '../input/runtime-type.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf } from '../workload/tensor.ts';
 import type { Elements } from './elements.ts';
+import { isQuantized } from './quantized.ts';
 
 /**
  * Errors of a result. An element's error is relative to its own size plus the size of its neighbours: the least root mean square of the
@@ -115,6 +116,11 @@ export class Scale {
       const size = least === Infinity ? 0 : Math.sqrt(least);
       this.#sizes[i] = size + Math.abs(Number(base[i]));
     }
+  }
+
+  /** Whether stock's result is of 8 bits, as floats. */
+  get isQuantized(): boolean {
+    return !this.#isInteger && isQuantized(this.#base);
   }
 
   /** Number of elements. */
@@ -319,11 +325,11 @@ const TIMES = 4;
 const TIMES_TILT = 8;
 
 /**
- * A result that honest builds move by more than this share of its size is judged more strictly: a wrong channel of a quantized network moves
- * it only a few times as far.
+ * A result that honest builds move by more than this share of its size is judged more strictly, and most strictly if it is quantized: a
+ * wrong channel of a quantized network moves it only twice as far.
  */
 const NOISY = 0.01;
-const TIMES_IF_NOISY = 1.5;
+const [TIMES_IF_NOISY, TIMES_IF_QUANTIZED] = [2, 1.5];
 
 /** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
 const TIMES_BEYOND = 8;
@@ -354,13 +360,14 @@ export interface Furthest {
  */
 export function furthest(
   { elementType }: ResultType,
-  { length }: Scale,
+  { length, isQuantized }: Scale,
   tuned: readonly Deviation[],
   honest: readonly (readonly Deviation[])[],
 ): Furthest | null {
   const floor = floorOf(elementType);
   const alike = honest.filter((one) => one.length === tuned.length);
   const few = 1 + 4 / Math.sqrt(Math.max(1, length));
+  const timesIfNoisy = isQuantized ? TIMES_IF_QUANTIZED : TIMES_IF_NOISY;
   let most: Furthest | null = null;
   for (const [i, own] of tuned.entries()) {
     const note = (what: Furthest['what'], by: number, allowed: number, honest: number) => {
@@ -378,7 +385,7 @@ export function furthest(
         Math.max(
           NORM_OF_FLOOR * floor,
           // Grows without a jump where results become noisy.
-          few * Math.max(TIMES_IF_NOISY * usual, Math.min(TIMES * usual, TIMES_IF_NOISY * NOISY)),
+          few * Math.max(timesIfNoisy * usual, Math.min(TIMES * usual, timesIfNoisy * NOISY)),
         ),
         usual,
       );
