@@ -1,4 +1,6 @@
 // Runs the compiler, or a tool of it, for its output.
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung, type Patience } from '../system/stall.ts';
 
@@ -9,7 +11,7 @@ const MOST_SECONDS = 3600;
 
 /**
  * Runs the compiler with captured outputs, and without input but `stdin`. Kills it if it hangs or works for `workSeconds`. A signal to end
- * ends this process, too.
+ * ends this process, too. Dumps of executables get the folders that they need.
  */
 export async function askCompiler(
   executable: string,
@@ -22,9 +24,34 @@ export async function askCompiler(
     capture: true,
     limits: [whenHung({ stallSeconds: STALL_SECONDS, workSeconds })],
   };
-  const result = await runCompiler(executable, argv, options);
+  let result = await runCompiler(executable, argv, options);
+  const made = new Set<string>();
+  for (let isNew = true; isNew;) {
+    const missing = missingFolders(argv, result).filter((folder) => !made.has(folder));
+    isNew = missing.length > 0;
+    for (const folder of missing) {
+      mkdirSync(folder, { recursive: true });
+      made.add(folder);
+    }
+    if (isNew) result = await runCompiler(executable, argv, options);
+  }
   if (result.forwarded !== null) exitLike({ code: null, signal: result.forwarded, forwarded: null });
   return result;
+}
+
+/** Folders that the compiler's dumps lack. It names dumps after functions, and a slash in such a name is part of a path. */
+function missingFolders(argv: readonly string[], { code, stderr }: RunResult): readonly string[] {
+  const dumps = argv.flatMap((one) => /^--iree-hal-dump-executable-[a-z]+-to=(.+)$/.exec(one)?.[1] ?? []);
+  if (code === 0 || dumps.length === 0) return [];
+  const failed = stderr
+    .toString()
+    .matchAll(/cannot open output file '([^'\n]+)': No such file or directory/g);
+  const paths = Array.from(failed, ([, path]) => path!);
+  return paths
+    .filter(
+      (path) => dumps.some((folder) => path.startsWith(`${folder}/`)) && !path.split('/').includes('..'),
+    )
+    .map((path) => dirname(path));
 }
 
 /** Runs a compile of the user's program besides the user's own compile. Waits for one of the machine's slots. */

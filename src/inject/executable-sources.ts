@@ -55,7 +55,7 @@ const withoutFolders = (text: Uint8Array): Uint8Array =>
   Buffer.from(
     Buffer.from(text)
       .toString('latin1')
-      .replaceAll(/\bloc\("(?:[^"\\]|\\.)*\/sources\/([^"/]+)"/g, 'loc("$1"'),
+      .replaceAll(/\bloc\("(?:[^"\\]|\\.)*\/sources\/([^"]+)"/g, 'loc("$1"'),
     'latin1',
   );
 

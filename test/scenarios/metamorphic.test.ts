@@ -1,6 +1,7 @@
 // A change of the input that means nothing changes nothing: builds from the database alone use the same configurations, forms and data
 // tiling, and give the same results.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { reprint } from '../../grammar/test/oracle.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -251,4 +252,33 @@ describe('the same is used', { timeout: 300_000 }, () => {
       expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
     }
   });
+});
+
+test('opsets of ONNX: the same operations and forms are found', { timeout: 300_000 }, async () => {
+  const found = async (opset: number) => {
+    const place = untuned();
+    const path = join(import.meta.dirname, 'opsets', `${opset}.mlir`);
+    const program = { text: readFileSync(path, 'utf8'), inputs: ['1x3x64x64'] };
+    const { results } = await built(place, program, 'main_graph');
+    const { explanation } = await place.explain(argv, alone);
+    const { operations, forms } = explanation;
+    return {
+      operations: operations.map(({ operation, workload, code }) => ({
+        ...{ operation, code },
+        // Opset 13 writes a hardswish with other operations, so a dispatch that contains it computes something else.
+        workload: workload?.replace(/ in=\w+$/, ''),
+      })),
+      forms: forms?.operations,
+      results: results.match(/-?\d+\.\d+(?:e-?\d+)?/g)!.map(Number),
+    };
+  };
+  const [first, ...others] = casesOfTier([13, 18, 15, 17], 2);
+  const expected = await found(first!);
+  expect([expected.operations.length, expected.forms?.length]).toEqual([9, 6]);
+  for (const opset of others) {
+    const { results, ...same } = await found(opset);
+    expect({ opset, ...same }).toEqual({ opset, operations: expected.operations, forms: expected.forms });
+    const errors = results.map((value, i) => Math.abs(value - expected.results[i]!));
+    expect(Math.max(...errors)).toBeLessThan(1e-5);
+  }
 });

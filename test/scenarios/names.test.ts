@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { SOFTMAX } from '../support/dispatch-programs.ts';
 import { casesOfTier } from '../support/needs.ts';
+import { compiler } from '../support/real-tools.ts';
 import { recordMisses } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
@@ -12,8 +13,8 @@ const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const recording = { env: { IREE_TUNED_ON_MISS: 'record' } };
 
 /** A workplace with a record of the dispatch, from a function with a plain name. */
-async function recorded(): Promise<Workplace> {
-  const place = new Workplace();
+async function recorded(env: Readonly<Record<string, string>> = {}): Promise<Workplace> {
+  const place = new Workplace(env);
   place.write('in.mlir', named('main'));
   expect((await place.compile(argv, recording)).code).toBe(0);
   recordMisses(place, () => ({
@@ -23,21 +24,33 @@ async function recorded(): Promise<Workplace> {
   return place;
 }
 
-test.each(
-  casesOfTier(['torch-jit-export', 'Model from PaddlePaddle.', 'größe', 'x_dispatch_3', 'a (b) {c}'], 1),
-)('a dispatch of the function "%s" gets its configuration', async (name) => {
-  const place = await recorded();
+async function expectHit(place: Workplace, name: string): Promise<void> {
   place.write('in.mlir', named(name));
   const { code, stderr, explanation } = await place.explain(argv, recording);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
   expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+}
+
+test.each(
+  casesOfTier(['torch-jit-export', 'Model from PaddlePaddle.', 'größe', 'x_dispatch_3', 'a (b) {c}'], 1),
+)('a dispatch of the function "%s" gets its configuration', async (name) => {
+  await expectHit(await recorded(), name);
 });
 
-// The compiler finds no executable with `=` in a flag, and writes no dump of one with `/`.
-test.each(['x=y', 'a.b/c'])('the function "%s" is compiled without a message', async (name) => {
+// The compiler writes dumps into folders that are named after such functions, and does not create them.
+test('so does one of a function whose name is a path', async () => {
+  const place = await recorded({ IREE_TUNED_COMPILER: compiler.executable });
+  await expectHit(place, 'a.b/c');
+  await expectHit(place, 'a/b/c');
+  // Nothing is written outside of our folders.
+  place.write('in.mlir', named('a/../../b'));
+  expect(await place.compile(argv, recording)).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('the compiler finds no executable with `=` in a flag, and the function is compiled without a message', async () => {
   const place = await recorded();
-  place.write('in.mlir', named(name));
+  place.write('in.mlir', named('x=y'));
   expect(await place.compile(argv, recording)).toMatchObject({ code: 0, stderr: '' });
   expect(await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb'])).toMatchObject({ code: 0 });
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
