@@ -2,20 +2,19 @@
 // indices. They stop transposes, and the compiler's pass that moves transposes takes the constants for dimensions, and crashes in a fifth
 // of all compiles. Operands of full rank, such as the gates of squeeze-and-excite, stay: with them the form was slower.
 import { isFloat } from '../workload/element-type.ts';
+import { affineMap } from '../workload/contraction/text.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Broadcast {
-  readonly name: (typeof NAMES)[number];
+  /** Of the scalar operation, such as `arith.mulf`. */
+  readonly name: string;
   /** At least one has a lower rank than the result, and a size of 1 where the result has another. */
   readonly operands: readonly [Tensor, Tensor];
   readonly result: Tensor;
 }
 
-const NAMES = [
-  ...(['arith.addf', 'arith.subf', 'arith.mulf', 'arith.divf', 'arith.maximumf'] as const),
-  'arith.minimumf',
-] as const;
+const NAMES = ['addf', 'subf', 'mulf', 'divf', 'maximumf', 'minimumf'].map((one) => `arith.${one}`);
 
 /** Such as `arith.mulf 96x1x1xf32,1x96x7x7xf32->1x96x7x7xf32`. */
 export const broadcastKey = ({ name, operands, result }: Broadcast): string =>
@@ -68,10 +67,11 @@ function indexOf(operand: Tensor, { shape }: Tensor): (number | null)[] | null {
   return fits ? operand.shape.map((size, i) => (size === shape[i + missing] ? i + missing : null)) : null;
 }
 
-const mapOf = (rank: number, index: readonly (number | null)[]): string => {
-  const loops = Array.from({ length: rank }, (_, d) => `d${d}`);
-  return `affine_map<(${loops.join(', ')}) -> (${index.map((d) => (d === null ? '0' : loops[d]!)).join(', ')})>`;
-};
+const mapOf = (rank: number, index: readonly (number | null)[]): string =>
+  affineMap(
+    rank,
+    index.map((d) => (d === null ? '0' : `d${d}`)),
+  );
 
 const mapsOf = ({ operands, result }: Broadcast): string =>
   [...operands, result].map((one) => mapOf(result.shape.length, indexOf(one, result)!)).join(', ');

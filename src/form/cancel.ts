@@ -1,4 +1,5 @@
 // Cancels the transposes between convolutions in their forms, by passes of the compiler.
+import { affineMap } from '../workload/contraction/text.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { permuted, Writer, type Move } from './text.ts';
@@ -51,8 +52,8 @@ function settlingOf({ image, permutation }: Move, i: number): string {
   const into = { ...permuted(image, permutation), name: '%into' };
   const [a, b] = [tensorText(image), tensorText(into)];
   const loops = permutation.map((_, d) => `d${d}`);
-  const maps = [permutation.map((_, d) => loops[permutation.indexOf(d)]!), loops].map(
-    (results) => `affine_map<(${loops.join(', ')}) -> (${results.join(', ')})>`,
+  const maps = [permutation.map((_, d) => loops[permutation.indexOf(d)]!), loops].map((results) =>
+    affineMap(loops.length, results),
   );
   const type = image.elementType;
   const writer = new Writer();

@@ -32,18 +32,19 @@ export function formsSpec(choices: readonly FormChoice[]): string {
     if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
     else distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
-  const [first, later] = [true, false].map((isFirst) => parts.filter((part) => part.isFirst === isFirst));
+  const first = parts.filter(({ isFirst }) => isFirst);
+  const later = parts.filter(({ isFirst }) => !isFirst);
   const cancel = cancelling(
     parts.flatMap(({ moves }) => moves),
     parts.flatMap(({ tensors }) => tensors),
   );
-  const root = first!.length === 0 ? '%root' : '%first';
-  const done = later!.length === 0 ? root : '%done';
+  const root = first.length === 0 ? '%root' : '%first';
+  const done = later.length === 0 ? root : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${replacing('%first', '%root', first!)}${cancel.before(root)}${replacing('%done', root, later!)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
+${replacing('%first', '%root', first)}${cancel.before(root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;

@@ -21,15 +21,6 @@ export interface Deviation {
   readonly tilts: readonly number[];
 }
 
-/** Smaller deviations of each class, of as many elements. */
-export const shareOf = (deviations: readonly Deviation[], share: number): Deviation[] =>
-  deviations.map((one) => ({
-    ...one,
-    worst: one.worst * share,
-    norms: one.norms.map((norm) => norm * share),
-    tilts: one.tilts.map((tilt) => tilt * share),
-  }));
-
 /** Exponents of the thresholds of `beyond`. */
 const FIRST = -60;
 const LAST = 70;
@@ -60,6 +51,8 @@ interface Sums {
 
 /** The size of each element of stock's result, by which errors are judged. */
 export class Scale {
+  /** Whether stock's result is of 8 bits, as floats. */
+  readonly isQuantized: boolean;
   readonly #base: Elements;
   readonly #isInteger: boolean;
   readonly #axes: readonly Axis[];
@@ -73,6 +66,7 @@ export class Scale {
   constructor(base: Elements, { elementType, shape }: ResultType) {
     this.#base = base;
     this.#isInteger = !isFloat(elementType);
+    this.isQuantized = !this.#isInteger && isQuantized(base);
     this.#axes = this.#isInteger ? [] : axesOf(shapeOf(shape, base.length));
     const { classes, count } = this.#isInteger
       ? { classes: new Uint8Array(base.length), count: 1 }
@@ -116,11 +110,6 @@ export class Scale {
       const size = least === Infinity ? 0 : Math.sqrt(least);
       this.#sizes[i] = size + Math.abs(Number(base[i]));
     }
-  }
-
-  /** Whether stock's result is of 8 bits, as floats. */
-  get isQuantized(): boolean {
-    return !this.#isInteger && isQuantized(this.#base);
   }
 
   /** Number of elements. */

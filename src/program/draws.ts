@@ -1,7 +1,7 @@
 // Inputs for comparing the results of a program, and how far honest builds are from each other on them.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Scale, shareOf, type Deviation } from '../measure/deviation.ts';
+import { Scale, type Deviation } from '../measure/deviation.ts';
 import { decodeElements, type Elements } from '../measure/elements.ts';
 import { isQuantized } from '../measure/quantized.ts';
 import { callFunction } from '../measure/verify.ts';
@@ -59,10 +59,19 @@ const SLOW_CALL = 3;
 const REFERENCES = ['moved', 'builds', 'steps'] as const;
 
 /**
- * What counts of the deviation by a step, which is more than rounding. A quantized MobileNetV2 moves by 0.050 to 0.074 of its results then,
+ * Share of the deviation by a step that counts, because a step is more than rounding. A quantized MobileNetV2 moves by 0.050 to 0.074 of its results then,
  * an honest build by 0.036 to 0.066, and a wrong channel by 0.127 to 0.21.
  */
 const STEPS_SHARE = 0.75;
+
+/** Smaller deviations of each class, of as many elements. */
+const shareOf = (deviations: readonly Deviation[], share: number): Deviation[] =>
+  deviations.map((one) => ({
+    ...one,
+    worst: one.worst * share,
+    norms: one.norms.map((norm) => norm * share),
+    tilts: one.tilts.map((tilt) => tilt * share),
+  }));
 
 /** Draws of inputs for one function. Stock runs once on each, and references only on request. */
 export class Draws {
