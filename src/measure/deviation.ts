@@ -1,9 +1,9 @@
 // How far one result of a function is from another, and whether honest builds of the function are as far from each other. Pure.
 import type { ResultType } from '../input/runtime-type.ts';
 import { isFloat } from '../workload/element-type.ts';
-import { elementsOf } from '../workload/tensor.ts';
 import type { Elements } from './elements.ts';
 import { isQuantized } from './quantized.ts';
+import { axesOf, LEAST_SLICE, Run, slicesOf, Sums, type Axis } from './slices.ts';
 
 /**
  * Errors of a result. An element's error is relative to its own size plus the size of its neighbours: the least root mean square of the
@@ -25,9 +25,6 @@ export interface Deviation {
 const FIRST = -60;
 const LAST = 70;
 
-/** Smallest slice whose size says something about an element. */
-const LEAST_SLICE = 16;
-
 /**
  * Values that differ by this many binary orders of magnitude, with none between them, belong to different classes: masks such as -1e9, and
  * the values beside them. Each class is compared by its own size.
@@ -36,18 +33,6 @@ const GAP = 8;
 
 /** Share of the elements below which a class of small values belongs to the next larger class. */
 const LEAST_CLASS = 1 / 64;
-
-/** Equal slices of a tensor: those at each index of one axis. */
-interface Axis {
-  readonly size: number;
-  readonly stride: number;
-}
-
-/** Sums over one class of elements: of the whole, then of each slice of each axis. */
-interface Sums {
-  readonly count: Float64Array;
-  readonly squares: Float64Array;
-}
 
 /** The size of each element of stock's result, by which errors are judged. */
 export class Scale {
@@ -67,48 +52,37 @@ export class Scale {
     this.#base = base;
     this.#isInteger = !isFloat(elementType);
     this.isQuantized = !this.#isInteger && isQuantized(base);
-    this.#axes = this.#isInteger ? [] : axesOf(shapeOf(shape, base.length));
+    this.#axes = this.#isInteger ? [] : axesOf(shape, base.length);
     const { classes, count } = this.#isInteger
       ? { classes: new Uint8Array(base.length), count: 1 }
       : classesOf(base);
     this.#classes = classes;
-    const all = 1 + this.#axes.reduce((sum, { size }) => sum + size, 0);
-    this.#sums = Array.from({ length: count }, () => ({
-      count: new Float64Array(all),
-      squares: new Float64Array(all),
-    }));
+    this.#sums = Array.from({ length: count }, () => new Sums(slicesOf(this.#axes)));
     this.#sizes = new Float32Array(base.length);
     if (this.#isInteger) return;
-    let walk = new Walk(this.#axes);
-    let { slices } = walk;
-    for (let i = 0; i < base.length; i++) {
-      walk.next();
-      const value = Number(base[i]);
-      if (!Number.isFinite(value)) continue;
-      const { count: counts, squares } = this.#sums[classes[i]!]!;
-      for (let k = 0; k < slices.length; k++) {
-        const slice = slices[k]!;
-        counts[slice]!++;
-        squares[slice]! += value * value;
+    for (const run = new Run(this.#axes, base.length); run.next();) {
+      for (let i = run.start; i < run.end; i++) {
+        const value = Number(base[i]);
+        if (Number.isFinite(value)) this.#sums[classes[i]!]!.add(run.innerAt(i), 1, value * value);
       }
+      for (const sums of this.#sums) sums.endRun(run.slices);
     }
-    const means = this.#sums.map(({ count: counts, squares }) =>
+    const means = this.#sums.map(({ first: counts, second: squares }) =>
       squares.map((one, slice) =>
         one > 0 && (slice === 0 || counts[slice]! >= LEAST_SLICE) ? one / counts[slice]! : Infinity,
       ),
     );
-    walk = new Walk(this.#axes);
-    ({ slices } = walk);
-    for (let i = 0; i < base.length; i++) {
-      walk.next();
-      const own = means[classes[i]!]!;
-      let least = Infinity;
-      for (let k = 0; k < slices.length; k++) {
-        const mean = own[slices[k]!]!;
-        if (mean < least) least = mean;
+    const least = new Float64Array(count);
+    for (const run = new Run(this.#axes, base.length); run.next();) {
+      for (const [one, own] of means.entries()) {
+        least[one] = Infinity;
+        for (let k = 0; k < run.slices.length; k++) least[one] = Math.min(least[one], own[run.slices[k]!]!);
       }
-      const size = least === Infinity ? 0 : Math.sqrt(least);
-      this.#sizes[i] = size + Math.abs(Number(base[i]));
+      for (let i = run.start; i < run.end; i++) {
+        const [own, inner] = [classes[i]!, run.innerAt(i)];
+        const mean = inner < 0 ? least[own]! : Math.min(least[own]!, means[own]![inner]!);
+        this.#sizes[i] = (mean === Infinity ? 0 : Math.sqrt(mean)) + Math.abs(Number(base[i]));
+      }
     }
   }
 
@@ -119,39 +93,32 @@ export class Scale {
 
   /** Deviation of one result from another, one for each class of elements. The results must have the length of stock's result. */
   between(one: Elements, other: Elements): Deviation[] {
-    const all = this.#sums[0]!.count.length;
     const found = this.#sums.map(() => ({
       worst: 0,
       at: 0,
       beyond: Array.from({ length: LAST - FIRST + 1 }, () => 0),
-      errors: new Float64Array(all),
-      products: new Float64Array(all),
+      sums: new Sums(slicesOf(this.#axes)),
     }));
-    const walk = new Walk(this.#axes);
-    const { slices } = walk;
-    for (let i = 0; i < this.#base.length; i++) {
-      walk.next();
-      const a = Number(one[i]);
-      const b = Number(other[i]);
-      if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
-      const own = found[this.#classes[i]!]!;
-      const error = b - a;
-      const size = this.#isInteger ? 1 : this.#sizes[i]!;
-      const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
-      if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
-      const order = relative === Infinity ? LAST : orderOf(relative);
-      own.beyond[Math.max(0, Math.min(LAST, order) - FIRST)]!++;
-      const value = Number(this.#base[i]);
-      for (let k = 0; k < slices.length; k++) {
-        const slice = slices[k]!;
-        own.errors[slice]! += error * error;
-        own.products[slice]! += error * value;
+    for (const run = new Run(this.#axes, this.#base.length); run.next();) {
+      for (let i = run.start; i < run.end; i++) {
+        const a = Number(one[i]);
+        const b = Number(other[i]);
+        if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
+        const own = found[this.#classes[i]!]!;
+        const error = b - a;
+        const size = this.#isInteger ? 1 : this.#sizes[i]!;
+        const relative = Number.isFinite(error) && size > 0 ? Math.abs(error) / size : Infinity;
+        if (relative > own.worst) Object.assign(own, { worst: relative, at: i });
+        const order = relative === Infinity ? LAST : orderOf(relative);
+        own.beyond[Math.max(0, Math.min(LAST, order) - FIRST)]!++;
+        own.sums.add(run.innerAt(i), error * error, error * Number(this.#base[i]));
       }
+      for (const { sums } of found) sums.endRun(run.slices);
     }
-    return found.map(({ worst, at, beyond, errors, products }, i) => {
+    return found.map(({ worst, at, beyond, sums: { first: errors, second: products } }, i) => {
       // An element beyond a threshold is beyond the smaller thresholds, too.
       for (let k = beyond.length - 2; k >= 0; k--) beyond[k]! += beyond[k + 1]!;
-      const { count, squares } = this.#sums[i]!;
+      const { first: count, second: squares } = this.#sums[i]!;
       const norm = (slice: number) =>
         this.#isInteger
           ? Math.sqrt(errors[slice]! / Math.max(1, this.#base.length))
@@ -172,7 +139,7 @@ export class Scale {
 
   /** Part of the deviation of half of each float: the whole and its scale. It takes no look at the elements. */
   get halves(): Deviation[] {
-    return this.#sums.map(({ squares }) => {
+    return this.#sums.map(({ second: squares }) => {
       const half = squares[0]! > 0 ? [1 / 2] : [0];
       return { worst: 0, at: 0, beyond: [], norms: half, tilts: half };
     });
@@ -185,61 +152,8 @@ export class Scale {
   }
 }
 
-/** Walks over the elements in their order; begins before the first. Divisions for each element would take most of a comparison. */
-class Walk {
-  /** The slices of the present element: slice 0, the whole, and one along each axis. */
-  readonly slices: Int32Array;
-  readonly #axes: readonly Axis[];
-  /** First slice of each axis. */
-  readonly #first: Int32Array;
-  /** Number of elements until the slice of each axis changes. */
-  readonly #left: Int32Array;
-
-  constructor(axes: readonly Axis[]) {
-    this.#axes = axes;
-    this.#first = new Int32Array(axes.length);
-    this.#left = Int32Array.from(axes, ({ stride }) => stride + 1);
-    this.slices = new Int32Array(1 + axes.length);
-    let first = 1;
-    for (const [axis, { size }] of axes.entries()) {
-      this.#first[axis] = this.slices[1 + axis] = first;
-      first += size;
-    }
-  }
-
-  next(): void {
-    for (let axis = 0; axis < this.#axes.length; axis++) {
-      if (--this.#left[axis]! > 0) continue;
-      const { size, stride } = this.#axes[axis]!;
-      this.#left[axis] = stride;
-      const isLast = ++this.slices[1 + axis]! === this.#first[axis]! + size;
-      if (isLast) this.slices[1 + axis] = this.#first[axis]!;
-    }
-  }
-}
-
 /** A slice of zeros has no relative error. Its elements are judged by other slices. */
 const finite = (ratio: number) => (Number.isNaN(ratio) || ratio === Infinity ? 0 : ratio);
-
-/** The shape of a result with this many elements. A shape with several dynamic sizes is not known. */
-function shapeOf(shape: ResultType['shape'], length: number): readonly number[] {
-  if (shape === null) return [length];
-  const known = elementsOf(shape.filter((size) => size >= 0));
-  const whole = shape.map((size) => (size >= 0 ? size : length / Math.max(1, known)));
-  return elementsOf(whole) === length ? whole : [length];
-}
-
-/** Axes whose slices are large enough, and smaller than the whole. */
-function axesOf(shape: readonly number[]): Axis[] {
-  const total = elementsOf(shape);
-  const axes: Axis[] = [];
-  let stride = total;
-  for (const size of shape) {
-    stride /= size;
-    if (size > 1 && total / size >= LEAST_SLICE) axes.push({ size, stride });
-  }
-  return axes;
-}
 
 const NUMBER = new Float64Array(1);
 const HALVES = new Uint32Array(NUMBER.buffer);

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
-import { decodeElements, encodeElements, numbers, zeroElements } from '../measure/elements.ts';
+import { decodeElements, encodeElements, numbers } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf } from '../workload/tensor.ts';
@@ -52,29 +52,31 @@ const RANGES: Readonly<Record<string, readonly [least: number, largest: number]>
 
 const isWide = (elementType: string) => elementType === 'f32' || elementType === 'f64';
 
+/** Tensors repeat their first random numbers, because drawing each would take seconds. The number is prime, so hardly two rows are alike. */
+const PERIOD = 65_521;
+
 /**
  * Random elements of a tensor: see `writeInputs`.
  * @param exponent floats are multiplied by 2 to the power of it
  */
-export function randomElements(
-  { shape, elementType }: RuntimeType,
-  random: Random,
-  exponent = 0,
-): Uint8Array {
-  const length = elementsOf(shape!);
+export function randomElements(type: RuntimeType, random: Random, exponent = 0): Uint8Array {
+  const length = elementsOf(type.shape!);
+  const drawn = drawElements(Math.min(length, PERIOD), type.elementType, random, exponent);
+  const bytes = new Uint8Array(tensorBytes(type));
+  bytes.set(drawn);
+  for (let filled = drawn.length; filled < bytes.length; filled *= 2) bytes.copyWithin(filled, 0, filled);
+  return bytes;
+}
+
+function drawElements(length: number, elementType: string, random: Random, exponent: number): Uint8Array {
   if (isFloat(elementType)) {
     const largest = (isWide(elementType) ? 2 : 1) * 2 ** exponent;
     const values = numbers(length, () => largest * (2 * random() - 1));
     return new Uint8Array(encodeElements(values, elementType).buffer);
   }
   const [least, largest] = RANGES[elementType] ?? [0, 1];
-  const codes = encodeElements(
-    Array.from({ length: largest - least + 1 }, (_, i) => least + i),
-    elementType,
-  );
-  const elements = zeroElements(length, elementType);
-  for (let i = 0; i < length; i++) elements[i] = codes[Math.floor(random() * codes.length)]!;
-  return new Uint8Array(elements.buffer);
+  const values = numbers(length, () => least + Math.floor(random() * (largest - least + 1)));
+  return new Uint8Array(encodeElements(values, elementType).buffer);
 }
 
 /** Relative size of a move in the last bits. In f32, sums in another order move a result by several units in the last place. */
@@ -97,16 +99,23 @@ interface Move {
 /** Size of a move by about one step of 8 bits, and the number of such moves in a tensor. */
 const [STEP, STEPS] = [2 ** -5, 3];
 
-/** Moves floats of a type up or down. @param move default: in their last bits */
+/** Moves floats of a type up or down, element by element. @param move default: in their last bits */
 export function moveOf(
   elementType: string,
   random: Random,
-  move: Move = { relative: LAST_BITS[elementType] ?? 0, share: MOVED_SHARE[elementType] ?? 1 },
+  { relative, share }: Move = { relative: LAST_BITS[elementType] ?? 0, share: MOVED_SHARE[elementType] ?? 1 },
 ): (value: number) => number {
-  const { relative, share } = move;
-  return (value) => {
+  const factor = () => {
     const chance = random() / share;
-    return chance >= 1 ? value : value * (chance < 0.5 ? 1 + relative : 1 - relative);
+    return chance >= 1 ? 1 : chance < 0.5 ? 1 + relative : 1 - relative;
+  };
+  // A few moves would be none in most tensors, or would repeat.
+  if (share * PERIOD < STEPS) return (value) => value * factor();
+  const factors = numbers(PERIOD, factor);
+  let next = 0;
+  return (value) => {
+    if (next === PERIOD) next = 0;
+    return value * factors[next++]!;
   };
 }
 
