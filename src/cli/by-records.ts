@@ -1,9 +1,6 @@
 // Decides about a program by the records of the database, without tuning.
-import { lookUp } from '../decision/look-up.ts';
 import type { Decision, Override } from '../decision/decision.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
-import { programMemory, inProgram } from '../running/program-memory.ts';
-import { programOf } from '../running/program-notes.ts';
 import { knownTimes } from '../running/program-times.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -11,7 +8,7 @@ import type { Site } from '../site/site.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { Reason } from '../system/reason.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
+import { OpenProgram } from '../wrapper/open-program.ts';
 import { atDevice, openIfThere } from './context.ts';
 
 interface Asked {
@@ -30,19 +27,16 @@ export async function decideByRecords(
 ) {
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const { program, ...better } = await inBetterForms(written, store, surroundings);
+  const means = { store, surroundings, override, inject };
+  const { open: program, better } = await OpenProgram.inBetterForms(written, means);
   const { command, inspected } = program;
-  const { input, site } = inspected;
-  const lookup = lookUp(store, input, site, surroundings.settings, override);
-  const memory = programMemory.recall(store, await programOf(command, inspected, surroundings));
-  const found = lookup.decide(new Map(), whyNot(site));
-  const { target, device, compiler } = placeOf(site);
+  const found = program.decide(new Map(), whyNot(inspected.site));
+  const { target, device, compiler } = placeOf(inspected.site);
   const open = found.flatMap(({ code, tunable }) =>
     code === 'no-record' && tunable !== null ? [tunable.key] : [],
   );
   const others = open.length === 0 ? [] : (store?.findRecords(open, target, compiler) ?? []);
-  const named = found.map((one) => withOtherDevice(one, others, device));
-  const decisions: readonly Decision[] = inProgram(named, memory, lookup.marked, inject);
+  const decisions = found.map((one) => withOtherDevice(one, others, device));
   const times = knownTimes(program, store);
   store?.close();
   return { ...better, command, inspected, decisions, times };

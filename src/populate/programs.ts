@@ -2,7 +2,8 @@
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { mayRun } from '../running/limits.ts';
-import { concludeProgram, openProgram, tuneDispatches, type OpenProgram } from './tune-ahead.ts';
+import { concludeProgram, openProgram, tuneDispatches } from './tune-ahead.ts';
+import type { OpenProgram } from '../wrapper/open-program.ts';
 import type { RunMeans } from '../running/program-verdict.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { Knowledge } from './ask.ts';
@@ -48,12 +49,12 @@ export async function tunePrograms(
     onBegin(program, i + 1);
     const { source, site } = program;
     const file = programs.files.find((one) => one.source === source)!;
-    await withProgram(file, site, programs, seconds, async (open, means) => {
+    await withProgram(file, site, programs, seconds, async (open, forms, means) => {
       const { misses } = open.lookup;
       const works = misses.filter(({ workload }) => !isOperationWork(workload));
       const { results } = await tuneDispatches(open, works, new Set(), means);
       const decided = works.filter(({ key }) => results.has(key)).length;
-      done.push({ source, site, forms: open.forms?.reason ?? null, dispatches: works.length, decided });
+      done.push({ source, site, forms, dispatches: works.length, decided });
     });
   }
   return done;
@@ -79,7 +80,7 @@ export async function concludePrograms(
   for (const [site, at] of programs.sites.entries()) {
     if (at.site.whyNotHere !== null) continue;
     for (const file of programs.files)
-      await withProgram(file, site, programs, seconds, async (open, means) => {
+      await withProgram(file, site, programs, seconds, async (open, _, means) => {
         const { verdict } = await concludeProgram(open, because('no-record'), isOnDemand, means);
         if (verdict !== null) found.push({ source: file.source, site, verdict });
       });
@@ -93,14 +94,15 @@ async function withProgram(
   site: number,
   { sites, knowledge: { store, surroundings } }: Programs,
   seconds: number,
-  use: (open: OpenProgram, means: RunMeans) => Promise<void>,
+  use: (open: OpenProgram, forms: string | null, means: RunMeans) => Promise<void>,
 ): Promise<void> {
   const settings = { ...surroundings.settings, budgetSeconds: seconds };
   const means = { store, surroundings: { ...surroundings, settings }, kept: new KeptModules() };
   const written = await programAt(path, sites[site]!.flags, surroundings);
   if (typeof written === 'string') return;
   try {
-    await use(await openProgram(written, means), means);
+    const { open, better } = await openProgram(written, means);
+    await use(open, better.forms?.reason ?? null, means);
   } finally {
     means.kept.discard();
   }

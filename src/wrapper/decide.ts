@@ -13,16 +13,16 @@ import { KeptModules } from '../plan/kept-modules.ts';
 import { verifiedDecisions } from './verified-decisions.ts';
 import type { LockedBuild } from './locked.ts';
 import { planCompile } from '../plan/route.ts';
-import { inBetterForms } from './program-forms.ts';
-import { injectedSet, programMemory } from '../running/program-memory.ts';
-import { programOf } from '../running/program-notes.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
+import { injectedSet } from '../running/program-memory.ts';
+import { OpenProgram } from './open-program.ts';
 import { stampsBefore } from './replay.ts';
 import { resolve, whyUntuned, withSurvey, type Asked, type Resolved } from './resolve.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions about a program, and their reasons. */
 export interface Decided
-  extends Omit<Asked, 'problem'>, Pick<Resolved, 'inspected' | 'decisions' | 'isFinal' | 'files' | 'until'> {
+  extends FormedProgram, Omit<Asked, 'problem'>, Pick<Resolved, 'decisions' | 'isFinal' | 'files' | 'until'> {
   readonly injection: Injection;
   readonly verdict: ProgramVerdict | null;
   /** Why the program with the decisions is not known to be correct and no slower; null if it is. */
@@ -85,36 +85,37 @@ async function decideByStore(
   const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, found, surroundings) === null;
   const asWritten = { command: written, inspected: found };
-  const better = await inBetterForms(asWritten, store, surroundings, mayMeasure ? kept : null);
-  const { program, forms } = better;
-  const { command } = program;
+  const means = { store, surroundings, override: lock?.override };
+  const { open, better } = await OpenProgram.inBetterForms(asWritten, means, mayMeasure ? kept : null);
+  const { command } = open;
   const formsSeconds = better.verdict === null ? 0 : (performance.now() - begun) / 1000;
   const { budgetSeconds } = surroundings.settings;
   // The budget pays for everything but the first compile of the program, and that of the output.
   const spent = Math.max(0, formsSeconds - better.compileSeconds);
   const isInTime = formsSeconds === 0 || spent < budgetSeconds;
 
-  const own = { command, store, problem, surroundings, kept, lock };
-  const identity = await programOf(command, program.inspected, surroundings);
-  const memory = programMemory.recall(store, identity);
+  const own = { store, problem, surroundings, kept, lock };
   let tuning = 0;
-  const decideAbout = async (seen: Inspected) => {
-    const now = await resolve(seen, own, memory, spent + tuning);
+  const decideAbout = async (program: OpenProgram) => {
+    const now = await resolve(program, own, spent + tuning);
     tuning += now.seconds;
-    return { ...now, injection: planCompile(now.decisions, now.inspected, command, surroundings) };
+    return { ...now, injection: planCompile(now.decisions, now.program.inspected, command, surroundings) };
   };
-  let resolved = await decideAbout(program.inspected);
+  let resolved = await decideAbout(open);
   const { route } = resolved.injection;
   const set = injectedSet(resolved.decisions, route);
+  const { memory } = open;
   const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
   // The written operation can differ from the generated operation, which was measured. A verdict on other decisions is a sign of that.
   if (!matchesGenerated(route) || isNew) {
-    const surveyed = await withSurvey(resolved.inspected, command, surroundings);
-    if (surveyed !== resolved.inspected) resolved = await decideAbout(surveyed);
+    const { program } = resolved;
+    const surveyed = await withSurvey(program.inspected, command, surroundings);
+    if (surveyed !== program.inspected) resolved = await decideAbout(program.again(surveyed));
   }
-  const { inspected, whyNot, files, until, confirmed } = resolved;
-  const known = { command, inspected, decisions: resolved.decisions, identity, memory };
+  const { program, whyNot, files, until, confirmed } = resolved;
+  const { inspected } = program;
   const tuned = { confirmed, secondsLeft: budgetSeconds - spent - tuning };
+  const known = program.with(resolved.decisions);
   const verified = await verifiedDecisions(known, resolved.injection, whyNot, own, tuned);
   const { decisions } = verified;
   const injection =
@@ -122,7 +123,7 @@ async function decideByStore(
       ? resolved.injection
       : planCompile(decisions, inspected, command, surroundings);
   return {
-    ...{ ...own, inspected, decisions, injection, before, files, until, forms },
+    ...{ ...own, command, inspected, decisions, injection, before, files, until, forms: better.forms },
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
     tuning: formsSeconds + tuning + verified.seconds,

@@ -5,7 +5,6 @@ import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
-import { lookUp } from '../decision/look-up.ts';
 import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
@@ -25,10 +24,10 @@ import { injectedCommand } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { notePlan, planIdentity, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
-import { inBetterForms, inNotedForms } from './program-forms.ts';
+import { OpenProgram } from './open-program.ts';
+import { inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
-import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
-import { programOf } from '../running/program-notes.ts';
+import { injectedSet, type ProgramMemory } from '../running/program-memory.ts';
 import { because } from '../system/reason.ts';
 
 /** Why a workload has no record in a lock file. */
@@ -63,11 +62,11 @@ export async function lockedProgram(
       `${absolute}: a lock file is for other machines, too: give a path relative to the working folder`,
     );
   const entry = programIn(lock, asked);
-  const { forms, command, inspected } = await formsNow(written, store, entry, surroundings);
+  const { forms, program: open } = await formsNow(written, store, entry, surroundings);
+  const { command, inspected } = open;
   const { input } = inspected;
   const locked = entry?.workloads ?? recordsIn(lock, asked);
-  const own = { inspected, command, store };
-  const workloads = await workloadsNow(own, locked, entry !== null, surroundings);
+  const workloads = workloadsNow(open, locked, entry !== null);
   const decide = (operations: readonly InputOperation[], by: LockedProgram['workloads'] = workloads) =>
     decideAll(operations, overrideOf(by), NO_RECORD);
   const decisions = decide(input.operations);
@@ -91,32 +90,28 @@ async function formsNow(
   store: Store | null,
   entry: LockedProgram | null,
   surroundings: Surroundings,
-): Promise<FormedProgram & Pick<LockedProgram, 'forms'>> {
-  const better = await inBetterForms(written, store, surroundings);
+): Promise<Pick<LockedProgram, 'forms'> & { readonly program: OpenProgram }> {
+  const means = { store, surroundings };
+  const { open, better } = await OpenProgram.inBetterForms(written, means);
   if (better.forms?.code === 'forms-unknown' && entry !== null) {
     const program = await inNotedForms(written, entry.forms, surroundings);
-    if (program !== null) return { ...program, forms: entry.forms };
+    if (program !== null) return { program: await OpenProgram.in(program, means), forms: entry.forms };
   }
-  return { ...better.program, forms: namesOf(better.choices) };
+  return { program: open, forms: namesOf(better.choices) };
 }
 
 /**
  * The configuration of each workload now: from the database, else from the lock file.
  * @param isOfProgram whether the locked workloads are of this program
  */
-async function workloadsNow(
-  { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
+function workloadsNow(
+  open: OpenProgram,
   locked: LockedProgram['workloads'],
   isOfProgram: boolean,
-  surroundings: Surroundings,
-): Promise<Map<string, LockedWorkload>> {
-  const { settings } = surroundings;
-  const { input, site } = inspected;
-  const lookup = lookUp(store, input, site, settings);
-  const memory = programMemory.recall(store, await programOf(command, inspected, surroundings));
-  const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
+): Map<string, LockedWorkload> {
+  const { memory, lookup } = open;
   const workloads = new Map<string, LockedWorkload>();
-  for (const { tunable, ...decision } of found) {
+  for (const { tunable, ...decision } of open.decide(new Map(), NO_RECORD)) {
     if (tunable === null || workloads.has(tunable.key)) continue;
     const { key, workload } = tunable;
     const own = lockedWorkload(key, decision, memory);

@@ -5,10 +5,8 @@ import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { surveyText } from '../input/operations.ts';
 import { MISSING_MS } from '../team/missing.ts';
@@ -18,15 +16,15 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
 import type { LockedBuild } from './locked.ts';
-import { whyLeftOut, inProgram, type ProgramMemory } from '../running/program-memory.ts';
+import type { Command } from '../compiler/command.ts';
+import { whyLeftOut } from '../running/program-memory.ts';
+import type { OpenProgram } from './open-program.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** A program to decide about. */
+/** What decisions are made with. */
 export interface Asked {
-  /** The user's command, in other forms if these are faster. */
-  readonly command: Command;
   readonly store: Store | null;
   /** Why there is no database; null if there is one. */
   readonly problem: Reason | null;
@@ -39,8 +37,8 @@ export interface Asked {
 }
 
 export interface Resolved {
-  /** The inspected command, with a survey if it had misses. */
-  readonly inspected: Inspected;
+  /** With a survey if it had misses. */
+  readonly program: OpenProgram;
   readonly decisions: readonly Decision[];
   /** Seconds of tuning, and of waiting for the measuring lock. */
   readonly seconds: number;
@@ -58,49 +56,43 @@ export interface Resolved {
 
 /**
  * Decides about every operation: looks up records, and tunes misses if the settings allow it.
- * @param program the verdict on the whole program
  * @param spentSeconds the part of the budget that this build has used already
  */
 export async function resolve(
-  found: Inspected,
-  { command, store, problem, surroundings, kept, lock }: Asked,
-  program: ProgramMemory | null,
+  found: OpenProgram,
+  { store, problem, surroundings, kept }: Omit<Asked, 'lock'>,
   spentSeconds = 0,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  // The lookup has no records that other builds write from now on.
-  const began = Date.now();
-  const lookUpIn = ({ input, site }: Inspected) => lookUp(store, input, site, settings, lock?.override);
-  let inspected = found;
-  let lookup = lookUpIn(inspected);
-  const decide = (...known: Parameters<Lookup['decide']>) =>
-    inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
+  const { command, memory, since: began } = found;
+  let program = found;
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
-  const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
+  const whyNot = problem ?? whyUntuned(store, found.inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async () => {
     const { team: url } = settings;
-    if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
+    if (url === undefined || store === null || settings.readonly || program.lookup.misses.length === 0)
+      return;
     const { askTeam } = await import('./ask-team.ts');
-    const missing = () => (lookup = lookUpIn(inspected)).misses;
-    await askTeam(missing, whyNot === null, url, inspected.site, surroundings);
+    const missing = () => (program = program.again()).lookup.misses;
+    await askTeam(missing, whyNot === null, url, program.inspected.site, surroundings);
   };
   await askOthers();
   /** Looks up the generated operations of a survey. */
   const goOnWith = async (surveyed: Inspected) => {
-    if (surveyed === inspected) return;
-    inspected = surveyed;
-    lookup = lookUpIn(surveyed);
+    if (surveyed === program.inspected) return;
+    program = program.again(surveyed);
     await askOthers();
   };
   // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
-  if (whyNot !== null && store !== null && lookup.misses.length > 0)
-    await goOnWith(await withSurvey(inspected, command, surroundings));
+  if (whyNot !== null && store !== null && program.lookup.misses.length > 0)
+    await goOnWith(await withSurvey(program.inspected, command, surroundings));
   let files: Stamps = [];
   /** Workloads to tune, but not those that this program runs slower with or that need more time than this build has. */
   const toTune = (): readonly Work[] => {
+    const { lookup } = program;
     const missed = lookup.misses.filter(
-      ({ key }) => whyLeftOut(program, key, lookup.marked.get(key)) === null,
+      ({ key }) => whyLeftOut(memory, key, lookup.marked.get(key)) === null,
     );
     const open = [...missed, ...lookup.narrow, ...lookup.unfinished];
     if (open.length === 0 || lookup.undecided().size === 0) return open;
@@ -116,15 +108,15 @@ export async function resolve(
     outcome: Pick<Resolved, 'decisions' | 'seconds' | 'isFinal'>,
     confirmed: Confirmed | null = null,
   ): Resolved => ({
-    ...{ ...outcome, inspected, confirmed, whyNot, files },
-    until: settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS,
+    ...{ ...outcome, program, confirmed, whyNot, files },
+    until: settings.team === undefined || program.lookup.misses.length === 0 ? null : Date.now() + MISSING_MS,
   });
-  const { waitedSeconds } = inspected.input;
-  let open = whyNot === null ? toTune() : lookup.misses;
+  const { waitedSeconds } = program.inspected.input;
+  let open = whyNot === null ? toTune() : program.lookup.misses;
   // A build that is no hit has the time to remove files of killed builds.
   if (open.length > 0) tidyUp(surroundings.cacheDirectory);
   if (open.length === 0 || whyNot !== null || store === null) {
-    const { target, whyNotHere } = inspected.site;
+    const { target, whyNotHere } = program.inspected.site;
     const wantsTuning = settings.onMiss === 'tune' && settings.budgetSeconds > 0 && open.length > 0;
     if (wantsTuning && whyNotHere !== null && whyNotHere.code !== 'other-device') {
       const { storyOf } = await import('../report/story.ts');
@@ -132,25 +124,29 @@ export async function resolve(
     }
     const isNoted = open.length > 0 && settings.onMiss === 'record';
     if (isNoted && store !== null && !settings.readonly)
-      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));
+      for (const miss of program.lookup.misses) store.noteMiss(subjectOf(miss, program.inspected.site));
     const isFinal = open.length === 0 || (store !== null && !isNoted);
-    return resolved({ decisions: decide(new Map(), whyNot ?? undefined), seconds: waitedSeconds, isFinal });
+    return resolved({
+      decisions: program.decide(new Map(), whyNot ?? undefined),
+      seconds: waitedSeconds,
+      isFinal,
+    });
   }
 
   const begun = performance.now();
   const seconds = () => waitedSeconds + (performance.now() - begun) / 1000;
   // A build that can go on from known records does not wait for other builds.
   const patience = () => (open.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined);
-  const surveyed = await surveyToTune(inspected, command, surroundings, patience());
+  const surveyed = await surveyToTune(program.inspected, command, surroundings, patience());
   if ('code' in surveyed) {
     // The build that held the lock may have tuned the same workloads.
-    lookup = lookUpIn(inspected);
-    return resolved({ decisions: decide(new Map(), surveyed), seconds: seconds(), isFinal: false });
+    program = program.again();
+    return resolved({ decisions: program.decide(new Map(), surveyed), seconds: seconds(), isFinal: false });
   }
   await goOnWith(surveyed);
   open = toTune();
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
-  const current = { command, inspected, decisions: decide(new Map()), memory: program };
+  const current = program.with(program.decide(new Map()));
   const work = { surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
@@ -164,7 +160,7 @@ export async function resolve(
       ? undecided.has(key)
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
-  const decisions = decide(results, tuned.whyNot, undecided);
+  const decisions = program.decide(results, tuned.whyNot, undecided);
   return resolved({ decisions, seconds: seconds(), isFinal }, tuned.confirmed);
 }
 

@@ -11,6 +11,7 @@ import type { Subject } from '../../src/store/store.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { openTeam } from '../../src/team/postgres.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
+import { OpenProgram } from '../../src/wrapper/open-program.ts';
 import { resolve } from '../../src/wrapper/resolve.ts';
 import { tellTeam } from '../../src/wrapper/ask-team.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
@@ -43,14 +44,10 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
         site,
         input: inputOf(sizes.map((m) => matmulText(m, 512, 512)).join('')),
       };
-      const { decisions, until, isFinal } = await resolve(
-        inspected,
-        {
-          ...{ command: commandOf('in.mlir'), store, problem: null, surroundings },
-          ...{ kept: new KeptModules(), lock: null },
-        },
-        null,
-      );
+      const program = { command: commandOf('in.mlir'), inspected };
+      const open = await OpenProgram.in(program, { store, surroundings });
+      const means = { store, problem: null, surroundings, kept: new KeptModules() };
+      const { decisions, until, isFinal } = await resolve(open, means);
       return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
     counts: () => undated(pendingCounts(surroundings.cacheDirectory)),

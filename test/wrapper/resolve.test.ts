@@ -14,8 +14,10 @@ import { stampsOf } from '../../src/system/files.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { tuneWorkloads, type TuneOutcome } from '../../src/tuning/tune-workloads.ts';
 import { DOES_NOT_RUN } from '../../src/tuning/undecided.ts';
-import type { ProgramMemory } from '../../src/running/program-memory.ts';
+import { programMemory, type ProgramMemory } from '../../src/running/program-memory.ts';
+import { programOf } from '../../src/running/program-notes.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
+import { OpenProgram } from '../../src/wrapper/open-program.ts';
 import { resolve, withSurvey } from '../../src/wrapper/resolve.ts';
 import { program } from '../compiler/support.ts';
 import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
@@ -75,23 +77,22 @@ async function resolved({
   program = null,
 }: Case = {}) {
   const inspected = { input, site };
-  const { decisions, ...rest } = await resolve(
-    inspected,
-    {
-      command,
-      store,
-      problem: whyNoStore === undefined ? null : because('no-database', whyNoStore),
-      surroundings,
-      kept: new KeptModules(),
-      lock: null,
-    },
-    program,
-  );
+  if (program !== null)
+    programMemory.remember(store!, await programOf(command, inspected, surroundings), program);
+  const open = await OpenProgram.in({ command, inspected }, { store, surroundings });
+  const {
+    decisions,
+    program: now,
+    ...rest
+  } = await resolve(open, {
+    ...{ store, surroundings, kept: new KeptModules() },
+    problem: whyNoStore === undefined ? null : because('no-database', whyNoStore),
+  });
   return {
     ...rest,
     inspected,
     got: decisions.map(({ outcome, reason }) => [outcome, reason]),
-    now: rest.inspected,
+    now: now.inspected,
   };
 }
 

@@ -42,7 +42,7 @@ async function tuneTarget(
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere.reason}`);
   const kept = new KeptModules();
   const means = { store, surroundings, kept };
-  const open = await openProgram(written, means);
+  const { open } = await openProgram(written, means);
   const { command, inspected, lookup } = open;
   const anew = keysToTuneAgain(lookup.decide(new Map()), options.again === true);
   // A restricted search tunes only the workloads without a record.

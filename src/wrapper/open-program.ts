@@ -1,0 +1,83 @@
+// A program that is open for decisions: in the forms in which it ships, and looked up in the database. Builds, lock files, explanations and
+// tuning ahead begin here, so all of them decide the same.
+import type { Command } from '../compiler/command.ts';
+import type { Decision, Override } from '../decision/decision.ts';
+import { lookUp, type Lookup } from '../decision/look-up.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
+import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
+import { programOf } from '../running/program-notes.ts';
+import type { KnownProgram } from '../running/program-verdict.ts';
+import type { InjectRoute } from '../settings/settings.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Store } from '../store/store.ts';
+import { inBetterForms, type BetterForms } from './program-forms.ts';
+
+interface Means {
+  readonly store: Store | null;
+  readonly surroundings: Surroundings;
+  /** Decides before the database. */
+  readonly override?: Override | undefined;
+  /** The injection that decisions are for; default: that of the settings. */
+  readonly inject?: InjectRoute | undefined;
+}
+
+export class OpenProgram {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  /** Key of its notes in the database. */
+  readonly identity: string;
+  /** The verdict of its last run; null if there is none. */
+  readonly memory: ProgramMemory | null;
+  /** When it was looked up, in milliseconds of the system's clock. Other builds may have written records since. */
+  readonly since = Date.now();
+  readonly lookup: Lookup;
+  readonly #means: Means;
+
+  private constructor({ command, inspected }: FormedProgram, identity: string, means: Means) {
+    const { store, surroundings, override } = means;
+    this.command = command;
+    this.inspected = inspected;
+    this.identity = identity;
+    this.memory = programMemory.recall(store, identity);
+    this.lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings, override);
+    this.#means = means;
+  }
+
+  /** Opens a program in these forms. */
+  static async in(program: FormedProgram, means: Means): Promise<OpenProgram> {
+    const identity = await programOf(program.command, program.inspected, means.surroundings);
+    return new OpenProgram(program, identity, means);
+  }
+
+  /**
+   * Opens a program in the forms in which it is faster.
+   * @param kept receives the compiled modules if the forms are measured; null if nothing may be measured
+   */
+  static async inBetterForms(
+    written: FormedProgram,
+    means: Means,
+    kept: KeptModules | null = null,
+  ): Promise<{ readonly open: OpenProgram; readonly better: Omit<BetterForms, 'program'> }> {
+    const { program, ...better } = await inBetterForms(written, means.store, means.surroundings, kept);
+    return { open: await OpenProgram.in(program, means), better };
+  }
+
+  /** The same program, looked up again: its database has changed, or a survey has found its generated operations. */
+  again(inspected = this.inspected): OpenProgram {
+    return new OpenProgram({ command: this.command, inspected }, this.identity, this.#means);
+  }
+
+  /** The decision about each operation by the records, then by the verdict on the program. */
+  decide(...known: Parameters<Lookup['decide']>): readonly Decision[] {
+    const { surroundings, inject = surroundings.settings.inject } = this.#means;
+    return inProgram(this.lookup.decide(...known), this.memory, this.lookup.marked, inject);
+  }
+
+  /** The program with decisions about it. */
+  with(decisions: readonly Decision[]): KnownProgram {
+    const { command, inspected, identity, memory } = this;
+    return { command, inspected, identity, memory, decisions };
+  }
+}
