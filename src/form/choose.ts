@@ -2,7 +2,7 @@
 import { isAttention } from './attention.ts';
 import { isBroadcast, type Broadcast } from './broadcast.ts';
 import { isConcat, type Concat } from './concat.ts';
-import { isConvolution } from './convolution.ts';
+import { isConvolution, type Convolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
@@ -17,7 +17,7 @@ export interface FormChoice {
 /** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
-  const isInChain = convolutions.length > 1;
+  const isInChain = isChain(convolutions);
   const shapes = new Set(convolutions.flatMap(({ image, result }) => [image, result].map(tensorText)));
   /** Operations on other values, such as joins of the two directions of an LSTM, gain nothing. */
   const isOfImages = ({ operands, result }: Concat | Broadcast) =>
@@ -29,6 +29,16 @@ export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one).length > 0);
   return isWhole ? choices : choices.filter(({ operation }) => !isAttention(operation));
+}
+
+/**
+ * Whether the channels of all images become innermost. Grouped convolutions keep theirs first, so most values would be transposed twice if
+ * depthwise ones lie between them, as in a ShuffleNet.
+ */
+function isChain(convolutions: readonly Convolution[]): boolean {
+  const has = (kind: RegExp) => convolutions.filter(({ name }) => kind.test(name)).length;
+  const isGrouped = has(/\.depthwise_/) > 0 && has(/_ngchw_/) > has(/\.conv_2d_n(?!g)/);
+  return convolutions.length > 1 && !isGrouped;
 }
 
 /** Names of forms by the keys of operations. */

@@ -66,9 +66,9 @@ function slicesOf(name: string, isMoved: boolean): WrittenForm {
       /** Maps the order of the image and the result to the order of the loops. */
       const order = loops.map((one) => layouts[2].indexOf(one));
       const from = writer.move(image, order);
-      const into = writer.transpose(accumulator, order);
+      const begun = writer.transpose(accumulator, order);
 
-      const sizes = new Map(loops.map((one, at) => [one, into.shape[at]!]));
+      const sizes = new Map(loops.map((one, at) => [one, begun.shape[at]!]));
       // Vectors read the filter along the groups, so groups are contiguous in it too.
       const filtered = isMoved
         ? Array.from('dhwcfg').filter((one) => layouts[1].includes(one))
@@ -106,18 +106,28 @@ function slicesOf(name: string, isMoved: boolean): WrittenForm {
         `affine_map<(${loops.join(', ')}) -> (${results.join(', ')})>`;
       const read = loops.filter((one) => one !== 'f');
       const weighed = filtered.filter((one) => one === 'g' || one === 'f');
-      const maps = [...parts.map(() => map(read)), ...factors.map(() => map(weighed)), map(loops)];
+      const maps = [
+        ...parts.map(() => map(read)),
+        ...factors.map(() => map(weighed)),
+        ...[map(loops), map(loops)],
+      ];
       const iterators = loops.map(() => '"parallel"');
-      const values = [...parts, ...factors];
-      const types = [...parts.map(() => typeOver(read)), ...factors.map(() => typeOver(weighed))];
+      const values = [...parts, ...factors, begun.name];
+      const types = [
+        ...parts.map(() => typeOver(read)),
+        ...factors.map(() => typeOver(weighed)),
+        tensorText(begun),
+      ];
       const steps = parts.flatMap((_, i) => {
-        const before = i === 0 ? '%out' : `%s${i - 1}`;
+        const before = i === 0 ? `%x${values.length - 1}` : `%s${i - 1}`;
         if (pooling !== undefined) return `      %s${i} = ${pooling} ${before}, %x${i} : ${type}`;
         return [
           `      %p${i} = arith.mulf %x${i}, %x${parts.length + i} : ${type}`,
           `      %s${i} = arith.addf ${before}, %p${i} : ${type}`,
         ];
       });
+      // The compiler moves transposes through element-wise operations, and then forgets the values that they begin with.
+      const into = writer.empty(begun);
       const summed = writer.define(
         into,
         `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ins(${values.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${tensorText(into)}) {

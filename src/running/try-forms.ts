@@ -102,9 +102,13 @@ export async function tryForms(
     let first = await tryThese(preferred, signal);
     const { compileSeconds } = first;
     /** Tries the same without some forms; null if nothing is left to try, or if that would take too long. */
-    const tryWithout = async (keys: ReadonlySet<string>, seconds: number): Promise<TriedForms | null> => {
+    const tryWithout = async (
+      keys: ReadonlySet<string>,
+      seconds: number,
+      share = SECOND_SHARE,
+    ): Promise<TriedForms | null> => {
       const rest = first.choices.filter(({ operation }) => !keys.has(rewritableKey(operation)));
-      if (seconds > SECOND_SHARE * budgetSeconds || keys.size === 0 || rest.length === 0) return null;
+      if (seconds > share * budgetSeconds || keys.size === 0 || rest.length === 0) return null;
       kept.forgetStock();
       return { ...(await tryThese(rest, signal)), compileSeconds };
     };
@@ -113,6 +117,19 @@ export async function tryForms(
       const next = await tryWithout(new Set(first.wrong.keys()), compileSeconds);
       if (next === null) return first;
       first = next;
+    }
+    // Forms that are right alone can be wrong together. Half of them mostly gain more than all other tuning.
+    const parts = isWrong(first) ? halvesOf(first.choices) : [];
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const others = first.choices.filter((one) => !part!.includes(one));
+      const without = new Set(others.map(({ operation }) => rewritableKey(operation)));
+      const next = await tryWithout(without, (performance.now() - begun) / 1000, 1);
+      if (next === null) return first;
+      if (!isWrong(next)) {
+        first = next;
+        break;
+      }
+      parts.push(...halvesOf(part));
     }
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
@@ -130,6 +147,15 @@ export async function tryForms(
   story.endForms(tried.verdict);
   return tried;
 }
+
+const isWrong = ({ verdict, wrong }: TriedForms): boolean =>
+  wrong.size === 0 && verdict.functions.some(({ equal }) => equal === false);
+
+/** Both halves; none of a single form. */
+const halvesOf = (choices: readonly FormChoice[]): (readonly FormChoice[])[] => {
+  const middle = Math.ceil(choices.length / 2);
+  return choices.length > 1 ? [choices.slice(0, middle), choices.slice(middle)] : [];
+};
 
 /** The forms that the compiler's errors point at, with the reason; null for none. Their locations begin with the key of the operation. */
 function blamedForms(

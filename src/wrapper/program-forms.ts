@@ -172,7 +172,9 @@ function verdictOn(
   const unknown = problem ?? 'there was no time to find out';
   if (isRefused) return known('worse', unknown);
   const wrong = functions.find(({ equal }) => equal === false);
-  if (wrong !== undefined) return known('worse', wrong.reason ?? 'its results are different');
+  // A build with more time tries fewer of them.
+  if (wrong !== undefined)
+    return known(choices.length > 1 ? 'open' : 'worse', wrong.reason ?? 'its results are different');
   const timings = functions.flatMap(({ equal, timing }) =>
     equal === true && timing !== null ? [timing] : [],
   );

@@ -323,22 +323,9 @@ ${(
   return %11 : tensor<1x24x6x6xf32>
 }
 `;
-  const bytes = Buffer.from(text);
-  const found = [
-    ...parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []),
-    ...readConcats(bytes),
-    ...readBroadcasts(bytes),
-  ];
+  const { found, left, written, formed } = await inForms(text, [1, 16, 12, 12]);
   expect(found).toHaveLength(9);
   expect(found.every(isRewritable)).toBe(true);
-  const folder = temporaryDirectory();
-  const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'forms.mlir')];
-  writeFileSync(input, text);
-  writeFileSync(spec, formsSpec(chooseForms(found)));
-  const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
-  const left = await outputOf(rememberingCompiler, [
-    ...[...TARGET, ...passes, '--compile-to=preprocessing', input],
-  ]);
   expect(left).not.toMatch(/nchw/);
   const moved = left.split('\n').filter((line) => line.includes('linalg.transpose'));
   // The image of the program, and its result.
@@ -346,22 +333,102 @@ ${(
     'tensor<1x16x12x12xf32>',
     'tensor<1x6x6x24xf32>',
   ]);
+  expect(written).toHaveLength(24 * 36);
+  expect(largestError(written, formed)).toBeLessThan(1e-3);
+});
+
+/** A program as written and in its preferred forms: its rewritable operations, its text after the rewriting, and both results. */
+async function inForms(text: string, shape: readonly number[]) {
+  const bytes = Buffer.from(text);
+  const found = [
+    ...parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []),
+    ...readConcats(bytes),
+    ...readBroadcasts(bytes),
+  ];
+  const folder = temporaryDirectory();
+  const [input, spec, image] = ['input.mlir', 'forms.mlir', 'image.bin'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  writeFileSync(input, text);
+  writeFileSync(spec, formsSpec(chooseForms(found)));
+  const length = shape.reduce((product, size) => product * size, 1);
+  writeFileSync(
+    image,
+    Float32Array.from({ length }, (_, i) => ((i * 7) % 11) / 8 - 0.5),
+  );
+  const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
   const run = async (name: string, flags: readonly string[]) => {
     const module = join(folder, name);
     await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
-    const values = Float32Array.from({ length: 16 * 12 * 12 }, (_, i) => ((i * 7) % 11) / 8 - 0.5);
-    writeFileSync(join(folder, 'image.bin'), values);
     const result = join(folder, `${name}.bin`);
     await outputOf(runtimeTool('iree-run-module'), [
       ...[`--module=${module}`, '--function=main', '--device=local-sync', `--output=@${result}`],
-      `--input=1x16x12x12xf32=@${join(folder, 'image.bin')}`,
+      `--input=${shape.join('x')}xf32=@${image}`,
     ]);
     return new Float32Array(new Uint8Array(readFileSync(result)).buffer);
   };
+  const left = await outputOf(rememberingCompiler, [
+    ...[...TARGET, ...passes, '--compile-to=preprocessing', input],
+  ]);
   const [written, formed] = [await run('written.vmfb', []), await run('formed.vmfb', passes)];
-  expect(written).toHaveLength(24 * 36);
-  const error = Math.max(...written.map((value, i) => Math.abs(value / formed[i]! - 1)));
-  expect(error).toBeLessThan(1e-3);
+  return { found, left, written, formed };
+}
+
+const largestError = (written: Float32Array, formed: Float32Array): number =>
+  Math.max(...written.map((value, i) => Math.abs(value / formed[i]! - 1)));
+
+test('depthwise convolutions between grouped ones keep their channels first', () => {
+  const named = (...names: readonly string[]) =>
+    convolutions.filter(({ name }) => names.includes(name.replace('linalg.', '')));
+  const formsAmong = (operations: readonly Convolution[]) =>
+    chooseForms(operations).flatMap(({ operation, form }) =>
+      isConvolution(operation) && operation.name.includes('depthwise_conv_2d') ? [form] : [],
+    );
+  const [depthwise, grouped, dense] = [
+    named('depthwise_conv_2d_nchw_chw'),
+    named('conv_2d_ngchw_gfchw'),
+    named('conv_2d_nchw_fchw'),
+  ];
+  expect(formsAmong([...depthwise, ...grouped, dense[0]!])).toContain('shifted-slices');
+  expect(formsAmong([...depthwise, ...grouped, ...dense, ...dense])).not.toContain('shifted-slices');
+});
+
+test('a pooling between transposes keeps the value that it begins with', async () => {
+  // A pooling over channels, as in a local response normalisation, between two convolutions.
+  const convolution = (
+    name: string,
+    [image, of]: readonly [string, string],
+    [filter, into, end]: readonly [string, string, string],
+  ) => `
+  %filter${name} = arith.constant dense<0.0625> : tensor<${filter}xf32>
+  %into${name} = arith.constant dense<0.5> : tensor<${into}xf32>
+  %${end} = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%${image}, %filter${name} : tensor<${of}xf32>, tensor<${filter}xf32>) outs(%into${name} : tensor<${into}xf32>) -> tensor<${into}xf32>`;
+  const { written, formed } = await inForms(
+    `
+func.func @main(%image: tensor<1x8x12x12xf32>) -> tensor<1x24x12x12xf32> {${convolution('0', ['image', '1x8x12x12'], ['16x8x1x1', '1x16x12x12', 'a'])}
+  %zero = arith.constant 1.0 : f32
+  %expanded = tensor.expand_shape %a [[0], [1, 2], [3], [4]] output_shape [1, 1, 16, 12, 12] : tensor<1x16x12x12xf32> into tensor<1x1x16x12x12xf32>
+  %padded = tensor.pad %expanded low[0, 0, 2, 0, 0] high[0, 0, 2, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index, %m: index):
+    tensor.yield %zero : f32
+  } : tensor<1x1x16x12x12xf32> to tensor<1x1x20x12x12xf32>
+  %window = tensor.empty() : tensor<5x1x1xf32>
+  %1 = tensor.empty() : tensor<1x20x12x12x1xf32>
+  %2 = linalg.transpose ins(%padded : tensor<1x1x20x12x12xf32>) outs(%1 : tensor<1x20x12x12x1xf32>) permutation = [0, 2, 3, 4, 1]
+  %3 = tensor.empty() : tensor<1x16x12x12x1xf32>
+  %4 = linalg.fill ins(%zero : f32) outs(%3 : tensor<1x16x12x12x1xf32>) -> tensor<1x16x12x12x1xf32>
+  %5 = linalg.pooling_ndhwc_sum {dilations = dense<1> : vector<3xi64>, strides = dense<1> : vector<3xi64>} ins(%2, %window : tensor<1x20x12x12x1xf32>, tensor<5x1x1xf32>) outs(%4 : tensor<1x16x12x12x1xf32>) -> tensor<1x16x12x12x1xf32>
+  %6 = tensor.empty() : tensor<1x1x16x12x12xf32>
+  %7 = linalg.transpose ins(%5 : tensor<1x16x12x12x1xf32>) outs(%6 : tensor<1x1x16x12x12xf32>) permutation = [0, 4, 1, 2, 3]
+  %8 = tensor.collapse_shape %7 [[0, 1], [2], [3], [4]] : tensor<1x1x16x12x12xf32> into tensor<1x16x12x12xf32>
+  %9 = arith.divf %a, %8 : tensor<1x16x12x12xf32>${convolution('1', ['9', '1x16x12x12'], ['24x16x1x1', '1x24x12x12', 'b'])}
+  return %b : tensor<1x24x12x12xf32>
+}
+`,
+    [1, 8, 12, 12],
+  );
+  expect(written).toHaveLength(24 * 144);
+  expect(largestError(written, formed)).toBeLessThan(1e-3);
 });
 
 test('joined channels of other dimensions, types or sizes have no form', () => {
