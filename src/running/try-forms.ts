@@ -121,7 +121,7 @@ export async function tryForms(
     // Forms that are right alone can be wrong together. Half of them mostly gain more than all other tuning.
     const parts = isWrong(first) ? halvesOf(first.choices) : [];
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      const others = first.choices.filter((one) => !part!.includes(one));
+      const others = first.choices.filter((one) => !part.includes(one));
       const without = new Set(others.map(({ operation }) => rewritableKey(operation)));
       const next = await tryWithout(without, (performance.now() - begun) / 1000, 1);
       if (next === null) return first;

@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
 import { giveAnswers } from '../support/answers.ts';
+import { casesOfTier } from '../support/needs.ts';
 import { HOST, WITHOUT_RATES, Workplace } from './support.ts';
 
 const tensor = (shape: readonly number[]) => ({ shape, elementType: 'f32' });
@@ -12,6 +13,16 @@ const DEPTHWISE: Convolution = {
   image: tensor([1, 32, 66, 66]),
   filter: tensor([32, 3, 3]),
   result: tensor([1, 32, 64, 64]),
+  strides: [1, 1],
+  dilations: [1, 1],
+};
+
+/** Beside it, channels stay first. */
+const GROUPED: Convolution = {
+  name: 'linalg.conv_2d_ngchw_gfchw',
+  image: tensor([1, 4, 8, 30, 30]),
+  filter: tensor([4, 8, 8, 1, 1]),
+  result: tensor([1, 4, 8, 30, 30]),
   strides: [1, 1],
   dilations: [1, 1],
 };
@@ -128,6 +139,48 @@ test('a program with different results in other forms stays as written', { tags:
   expect(explanation.forms!.reason).toMatch(/differ|result/);
   expect(isRewritten(explanation.command)).toBe(false);
 });
+
+test.each(
+  casesOfTier(
+    [
+      ['elementwise_32x64x64', GROUPED],
+      ['batch_matmul_4x8x900x8', DEPTHWISE],
+    ] as const,
+    1,
+  ),
+)(
+  'forms that are right alone and wrong together leave half of the operations as written (%s is wrong)',
+  async (wrong, right) => {
+    const place = workplace(true);
+    const grouped = 'tensor<1x4x8x30x30xf32>';
+    place.write(
+      'in.mlir',
+      `${program}
+func.func @main_grouped(%image: ${grouped}, %filter: tensor<4x8x8x1x1xf32>, %into: ${grouped}) -> ${grouped} {
+  %0 = linalg.conv_2d_ngchw_gfchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image, %filter : ${grouped}, tensor<4x8x8x1x1xf32>) outs(%into : ${grouped}) -> ${grouped}
+  return %0 : ${grouped}
+}
+`,
+    );
+    // The dispatch is wrong in the program only. Checks of a form alone have other names.
+    place.write(
+      'hook',
+      `case "$module $*" in
+  */stock.vmfb' '*--output=*)
+    if grep -q '^main.*${wrong}' "$module.lines"; then
+      for argument; do case $argument in --output=@*) printf 'another!' >"\${argument#*@}" ;; esac; done
+      exit
+    fi ;;
+esac
+`,
+    );
+    const { explanation } = await place.explain(argv);
+    expect(explanation.forms).toMatchObject({
+      used: true,
+      operations: [{ operation: convolutionKey(right) }],
+    });
+  },
+);
 
 test.each([
   ['nothing may be measured', ['--iree-tuned-budget=0'], { used: false }],
