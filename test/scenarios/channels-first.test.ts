@@ -151,7 +151,7 @@ test.each(
 )(
   'forms that are right alone and wrong together leave half of the operations as written (%s is wrong)',
   async (wrong, right) => {
-    const place = workplace(true);
+    const place = workplace(true, true);
     const grouped = 'tensor<1x4x8x30x30xf32>';
     place.write(
       'in.mlir',
