@@ -12,7 +12,8 @@ import { OpenProgram } from '../wrapper/open-program.ts';
 import { atDevice, openIfThere } from './context.ts';
 
 interface Asked {
-  readonly inject: InjectRoute;
+  /** The injection that decisions are for; default: that of the settings. */
+  readonly inject?: InjectRoute;
   /** The reason for workloads without a record. */
   readonly whyNot: (site: Site) => Reason;
   /** Decides before the records. */

@@ -67,7 +67,7 @@ async function explainTarget(
   const decided = lock?.whole
     ? { ...lock.program, decisions: lock.whole.decisions, forms: lock.forms, times: NO_TIMES }
     : await decideByRecords({ command: asked, inspected: read }, surroundings, {
-        ...{ inject: settings.inject, override: lock?.override },
+        override: lock?.override,
         whyNot: ({ whyNotHere }) =>
           whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
       });

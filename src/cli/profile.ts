@@ -218,8 +218,7 @@ async function lossOfInput(
   surroundings: Surroundings,
 ): Promise<string> {
   const asked = await inspectInput(input, flags, surroundings);
-  const { inject } = surroundings.settings;
-  const decided = await decideByRecords(asked, surroundings, { inject, whyNot: () => because('no-record') });
+  const decided = await decideByRecords(asked, surroundings, { whyNot: () => because('no-record') });
   const { times, whyNot } = await withInterrupts(({ finishEarly }) =>
     measureLoss(decided, true, store, surroundings, finishEarly),
   );

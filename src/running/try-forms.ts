@@ -101,29 +101,29 @@ export async function tryForms(
     const begun = performance.now();
     let first = await tryThese(preferred, signal);
     const { compileSeconds } = first;
-    /** Tries the same without some forms; null if nothing is left to try, or if that would take too long. */
-    const tryWithout = async (
-      keys: ReadonlySet<string>,
+    const without = (keys: ReadonlySet<string>): readonly FormChoice[] =>
+      first.choices.filter(({ operation }) => !keys.has(rewritableKey(operation)));
+    /** Tries some of the forms; null if these are none or all, or if that would take too long. */
+    const tryOnly = async (
+      some: readonly FormChoice[],
       seconds: number,
       share = SECOND_SHARE,
     ): Promise<TriedForms | null> => {
-      const rest = first.choices.filter(({ operation }) => !keys.has(rewritableKey(operation)));
-      if (seconds > share * budgetSeconds || keys.size === 0 || rest.length === 0) return null;
+      const isPart = some.length > 0 && some.length < first.choices.length;
+      if (!isPart || seconds > share * budgetSeconds) return null;
       kept.forgetStock();
-      return { ...(await tryThese(rest, signal)), compileSeconds };
+      return { ...(await tryThese(some, signal)), compileSeconds };
     };
     // A form that fails costs its own operation only. It may hide another failure.
     for (let turn = 0; turn < MOST_FAILURES && first.wrong.size > 0; turn++) {
-      const next = await tryWithout(new Set(first.wrong.keys()), compileSeconds);
+      const next = await tryOnly(without(new Set(first.wrong.keys())), compileSeconds);
       if (next === null) return first;
       first = next;
     }
     // Forms that are right alone can be wrong together. Half of them mostly gain more than all other tuning.
     const parts = isWrong(first) ? halvesOf(first.choices) : [];
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      const others = first.choices.filter((one) => !part.includes(one));
-      const without = new Set(others.map(({ operation }) => rewritableKey(operation)));
-      const next = await tryWithout(without, (performance.now() - begun) / 1000, 1);
+      const next = await tryOnly(part, (performance.now() - begun) / 1000, 1);
       if (next === null) return first;
       if (!isWrong(next)) {
         first = next;
@@ -134,7 +134,7 @@ export async function tryForms(
     // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
     // Rounds gain more than the forms of few operations.
-    const second = await tryWithout(slowerIn(first, isBetter), (performance.now() - begun) / 1000);
+    const second = await tryOnly(without(slowerIn(first, isBetter)), (performance.now() - begun) / 1000);
     if (second === null) return first;
     if (leastRatio(second.verdict) > leastRatio(first.verdict)) return second;
     // The next untuned module is that of the first program.

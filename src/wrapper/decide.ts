@@ -24,6 +24,8 @@ import { because, type Reason } from '../system/reason.ts';
 export interface Decided
   extends FormedProgram, Omit<Asked, 'problem'>, Pick<Resolved, 'decisions' | 'isFinal' | 'files' | 'until'> {
   readonly injection: Injection;
+  /** Decisions of a lock file; null for none. */
+  readonly lock: LockedBuild | null;
   readonly verdict: ProgramVerdict | null;
   /** Why the program with the decisions is not known to be correct and no slower; null if it is. */
   readonly unproven: Reason | null;
@@ -94,7 +96,7 @@ async function decideByStore(
   const spent = Math.max(0, formsSeconds - better.compileSeconds);
   const isInTime = formsSeconds === 0 || spent < budgetSeconds;
 
-  const own = { store, problem, surroundings, kept, lock };
+  const own = { store, problem, surroundings, kept };
   let tuning = 0;
   const decideAbout = async (program: OpenProgram) => {
     const now = await resolve(program, own, spent + tuning);
@@ -123,7 +125,7 @@ async function decideByStore(
       ? resolved.injection
       : planCompile(decisions, inspected, command, surroundings);
   return {
-    ...{ ...own, command, inspected, decisions, injection, before, files, until, forms: better.forms },
+    ...{ ...own, lock, command, inspected, decisions, injection, before, files, until, forms: better.forms },
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
     tuning: formsSeconds + tuning + verified.seconds,

@@ -15,7 +15,6 @@ import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
-import type { LockedBuild } from './locked.ts';
 import type { Command } from '../compiler/command.ts';
 import { whyLeftOut } from '../running/program-memory.ts';
 import type { OpenProgram } from './open-program.ts';
@@ -23,7 +22,7 @@ import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** What decisions are made with. */
+/** Database, settings and modules of one build. */
 export interface Asked {
   readonly store: Store | null;
   /** Why there is no database; null if there is one. */
@@ -32,8 +31,6 @@ export interface Asked {
   readonly surroundings: Surroundings;
   /** Modules of this build. */
   readonly kept: KeptModules;
-  /** Decisions of a lock file; null for none. */
-  readonly lock: LockedBuild | null;
 }
 
 export interface Resolved {
@@ -60,7 +57,7 @@ export interface Resolved {
  */
 export async function resolve(
   found: OpenProgram,
-  { store, problem, surroundings, kept }: Omit<Asked, 'lock'>,
+  { store, problem, surroundings, kept }: Asked,
   spentSeconds = 0,
 ): Promise<Resolved> {
   const { settings } = surroundings;

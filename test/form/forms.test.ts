@@ -17,7 +17,7 @@ import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { chooseForms } from '../../src/form/choose.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { tensorText } from '../../src/workload/tensor.ts';
+import { elementsOf, tensorText } from '../../src/workload/tensor.ts';
 import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
@@ -346,21 +346,20 @@ async function inForms(text: string, shape: readonly number[]) {
     ...readBroadcasts(bytes),
   ];
   const folder = temporaryDirectory();
-  const [input, spec, image] = ['input.mlir', 'forms.mlir', 'image.bin'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string];
+  const at = (name: string) => join(folder, name);
+  const [input, spec, image] = [at('input.mlir'), at('forms.mlir'), at('image.bin')];
   writeFileSync(input, text);
   writeFileSync(spec, formsSpec(chooseForms(found)));
-  const length = shape.reduce((product, size) => product * size, 1);
+  const length = elementsOf(shape);
   writeFileSync(
     image,
     Float32Array.from({ length }, (_, i) => ((i * 7) % 11) / 8 - 0.5),
   );
   const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
   const run = async (name: string, flags: readonly string[]) => {
-    const module = join(folder, name);
+    const module = at(name);
     await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
-    const result = join(folder, `${name}.bin`);
+    const result = at(`${name}.bin`);
     await outputOf(runtimeTool('iree-run-module'), [
       ...[`--module=${module}`, '--function=main', '--device=local-sync', `--output=@${result}`],
       `--input=${shape.join('x')}xf32=@${image}`,

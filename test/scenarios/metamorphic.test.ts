@@ -206,7 +206,7 @@ async function run(
   return { explanation, results: called.stdout.toString().replace(/^EXEC @.*\n/, '') };
 }
 
-/** What a build uses, and the results of its function. */
+/** Configurations and forms of a build, and the results of its function. */
 async function built(...of: Parameters<typeof run>) {
   const { explanation, results } = await run(...of);
   return { ...used(explanation), results };
