@@ -47,8 +47,9 @@ const slowedPlace = (programs: 'real' | 'simulated') =>
 const LEFT_OUT = {
   workload: expect.stringMatching(/m=64 n=64 k=64/) as string,
   code: 'worse-in-program',
+  // On a busy machine the times of its dispatches can overlap with stock's: then the time of the whole program decides.
   reason: expect.stringMatching(
-    /^its configuration makes this program worse: its dispatches take .*s instead of .*s$/,
+    /^its configuration makes this program worse: (?:its dispatches take .*s instead of .*s|the program is slower with it)$/,
   ) as string,
 };
 
