@@ -3,15 +3,23 @@ import type { Command } from '../compiler/command.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
+import { whyNotRun } from './limits.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
-/** Key of a program's notes. Programs that differ only in names, order of functions or dead code have the same key. */
+/**
+ * Key of a program's notes. Programs that differ only in names, order of functions or dead code have the same key. For this digest the
+ * compiler runs once more, so a build that can neither read nor write a note takes the digest of the text.
+ */
 export async function programOf(
   command: Command,
   { input, site }: Inspected,
+  store: Store | null,
   surroundings: Surroundings,
 ): Promise<string> {
+  const mayWrite = whyNotRun(input, surroundings.settings.budgetSeconds) === null;
+  const hasNotes = store !== null && (mayWrite || store.hasProgramNotes(['program', 'forms']));
+  if (!hasNotes) return programIdentity(command, input.digest, placeOf(site));
   // Not loaded for a program without decisions.
   const { programDigest } = await import('../input/program-digest.ts');
   return programIdentity(command, await programDigest(input, command, surroundings), placeOf(site));

@@ -235,6 +235,8 @@ export interface Store {
   noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
   /** The undecided ones of these workloads. */
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
+  /** Whether there is a note of these kinds about any program. */
+  hasProgramNotes(kinds: readonly ProgramNoteKind[]): boolean;
   /** A note about a program from running it, untrusted; null for none. */
   programNote(kind: ProgramNoteKind, program: string): unknown;
   /** All notes of a kind, untrusted, the newest first. */

@@ -47,7 +47,7 @@ export class OpenProgram {
 
   /** Opens a program in these forms. */
   static async in(program: FormedProgram, means: Means): Promise<OpenProgram> {
-    const identity = await programOf(program.command, program.inspected, means.surroundings);
+    const identity = await programOf(program.command, program.inspected, means.store, means.surroundings);
     return new OpenProgram(program, identity, means);
   }
 

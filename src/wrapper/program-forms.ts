@@ -113,7 +113,7 @@ export async function inBetterForms(
   });
   if (preferred.length === 0) return asWritten({});
   const formed = await rewritten(command, preferred, surroundings);
-  const identity = await programOf(formed, inspected, surroundings);
+  const identity = await programOf(formed, inspected, store, surroundings);
   const recall = () => formsMemory.recall(store, identity);
   const memory = recall();
   const chosen = (known: FormsMemory | null) =>

@@ -78,6 +78,22 @@ test('a configuration that makes the program slower is left out by this build an
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
+test('the compiler prints a program for its notes only if the build can use or write one', async () => {
+  const place = await recordedPlace(oddMatmul, TILE, 'simulated');
+  const { compiler, ran } = place.watchedTools();
+  const env = { IREE_TUNED_COMPILER: compiler };
+  const build = async (budget: string, file: string) => {
+    const { explanation } = await place.explain([...HOST, budget, file, '-o', 'out.vmfb'], { env });
+    const prints = ran().filter((line) => line.includes('--mlir-print-op-generic')).length;
+    return { prints, outcome: explanation.operations[0]!.outcome };
+  };
+  const none = '--iree-tuned-budget=0';
+  place.write('renamed.mlir', oddMatmul.replaceAll('@main', '@other'));
+  expect(await build(none, 'in.mlir')).toEqual({ prints: 0, outcome: 'hit' });
+  expect(await build('--iree-tuned-budget=30', 'in.mlir')).toEqual({ prints: 1, outcome: 'hit' });
+  expect(await build(none, 'renamed.mlir')).toEqual({ prints: 1, outcome: 'hit' });
+});
+
 test(
   'the module that was run is the output, with the bytes of a plain compile',
   { tags: 'full' },

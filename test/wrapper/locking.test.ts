@@ -44,7 +44,7 @@ function stored(records: Readonly<Record<number, Configuration>>, evidence: Part
   return store;
 }
 
-const identity = await programOf(command, inspected, surroundingsOf());
+const identity = await programOf(command, inspected, null, surroundingsOf());
 
 /** A machine whose ledger has plans that landed by these routes. */
 function machine({

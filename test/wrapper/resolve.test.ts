@@ -78,7 +78,7 @@ async function resolved({
 }: Case = {}) {
   const inspected = { input, site };
   if (program !== null)
-    programMemory.remember(store!, await programOf(command, inspected, surroundings), program);
+    programMemory.remember(store!, await programOf(command, inspected, store, surroundings), program);
   const open = await OpenProgram.in({ command, inspected }, { store, surroundings });
   const {
     decisions,

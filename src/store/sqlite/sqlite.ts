@@ -225,6 +225,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }),
         toUndecided,
       ),
+    hasProgramNotes: (kinds) => read(sql.HAS_PROGRAM_NOTES, { kinds: JSON.stringify(kinds) }).length > 0,
     programNote: (kind, program) => {
       const [row] = read<{ note: string }>(sql.SELECT_PROGRAM_NOTE, { kind, program });
       return row === undefined ? null : (JSON.parse(row.note) as unknown);

@@ -218,6 +218,9 @@ export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
 export const SELECT_PROGRAM_NOTE = 'SELECT note FROM program_note WHERE program = @program AND kind = @kind';
 
+export const HAS_PROGRAM_NOTES = `
+  SELECT 1 FROM program_note WHERE kind IN (SELECT value FROM json_each(@kinds)) LIMIT 1`;
+
 export const SELECT_PROGRAM_NOTES = `
   SELECT program, note FROM program_note WHERE kind = @kind ORDER BY written_at DESC, program`;
 
@@ -254,6 +257,7 @@ export const READS = [
     SELECT_SUBJECT,
     SELECT_DEVICES,
     SELECT_PROGRAM_NOTE,
+    HAS_PROGRAM_NOTES,
   ],
   ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, TRIALS_LIKE, SELECT_RUNS, SELECT_MISSES],
   ...[FIND_UNDECIDED, SELECT_COUNTERS],
