@@ -151,7 +151,7 @@ function functionOf(
   for (const [i, type] of outs.entries()) {
     const value = single ? '%out' : `%out#${i}`;
     const isPlain = tied[i] !== null || !isGuarded(type!.elementType);
-    body.push(isPlain ? plainResult(`out${i}`, value, type!) : guardedResult(`out${i}`, value, type!));
+    body.push(isPlain ? plainResult(`out${i}`, value, type!) : guardedResult(i, value, type!));
     returned.push(
       ...(isPlain
         ? [`%out${i}_view`]
@@ -212,8 +212,12 @@ function guardingFunction(elementType: string): string {
 const plainResult = (name: string, value: string, type: Tensor): string =>
   `    %${name}_view = hal.tensor.export ${value} : ${tensorText(type)} -> !hal.buffer_view`;
 
-/** Lines that write a result between guards, and define views of the result and of both guards. */
-function guardedResult(name: string, value: string, type: Tensor): string {
+/**
+ * Lines that write a result between guards, and define views of the result and of both guards. Each result has a byte of its own: the
+ * compiler gives equal memories to one buffer, where the results would overwrite each other.
+ */
+function guardedResult(i: number, value: string, type: Tensor): string {
+  const name = `out${i}`;
   const { shape, elementType } = type;
   const bytes = (elementsOf(shape) * elementBits(elementType)) / 8;
   const memory = `tensor<${bytes + 2 * GUARD_BYTES}xi8>`;
@@ -223,7 +227,7 @@ function guardedResult(name: string, value: string, type: Tensor): string {
       `%${name}_memory`,
     );
   const guard = { shape: [GUARD_BYTES], elementType: 'i8' };
-  return `    %${name}_byte = arith.constant ${UNWRITTEN_BYTE} : i8
+  return `    %${name}_byte = arith.constant ${UNWRITTEN_BYTE - (i % UNWRITTEN_BYTE)} : i8
     %${name}_splat = flow.tensor.splat %${name}_byte : ${memory}
     %${name}_memory = hal.tensor.export %${name}_splat : ${memory} -> !hal.buffer_view
 ${part('result', type, GUARD_BYTES, bytes)}

@@ -84,11 +84,17 @@ const programWith = (executable: string) =>
   }) as unknown as MeasuredProgram;
 
 /** @param isSampled whether stock runs only a sample of its workgroups */
-async function check(name: string, executable: string, columns = PAIR, isSampled = false) {
+async function check(
+  name: string,
+  executable: string,
+  columns = PAIR,
+  isSampled = false,
+  text = chainOf(columns),
+) {
   const own = join(folder, `of ${name}`);
   const program = programWith(executable);
   const input = join(folder, `${name}.mlir`);
-  writeFileSync(input, chainOf(columns));
+  writeFileSync(input, text);
   const split = await splitProgram(
     compiling(programWith(compiler.executable)),
     { argv: [...HOST_FLAGS, input], stdin: undefined },
@@ -114,6 +120,34 @@ async function check(name: string, executable: string, columns = PAIR, isSampled
 
 test('right configurations pass', async () => {
   expect(await check('right', compiler.executable)).toEqual(new Map());
+});
+
+/** A product of 40 x 64 and 64 x 96 elements, whose dispatch has two results of one size. */
+const TWO_RESULTS = `func.func @"a-b"(%x: tensor<40x64xf32>, %w: tensor<64x96xf32>) -> (tensor<40x96xf32>, tensor<96x40xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<40x96xf32>
+  %t = tensor.empty() : tensor<96x40xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<40x96xf32>) -> tensor<40x96xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<40x64xf32>, tensor<64x96xf32>) outs(%i : tensor<40x96xf32>) -> tensor<40x96xf32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<40x96xf32>) outs(%e, %t : tensor<40x96xf32>, tensor<96x40xf32>) {
+  ^bb0(%in: f32, %o0: f32, %o1: f32):
+    %y = math.absf %in : f32
+    %z = math.tanh %in : f32
+    linalg.yield %y, %z : f32, f32
+  } -> (tensor<40x96xf32>, tensor<96x40xf32>)
+  return %r#0, %r#1 : tensor<40x96xf32>, tensor<96x40xf32>
+}`;
+
+test('two results of one size are compared apart', async () => {
+  const columns = [64, 96];
+  const found = (name: string, executable = compiler.executable) =>
+    check(name, executable, columns, false, TWO_RESULTS);
+  expect(await found('two')).toEqual(new Map());
+  for (const [name, edit] of [
+    ['wrong-first', 's/math\\.absf/math.sin/'],
+    ['wrong-second', 's/math\\.tanh/math.sin/'],
+  ] as const)
+    expect(await found(name, faulty(name, edit))).toEqual(new Map([[first, 'wrong-result']]));
 });
 
 describe('a wrong configuration is found, and the other one passes', () => {
