@@ -40,6 +40,11 @@ export interface Draw extends Results {
   levels: number;
 }
 
+/** A draw, and stock's results on it after few inputs moved by a step. */
+export interface Stepped extends Pick<Results, 'files'> {
+  readonly draw: Draw;
+}
+
 /** Ways to draw inputs, the best first. Scaled inputs keep the results of many layers finite, positive inputs have roots. */
 type Kind = 'given' | 'scaled' | 'positive';
 
@@ -79,6 +84,7 @@ export class Draws {
   #folder: Promise<string> | null = null;
   readonly #known = new Map<string, Promise<Draw | Failure | null>>();
   readonly #all: Draw[] = [];
+  readonly #stepped: Promise<Stepped | null>[] = [];
   #kind: Kind = 'given';
   /** The parts of the results that are compared; null for all. */
   #written: readonly (readonly Range[])[] | null = null;
@@ -102,9 +108,12 @@ export class Draws {
     const wanted = asked ?? (isRandom === true && tensors.length > 1 ? 2 : 1);
     const kinds: readonly Kind[] = isRandom === true ? ['given', 'scaled', 'positive'] : ['given'];
     const finite: Draw[] = [];
+    /** Of a group in which some functions need positive inputs. The others prove something. */
+    let mixed: Draw | null = null;
     let other: Draw | null = null;
     let problem: string | null = null;
     for (const kind of kinds) {
+      if (mixed !== null && kind === 'scaled') continue;
       // A group takes long because of its size.
       const isSlow = !isGroup && finite.some(({ seconds }) => seconds > SLOW_CALL);
       const isEnough = isSlow || kind === 'positive' || !isTimeLeft();
@@ -116,14 +125,17 @@ export class Draws {
         continue;
       }
       const bad = await badResult(this.#stock, draw);
-      // The other functions of a group need no other inputs.
-      if (bad !== null && isGroup) return { problem: bad.reason };
+      if (bad !== null && isGroup) {
+        if (kind !== 'given' || !bad.isNaN) return { problem: bad.reason };
+        mixed = draw;
+        continue;
+      }
       if (bad === null) finite.push(draw);
       else if (bad.isNaN) problem ??= bad.reason;
       else other ??= draw;
       if (bad === null && finite.length === 1) this.#kind = kind;
     }
-    if (finite.length > 0) return finite;
+    if (finite.length > 0) return mixed === null ? finite : [mixed, ...finite];
     return other === null ? { problem: problem ?? 'there are no inputs' } : [other];
   }
 
@@ -140,6 +152,22 @@ export class Draws {
     return (await badResult(this.#stock, draw)) === null ? draw : null;
   }
 
+  /** Another draw, and stock's results on it after few inputs moved by a step; null if it is not usable. */
+  stepped(i: number, callSeconds: number): Promise<Stepped | null> {
+    const make = async (): Promise<Stepped | null> => {
+      const draw = await this.another(i, callSeconds);
+      if (draw === null) return null;
+      const own = await mkdtemp(join(await this.#ownFolder(), 'stepped-'));
+      const call = { ...draw.call, inputs: await movedInputs(draw.call.inputs, own, MOVES[0]!, true) };
+      const run = await this.run(this.#stock.stock, call, `stepped${i}-`, patienceFor(draw, callSeconds));
+      await rm(own, { recursive: true, force: true });
+      return 'failure' in run ? null : { draw, files: run.files };
+    };
+    const known = this.#stepped[i] ?? make();
+    this.#stepped[i] = known;
+    return known;
+  }
+
   /** Deviations of honest results from each other on all draws. */
   honestAt(result: number): readonly (readonly Deviation[])[] {
     return this.#all.flatMap(({ honest }) => honest[result]!);
@@ -151,7 +179,7 @@ export class Draws {
    */
   async refer(draw: Draw, callSeconds: number): Promise<boolean> {
     const kind = REFERENCES[draw.levels++];
-    if (kind === undefined || (kind === 'steps' && !(await this.#isQuantized(draw)))) return false;
+    if (kind === undefined || (kind === 'steps' && !(await this.isQuantized(draw)))) return false;
     const { stock } = this.#stock;
     const folder = await this.#ownFolder();
     const runs: { readonly module: string; readonly call: Call; readonly own?: string }[] = [];
@@ -192,7 +220,7 @@ export class Draws {
   }
 
   /** Whether a result is of 8 bits, as floats. */
-  async #isQuantized({ files }: Draw): Promise<boolean> {
+  async isQuantized({ files }: Draw): Promise<boolean> {
     for (const [i, { elementType }] of this.#stock.function.results.entries()) {
       const elements = isFloat(elementType) ? decodeElements(await readFile(files[i]!), elementType) : null;
       if (elements !== null && isQuantized(elements)) return true;

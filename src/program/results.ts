@@ -7,6 +7,7 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { largestError } from '../measure/verify.ts';
 import { messageOf } from '../system/tell.ts';
 import { Draws, patienceFor, removeAll, runProgram, type Draw, type Failure } from './draws.ts';
+import { largestShift } from './shift.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { Contest, StockContest, Verdict } from './verify.ts';
 
@@ -128,6 +129,11 @@ async function compare(
   }
   if (doubts.length > 1 || (doubt !== undefined && !isSettled))
     return result({ equal: false, reason: doubt!.difference });
+  const isMoved = stock.isRandom === true && stock.isGroup !== true && seen.some(({ off }) => off > 0);
+  const mayShift = isMoved && (await draws.isQuantized(usable[0]!));
+  const shift = mayShift ? await largestShift(stock, draws, tuned, callSeconds, isTimeLeft) : null;
+  if (shift !== null && shift.times > 1)
+    return { ...result({ equal: false, reason: shift.reason }), times: shift.times };
   const unproven = unprovenOf(stock, seen);
   return result({ equal: unproven === null ? true : null, reason: unproven });
 }

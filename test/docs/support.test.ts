@@ -381,6 +381,12 @@ const FRONT_ENDS: readonly FrontEnd[] = [
     inTorch('1,64,13,13', '96,16,3,3', '1,96,11,11'),
     4,
   ),
+  onnx(
+    'NCHW',
+    named('conv_2d_nchw_fchw'),
+    'onnx.ConvTranspose',
+    inTorch('1,16,13,13', '16,24,3,3', '1,24,15,15'),
+  ),
   stablehlo('NHWC', HWCF, '[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]', inTensors(...NHWC)),
   stablehlo(
     'NHWC, depthwise',
