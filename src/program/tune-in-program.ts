@@ -134,7 +134,7 @@ export interface RoundsResult {
 
 /**
  * Tunes all contenders in rounds while rounds gain something, then confirms the best configurations in the program.
- * @param offer is compiled at the same time as the first round. If the program is faster with it, rounds continue from there
+ * @param offer is compiled beside the round after the first ones. If the program is faster with it, rounds continue from there
  * @throws StoppedError after a stop
  */
 export async function tuneInRounds(
@@ -156,13 +156,15 @@ export async function tuneInRounds(
     const isFirst = rounds.count === 0 && !bench.isSampled;
     return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
   };
-  // An offer gains more than a round, and confirming it needs no compile, so its confirmation may exceed the time, too.
-  const isTried = offer !== null && clock() + OFFER_COMPILES * compileSeconds < end;
-  let open = isTried ? offer : null;
-  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && (open !== null || isTime())) {
+  let open = offer;
+  // The first rounds gain more than most offers. Confirming an offer needs no compile, so its confirmation may exceed the time, too.
+  const isDue = () =>
+    (rounds.count > 0 || rounds.isIdle || !isTime()) && clock() + OFFER_COMPILES * compileSeconds < end;
+  while (failures < MOST_FAILURES) {
     const begun = clock();
-    const assignments = isTime() ? rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1))) : [];
-    if (assignments.length === 0 && open === null) break;
+    const due = open !== null && isDue() ? open : null;
+    const assignments = isTime() ? rounds.propose(Math.max(1, roundsAtOnce - (due === null ? 0 : 1))) : [];
+    if (assignments.length === 0 && due === null) break;
     const own = bench;
     const compile = async (assignment: Assignment, i: number) => {
       const one = await own.compile(assignment, i);
@@ -171,7 +173,7 @@ export async function tuneInRounds(
     };
     const [compiled, offered] = await Promise.all([
       Promise.all(assignments.map(compile)),
-      open?.prepare() ?? null,
+      due?.prepare() ?? null,
     ]);
     const compiledAt = clock();
     const modules = compiled.flatMap(({ module }) => module ?? []);
@@ -188,13 +190,13 @@ export async function tuneInRounds(
       rounds.observe(assignment, outcomes);
       note(assignment, outcomes, before?.workloads ?? new Map<string, number[]>());
     }
-    if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), open!.keys)) {
+    if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), due!.keys)) {
       bench = offered;
       rounds.keepOnly(offered.keys);
       // A compile of the offered program takes another time.
       ({ compileSeconds } = offered);
     }
-    open = null;
+    if (due !== null) open = null;
     runSeconds = Math.max(runSeconds, clock() - compiledAt);
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
@@ -226,7 +228,7 @@ export async function tuneInRounds(
       bench.isSampled ? [...found.keys()].map((key) => [key, better.get(key)!.ratio] as const) : [],
     ),
     isComplete: rounds.count > 0 && failures < MOST_FAILURES && (rounds.isIdle || isTime()),
-    isOpen: offer !== null && (!isTried || open !== null),
+    isOpen: open !== null,
   };
 }
 
