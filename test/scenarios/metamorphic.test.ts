@@ -290,3 +290,27 @@ test(
     }
   },
 );
+
+/** Sizes of the tunable work, without the unit dimensions. Both front ends spell its layouts and its contexts differently. */
+const sizesOf = (operations: Explanation['operations']) =>
+  operations
+    .flatMap(({ workload }) => workload ?? [])
+    .map((workload) => [...workload.matchAll(/(?<=[=x_])\d+(?=[x_ ])/g)].map(Number))
+    .map((sizes) => sizes.filter((size) => size > 1).toSorted((a, b) => a - b))
+    .map((sizes) => sizes.join(' '))
+    .toSorted();
+
+test('StableHLO and torch: the same work of a network is tuned', { tags: 'full' }, async () => {
+  // Two convolutions, a sum over the image and a product.
+  const found = async (frontEnd: string) => {
+    const place = inForms();
+    place.write('in.mlir', readFileSync(join(import.meta.dirname, 'front-ends', `${frontEnd}.mlir`)));
+    await place.explain(argv, { env: { IREE_TUNED_BUDGET: '15' } });
+    return sizesOf((await place.explain(argv, alone)).explanation.operations);
+  };
+  const expected = ['16 24 1024', '24 40', '3 3 8 16 32 32'];
+  expect({ stablehlo: await found('stablehlo'), torch: await found('torch') }).toEqual({
+    stablehlo: expected,
+    torch: expected,
+  });
+});
