@@ -131,11 +131,13 @@ async function compare(
     return result({ equal: false, reason: doubt!.difference });
   const isMoved = stock.isRandom === true && stock.isGroup !== true && seen.some(({ off }) => off > 0);
   const mayShift = isMoved && (await draws.isQuantized(usable[0]!));
-  const shift = mayShift ? await largestShift(stock, draws, tuned, callSeconds, isTimeLeft) : null;
-  if (shift !== null && shift.times > 1)
-    return { ...result({ equal: false, reason: shift.reason }), times: shift.times };
+  const shift = mayShift ? await largestShift(stock, draws, tuned, seconds, callSeconds, isTimeLeft) : null;
   const unproven = unprovenOf(stock, seen);
-  return result({ equal: unproven === null ? true : null, reason: unproven });
+  const judged =
+    shift !== null && shift.times > 1
+      ? result({ equal: false, reason: shift.reason })
+      : result({ equal: unproven === null ? true : null, reason: unproven });
+  return { ...judged, times: Math.max(judged.times, shift?.times ?? 0) };
 }
 
 const failed = (equal: false | null, reason: string): Compared => ({

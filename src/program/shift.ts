@@ -10,9 +10,12 @@ import type { StockContest } from './verify.ts';
 /** Draws of inputs over which errors are added, and the fewest that say something. */
 const [MOST_DRAWS, LEAST_DRAWS] = [8, 4];
 
+/** Seconds for all runs: a longer one would take the time of timing the program. */
+const SECONDS = 4;
+
 /**
- * A result may shift this many times as far as stock does when few inputs move by a step. Over 8 draws, honest builds of a quantized ResNet18 and
- * MobileNetV2 shift 0.5 to 1.0 times as far, and 5 of 6 wrong channels 2.7 to 4 times.
+ * A result may shift this many times as far as stock does when few inputs move by a step. Honest builds of a quantized ResNet18 and MobileNetV2
+ * shift 0.5 to 1.0 times as far, and 5 of 6 wrong channels 2.2 to 4 times.
  */
 const TIMES = 1.6;
 
@@ -41,18 +44,22 @@ class Errors {
 
 /**
  * The largest shift of a quantized result of the tuned program; null without one, or without the time to find it.
+ * @param seconds of a process of each program
  * @param isTimeLeft whether the programs may run once more
  */
 export async function largestShift(
   { function: { results } }: StockContest,
   draws: Pick<Draws, 'stepped' | 'run'>,
   tuned: string,
+  seconds: readonly [stock: number, tuned: number],
   callSeconds: number,
   isTimeLeft: () => boolean,
 ): Promise<Shift | null> {
+  const most = Math.min(MOST_DRAWS, Math.floor(SECONDS / (2 * seconds[0] + seconds[1])));
+  if (most < LEAST_DRAWS) return null;
   const found = new Map<number, { readonly own: Errors; readonly step: Errors }>();
   let count = 0;
-  for (; count < MOST_DRAWS && isTimeLeft(); count++) {
+  for (; count < most && isTimeLeft(); count++) {
     const stepped = await draws.stepped(count, callSeconds);
     if (stepped === null) return null;
     const { draw, files } = stepped;

@@ -22,8 +22,11 @@ function fileOf(multiples: Float64Array): string {
   return path;
 }
 
-const shiftBy = (offset: (at: number) => number, { size = 100, step = 1.4, seconds = Infinity } = {}) => {
-  let left = seconds;
+const shiftBy = (
+  offset: (at: number) => number,
+  { size = 100, step = 1.4, runs = Infinity, seconds = 0.1 } = {},
+) => {
+  let left = runs;
   const stock = {
     function: { results: [{ elementType: 'f32', shape: [LENGTH] }] },
   } as unknown as StockContest;
@@ -46,7 +49,7 @@ const shiftBy = (offset: (at: number) => number, { size = 100, step = 1.4, secon
       return Promise.resolve({ files: [fileOf(moved(all.at(-1)!, noise))], seconds: 0 });
     },
   };
-  return largestShift(stock, draws, 'tuned.vmfb', 1, () => left-- > 0);
+  return largestShift(stock, draws, 'tuned.vmfb', [seconds, seconds], 1, () => left-- > 0);
 };
 
 /** As large as the noise. */
@@ -65,8 +68,9 @@ test('errors of the same size with one direction are a fault', async () => {
 });
 
 test('without enough inputs there is no verdict', async () => {
-  expect(await shiftBy(wrong, { seconds: 3 })).toBeNull();
-  expect((await shiftBy(wrong, { seconds: 4 }))!.times).toBeGreaterThan(1);
+  expect(await shiftBy(wrong, { runs: 3 })).toBeNull();
+  expect((await shiftBy(wrong, { runs: 4 }))!.times).toBeGreaterThan(1);
+  expect(await shiftBy(wrong, { seconds: 1 })).toBeNull();
 });
 
 test('results that are not quantized, or that no step moves, have no verdict', async () => {
