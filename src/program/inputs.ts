@@ -61,10 +61,17 @@ const PERIOD = 65_521;
  */
 export function randomElements(type: RuntimeType, random: Random, exponent = 0): Uint8Array {
   const length = elementsOf(type.shape!);
-  const drawn = drawElements(Math.min(length, PERIOD), type.elementType, random, exponent);
-  const bytes = new Uint8Array(tensorBytes(type));
-  bytes.set(drawn);
-  for (let filled = drawn.length; filled < bytes.length; filled *= 2) bytes.copyWithin(filled, 0, filled);
+  return repeated(
+    drawElements(Math.min(length, PERIOD), type.elementType, random, exponent),
+    tensorBytes(type),
+  );
+}
+
+/** The same bytes again and again, in an array of this length. */
+function repeated(period: Uint8Array, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  bytes.set(period);
+  for (let filled = period.length; filled < length; filled *= 2) bytes.copyWithin(filled, 0, filled);
   return bytes;
 }
 
@@ -99,24 +106,51 @@ interface Move {
 /** Size of a move by about one step of 8 bits, and the number of such moves in a tensor. */
 const [STEP, STEPS] = [2 ** -5, 3];
 
-/** Moves floats of a type up or down, element by element. @param move default: in their last bits */
+/** A change of a tensor's elements, one after another. */
+interface Change {
+  readonly of: (value: number) => number;
+  /** Whether it is the same for elements at a distance of `PERIOD`. */
+  readonly isPeriodic: boolean;
+}
+
+/** Moves floats of a type up or down. @param move default: in their last bits */
 export function moveOf(
   elementType: string,
   random: Random,
   { relative, share }: Move = { relative: LAST_BITS[elementType] ?? 0, share: MOVED_SHARE[elementType] ?? 1 },
-): (value: number) => number {
+): Change {
   const factor = () => {
     const chance = random() / share;
     return chance >= 1 ? 1 : chance < 0.5 ? 1 + relative : 1 - relative;
   };
   // A few moves would be none in most tensors, or would repeat.
-  if (share * PERIOD < STEPS) return (value) => value * factor();
+  if (share * PERIOD < STEPS) return { of: (value) => value * factor(), isPeriodic: false };
   const factors = numbers(PERIOD, factor);
   let next = 0;
-  return (value) => {
+  const of = (value: number) => {
     if (next === PERIOD) next = 0;
     return value * factors[next++]!;
   };
+  return { of, isPeriodic: true };
+}
+
+/** Changed floats; null for other types. */
+export function changedElements(
+  data: Uint8Array,
+  elementType: string,
+  changeOf: () => Change,
+): Uint8Array | null {
+  if (!isFloat(elementType)) return null;
+  const change = changeOf();
+  const period = PERIOD * elementBytes(elementType);
+  const isRepeated =
+    change.isPeriodic &&
+    data.length > period &&
+    Buffer.compare(data.subarray(period), data.subarray(0, -period)) === 0;
+  const values = decodeElements(isRepeated ? data.subarray(0, period) : data, elementType);
+  if (values === null) return null;
+  const changed = numbers(values.length, (i) => change.of(Number(values[i])));
+  return repeated(new Uint8Array(encodeElements(changed, elementType).buffer), data.length);
 }
 
 /**
@@ -148,26 +182,21 @@ export function movedInputs(
 async function changedInputs(
   inputs: readonly string[],
   pathOf: (given: string) => string,
-  changeOf: (type: RuntimeType) => (value: number) => number,
+  changeOf: (type: RuntimeType) => Change,
 ): Promise<string[]> {
   const changed: string[] = [];
   for (const input of inputs) {
     // A scalar has no file.
     const [, prefix = '', path] = /^(.*)@(.*)$/.exec(input) ?? [];
     const file = path === undefined ? null : tensorFile(prefix, await readFile(path));
-    const values = file && isFloat(file.elementType) ? decodeElements(file.data, file.elementType) : null;
-    if (file === null || values === null) {
+    const own = file && changedElements(file.data, file.elementType, () => changeOf(file));
+    if (own === null) {
       changed.push(input);
       continue;
     }
-    const change = changeOf(file);
-    const elements = encodeElements(
-      numbers(values.length, (i) => change(Number(values[i]))),
-      file.elementType,
-    );
-    const own = pathOf(path!);
-    await writeFile(own, Buffer.concat([file.header, new Uint8Array(elements.buffer)]));
-    changed.push(`${prefix}@${own}`);
+    const to = pathOf(path!);
+    await writeFile(to, Buffer.concat([file!.header, own]));
+    changed.push(`${prefix}@${to}`);
   }
   return changed;
 }
@@ -218,8 +247,9 @@ export function scaledInputs(inputs: readonly string[], isPositive: boolean): Pr
   const path = (given: string) => join(dirname(given), `scaled-${basename(given)}`);
   return changedInputs(inputs, path, ({ shape }) => {
     const scale = scaleOf(shape!);
-    if (scale === null) return (value) => Math.max(1, Math.abs(value));
-    return (value) => scale * (isPositive ? Math.abs(value) : value);
+    const of = (value: number) =>
+      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value);
+    return { of, isPeriodic: true };
   });
 }
 

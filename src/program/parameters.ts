@@ -2,11 +2,9 @@
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Parameter } from '../input/parameters.ts';
-import { decodeElements, encodeElements } from '../measure/elements.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
-import { isFloat } from '../workload/element-type.ts';
-import { moveOf, randomElements, tensorBytes } from './inputs.ts';
+import { changedElements, moveOf, randomElements, tensorBytes } from './inputs.ts';
 
 /** Names in the safetensors format, by element type. */
 const SAFETENSORS: Readonly<Record<string, string>> = {
@@ -80,13 +78,7 @@ export async function movedParameters(
     } of Object.values(entries)) {
       const bytes = await read(headerBytes + begin, end - begin);
       const elementType = types.get(dtype)!;
-      const values = isFloat(elementType) ? decodeElements(bytes, elementType) : null;
-      if (values === null) await to.writeFile(bytes);
-      else {
-        const change = moveOf(elementType, random);
-        const elements = encodeElements(Float64Array.from(values as ArrayLike<number>, change), elementType);
-        await to.writeFile(new Uint8Array(elements.buffer));
-      }
+      await to.writeFile(changedElements(bytes, elementType, () => moveOf(elementType, random)) ?? bytes);
     }
     moved.push(`--parameters=${scope}${own}`);
   }

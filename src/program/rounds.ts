@@ -42,11 +42,18 @@ const LEAST_PROGRESS = 0.005;
 /** Rounds end after this many idle ones in a row. */
 const PATIENCE = 6;
 
+/**
+ * The first rounds are for workloads with this share of the time, and their kin. A program that takes long to compile has no others, and each workload
+ * takes time to propose for and to compile.
+ */
+const [FIRST_ROUNDS, FIRST_SHARE] = [2, 0.98];
+
 /** A workload first tries a configuration whose ratio for its kin is this much above its own best. */
 const LEAST_PROMISE = 1.02;
 
 export class Rounds {
   #searches: readonly Search[];
+  readonly #first = new Set<Kin>();
   #rounds = 0;
   #idle = 0;
 
@@ -58,6 +65,11 @@ export class Rounds {
       families.set(contender.kin, kin);
       return { contender, kin, tried: new Map<string, Point>(), again: [], best: null };
     });
+    let open = FIRST_SHARE * sumOf(byShare.map(({ share }) => share));
+    for (const { contender, kin } of this.#searches) {
+      if (open > 0) this.#first.add(kin);
+      open -= contender.share;
+    }
   }
 
   /** Observed rounds. */
@@ -85,10 +97,16 @@ export class Rounds {
 
   /** Assignments of the next `count` rounds, which are compiled at once; fewer if there is less to try. */
   propose(count: number): Assignment[] {
+    const first =
+      this.#rounds < FIRST_ROUNDS ? this.#proposeFor(({ kin }) => this.#first.has(kin), count) : [];
+    return first.length > 0 ? first : this.#proposeFor(() => true, count);
+  }
+
+  #proposeFor(isDue: (search: Search) => boolean, count: number): Assignment[] {
     const assignments = Array.from({ length: count }, () => new Map<string, Configuration>());
     let isNew = 0;
     for (const search of this.#searches) {
-      const some = this.#some(search, count);
+      const some = isDue(search) ? this.#some(search, count) : [];
       isNew = Math.max(isNew, some.length);
       for (const [i, assignment] of assignments.entries()) {
         const configuration = some[i] ?? search.best?.configuration;

@@ -26,6 +26,21 @@ test('each round tries a different configuration of every workload', () => {
   expect(rounds.count).toBe(2);
 });
 
+test('workloads that take hardly any time wait for the third round, unless nothing else is left', () => {
+  const rounds = new Rounds(
+    [contender('large', 4, 0.99), contender('small', 4, 0.005), contender('like-large', 4, 0.005, 'large')],
+    coordinateDescent,
+  );
+  const first = rounds.propose(2);
+  expect(tilesOf(first, 'large')).toEqual([1, 2]);
+  expect(tilesOf(first, 'small')).toEqual([undefined, undefined]);
+  expect(tilesOf(first, 'like-large')).not.toContain(undefined);
+  for (const one of first) rounds.observe(one, all(one, tileOf));
+  expect(tilesOf(rounds.propose(2), 'small')).toEqual([1, 2]);
+  const none = new Rounds([contender('large', 0, 0.99), contender('small', 4, 0.01)], coordinateDescent);
+  expect(tilesOf(none.propose(1), 'small')).toEqual([1]);
+});
+
 test('no round tries nothing', () => {
   const rounds = new Rounds([contender('a', 2)], coordinateDescent);
   for (const one of rounds.propose(2)) rounds.observe(one, all(one, tileOf));
