@@ -29,10 +29,17 @@ export type Steps = 'vector' | 'tensor' | 'none';
  */
 type Layout = readonly [image: string, filter: string];
 
+/**
+ * The default has a fast pipeline for these names. But front ends transpose filters to this layout, and the compiler fuses such a transpose
+ * into the convolution, which becomes scalar code.
+ */
+const WITH_TRANSPOSES = 'linalg.conv_2d_nhwc_hwcf';
+
 /** Convolutions whose default is scalar code, by name. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'linalg.conv_1d_ncw_fcw': ['ncw', 'fcw'],
   'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
+  [WITH_TRANSPOSES]: ['nhwc', 'hwcf'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
   'linalg.depthwise_conv_2d_nchw_chw': ['nghw', 'ghw'],
@@ -65,6 +72,7 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   if (!Object.hasOwn(LAYOUTS, name) || operands.length !== 3) return null;
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
+  if (name === WITH_TRANSPOSES && !isTransposed(operands[1]!.value, operation.start, text)) return null;
   const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
     const found = attributes.find((one) => one.name === attribute);
@@ -80,6 +88,23 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   const moves = { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
   const found = { name, image, filter, result, ...moves };
   return isConsistent(found) ? found : null;
+}
+
+/** An operation that only moves the elements of its operand. */
+const MOVING =
+  /^(?:linalg\.transpose\b|linalg\.generic\b(?:(?!\^bb0)[^])*\^bb0\((%\w+):[^\n]*\n *linalg\.yield \1 )/;
+
+/** Characters of such an operation. */
+const MOST_CHARACTERS = 2000;
+
+/** Whether the text before an operation defines a value as another layout of a value. */
+function isTransposed(value: string, end: number, text: Uint8Array): boolean {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const defined = ` ${value} = `;
+  const at = bytes.lastIndexOf(defined, end);
+  if (at < 0) return false;
+  const from = at + defined.length;
+  return MOVING.test(bytes.toString('latin1', from, Math.min(end, from + MOST_CHARACTERS)));
 }
 
 /** `strides = dense<2> : vector<2xi64>` or `dense<[2, 1]> : tensor<2xi64>`. */

@@ -4,9 +4,9 @@ import { BROADCAST_FORM, isBroadcast } from './broadcast.ts';
 import { CONCAT_FORM, isConcat } from './concat.ts';
 import type { Named, PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
+import { channelsFirst } from './channels-first.ts';
 import { channelsLast } from './channels-last.ts';
 import { groupByGroup } from './group-by-group.ts';
-import { inTwoDimensions } from './in-two-dimensions.ts';
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
@@ -59,5 +59,5 @@ export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
-  return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(inTwoDimensions(one)));
+  return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(channelsFirst(one)));
 }

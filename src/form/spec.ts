@@ -6,7 +6,7 @@ import { dropUnits, isBroadcast, type Broadcast } from './broadcast.ts';
 import { cancelling } from './cancel.ts';
 import { isConcat, joinChannelsLast, type Concat } from './concat.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
-import { inTwoDimensions, narrow, widen } from './in-two-dimensions.ts';
+import { channelsFirst, fromChannelsFirst, toChannelsFirst } from './channels-first.ts';
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey, writtenOf } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
@@ -93,9 +93,12 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   const form = writtenFormNamed(name);
-  const own = inTwoDimensions(operation);
+  const own = channelsFirst(operation);
   if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${name}`);
-  const [a, b, c] = operands.map((one) => widen(writer, operation, one)) as [Value, Value, Value];
-  const value = narrow(writer, operation, form.write(writer, own, [a, b, c]));
+  const [image, filter, accumulator] = (['image', 'filter', 'result'] as const).map((part, i) =>
+    toChannelsFirst(writer, operation, operands[i]!, part),
+  ) as [Value, Value, Value];
+  const result = form.write(writer, own, [image, filter, accumulator]);
+  const value = fromChannelsFirst(writer, operation, result);
   return { value, tensors: [own.image, own.result] };
 }

@@ -489,3 +489,58 @@ test('operands of lower rank that are read at constant indices are found', () =>
   // No convolution has an image or a result of these shapes.
   expect(chooseForms([...convolutions, scale!]).map(({ operation }) => operation)).not.toContain(scale);
 });
+
+describe('convolutions of StableHLO, with the channels innermost between transposes', () => {
+  const transpose = (
+    name: string,
+    [value, of]: readonly [string, string],
+    into: string,
+    maps: readonly [string, string],
+  ) => `
+  %into_${name} = tensor.empty() : tensor<${into}xf32>
+  %${name} = linalg.generic {indexing_maps = [${maps.map((one) => `affine_map<(d0, d1, d2, d3) -> (${one})>`).join(', ')}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%${value} : tensor<${of}xf32>) outs(%into_${name} : tensor<${into}xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<${into}xf32>`;
+  const last = ['d0, d3, d1, d2', 'd0, d1, d2, d3'] as const;
+  const first = ['d0, d2, d3, d1', 'd0, d1, d2, d3'] as const;
+  const filter = ['d3, d2, d0, d1', 'd0, d1, d2, d3'] as const;
+  const convolve = (name: string, image: string, of: string, into: string) => `
+  %${name} = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%${image}, %filter_${name} : tensor<${of.split(' ')[0]!}xf32>, tensor<${of.split(' ')[1]!}xf32>) outs(%zeros_${name} : tensor<${into}xf32>) -> tensor<${into}xf32>`;
+  const weights = (count: number) =>
+    Buffer.from(Float32Array.from({ length: count }, (_, i) => ((i * 5) % 13) / 8 - 0.7).buffer).toString(
+      'hex',
+    );
+  const text = `
+func.func @main(%image: tensor<1x6x12x12xf32>) -> tensor<1x24x12x12xf32> {
+  %a = arith.constant dense<"0x${weights(160 * 6 * 9)}"> : tensor<160x6x3x3xf32>
+  %b = arith.constant dense<"0x${weights(24 * 160)}"> : tensor<24x160x1x1xf32>
+  %zeros_c = arith.constant dense<0.0> : tensor<1x10x10x160xf32>
+  %zeros_d = arith.constant dense<0.0> : tensor<1x12x12x24xf32>
+  %zero = arith.constant 0.0 : f32${transpose('x', ['image', '1x6x12x12'], '1x12x12x6', last)}${transpose('filter_c', ['a', '160x6x3x3'], '3x3x6x160', filter)}${transpose('filter_d', ['b', '24x160x1x1'], '1x1x160x24', filter)}${convolve('c', 'x', '1x12x12x6 3x3x6x160', '1x10x10x160')}${transpose('y', ['c', '1x10x10x160'], '1x160x10x10', first)}
+  %tanh = math.tanh %y : tensor<1x160x10x10xf32>
+  %padded = tensor.pad %tanh low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x160x10x10xf32> to tensor<1x160x12x12xf32>${transpose('z', ['padded', '1x160x12x12'], '1x12x12x160', last)}${convolve('d', 'z', '1x12x12x160 1x1x160x24', '1x12x12x24')}${transpose('r', ['d', '1x12x12x24'], '1x24x12x12', first)}
+  return %r : tensor<1x24x12x12xf32>
+}
+`;
+
+  test('have the forms and the results of those with the channels first', async () => {
+    const { found, written, formed } = await inForms(text, [1, 6, 12, 12]);
+    expect(chooseForms(found).map(({ form }) => form)).toEqual(['blocks-of-filters', 'pixels-by-filters']);
+    expect(written).toHaveLength(24 * 144);
+    expect(written.every((value, i) => Math.abs(value - formed[i]!) < 1e-3)).toBe(true);
+  });
+
+  test('are as written if the program has the filter in their layout', () => {
+    const own = text.replace(
+      /%filter_d = linalg\.generic [^]*?\} -> tensor<1x1x160x24xf32>/,
+      '%filter_d = math.tanh %w : tensor<1x1x160x24xf32>',
+    );
+    const bytes = Buffer.from(own);
+    const read = parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
+    expect(read.map(({ filter: { shape } }) => shape)).toEqual([[3, 3, 6, 160]]);
+  });
+});
