@@ -130,6 +130,8 @@ interface Example {
   readonly sizes?: Readonly<Record<string, number>>;
   readonly stride?: number;
   readonly types?: readonly [image: string, filter: string, result: string];
+  /** Whether the program transposes the filter to the layout of the operation. */
+  readonly isTransposed?: boolean;
 }
 
 const SIZES: Readonly<Record<string, number>> = { n: 1, g: 4, c: 16, f: 24, m: 2 };
@@ -196,8 +198,9 @@ function tilesOf(text: string): string {
 }
 
 function convolutionOf(example: Example): Convolution | null {
-  const text = asWritten(example);
-  return readConvolution(only(text), Buffer.from(text));
+  const before = example.isTransposed === true ? '  %b = linalg.transpose\n' : '';
+  const text = before + asWritten(example);
+  return readConvolution(operationsIn(text).at(-1)!, Buffer.from(text));
 }
 
 /** The form of a program's convolution; null for none. */
@@ -397,7 +400,7 @@ const FRONT_ENDS: readonly FrontEnd[] = [
   ),
   stablehlo(
     'NCHW',
-    HWCF,
+    { ...HWCF, isTransposed: true },
     '[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]',
     inTensors('1x16x13x13', '24x16x3x3', '1x24x11x11'),
   ),
