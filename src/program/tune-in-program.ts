@@ -163,7 +163,8 @@ export async function tuneInRounds(
   while (failures < MOST_FAILURES) {
     const begun = clock();
     const due = open !== null && isDue() ? open : null;
-    const assignments = isTime() ? rounds.propose(Math.max(1, roundsAtOnce - (due === null ? 0 : 1))) : [];
+    const count = Math.max(1, roundsAtOnce - (due === null ? 0 : 1));
+    const assignments = isTime() && !rounds.isIdle ? rounds.propose(count) : [];
     if (assignments.length === 0 && due === null) break;
     const own = bench;
     const compile = async (assignment: Assignment, i: number) => {

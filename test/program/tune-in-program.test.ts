@@ -187,6 +187,13 @@ test('a configuration that is missing from its executable has failed', async () 
   expect(confirmed).toEqual([['b2']]);
 });
 
+test('rounds without a gain end before the time and the configurations do', async () => {
+  const large = contenders.map((one) => ({ ...one, space: line(100) }));
+  const { bench, options } = machine({ gainOf: () => 1 });
+  const { rounds, isComplete } = await tuneInRounds(large, bench, null, options);
+  expect({ rounds, isComplete }).toEqual({ rounds: 6, isComplete: true });
+});
+
 test('no round begins without the time for the round and for confirming', async () => {
   const { bench, options, compiles } = machine({ gainOf, seconds: 10 });
   // Two rounds take 20 s, and confirming takes one more compile and two seconds.
