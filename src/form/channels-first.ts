@@ -7,11 +7,10 @@ import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
 import type { Tensor } from '../workload/tensor.ts';
 
 /** The operands and the result of a convolution; the result has the layout of the accumulator. */
-export type Part = 'image' | 'filter' | 'result';
+type Part = 'image' | 'filter' | 'result';
 
-/** The way of one layout to the other. */
-interface Layout {
-  readonly name: string;
+/** The way from another layout. */
+interface Way {
   /** Strides and dilations of dimensions that the layout lacks. */
   readonly more: readonly number[];
   to(value: Tensor, part: Part): Tensor;
@@ -30,17 +29,17 @@ const FILTERS_FIRST = [3, 2, 0, 1];
 
 const permutationOf = (part: Part) => (part === 'filter' ? FILTERS_FIRST : CHANNELS_FIRST);
 
-/** For each other name, the way to `linalg.conv_2d_nchw_fchw`. */
-const LAYOUTS: Readonly<Record<string, Layout>> = {
+const NAME = 'linalg.conv_2d_nchw_fchw';
+
+/** By the name of a convolution. */
+const WAYS: Readonly<Record<string, Way>> = {
   'linalg.conv_1d_ncw_fcw': {
-    name: 'linalg.conv_2d_nchw_fchw',
     more: [1],
     to: (value) => ({ ...value, shape: widened(value.shape) }),
     write: (writer, value) => writer.expand(value, GROUPS, widened(value.shape)),
     writeBack: (writer, result) => writer.collapse(result, GROUPS),
   },
   'linalg.conv_2d_nhwc_hwcf': {
-    name: 'linalg.conv_2d_nchw_fchw',
     more: [],
     to: (value, part) => permuted(value, permutationOf(part)),
     write: (writer, value, part) => writer.transpose(value, permutationOf(part)),
@@ -48,21 +47,21 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   },
 };
 
-const layoutOf = ({ name }: Pick<Convolution, 'name'>): Layout | null =>
-  Object.hasOwn(LAYOUTS, name) ? LAYOUTS[name]! : null;
+const wayFrom = ({ name }: Pick<Convolution, 'name'>): Way | null =>
+  Object.hasOwn(WAYS, name) ? WAYS[name]! : null;
 
 /** The convolution in two dimensions with the channels first. Other convolutions stay as they are. */
 export function channelsFirst(convolution: Convolution): Convolution {
-  const layout = layoutOf(convolution);
-  if (layout === null) return convolution;
+  const way = wayFrom(convolution);
+  if (way === null) return convolution;
   const { image, filter, result, strides, dilations } = convolution;
   return {
-    name: layout.name,
-    image: layout.to(image, 'image'),
-    filter: layout.to(filter, 'filter'),
-    result: layout.to(result, 'result'),
-    strides: [...layout.more, ...strides],
-    dilations: [...layout.more, ...dilations],
+    name: NAME,
+    image: way.to(image, 'image'),
+    filter: way.to(filter, 'filter'),
+    result: way.to(result, 'result'),
+    strides: [...way.more, ...strides],
+    dilations: [...way.more, ...dilations],
   };
 }
 
@@ -72,11 +71,11 @@ export const toChannelsFirst = (
   convolution: Pick<Convolution, 'name'>,
   value: Value,
   part: Part,
-): Value => layoutOf(convolution)?.write(writer, value, part) ?? value;
+): Value => wayFrom(convolution)?.write(writer, value, part) ?? value;
 
 /** Writes a result in the layout of the convolution. */
 export const fromChannelsFirst = (
   writer: Writer,
   convolution: Pick<Convolution, 'name'>,
   result: Value,
-): Value => layoutOf(convolution)?.writeBack(writer, result) ?? result;
+): Value => wayFrom(convolution)?.writeBack(writer, result) ?? result;

@@ -23,6 +23,16 @@ export function undisturbed(values: readonly number[]): number {
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
+/** The first items that together have this share of the sum of all. @param sizeOf no size is negative */
+export function leading<T>(items: readonly T[], share: number, sizeOf: (item: T) => number): T[] {
+  let open = share * sumOf(items.map(sizeOf));
+  return items.filter((one) => {
+    const isOpen = open > 0;
+    open -= sizeOf(one);
+    return isOpen;
+  });
+}
+
 /** NaN for no values. */
 export const geometricMean = (values: readonly number[]): number =>
   values.length === 1 ? values[0]! : Math.exp(sumOf(values.map(Math.log)) / values.length);

@@ -157,10 +157,7 @@ export class Draws {
     const make = async (): Promise<Stepped | null> => {
       const draw = await this.another(i, callSeconds);
       if (draw === null) return null;
-      const own = await mkdtemp(join(await this.#ownFolder(), 'stepped-'));
-      const call = { ...draw.call, inputs: await movedInputs(draw.call.inputs, own, MOVES[0]!, true) };
-      const run = await this.run(this.#stock.stock, call, `stepped${i}-`, patienceFor(draw, callSeconds));
-      await rm(own, { recursive: true, force: true });
+      const run = await this.#runMoved(draw, 'steps', MOVES[0]!, `stepped${i}-`, callSeconds);
       return 'failure' in run ? null : { draw, files: run.files };
     };
     const known = this.#stepped[i] ?? make();
@@ -180,25 +177,17 @@ export class Draws {
   async refer(draw: Draw, callSeconds: number): Promise<boolean> {
     const kind = REFERENCES[draw.levels++];
     if (kind === undefined || (kind === 'steps' && !(await this.isQuantized(draw)))) return false;
-    const { stock } = this.#stock;
-    const folder = await this.#ownFolder();
-    const runs: { readonly module: string; readonly call: Call; readonly own?: string }[] = [];
-    if (kind !== 'builds')
-      for (const seed of draw.seconds > LONG_CALL ? MOVES.slice(0, 1) : MOVES) {
-        const own = await mkdtemp(join(folder, `${kind}-`));
-        const isStep = kind === 'steps';
-        const inputs = await movedInputs(draw.call.inputs, own, seed, isStep);
-        const flags = isStep ? draw.call.flags : await movedParameters(draw.call.flags, own, seed);
-        runs.push({ module: stock, call: { inputs, flags }, own });
-      }
-    else
-      for (const module of (await this.#stock.otherBuilds?.()) ?? []) runs.push({ module, call: draw.call });
+    const seeds = draw.seconds > LONG_CALL ? MOVES.slice(0, 1) : MOVES;
+    const runs =
+      kind === 'builds'
+        ? ((await this.#stock.otherBuilds?.()) ?? []).map(
+            (module, i) => () => this.run(module, draw.call, `builds${i}-`, patienceFor(draw, callSeconds)),
+          )
+        : seeds.map((seed, i) => () => this.#runMoved(draw, kind, seed, `${kind}${i}-`, callSeconds));
     const all: (readonly string[])[] = [];
-    for (const [i, { module, call, own }] of runs.entries()) {
-      const run = await this.run(module, call, `${kind}${i}-`, patienceFor(draw, callSeconds));
-      if (!('failure' in run)) all.push(run.files);
-      // Moved copies of inputs and parameters can take gigabytes.
-      if (own !== undefined) await rm(own, { recursive: true, force: true });
+    for (const run of runs) {
+      const ran = await run();
+      if (!('failure' in ran)) all.push(ran.files);
     }
     for (const [i, type] of this.#stock.function.results.entries()) {
       const [want, ...others] = await Promise.all(
@@ -217,6 +206,24 @@ export class Draws {
     }
     await removeAll(all.flat());
     return true;
+  }
+
+  /** Runs stock on a draw whose inputs and parameters are moved in their last bits, or whose inputs are moved by few steps. */
+  async #runMoved(
+    draw: Draw,
+    kind: 'moved' | 'steps',
+    seed: number,
+    prefix: string,
+    callSeconds: number,
+  ): Promise<Results | Failure> {
+    const own = await mkdtemp(join(await this.#ownFolder(), `${kind}-`));
+    const isStep = kind === 'steps';
+    const inputs = await movedInputs(draw.call.inputs, own, seed, isStep);
+    const flags = isStep ? draw.call.flags : await movedParameters(draw.call.flags, own, seed);
+    const ran = await this.run(this.#stock.stock, { inputs, flags }, prefix, patienceFor(draw, callSeconds));
+    // Moved copies of inputs and parameters can take gigabytes.
+    await rm(own, { recursive: true, force: true });
+    return ran;
   }
 
   /** Whether a result is of 8 bits, as floats. */

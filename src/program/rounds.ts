@@ -2,7 +2,7 @@
 // program costs about as much as a compile of a few candidates, and the statistics give the time of each dispatch. Pure.
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import { sumOf } from '../measure/statistics.ts';
+import { leading, sumOf } from '../measure/statistics.ts';
 import type { Point, SearchSpace } from '../search/space.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Rated } from '../tuning/worth.ts';
@@ -53,7 +53,8 @@ const LEAST_PROMISE = 1.02;
 
 export class Rounds {
   #searches: readonly Search[];
-  readonly #first = new Set<Kin>();
+  /** Kin of the first rounds. */
+  readonly #first: ReadonlySet<Kin>;
   #rounds = 0;
   #idle = 0;
 
@@ -65,11 +66,8 @@ export class Rounds {
       families.set(contender.kin, kin);
       return { contender, kin, tried: new Map<string, Point>(), again: [], best: null };
     });
-    let open = FIRST_SHARE * sumOf(byShare.map(({ share }) => share));
-    for (const { contender, kin } of this.#searches) {
-      if (open > 0) this.#first.add(kin);
-      open -= contender.share;
-    }
+    const first = leading(this.#searches, FIRST_SHARE, ({ contender }) => contender.share);
+    this.#first = new Set(first.map(({ kin }) => kin));
   }
 
   /** Observed rounds. */

@@ -1,6 +1,6 @@
 // Tunes a program in rounds within a budget, then confirms the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
-import { sumOf } from '../measure/statistics.ts';
+import { leading, sumOf } from '../measure/statistics.ts';
 import { worthOf, type Rated } from '../tuning/worth.ts';
 import { Rounds, type Assignment, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
@@ -241,14 +241,8 @@ function worthChecking(contenders: readonly Contender[], best: ReadonlyMap<strin
       return one === undefined ? [] : [{ key, one, saved: share * (1 - 1 / one.ratio) }];
     })
     .toSorted((a, b) => b.saved - a.saved);
-  let open = WORTH_CHECKING * sumOf(savings.map(({ saved }) => saved));
-  const worth = new Map<string, Configuration>();
-  for (const { key, one, saved } of savings) {
-    if (open <= 0) break;
-    worth.set(key, one.configuration);
-    open -= saved;
-  }
-  return worth;
+  const worth = leading(savings, WORTH_CHECKING, ({ saved }) => saved);
+  return new Map(worth.map(({ key, one }) => [key, one.configuration]));
 }
 
 /** Whether the program is faster with the offer than with the best configuration of each workload. */
