@@ -9,6 +9,7 @@ import { readSettings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
 import { Semaphore } from '../../src/system/semaphore.ts';
 import type { Site } from '../../src/site/site.ts';
+import { isReason } from '../../src/system/reason.ts';
 import type { Work } from '../../src/tuning/tune-workloads.ts';
 import { inspect } from '../../src/wrapper/inspect.ts';
 import { BenchError, UsageError } from './arguments.ts';
@@ -51,7 +52,7 @@ export async function matmulSearch(
   writeFileSync(file, moduleText(parseShape(name)));
   const command = await readCommand([file, ...targetFlags], place.compiler, surroundings);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass.reason}`);
+  if (isReason(inspected)) throw new BenchError(`${name}: ${inspected.reason}`);
   const { site, input } = inspected;
   const [work] = workloadsOf(input, site, surroundings.settings);
   if (work === undefined) throw new UsageError(`${name}: this matmul is not tunable`);

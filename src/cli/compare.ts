@@ -9,6 +9,7 @@ import type { Command } from '../compiler/command.ts';
 import { describeSite, type Site } from '../site/site.ts';
 import { counted } from '../system/format.ts';
 import { packageRoot } from '../system/package-root.ts';
+import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import {
@@ -50,7 +51,7 @@ async function compareModel(model: string, { json }: Options, cli: CliCommand): 
   if (command.whyUntouched !== null)
     throw new UserError(`${model}: leave out flags that no tuned build has: ${command.whyUntouched.reason}`);
   const site = await describeSite(command, surroundings);
-  if ('noSite' in site) throw new PassedThroughError(model, site.noSite);
+  if (isReason(site)) throw new PassedThroughError(model, site);
   const tools = measuringToolsAt({ command, site }, surroundings);
   const display = lineDisplay();
   const comparison = await compareBuilds(

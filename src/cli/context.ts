@@ -12,11 +12,10 @@ import { askCompiler } from '../compiler/ask.ts';
 import { siteFor } from '../decision/for-device.ts';
 import { commandFor } from '../populate/site.ts';
 import type { Inspected } from '../plan/inspected.ts';
-import { inspect } from '../wrapper/inspect.ts';
+import { inspect, withSurvey } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { whyUnknown } from '../compiler/untouched.ts';
-import { withSurvey } from '../wrapper/resolve.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { resultOr } from '../system/result-or.ts';
@@ -32,7 +31,7 @@ import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
 import type { CliCommand } from './command.ts';
 import { warn } from './output.ts';
-import type { Reason } from '../system/reason.ts';
+import { isReason, type Reason } from '../system/reason.ts';
 import { refusalOf } from './refusal.ts';
 
 /** The command line is invalid; the message says how to write it. */
@@ -192,7 +191,7 @@ export async function siteOf(
   const unknown = whyUnknown(command.arguments);
   if (unknown !== null) throw new UserError(`${flags.join(' ')}: ${unknown.reason}`);
   const site = await describeSite(command, surroundings);
-  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite.reason}`);
+  if (isReason(site)) throw new UserError(`${flags.join(' ')}: ${site.reason}`);
   return { command, site };
 }
 
@@ -207,7 +206,7 @@ export async function inspectInput(
 ): Promise<{ command: Command; inspected: Inspected }> {
   const command = await readableCommand(input, flags, surroundings);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) return refuse(input, inspected.pass, command);
+  if (isReason(inspected)) return refuse(input, inspected, command);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
@@ -239,11 +238,11 @@ export async function inspectEach(
 ): Promise<readonly InspectedPart[]> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  if (!('pass' in found))
+  if (!isReason(found))
     return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
-  const parts = found.targets === undefined ? found : await partsOf(found, command, surroundings);
-  if ('pass' in parts) return refuse(input, parts.pass, command);
-  if (parts.open.length === 0) throw new PassedThroughError(input, found.pass);
+  const parts = 'targets' in found ? await partsOf(found, command, surroundings) : found;
+  if (isReason(parts)) return refuse(input, parts, command);
+  if (parts.open.length === 0) throw new PassedThroughError(input, found);
   return parts.open;
 }
 

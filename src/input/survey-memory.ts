@@ -12,7 +12,7 @@ import {
 } from '../workload/workload.ts';
 import { SURVEYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
-import { isReason, type Reason } from '../system/reason.ts';
+import { isReasonData, type Reason } from '../system/reason.ts';
 
 /** One operation of the input, or one that the compiler makes. */
 export interface SurveyedOperation {
@@ -68,7 +68,7 @@ const isSurveyed = hasFields<SurveyedOperation>({
     name: isText,
     index: orNull(Number.isSafeInteger),
     location: orNull(isText),
-    skipped: orNull(isReason),
+    skipped: orNull(isReasonData),
   },
   ...{ generated: orNull(isForm), written: orNull(isForm), executables: optional(listOf(isText)) },
 });

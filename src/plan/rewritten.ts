@@ -9,6 +9,7 @@ import { rewritingPasses } from '../spec/pipeline.ts';
 import { compare } from '../store/claim.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
+import { isReason } from '../system/reason.ts';
 import type { Inspected } from './inspected.ts';
 import { writeOnce } from './write-once.ts';
 
@@ -44,7 +45,7 @@ export async function surveyed(
 ): Promise<FormedProgram | null> {
   const read = { ...input, identity: inputIdentity(command, input.digest) };
   const found = await operationsOf(read, command, surroundings, means);
-  if ('code' in found) return null;
+  if (isReason(found)) return null;
   const all = { ...read, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
 }

@@ -7,10 +7,10 @@ import { readCommand, type Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
+import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
-import { inspect } from '../wrapper/inspect.ts';
+import { inspect, withSurvey } from '../wrapper/inspect.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
-import { withSurvey } from '../wrapper/resolve.ts';
 import { shapeModule } from './shape-module.ts';
 import { elementTypesOf, type Shape } from './shape.ts';
 
@@ -45,8 +45,8 @@ export async function populationSite(
   writeFileSync(path, shapeModule([PROBE]));
   const command = await commandFor(path, flags, surroundings);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected)
-    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.pass.reason}`);
+  if (isReason(inspected))
+    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.reason}`);
   const { input, site } = inspected;
   return { name, flags, reading: input.reading, site };
 }
@@ -66,7 +66,7 @@ export async function programAt(
   });
   if (typeof command === 'string') return command;
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) return inspected.pass.reason;
+  if (isReason(inspected)) return inspected.reason;
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 

@@ -29,8 +29,7 @@ export interface Site {
 }
 
 /** Why a command has no site. */
-export interface NoSite {
-  readonly noSite: Reason;
+export interface NoSite extends Reason {
   /** The targets of a command for several; empty for other commands. */
   readonly targets: readonly ProbedTarget[];
 }
@@ -60,13 +59,13 @@ export async function describeSite(
   const target = targets[0];
   if (target === undefined)
     return {
-      noSite: because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
+      ...because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
       targets,
     };
   if (targets.length > 1) {
     const names = targets.map((one) => one.target.backend).join(', ');
     return {
-      noSite: because('several-targets', `the command has several targets: ${names}`),
+      ...because('several-targets', `the command has several targets: ${names}`),
       targets,
     };
   }

@@ -124,8 +124,11 @@ export const cacheUnwritable = (folder: string): Reason =>
 
 export const isCode: Check = (value) => typeof value === 'string' && Object.hasOwn(REASONS, value);
 
+/** Whether a function gave a reason in place of its result. */
+export const isReason = <T extends object>(result: T): result is Extract<T, Reason> => 'code' in result;
+
 /** Whether a value, of a cache file say, is a reason. */
-export const isReason = hasFields<Reason>({ code: isCode, reason: isText });
+export const isReasonData = hasFields<Reason>({ code: isCode, reason: isText });
 
 /** A counted reason for people. Earlier versions counted texts, which stay as they are. */
 export const meaningOf = (counted: string): string =>

@@ -16,19 +16,18 @@ import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
 import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
-import { inspect, passOnce, type PassThrough } from './inspect.ts';
+import { inspect, untuned, withSurvey, type SeveralTargets, type Untuned } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun } from './replay.ts';
 import { NOT_APPLIED, SUCCESS, type Ending, type Plan } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
-import { reportCompile, reportPass } from './report-compile.ts';
+import { reportCompile, reportUntuned } from './report-compile.ts';
 import { mayFallBack, refuse, whyRefused } from './required.ts';
-import { withSurvey } from './resolve.ts';
-import { passOn } from './pass-on.ts';
+import { compileUntuned } from './compile-untuned.ts';
 import { runPlan } from './run-plan.ts';
-import { because, type Reason } from '../system/reason.ts';
+import { because, isReason, type Reason } from '../system/reason.ts';
 
 /**
  * Compiles with the tuned configurations. Never returns; rejects only when the compiler cannot be started.
@@ -52,7 +51,7 @@ export async function compile(
     await attempt(() => {
       if (command === undefined) return;
       const why = because('internal-error', `tuning failed: ${messageOf(error)}`);
-      reportPass(passOnce(why), command, surroundings);
+      reportUntuned(untuned(why), command, surroundings);
     }, surroundings);
     return runInPlace(compiler.executable, argv, stdin, env);
   };
@@ -63,12 +62,12 @@ export async function compile(
     command = await readCommand(argv, compiler, surroundings);
     for (const message of unknownVariables(env)) tell(message, settings.log);
     const unknown = unknownFlag(command.argv);
-    if (unknown !== null) return await runUntuned(unknown, command, surroundings);
+    if (unknown !== null) return await runMisspelt(unknown, command, surroundings);
     const inspected =
-      problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
-    const decided = await decideOrPass(inspected, command, surroundings);
-    return 'pass' in decided
-      ? await passOn(decided, command, surroundings)
+      problems.length > 0 ? withProblems(problems, settings) : await inspect(command, surroundings);
+    const decided = await decideIfTunable(inspected, command, surroundings);
+    return isReason(decided)
+      ? await compileUntuned(decided, command, surroundings)
       : await compileTuned(decided, command, surroundings);
   } catch (error) {
     return goOn(error);
@@ -79,28 +78,28 @@ export async function compile(
  * Runs the original command with a misspelt flag of ours. The compiler refuses the flag, but cannot suggest the right name: the message
  * does, after the compiler's.
  */
-async function runUntuned(message: string, command: Command, surroundings: Surroundings): Promise<never> {
+async function runMisspelt(message: string, command: Command, surroundings: Surroundings): Promise<never> {
   const { env, settings } = surroundings;
-  reportPass(passOnce(because('command-unclear', message)), command, surroundings);
+  reportUntuned(untuned(because('command-unclear', message)), command, surroundings);
   const result = await runCompiler(command.compiler.executable, command.argv, { env, capture: false });
   tell(message, settings.log, result.code !== 0);
   return exitLike(result);
 }
 
 /** With an invalid or unsafe setting, the input is compiled untuned. */
-function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
-  const pass = because('setting-invalid', `a setting cannot be used: ${problems.join('; ')}`);
-  tell(`${pass.reason}; this build goes on without tuning`, settings.log);
-  return passOnce(pass);
+function withProblems(problems: readonly string[], settings: Settings): Untuned {
+  const why = because('setting-invalid', `a setting cannot be used: ${problems.join('; ')}`);
+  tell(`${why.reason}; this build goes on without tuning`, settings.log);
+  return untuned(why);
 }
 
-async function decideOrPass(
-  found: Inspected | PassThrough,
+async function decideIfTunable(
+  found: Inspected | Untuned | SeveralTargets,
   command: Command,
   surroundings: Surroundings,
-): Promise<Decided | PassThrough> {
-  if (!('pass' in found)) return decide(found, command, surroundings);
-  if (found.targets === undefined) return found;
+): Promise<Decided | Untuned> {
+  if (!isReason(found)) return decide(found, command, surroundings);
+  if (!('targets' in found)) return found;
   // Not loaded for one target.
   const { decideEach } = await import('./several-targets.ts');
   return decideEach(found, command, surroundings);

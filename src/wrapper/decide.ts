@@ -17,12 +17,16 @@ import type { FormedProgram } from '../plan/rewritten.ts';
 import { injectedSet } from '../running/program-memory.ts';
 import { OpenProgram } from './open-program.ts';
 import { stampsBefore } from './replay.ts';
-import { resolve, whyUntuned, withSurvey, type Asked, type Resolved } from './resolve.ts';
+import { withSurvey } from './inspect.ts';
+import { lookUpAndTune, whyUntuned, type BuildMeans, type Tuned } from './look-up-and-tune.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions about a program, and their reasons. */
 export interface Decided
-  extends FormedProgram, Omit<Asked, 'problem'>, Pick<Resolved, 'decisions' | 'isFinal' | 'files' | 'until'> {
+  extends
+    FormedProgram,
+    Omit<BuildMeans, 'problem'>,
+    Pick<Tuned, 'decisions' | 'isFinal' | 'files' | 'until'> {
   readonly injection: Injection;
   /** Decisions of a lock file; null for none. */
   readonly lock: LockedBuild | null;
@@ -74,63 +78,115 @@ async function decideLocked(
   };
 }
 
-/** Looks up, tunes misses and verifies the program, in the forms in which it is faster. */
+/**
+ * The algorithm of a build with a database. `docs/how-it-works.md` has the same steps.
+ * @param lock decides before the database about the workloads that it has
+ */
 async function decideByStore(
   asked: Inspected,
   written: Command,
   given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const { found, store, problem, surroundings } = await openDatabase(asked, given);
+  const { found, ...means } = await openDatabase(asked, given);
+  const { store, surroundings, kept } = means;
   const before = stampsBefore(surroundings, found.site.driverFiles);
-  const kept = new KeptModules();
-  const begun = performance.now();
-  const mayMeasure = problem === null && whyUntuned(store, found, surroundings) === null;
-  const asWritten = { command: written, inspected: found };
-  const means = { store, surroundings, override: lock?.override };
-  const { open, better } = await OpenProgram.inBetterForms(asWritten, means, mayMeasure ? kept : null);
-  const { command } = open;
-  const formsSeconds = better.verdict === null ? 0 : (performance.now() - begun) / 1000;
-  const { budgetSeconds } = surroundings.settings;
-  // The budget pays for everything but the first compile of the program, and that of the output.
-  const spent = Math.max(0, formsSeconds - better.compileSeconds);
-  const isInTime = formsSeconds === 0 || spent < budgetSeconds;
+  const budget = new Budget(surroundings.settings.budgetSeconds);
 
-  const own = { store, problem, surroundings, kept };
-  let tuning = 0;
-  const decideAbout = async (program: OpenProgram) => {
-    const now = await resolve(program, own, spent + tuning);
-    tuning += now.seconds;
-    return { ...now, injection: planCompile(now.decisions, now.program.inspected, command, surroundings) };
-  };
-  let resolved = await decideAbout(open);
-  const { route } = resolved.injection;
-  const set = injectedSet(resolved.decisions, route);
-  const { memory } = open;
-  const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
-  // The written operation can differ from the generated operation, which was measured. A verdict on other decisions is a sign of that.
-  if (!matchesGenerated(route) || isNew) {
-    const { program } = resolved;
-    const surveyed = await withSurvey(program.inspected, command, surroundings);
-    if (surveyed !== program.inspected) resolved = await decideAbout(program.again(surveyed));
-  }
-  const { program, whyNot, files, until, confirmed } = resolved;
-  const { inspected } = program;
-  const tuned = { confirmed, secondsLeft: budgetSeconds - spent - tuning };
-  const known = program.with(resolved.decisions);
-  const verified = await verifiedDecisions(known, resolved.injection, whyNot, own, tuned);
+  // 1. The forms of the program, measured if the database does not know them.
+  const { open, better } = await inForms({ command: written, inspected: found }, means, lock, budget);
+  const { command } = open;
+  const isInTime = budget.spentSeconds === 0 || budget.leftSeconds > 0;
+
+  // 2. A record for each operation, and 3. a search for each miss.
+  let tuned = await decideOperations(open, means, budget);
+  const surveyed = await surveyIfInDoubt(tuned, open, surroundings);
+  if (surveyed !== tuned.program.inspected)
+    tuned = await decideOperations(tuned.program.again(surveyed), means, budget);
+  const { program, injection, whyNot, files, until, confirmed } = tuned;
+
+  // 4. The program, stock against tuned, if its decisions are new.
+  const known = program.with(tuned.decisions);
+  const state = { confirmed, secondsLeft: budget.leftSeconds };
+  const verified = await verifiedDecisions(known, injection, whyNot, means, state);
   const { decisions } = verified;
-  const injection =
-    decisions === resolved.decisions
-      ? resolved.injection
-      : planCompile(decisions, inspected, command, surroundings);
+
+  // 5. The plan.
+  const isAsTuned = decisions === tuned.decisions;
+  const { inspected } = program;
   return {
-    ...{ ...own, lock, command, inspected, decisions, injection, before, files, until, forms: better.forms },
+    ...{ store, surroundings, kept, lock, command, inspected, decisions, before, files, until },
+    injection: isAsTuned ? injection : planCompile(decisions, inspected, command, surroundings),
+    forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
-    tuning: formsSeconds + tuning + verified.seconds,
-    isFinal: resolved.isFinal && verified.isFinal && !better.isOpen && isInTime,
+    tuning: budget.measuredSeconds + verified.seconds,
+    isFinal: tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
+}
+
+/** The seconds of one build. */
+class Budget {
+  /** Seconds of measuring, and of waiting for the measuring lock. */
+  measuredSeconds = 0;
+  /** The part of them that the budget pays for. */
+  spentSeconds = 0;
+  readonly #seconds: number;
+
+  constructor(seconds: number) {
+    this.#seconds = seconds;
+  }
+
+  get leftSeconds(): number {
+    return this.#seconds - this.spentSeconds;
+  }
+
+  /** @param free the part that the budget does not pay for */
+  spend(seconds: number, free = 0): void {
+    this.measuredSeconds += seconds;
+    this.spentSeconds += Math.max(0, seconds - free);
+  }
+}
+
+/** Opens the program in the forms in which it is faster. */
+async function inForms(
+  written: FormedProgram,
+  { store, problem, surroundings, kept }: BuildMeans,
+  lock: LockedBuild | null,
+  budget: Budget,
+) {
+  const begun = performance.now();
+  const mayMeasure = problem === null && whyUntuned(store, written.inspected, surroundings) === null;
+  const means = { store, surroundings, override: lock?.override };
+  const opened = await OpenProgram.inBetterForms(written, means, mayMeasure ? kept : null);
+  const { verdict, compileSeconds } = opened.better;
+  // The budget pays for everything but the first compile of the program, and that of the output.
+  if (verdict !== null) budget.spend((performance.now() - begun) / 1000, compileSeconds);
+  return opened;
+}
+
+/** Decides about all operations, and plans their injection. */
+async function decideOperations(program: OpenProgram, means: BuildMeans, budget: Budget) {
+  const tuned = await lookUpAndTune(program, means, budget.spentSeconds);
+  budget.spend(tuned.seconds);
+  const { inspected, command } = tuned.program;
+  return { ...tuned, injection: planCompile(tuned.decisions, inspected, command, means.surroundings) };
+}
+
+/**
+ * The program with a survey, if its decisions may be about other operations than the compiler generates: the written operation can differ from
+ * the generated operation, which was measured. A verdict on other decisions is a sign of that.
+ */
+async function surveyIfInDoubt(
+  { program, decisions, injection: { route } }: Awaited<ReturnType<typeof decideOperations>>,
+  { memory }: OpenProgram,
+  surroundings: Surroundings,
+): Promise<Inspected> {
+  const set = injectedSet(decisions, route);
+  const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
+  const { inspected, command } = program;
+  if (matchesGenerated(route) && !isNew) return inspected;
+  return withSurvey(inspected, command, surroundings);
 }
 
 /**
@@ -140,12 +196,13 @@ async function decideByStore(
 async function openDatabase(
   found: Inspected,
   surroundings: Surroundings,
-): Promise<Pick<Asked, 'store' | 'problem' | 'surroundings'> & { readonly found: Inspected }> {
+): Promise<BuildMeans & { readonly found: Inspected }> {
   const { settings } = surroundings;
+  const kept = new KeptModules();
   const { database, readonly, forDevice, log } = settings;
   const without = (problem: Reason) => {
     tell(`${problem.reason}; this build goes on without tuning`, log);
-    return { store: null, problem, surroundings, found };
+    return { store: null, problem, surroundings, kept, found };
   };
   try {
     const onMigrated = (message: string) => {
@@ -155,7 +212,7 @@ async function openDatabase(
     if (whyReadonly !== null) tell(whyReadonly, log);
     const isReadonly = readonly || whyReadonly !== null;
     const own = { ...surroundings, settings: { ...settings, readonly: isReadonly } };
-    const opened = { store, problem: null, surroundings: own };
+    const opened = { store, problem: null, surroundings: own, kept };
     if (forDevice === undefined) return { ...opened, found };
     // Loaded only if the setting is used.
     const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');

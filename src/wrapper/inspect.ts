@@ -13,7 +13,7 @@ import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
 import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
-import { operationsOf, type IsEnough } from '../input/operations.ts';
+import { operationsOf, surveyText, type IsEnough } from '../input/operations.ts';
 import { readingOf, type Reading } from '../input/reading.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
@@ -21,54 +21,55 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { ProbedTarget } from '../site/probe.ts';
 import { describeSite, noTuner } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
-import { because, type Reason } from '../system/reason.ts';
+import { because, isReason, type Reason } from '../system/reason.ts';
 
-/** A command that runs untuned. */
-export interface PassThrough {
-  /** The reason. */
-  readonly pass: Reason;
+/** A command that runs untuned, and the reason. */
+export interface Untuned extends Reason {
   /** The operations of the input, if the reason is that none is tunable. */
   readonly decisions: readonly Decision[];
   /** Undefined if the next compile of the same input can differ. */
   readonly input: InputText | undefined;
-  /** The targets, if the reason is that there are several. */
-  readonly targets?: readonly ProbedTarget[];
 }
 
 /** A command that runs untuned this time. */
-export const passOnce = (pass: Reason): PassThrough => ({ pass, decisions: [], input: undefined });
+export const untuned = ({ code, reason }: Reason): Untuned => ({
+  ...{ code, reason },
+  decisions: [],
+  input: undefined,
+});
 
-/** Reads the input and finds its tunable operations, or the reason to pass the command on. */
+/** A command for several targets. Each target is tuned alone. */
+export interface SeveralTargets extends Reason {
+  readonly targets: readonly ProbedTarget[];
+}
+
+/** Reads the input and finds its tunable operations, or the reason for a command without them. */
 export async function inspect(
   command: Command,
   surroundings: Surroundings,
-): Promise<Inspected | PassThrough> {
+): Promise<Inspected | Untuned | SeveralTargets> {
   const { whyUntouched } = command;
-  if (whyUntouched !== null) return passOnce(whyUntouched);
+  if (whyUntouched !== null) return untuned(whyUntouched);
   const site = await describeSite(command, surroundings);
-  if ('noSite' in site && site.targets.length > 0) return { ...passOnce(site.noSite), targets: site.targets };
+  if (isReason(site) && site.targets.length > 0) return site;
   // Without a tuner for the target, reading the input would only cost time.
-  if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
-    return passOnce(noTuner(site.target));
+  if (!isReason(site) && backendNamed(site.target.key) === undefined) return untuned(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
-  if ('pass' in input) return input;
-  return 'noSite' in site ? passOnce(site.noSite) : { input, site };
+  if (isReason(input)) return input;
+  return isReason(site) ? untuned(site) : { input, site };
 }
 
 /** The part of `inspect` that depends on arguments and input alone. It runs the compiler only if no survey of the input is cached. */
-export async function inspectInput(
-  command: Command,
-  surroundings: Surroundings,
-): Promise<Input | PassThrough> {
+export async function inspectInput(command: Command, surroundings: Surroundings): Promise<Input | Untuned> {
   const { arguments: args, whyUntouched } = command;
-  if (whyUntouched !== null) return passOnce(whyUntouched);
+  if (whyUntouched !== null) return untuned(whyUntouched);
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
-    return passOnce(because('input-not-a-file'));
+    return untuned(because('input-not-a-file'));
   const text = await readOrNot(args, surroundings.cacheDirectory);
-  if ('code' in text) return passOnce(text);
+  if (isReason(text)) return untuned(text);
   const { bytes } = text;
-  const pass = (why: Reason, decisions: readonly Decision[] = []) => ({ pass: why, decisions, input: text });
+  const pass = (why: Reason, decisions: readonly Decision[] = []) => ({ ...why, decisions, input: text });
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass(because('disabled-by-comment'));
   if (namesDevices(bytes)) return pass(because('own-devices'));
 
@@ -79,7 +80,7 @@ export async function inspectInput(
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
   const found = await operationsOf(read, command, surroundings, { isEnough });
-  if ('code' in found) return passOnce(found);
+  if (isReason(found)) return untuned(found);
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
@@ -87,6 +88,21 @@ export async function inspectInput(
       operations.map((operation) => skipped(operation as Skipped)),
     );
   return { ...read, ...found };
+}
+
+/**
+ * Adds the operations that the compiler generates code for, which can differ from those of the text.
+ * @param hasTurn whether the caller holds the measuring lock
+ */
+export async function withSurvey(
+  inspected: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+  hasTurn = false,
+): Promise<Inspected> {
+  if (inspected.input.surveyed) return inspected;
+  const surveyed = await surveyText(inspected.input, command, surroundings, hasTurn);
+  return surveyed === null ? inspected : { ...inspected, input: { ...inspected.input, ...surveyed } };
 }
 
 const isPlainFile = (path: string): boolean =>

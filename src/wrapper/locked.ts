@@ -14,9 +14,9 @@ import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { injectionOptions } from '../plan/route.ts';
+import { withSurvey } from './inspect.ts';
 import { explainNoted, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
-import { withSurvey } from './resolve.ts';
 import { because } from '../system/reason.ts';
 
 /** The locked decisions of one build. */

@@ -17,7 +17,7 @@ import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
 import { allLanded, type Ending } from './ending.ts';
-import type { PassThrough } from './inspect.ts';
+import type { Untuned } from './inspect.ts';
 
 /** Seconds since the start of this process. */
 const seconds = (until = performance.now()) => until / 1000;
@@ -55,18 +55,18 @@ export function reportCompile(
 }
 
 /** Reports an untuned compile. @returns as for `reportCompile` */
-export function reportPass(
-  { pass, decisions, input }: PassThrough,
+export function reportUntuned(
+  { code, reason, decisions, input }: Untuned,
   command: Command,
   surroundings: Surroundings,
 ): Explanation | null {
   const text = input ?? { bytes: new Uint8Array(), cuts: [] };
-  return report(countsOfPass(pass, decisions), command, surroundings, (executable) => ({
+  return report(countsOfPass({ code, reason }, decisions), command, surroundings, (executable) => ({
     ...{ route: 'none', target: null, device: null, applied: null },
     ...{ lock: null, forms: null, time: null, loss: null, program: null },
     compiler: { executable },
     command: [executable, ...command.argv],
-    ...pass,
+    ...{ code, reason },
     operations: explainOperations(text, inputName(command), decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));

@@ -12,9 +12,8 @@ import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { decide, type Decided } from './decide.ts';
-import { inspect, passOnce, type PassThrough } from './inspect.ts';
-import { withSurvey } from './resolve.ts';
-import { because, type Reason } from '../system/reason.ts';
+import { inspect, untuned, withSurvey, type SeveralTargets, type Untuned } from './inspect.ts';
+import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */
 const ROUTE = 'substitute';
@@ -30,50 +29,48 @@ export interface Part {
 /** The targets of a command: those to tune, and those that stay untuned, by backend. */
 export interface Parts {
   readonly open: readonly Part[];
-  readonly passed: ReadonlyMap<string, PassThrough>;
+  readonly untuned: ReadonlyMap<string, Reason>;
 }
 
 /**
  * The command for each target.
- * @param several has the targets
- * @returns the pass-through if the targets cannot be told apart
+ * @returns the reason if the targets cannot be told apart
  */
 export async function partsOf(
-  several: PassThrough,
+  several: SeveralTargets,
   asked: Command,
   given: Surroundings,
-): Promise<Parts | PassThrough> {
+): Promise<Parts | Reason> {
   const { inject } = given.settings;
   if (inject !== 'auto' && inject !== ROUTE)
-    return passOnce(because('no-route', `inject=${inject} cannot tell several targets apart`));
-  const { targets = [] } = several;
+    return because('no-route', `inject=${inject} cannot tell several targets apart`);
+  const { targets } = several;
   const backends = new Set(targets.map(({ target }) => target.backend));
   if (backends.size < targets.length) return several;
   const open: Part[] = [];
-  const passed = new Map<string, PassThrough>();
+  const refused = new Map<string, Reason>();
   for (const { target } of targets) {
     const part = await partOf(target, asked, given);
-    if ('pass' in part) passed.set(target.backend, part);
+    if (isReason(part)) refused.set(target.backend, part);
     else open.push(part);
   }
-  return { open, passed };
+  return { open, untuned: refused };
 }
 
 /**
  * Decides for each target alone, within one budget. A verdict on the program is a verdict on the program for one target.
- * @param several has the targets
- * @returns a pass-through if no target can be tuned
+ * @returns the reason if no target can be tuned
  */
 export async function decideEach(
-  several: PassThrough,
+  several: SeveralTargets,
   asked: Command,
   given: Surroundings,
-): Promise<Decided | PassThrough> {
+): Promise<Decided | Untuned> {
   const parts = await partsOf(several, asked, given);
-  if ('pass' in parts) return parts;
-  const { open, passed } = parts;
+  if (isReason(parts)) return untuned(parts);
+  const { open, untuned: refused } = parts;
   const [first] = open;
-  if (first === undefined) return [...passed.values()][0]!;
+  if (first === undefined) return untuned([...refused.values()][0]!);
   const measuring = open.filter(({ inspected }) => inspected.site.whyNotHere === null);
   const budgetSeconds = given.settings.budgetSeconds / Math.max(1, measuring.length);
   const each: Decided[] = [];
@@ -84,16 +81,16 @@ export async function decideEach(
     decided.store?.close();
     decided.kept.discard();
   }
-  const untuned = [...passed].flatMap(([target, { pass }]) =>
+  const skipped = [...refused].flatMap(([target, { code, reason }]) =>
     first.inspected.input.operations.map(({ place }): Decision => ({
-      ...passedOver(place, null, 'skipped', pass),
+      ...passedOver(place, null, 'skipped', { code, reason }),
       target,
     })),
   );
   return {
     command: asked,
     inspected: first.inspected,
-    decisions: [...each.flatMap(({ decisions }) => decisions), ...untuned],
+    decisions: [...each.flatMap(({ decisions }) => decisions), ...skipped],
     injection: injectionOf(each),
     ...{ verdict: null, forms: null, unproven: because('not-run') },
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
@@ -118,7 +115,7 @@ async function partOf(
   target: Target,
   asked: Command,
   { settings, ...given }: Surroundings,
-): Promise<Part | PassThrough> {
+): Promise<Part | Reason> {
   const { backend } = target;
   const command = await commandForBackend(asked, backend, given);
   const isOwn =
@@ -126,9 +123,9 @@ async function partOf(
   const device = isOwn ? settings.device : undefined;
   const surroundings: Surroundings = { ...given, settings: { ...settings, device, inject: ROUTE } };
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) return inspected;
+  if (isReason(inspected)) return inspected;
   if (codeKey(inspected.site.target.target) !== codeKey(target))
-    return passOnce(because('target-unknown', `${backend} alone is another target`));
+    return because('target-unknown', `${backend} alone is another target`);
   // The executables have the generated operations.
   return { backend, command, surroundings, inspected: await withSurvey(inspected, command, surroundings) };
 }

@@ -16,6 +16,7 @@ import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
 import { injectedCommand } from '../../src/plan/injected-command.ts';
 import { planCompile } from '../../src/plan/route.ts';
+import { isReason } from '../../src/system/reason.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { subjectOf } from '../../src/store/subject.ts';
 import { isOperationWork, type OperationWork } from '../../src/workload/workload.ts';
@@ -82,7 +83,7 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   const argv = [...FLAGS, path, '-o', join(folder, 'out.vmfb')];
   const command = await readCommand(argv, compiler, surroundings);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new Error(inspected.pass.reason);
+  if (isReason(inspected)) throw new Error(inspected.reason);
   const { input, site } = inspected;
   expect(site).toMatchObject({ whyNotHere: null, device: { driver: 'local-task' } });
 

@@ -3,13 +3,13 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTunable } from '../../src/input/operation.ts';
-import { inspect } from '../../src/wrapper/inspect.ts';
-import { withSurvey } from '../../src/wrapper/resolve.ts';
+import { inspect, withSurvey } from '../../src/wrapper/inspect.ts';
 import { spaceOptionsOf } from '../../src/decision/space-options.ts';
 import { tunables } from '../../src/input/input.ts';
 import { readCommand } from '../../src/compiler/command.ts';
 import { type Surroundings } from '../../src/settings/surroundings.ts';
 import { readSettings } from '../../src/settings/index.ts';
+import { isReason } from '../../src/system/reason.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -38,14 +38,15 @@ function inspector(text: string) {
     const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
     const command = await readCommand(argv, { ...compiler, executable: watched! }, surroundings);
     const looked = await inspect(command, surroundings);
-    const isLook = !('pass' in looked) && looked.input.operations.length === 0;
+    const isLook = !isReason(looked) && looked.input.operations.length === 0;
     const inspected = isLook ? await withSurvey(looked, command, surroundings) : looked;
-    const passed = 'pass' in inspected;
+    if ('targets' in inspected) throw new Error(inspected.reason);
+    const passed = isReason(inspected);
     const runs = existsSync(log!) ? readFileSync(log!, 'utf8').split('\n') : [];
     writeFileSync(log!, '');
     return {
       isLook,
-      pass: passed ? inspected.pass.reason : null,
+      pass: passed ? inspected.reason : null,
       surveyed: !passed && inspected.input.surveyed,
       /** For each operation, its name and its workload, or the reason why it is skipped. */
       found: passed

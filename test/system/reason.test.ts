@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { because, isReason, meaningOf, REASONS, type ReasonCode } from '../../src/system/reason.ts';
+import { because, isReasonData, meaningOf, REASONS, type ReasonCode } from '../../src/system/reason.ts';
 import { root } from '../support/folders.ts';
 
 const codes = Object.keys(REASONS) as ReasonCode[];
@@ -35,10 +35,10 @@ test('a reason has the meaning of its code as its text, or a text of its own', (
 });
 
 test('a cached reason with a code of another version is none', () => {
-  expect(isReason(because('faster'))).toBe(true);
-  expect(isReason({ code: 'quicker', reason: 'it is quicker' })).toBe(false);
-  expect(isReason({ code: 'toString', reason: '' })).toBe(false);
-  expect(isReason('faster')).toBe(false);
+  expect(isReasonData(because('faster'))).toBe(true);
+  expect(isReasonData({ code: 'quicker', reason: 'it is quicker' })).toBe(false);
+  expect(isReasonData({ code: 'toString', reason: '' })).toBe(false);
+  expect(isReasonData('faster')).toBe(false);
 });
 
 test('a counted code is shown with its meaning, and a counted text as it is', () => {

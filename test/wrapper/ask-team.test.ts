@@ -12,7 +12,7 @@ import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { openTeam } from '../../src/team/postgres.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { OpenProgram } from '../../src/wrapper/open-program.ts';
-import { resolve } from '../../src/wrapper/resolve.ts';
+import { lookUpAndTune } from '../../src/wrapper/look-up-and-tune.ts';
 import { tellTeam } from '../../src/wrapper/ask-team.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { isWithout } from '../support/needs.ts';
@@ -47,7 +47,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       const program = { command: commandOf('in.mlir'), inspected };
       const open = await OpenProgram.in(program, { store, surroundings });
       const means = { store, problem: null, surroundings, kept: new KeptModules() };
-      const { decisions, until, isFinal } = await resolve(open, means);
+      const { decisions, until, isFinal } = await lookUpAndTune(open, means);
       return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
     counts: () => undated(pendingCounts(surroundings.cacheDirectory)),

@@ -18,7 +18,8 @@ import { programMemory, type ProgramMemory } from '../../src/running/program-mem
 import { programOf } from '../../src/running/program-notes.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { OpenProgram } from '../../src/wrapper/open-program.ts';
-import { resolve, withSurvey } from '../../src/wrapper/resolve.ts';
+import { withSurvey } from '../../src/wrapper/inspect.ts';
+import { lookUpAndTune } from '../../src/wrapper/look-up-and-tune.ts';
 import { program } from '../compiler/support.ts';
 import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
 import {
@@ -84,7 +85,7 @@ async function resolved({
     decisions,
     program: now,
     ...rest
-  } = await resolve(open, {
+  } = await lookUpAndTune(open, {
     ...{ store, surroundings, kept: new KeptModules() },
     problem: whyNoStore === undefined ? null : because('no-database', whyNoStore),
   });
