@@ -15,7 +15,8 @@ import { callName } from '../input/signature.ts';
 import type { FunctionVerdict } from './verdict.ts';
 import { comparisonOf } from '../measure/compare-modules.ts';
 import { comparisonWith, type Compared } from './results.ts';
-import { leastSeconds, timeProgram, type StockContest, type Timed } from './verify.ts';
+import { leastSeconds, timeProgram, type Reference, type StockContest, type Timed } from './verify.ts';
+import { formatSeconds } from '../system/format.ts';
 
 /** The program with the configurations of some workloads. */
 export interface TunedProgram {
@@ -84,6 +85,19 @@ export const unknownRuns = (why: Reason): ProgramsRun => ({
   slower: () => Promise.resolve([]),
   measured: () => NOT_MEASURED,
 });
+
+/** Runs that are prepared at the first query. */
+export function preparedRuns(prepare: () => Promise<ProgramsRun>): ProgramsRun {
+  let prepared: Promise<ProgramsRun> | null = null;
+  let runs: ProgramsRun | null = null;
+  const ready = async () => (runs = await (prepared ??= prepare()));
+  return {
+    compare: async (keys) => (await ready()).compare(keys),
+    ratio: async (keys) => (await ready()).ratio(keys),
+    slower: async (keys) => (await ready()).slower(keys),
+    measured: (keys) => runs?.measured(keys) ?? NOT_MEASURED,
+  };
+}
 
 /** Answers about the program with the configurations of some workloads. */
 interface Known {
@@ -165,7 +179,9 @@ export function programRuns(
     const timed: Timed[] = [];
     for (const [i, { seconds }] of known.compared.entries()) {
       const both = { ...contests[i]!, tuned: program.module };
+      const { reference } = both;
       const one =
+        (reference && byOriginal(reference, seconds[1], isAnswered)) ??
         (isOnce ? byProcesses(seconds, isAnswered) : null) ??
         (await budget.spend(() => timeProgram(both, Math.max(...seconds), extent, isAnswered)));
       timed.push(one);
@@ -200,9 +216,12 @@ export function programRuns(
         secondsOf(timed.map((one) => one.dispatches.map((pair) => pair[side])));
       return {
         functions: all.map((one, i) => {
-          const { equal, maxError, compared } = one;
+          const { equal, maxError } = one;
+          const { function: called, reference } = contests[i]!;
           const { reason, timing } = timed[i] ?? { ...one, timing: null };
-          return { name: callName(contests[i]!.function), equal, maxError, compared, reason, timing };
+          const compared =
+            one.compared && reference ? `${one.compared}; ${withReference(reference)}` : one.compared;
+          return { name: callName(called), equal, maxError, compared, reason, timing };
         }),
         workloads: longestOfEach(timed.flatMap((one) => comparedWorkloads(one.dispatches, dispatches))),
         dispatchSeconds: secondsAt(1),
@@ -224,6 +243,15 @@ function byProcesses(seconds: Compared['seconds'], isAnswered?: IsAnswered): Tim
     ? null
     : { timing: comparisonOf([seconds]), dispatches: [], reason: null };
 }
+
+/** Times against the original program, which is too slow to run; null if it may not be slower by far. */
+function byOriginal({ originalSeconds }: Reference, tuned: number, isAnswered?: IsAnswered): Timed | null {
+  const isClear = isAnswered?.([Math.log(originalSeconds / tuned)]) === true;
+  return isClear ? { timing: comparisonOf([[originalSeconds, tuned]]), dispatches: [], reason: null } : null;
+}
+
+const withReference = ({ tuned, originalSeconds }: Reference): string =>
+  `a call of the untuned program would take ${formatSeconds(originalSeconds)} or more, so ${tuned}, which was checked alone, is tuned in both`;
 
 /** Mean seconds of each dispatch over all processes of a function, summed over the functions that call it. */
 function secondsOf(functions: readonly (readonly DispatchTimes[])[]): ReadonlyMap<string, number> {

@@ -35,8 +35,18 @@ export interface Contest extends ModuleRun {
   readonly isSampled?: boolean;
   /** Draws of inputs that results are compared on; default: two if several arguments may be weights. */
   readonly draws?: number;
+  /** Set if `stock` is not the original program, which is too slow. */
+  readonly reference?: Reference;
   /** Paths of other honest builds of the original program. Compiles them when first asked. */
   readonly otherBuilds?: () => Promise<readonly string[]>;
+}
+
+/** A program in place of the original one: some of its dispatches are tuned, and gave right results alone. */
+export interface Reference {
+  /** Names of these dispatches, for people. */
+  readonly tuned: string;
+  /** Seconds of a call of the original program, by the times of its dispatches; not more than they really are. */
+  readonly originalSeconds: number;
 }
 
 /** A contest without its tuned module. */

@@ -29,6 +29,7 @@ import { offeredBase } from './offered-base.ts';
 import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './runnable.ts';
+import { SAMPLE_ERROR } from './sampled-times.ts';
 import type { Verification } from './verify-program.ts';
 import { NO_REASON, type Reason } from '../system/reason.ts';
 
@@ -293,9 +294,6 @@ function resultOf(
   const errors = assessed.functions.map(({ maxError }) => maxError);
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }
-
-/** Times of a sample are off by this factor at most. */
-const SAMPLE_ERROR = 4 / 3;
 
 /** Evidence from one run of a sample. */
 const evidenceFrom = (ratio: number, defaultSeconds: number) => ({

@@ -20,7 +20,7 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { isEitherFaster } from '../program/answered.ts';
 import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { programRuns, unknownRuns } from '../program/runs.ts';
+import { preparedRuns, programRuns, unknownRuns } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, type StockContest } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
@@ -29,7 +29,7 @@ import { checkAlone } from './check-alone.ts';
 import { compiling, TOO_LONG } from './compiling.ts';
 import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import { runOf, type TimedRun } from './program-times.ts';
-import { sampledProfile } from './sampled-times.ts';
+import { SAMPLE_ERROR, sampledProfile } from './sampled-times.ts';
 import { formatSeconds } from '../system/format.ts';
 import { because } from '../system/reason.ts';
 
@@ -61,6 +61,9 @@ const LEAST_FIRST_SECONDS = 2;
 
 /** Most of the budget for the confirmation of a program that runs a sample in rounds: in it, stock runs whole. */
 const CONFIRMING_SHARE = 0.7;
+
+/** The same for a program with its slowest dispatches tuned, in place of stock. */
+const REFERENCE_SHARE = 0.1;
 
 /** Processes of such a confirmation, in calls of stock: one call, and several of the tuned program. */
 const CONFIRMING_CALLS = 1.2;
@@ -230,6 +233,31 @@ export async function roundBench(
     const names = keys.map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
     return 'problem' in built ? built : { ...built, dispatches: new Map(names) };
   };
+  /** The configurations without which a call takes too long; null if the rest of them is not enough to compare anything. */
+  const slowestOf = (best: Assignment): readonly string[] | null => {
+    const own = [...best.keys()].map((key) => ({
+      key,
+      seconds: sumOf(stockSeconds.workloads.get(key) ?? []),
+    }));
+    let left = stockSeconds.whole;
+    const slowest: string[] = [];
+    for (const { key, seconds } of own.toSorted((a, b) => b.seconds - a.seconds)) {
+      if (CONFIRMING_CALLS * left <= REFERENCE_SHARE * budgetSeconds) break;
+      left -= seconds;
+      slowest.push(key);
+    }
+    return slowest.length < own.length ? slowest : null;
+  };
+  /** @param stock the program with these configurations */
+  const contestsWith = (stock: string, keys: readonly string[]): readonly StockContest[] => {
+    const tuned = keys.join(', ');
+    // Honest builds of the original program would be as slow.
+    const none = () => Promise.resolve([]);
+    return contests.map((contest, i) => {
+      const originalSeconds = callOf(first[i]!) / SAMPLE_ERROR;
+      return { ...contest, stock, otherBuilds: none, reference: { tuned, originalSeconds } };
+    });
+  };
   const bench: RoundBench = {
     stock,
     isSampled,
@@ -272,15 +300,22 @@ export async function roundBench(
       );
     },
     confirm(best, seconds) {
-      if (!isConfirmed) return unknownRuns(tooSlow(stockSeconds.whole));
-      const runs = programRuns(
-        contests,
-        (keys) => compileBest(best, keys),
-        seconds,
-        isSlow ? isEitherFaster : undefined,
-        isSampled,
-      );
-      return independentRuns([...best.keys()], runs);
+      const against = (stock: readonly StockContest[]) => {
+        const compileWith = (keys: readonly string[]) => compileBest(best, keys);
+        const isAnswered = isSlow ? isEitherFaster : undefined;
+        const runs = programRuns(stock, compileWith, seconds, isAnswered, isSampled);
+        return independentRuns([...best.keys()], runs);
+      };
+      if (isConfirmed) return against(contests);
+      const unknown = unknownRuns(tooSlow(stockSeconds.whole));
+      const slowest = slowestOf(best);
+      if (slowest === null) return unknown;
+      return preparedRuns(async () => {
+        const all = withProgramWide(decisions, best, '');
+        const builds = programBuilds(program, all, undefined, 'reference.vmfb');
+        const built = await builds.tuned([...always, ...slowest]);
+        return 'problem' in built ? unknown : against(contestsWith(built.module, slowest));
+      });
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);

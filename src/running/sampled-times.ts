@@ -5,6 +5,9 @@ import { isDispatchOf } from '../input/operation.ts';
 import { isObject } from '../system/data.ts';
 import { resultOr } from '../system/result-or.ts';
 
+/** Times of a sample are off by this factor at most. */
+export const SAMPLE_ERROR = 4 / 3;
+
 /**
  * The profile of such a program. Runtimes before 3.13 have none.
  * @param configured texts of its executables, before they were sampled

@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_TIME } from '../../src/program/judge.ts';
+import { isEitherFaster } from '../../src/program/answered.ts';
 import { comparisonWith } from '../../src/program/results.ts';
-import { programRuns } from '../../src/program/runs.ts';
+import { preparedRuns, programRuns } from '../../src/program/runs.ts';
+import type { Reference } from '../../src/program/verify.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { because } from '../../src/system/reason.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -14,7 +16,20 @@ import { temporaryDirectory } from '../support/folders.ts';
  * @param body shell text. `$module` is `stock` or the keys of its configurations. The text sets `result`, the program's result, and `ms`,
  * the time of the program and of its only dispatch
  */
-function fakeProgram(body: string, { seconds = 60, functions = ['main'], result = 'f16' } = {}) {
+function fakeProgram(
+  body: string,
+  {
+    seconds = 60,
+    functions = ['main'],
+    result = 'f16',
+    reference,
+  }: {
+    seconds?: number;
+    functions?: string[];
+    result?: string;
+    reference?: Reference;
+  } = {},
+) {
   const folder = temporaryDirectory();
   const tool = (name: string, text: string) => {
     const path = join(folder, name);
@@ -56,6 +71,7 @@ ${body}`;
       device: describeDevice('local-sync'),
       tools,
       folder,
+      ...(reference && { reference }),
     },
   }));
   const runs = programRuns(
@@ -69,6 +85,7 @@ ${body}`;
       );
     },
     seconds,
+    reference && isEitherFaster,
   );
   return { runs, compiled, contests };
 }
@@ -86,6 +103,38 @@ test('a faster program with equal results', async () => {
   expect(runs.measured(['a']).functions).toMatchObject([
     { name: 'main', equal: true, maxError: 0, reason: null, timing: { ratio: 2, seconds: [0.001, 0.0005] } },
   ]);
+});
+
+describe('a program whose original is too slow to run', () => {
+  const REFERENCE: Reference = { tuned: 'softmax', originalSeconds: 40 };
+
+  test('is compared with a reference, and timed against the original', async () => {
+    const { runs } = fakeProgram('', { reference: REFERENCE });
+    const prepared = preparedRuns(() => Promise.resolve(runs));
+    expect(prepared.measured(['a']).functions).toEqual([]);
+    expect(await prepared.compare(['a'])).toEqual({ results: 'equal', why: null });
+    expect(await prepared.ratio(['a'])).toBe(1);
+    const [found] = prepared.measured(['a']).functions;
+    expect(found!.timing!.seconds[0]).toBe(40);
+    expect(found!.timing!.ratio).toBeGreaterThan(5);
+    expect(found!.compared).toMatch(
+      / 40\.\d+ s or more, so softmax, which was checked alone, is tuned in both$/,
+    );
+  });
+
+  test('is timed in pairs if it may not be much faster', async () => {
+    const { runs } = fakeProgram('case $module in a) ms=0.2 ;; esac', {
+      reference: { ...REFERENCE, originalSeconds: 1e-6 },
+    });
+    await runs.compare(['a']);
+    expect(await runs.ratio(['a'])).toBe(1);
+    expect(runs.measured(['a']).functions).toMatchObject([{ timing: { ratio: 5 } }]);
+  });
+
+  test('does not ship a result that differs from that of the reference', async () => {
+    const { runs } = fakeProgram('case $module in a) result=wrong ;; esac', { reference: REFERENCE });
+    expect(await runs.compare(['a'])).toMatchObject({ results: 'different' });
+  });
 });
 
 test('the timing of a program with slow runs may exceed the budget', async () => {
