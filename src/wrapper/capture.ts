@@ -1,11 +1,11 @@
-// Captures a compile, and shows its stdout and messages later.
-import { closeSync, openSync, statSync } from 'node:fs';
+// Captures a compile, and shows its stdout and messages later, as the compiler would have written them.
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../compiler/command.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 import { piecesOfFile } from '../system/bytes.ts';
 import { runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import { hasColours, writeAll } from './messages.ts';
 
 /** Maps messages about an edited copy to the user's input; null if the compiler reads the input itself. */
 type MapMessages = ((messages: string) => string) | null;
@@ -57,3 +57,22 @@ export function show(result: Captured, mapMessages: MapMessages): 'all' | 'a par
 /** The messages as the user sees them. */
 export const messagesOf = ({ stderr }: RunResult, mapMessages: MapMessages): Uint8Array =>
   mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
+
+/** Whether the compiler colours its messages: on a terminal that can show them. */
+export const hasColours = ({ TERM = '' }: Surroundings['env']): boolean =>
+  process.getBuiltinModule('node:tty').isatty(2) &&
+  /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+
+/** Writes bytes, blocking. @returns the number of written bytes, smaller after an error such as a closed pipe */
+export function writeAll(descriptor: number, bytes: Uint8Array): number {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+  return written;
+}

@@ -9,7 +9,7 @@ import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { hasColours, writeAll } from './messages.ts';
+import { hasColours, writeAll } from './capture.ts';
 
 /** Largest size of all outputs, in bytes. The least recently used outputs are removed first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;

@@ -1,4 +1,4 @@
-// Runs a plan by the ledger: a broken plan as the user's own command, a cached output as a copy, and a proven plan in our place. Any other
+// Runs a plan by the ledger: a broken plan as the user's own command, a cached output as a copy, and a settled plan in our place. Any other
 // plan runs as a child, and so does the user's own command if its output goes into the cache.
 import { isAsBefore } from '../compiler/command-files.ts';
 import { isInjected } from '../decision/decision.ts';
@@ -22,14 +22,15 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<n
   if (settings.require === 'landed' && isInjecting && entry?.state === 'lost') return refuse(LOST, settings);
   /** Whether this build must prove that the configurations landed. A build with budget 0 leaves no proof. */
   const isUnseen = isInjecting && (entry === null || entry.state === 'compiled') && mayLook(settings);
-  const isProven = entry !== null && !isUnseen;
-  if (isProven || !isInjecting) deliverKnown(run);
+  /** Whether nothing is left to find out about the plan: it compiles, and its configurations landed or are known to be lost. */
+  const isSettled = entry !== null && !isUnseen;
+  if (isSettled || !isInjecting) deliverKnown(run);
   // The user's own command runs as a child only to keep its output.
   const isKept = injected === null && cached.isPossible && compile.stdin === undefined;
-  if (isProven || (injected === null && !isKept)) return runProven(run);
+  if (isSettled || (injected === null && !isKept)) return replaceOurselves(run);
   // Not loaded on a hit.
-  const { firstRun, ownRun } = await import('./first-run.ts');
-  return injected === null ? ownRun(run) : firstRun(run, injected);
+  const { runOwnAsChild, runPlanAsChild } = await import('./child-run.ts');
+  return injected === null ? runOwnAsChild(run) : runPlanAsChild(run, injected);
 }
 
 async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPlan> {
@@ -82,8 +83,8 @@ function deliverKnown(run: RunningPlan): void {
   exitLike(SUCCESS);
 }
 
-/** Runs a plan that compiles for certain, or the user's own command. */
-async function runProven({ command, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
+/** Runs a plan that compiles for certain, or the user's own command, in our place. */
+async function replaceOurselves({ command, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
   const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env, cacheDirectory } = surroundings;

@@ -33,8 +33,8 @@ interface Ended {
   readonly seen?: Landed | undefined;
 }
 
-/** Runs a plan for the first time. Never returns. */
-export async function firstRun(run: RunningPlan, injected: InjectedCommand): Promise<never> {
+/** Runs a plan that may not compile, or that nobody has looked at. Never returns. */
+export async function runPlanAsChild(run: RunningPlan, injected: InjectedCommand): Promise<never> {
   const { command, surroundings, mayFallBack, compile } = run;
   // A killed build may have left a folder.
   tidyUp(surroundings.cacheDirectory);
@@ -51,7 +51,7 @@ export async function firstRun(run: RunningPlan, injected: InjectedCommand): Pro
 }
 
 /** Runs the user's own command, and puts its output into the cache. Never returns. */
-export async function ownRun(run: RunningPlan): Promise<never> {
+export async function runOwnAsChild(run: RunningPlan): Promise<never> {
   const { surroundings, end } = run;
   const { result, isWritten } = await childRun(null, run, {});
   if (result.forwarded === null) {
