@@ -19,25 +19,14 @@ import {
 } from './shared/arguments.ts';
 import type { ParserRun } from './shared/parser-child.ts';
 import { hugeStarts, repeated, worstTexts, writeBlob } from './shared/parser-inputs.ts';
-import {
-  LIMIT_SECONDS,
-  openPeers,
-  PEERS,
-  TREE_ERRORS,
-  type Peer,
-  type PeerRun,
-  type Peers,
-} from './shared/peers.ts';
 import { describeMachine, root, temporaryFolder } from './shared/workplace.ts';
 
-const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--peers yes|no] [--json FILE] [FILES...]
+const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--json FILE] [FILES...]
 
   FILES     programs, compiled with --compile-to=input and repeated up to 6 MB
             (default: the examples, not compiled)
   --rounds  passes over each text after the first one (default 15)
   --huge    whether to parse 2.2 GiB too (default: if there is enough memory)
-  --peers   whether netron and tree-sitter-mlir read the texts of a few MB too; they are installed from PyPI into
-            .venv-peers (default: no)
   --json    also write all values to FILE`;
 
 const DENSE_BYTES = 6e6;
@@ -63,31 +52,20 @@ type Result = Case & ParserRun;
 const execute = promisify(execFile);
 
 async function main(): Promise<void> {
-  const args = readArguments(['rounds', 'huge', 'peers', 'json'], USAGE);
+  const args = readArguments(['rounds', 'huge', 'json'], USAGE);
   const rounds = wholeNumber(args, 'rounds', 15);
   const json = jsonFile(args);
   const huge = args.options['huge'] ?? (freemem() > HUGE_MEMORY ? 'yes' : 'no');
   if (huge !== 'yes' && huge !== 'no') throw new UsageError(`--huge ${huge}: it takes yes or no`);
-  const withPeers = args.options['peers'] ?? 'no';
-  if (withPeers !== 'yes' && withPeers !== 'no')
-    throw new UsageError(`--peers ${withPeers}: it takes yes or no`);
   for (const file of args.positionals)
     if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
 
   const machine = describeMachine('local-sync');
   const folder = temporaryFolder();
-  const peers = withPeers === 'yes' ? await openPeers() : null;
   const results: Result[] = [];
   for (const one of listCases(folder, args.positionals, rounds, huge === 'yes')) {
     say(`Parsing ${one.name} ...`);
     results.push(await measure(one));
-  }
-  const compared: Compared[] = [];
-  for (const result of withPeers === 'yes' ? results : []) {
-    // The peers need minutes or too much memory for the blobs.
-    if (result.kind !== 'dense' && result.kind !== 'worst') continue;
-    say(`Comparing ${result.name} ...`);
-    compared.push({ result, runs: await runPeers(peers, result) });
   }
 
   console.log(
@@ -96,16 +74,14 @@ async function main(): Promise<void> {
   );
   console.log(report(results));
   console.log(`\n${verdicts(results).join('\n')}`);
-  if (compared.length > 0) console.log(`\n${comparison(compared)}`);
   writeJson(json, {
     version: 1,
     date: new Date().toISOString(),
     machine,
-    versions: { node: process.version, ...peers?.versions },
-    options: { rounds, huge, peers: withPeers },
+    versions: { node: process.version },
+    options: { rounds, huge },
     goals: GOALS,
     results: results.map((result) => ({ ...result, argv: undefined })),
-    peers: compared.map(({ result, runs }) => ({ name: result.name, ...runs })),
   });
 }
 
@@ -205,53 +181,6 @@ function report(results: readonly Result[]): string {
       result.kind === 'worst' ? '-' : beyond(result).toFixed(0),
     ]),
   );
-}
-
-/** Passes of the peers after the first. */
-const PEER_ROUNDS = 2;
-
-interface Compared {
-  readonly result: Result;
-  readonly runs: Readonly<Record<Peer, PeerRun>>;
-}
-
-async function runPeers(peers: Peers | null, { argv: [file] }: Result): Promise<Compared['runs']> {
-  const time = async (peer: Peer): Promise<PeerRun> =>
-    (await peers?.time(peer, file!, PEER_ROUNDS)) ?? { milliseconds: [], problem: 'not installed' };
-  return { netron: await time('netron'), 'tree-sitter': await time('tree-sitter') };
-}
-
-/** Table of the fastest pass of each reader. All readers have equally many passes. */
-function comparison(compared: readonly Compared[]): string {
-  const fastest = (bytes: number, passes: readonly number[]): string => {
-    const rate = speed(bytes, Math.min(...passes));
-    return rate.toPrecision(rate < 10 ? 2 : 3);
-  };
-  const cell = ({ bytes }: Result, { milliseconds, problem }: PeerRun): string => {
-    // A reader that stops at the first error has no rate.
-    const rate = milliseconds.length === 0 || isRefusal(problem) ? '-' : fastest(bytes, milliseconds);
-    return problem === null ? rate : `${rate} (${shortened(problem)})`;
-  };
-  return (
-    'The fastest pass of each reader, MB/s. netron builds the model that it shows, ' +
-    `tree-sitter-mlir builds a tree of all tokens, and this parser finds contractions. Limit: ${LIMIT_SECONDS} s.\n\n` +
-    table(
-      ['input', 'MB', 'mlir-parser-ts', ...PEERS],
-      compared.map(({ result, runs }) => [
-        result.name,
-        (result.bytes / 1e6).toFixed(1),
-        fastest(result.bytes, [result.coldMs, ...result.warmMs.slice(0, PEER_ROUNDS)]),
-        ...PEERS.map((peer) => cell(result, runs[peer])),
-      ]),
-    )
-  );
-}
-
-/** Whether the reader stopped at an error. tree-sitter continues after errors, netron stops. */
-const isRefusal = (problem: string | null): boolean => problem !== null && problem !== TREE_ERRORS;
-
-function shortened(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 function verdicts(results: readonly Result[]): string[] {
