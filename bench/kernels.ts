@@ -8,7 +8,7 @@ import { geometricMean, median, ratioInterval } from '../src/measure/statistics.
 import { table } from '../src/report/table.ts';
 import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { type Device } from '../src/backend/device.ts';
-import { rotate } from '../src/comparison/rounds.ts';
+import { rotate } from '../src/running/comparison/rounds.ts';
 import {
   BenchError,
   counted,

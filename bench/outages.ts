@@ -10,7 +10,7 @@ import { openConnection } from '../src/team/connection.ts';
 import { migrateTeam } from '../src/team/migrate.ts';
 import { ROLES_SQL } from '../src/team/roles.ts';
 import { teamState } from '../src/team/state.ts';
-import { rotate } from '../src/comparison/rounds.ts';
+import { rotate } from '../src/running/comparison/rounds.ts';
 import { startServer, whyNoPostgres, type TestDatabase, type TestServer } from '../test/support/postgres.ts';
 import {
   BenchError,

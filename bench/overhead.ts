@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
-import { rotate } from '../src/comparison/rounds.ts';
+import { rotate } from '../src/running/comparison/rounds.ts';
 import {
   BenchError,
   counted,

@@ -1,5 +1,5 @@
 // Measures one ONNX model: ONNX Runtime, stock and tuned.
-import { moduleTimer, timeAll, type Timer } from '../../src/comparison/rounds.ts';
+import { moduleTimer, timeAll, type Timer } from '../../src/running/comparison/rounds.ts';
 import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import type { Contest, Verdict } from '../../src/program/verify.ts';

@@ -1,7 +1,7 @@
 // Runs a peer, such as ONNX Runtime, in separate processes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Effort } from '../../src/comparison/rounds.ts';
+import type { Effort } from '../../src/running/comparison/rounds.ts';
 import { undisturbed } from '../../src/measure/statistics.ts';
 import { runPython } from '../shared/exporter.ts';
 import { root } from '../shared/workplace.ts';

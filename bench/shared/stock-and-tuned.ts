@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Device } from '../../src/backend/device.ts';
-import { build, buildTuned, type Build } from '../../src/comparison/build.ts';
+import { build, buildTuned, type Build } from '../../src/running/comparison/build.ts';
 import { findRuntimeTool } from '../../src/compiler/find.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';

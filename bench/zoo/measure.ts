@@ -1,7 +1,7 @@
 // Measures one model of the zoo: the peers, stock, stock's best flags, and tuned.
-import { moduleTimer, timeAll, type Extent, type Timer } from '../../src/comparison/rounds.ts';
-import { fastest, timeBuilds, type Timed } from '../../src/comparison/timed.ts';
-import { buildVariants, DEFAULT, type Variant as Built } from '../../src/comparison/variants.ts';
+import { moduleTimer, timeAll, type Extent, type Timer } from '../../src/running/comparison/rounds.ts';
+import { fastest, timeBuilds, type Timed } from '../../src/running/comparison/timed.ts';
+import { buildVariants, DEFAULT, type Variant as Built } from '../../src/running/comparison/variants.ts';
 import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
 import { undisturbed } from '../../src/measure/statistics.ts';
 import { compareProgram } from '../../src/program/results.ts';

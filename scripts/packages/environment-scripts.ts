@@ -1,6 +1,6 @@
 // Commands in the `bin` of a Python environment. They are shell scripts, because Python takes longer to start than a whole hit. They find the
 // package in pip's layout, relative to themselves.
-import { withoutSettings } from '../../src/shim/text.ts';
+import { withoutSettings } from '../../src/cli/shim/text.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 
 /** Name of the module, and of its folder in site-packages. */

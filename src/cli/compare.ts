@@ -1,8 +1,8 @@
 // `iree-tuned compare`
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { compareBuilds, type Comparison } from '../comparison/compare.ts';
-import { HEADER, notesOf, resultsOf, rowsOf, sentenceOf } from '../comparison/words.ts';
+import { compareBuilds, type Comparison } from '../running/comparison/compare.ts';
+import { HEADER, notesOf, resultsOf, rowsOf, sentenceOf } from '../running/comparison/words.ts';
 import { lineDisplay } from '../report/progress.ts';
 import { table } from '../report/table.ts';
 import type { Command } from '../compiler/command.ts';

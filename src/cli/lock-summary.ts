@@ -1,7 +1,7 @@
 // The text of `iree-tuned lock`: the changes of the lock file, and a summary of the locked programs. Pure.
 import { isDefault } from '../backend/configuration.ts';
-import { differences } from '../lock/compare.ts';
-import { entryKey, type Lock, type LockedProgram, type LockedWorkload } from '../lock/lock.ts';
+import { differences } from '../decision/lock/compare.ts';
+import { entryKey, type Lock, type LockedProgram, type LockedWorkload } from '../decision/lock/lock.ts';
 import { counted } from '../system/format.ts';
 import { NO_RECORD } from '../wrapper/locking.ts';
 

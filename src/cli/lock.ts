@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isOnnx } from '../compiler/import-onnx.ts';
-import { differences } from '../lock/compare.ts';
-import { readLock, updateLock } from '../lock/file.ts';
-import { EMPTY_LOCK, entryKey, withEntries, type Lock, type LockedProgram } from '../lock/lock.ts';
-import { lockText } from '../lock/text.ts';
+import { differences } from '../decision/lock/compare.ts';
+import { readLock, updateLock } from '../decision/lock/file.ts';
+import { EMPTY_LOCK, entryKey, withEntries, type Lock, type LockedProgram } from '../decision/lock/lock.ts';
+import { lockText } from '../decision/lock/text.ts';
 import { LOCK_FILE, projectFolder } from '../settings/files.ts';
 import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';

@@ -1,8 +1,8 @@
 // `iree-tuned shim`
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { installShim } from '../shim/install.ts';
-import { quote } from '../shim/text.ts';
+import { installShim } from './shim/install.ts';
+import { quote } from './shim/text.ts';
 import { packageRoot } from '../system/package-root.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';

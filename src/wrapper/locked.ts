@@ -2,11 +2,11 @@
 import type { Decision, Override } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
-import { askedOf } from '../lock/asked.ts';
-import { decideAll, overrideOf } from '../lock/decide.ts';
-import { readLock } from '../lock/file.ts';
-import { differencesFrom, programIn, recordsIn } from '../lock/find.ts';
-import type { Lock, LockedProgram } from '../lock/lock.ts';
+import { askedOf } from '../decision/lock/asked.ts';
+import { decideAll, overrideOf } from '../decision/lock/decide.ts';
+import { readLock } from '../decision/lock/file.ts';
+import { differencesFrom, programIn, recordsIn } from '../decision/lock/find.ts';
+import type { Lock, LockedProgram } from '../decision/lock/lock.ts';
 import type { Command } from '../compiler/command.ts';
 import { LOCK_FILE } from '../settings/files.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';

@@ -7,7 +7,7 @@ import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 import { RecursionError } from '../../src/system/recursion.ts';
 import { UserError } from '../../src/system/user-error.ts';
 import { SettingsError } from '../../src/settings/index.ts';
-import { ShimError } from '../../src/shim/install.ts';
+import { ShimError } from '../../src/cli/shim/install.ts';
 import { StoreError } from '../../src/store/errors.ts';
 
 test.each([

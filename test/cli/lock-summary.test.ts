@@ -1,7 +1,7 @@
 // The text of `iree-tuned lock`: a summary, and the changes against the file of before.
 import { describe, expect, test } from 'vitest';
 import { changeLines, summaryLines } from '../../src/cli/lock-summary.ts';
-import type { Lock, LockedProgram, LockedWorkload } from '../../src/lock/lock.ts';
+import type { Lock, LockedProgram, LockedWorkload } from '../../src/decision/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 
 const SPEEDUP = { ratio: 1.5, low: 1.4, high: 1.6 };

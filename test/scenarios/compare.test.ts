@@ -1,7 +1,7 @@
 // `iree-tuned compare`
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Comparison } from '../../src/comparison/compare.ts';
+import type { Comparison } from '../../src/running/comparison/compare.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';

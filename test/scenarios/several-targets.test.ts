@@ -4,7 +4,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import { backendNamed, loadBackend } from '../../src/backend/index.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
-import { readLock } from '../../src/lock/file.ts';
+import { readLock } from '../../src/decision/lock/file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, EVIDENCE } from '../store/samples.ts';
 import { isWithout } from '../support/needs.ts';

@@ -1,0 +1,97 @@
+// Writes a folder that replaces the folder of an iree-compile.
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FoundCompiler } from '../../compiler/find.ts';
+import { isPipScript } from '../../compiler/pip.ts';
+import { removeLeftovers } from '../../system/abandoned.ts';
+import { makeFolder } from '../../system/folder.ts';
+import { readHead, realpathOr } from '../../system/files.ts';
+import { isLauncher } from '../../system/recursion.ts';
+import { replaceFile } from '../../system/replace-file.ts';
+import { UserError } from '../../system/user-error.ts';
+import { siblingsOf } from './siblings.ts';
+import { compilerShim, siblingShim } from './text.ts';
+
+export interface Installed {
+  /** Names of the written files, of the files that were right already, and of removed shims. */
+  readonly written: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The folder cannot be used; the message has the reason and the way out. */
+export class ShimError extends UserError {
+  override readonly name = 'ShimError';
+}
+
+/**
+ * Writes shims of `compiler` and of its other tools into `directory`, an absolute path, and removes shims of missing tools.
+ * @throws ShimError if the folder has files of other programs and `force` is not set, or is the compiler's own
+ */
+export function installShim(
+  directory: string,
+  launcher: string,
+  compiler: FoundCompiler,
+  force: boolean,
+): Installed {
+  const { executable } = compiler;
+  if (isPipScript(readHead(executable)))
+    throw new ShimError(
+      `the executable that ${executable} starts was not found; set IREE_TUNED_COMPILER to its path`,
+    );
+  for (const path of [executable, compiler.invokedAs])
+    if ([path, realpathOr(path)].some((file) => realpathOr(dirname(file)) === realpathOr(directory)))
+      throw new ShimError(`${directory} is the folder of the real iree-compile; choose another folder`);
+
+  const shims = new Map([['iree-compile', compilerShim(launcher, executable, directory)]]);
+  for (const [name, tool] of siblingsOf(compiler)) shims.set(name, siblingShim(name, tool, directory));
+
+  const there = namesIn(directory);
+  const foreign = there.filter((name) => shims.has(name) && !isLauncher(join(directory, name)));
+  const folders = foreign.filter((name) => lstatSync(join(directory, name)).isDirectory());
+  if (folders.length > 0 || (foreign.length > 0 && !force))
+    throw new ShimError(
+      `${directory} has ${(folders.length > 0 ? folders : foreign).join(', ')} already, not written by iree-tuned;` +
+        (folders.length > 0 ? ' choose another folder' : ' choose another folder, or overwrite with --force'),
+    );
+
+  const changed = [...shims].filter(([name, text]) => !isFileWith(join(directory, name), text));
+  const removed = there.filter((name) => !shims.has(name) && isShim(join(directory, name)));
+  try {
+    makeFolder(directory);
+    for (const [name, text] of changed) writeShim(join(directory, name), text);
+    for (const name of removed) rmSync(join(directory, name));
+  } catch (error) {
+    throw new ShimError(`${directory} cannot be written: ${(error as Error).message}`);
+  }
+  const written = changed.map(([name]) => name);
+  return { written, unchanged: [...shims.keys()].filter((name) => !written.includes(name)), removed };
+}
+
+/** Renames a complete file: a shell of another build may be reading the old one. */
+function writeShim(path: string, text: string): void {
+  removeLeftovers(path);
+  replaceFile(path, (temporary) => {
+    writeFileSync(temporary, text);
+    // Independent of the umask: all users of the folder may compile.
+    chmodSync(temporary, 0o755);
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new ShimError(`${directory} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const isRealFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+function isFileWith(path: string, text: string): boolean {
+  return isRealFile(path) && (lstatSync(path).mode & 0o777) === 0o755 && readFileSync(path, 'utf8') === text;
+}
+
+const isShim = (path: string) =>
+  isRealFile(path) && isLauncher(path) && /iree-tuned (?:install-)?shim/.test(readHead(path, 512));

@@ -1,0 +1,85 @@
+// Interleaved timing of several builds of a program: repetitions in a process, and rounds of processes.
+import { timeModule, type ModuleRun } from '../../measure/compare-modules.ts';
+
+export interface Effort {
+  readonly repetitions: number;
+  /** Least time spent in one repetition, in seconds. */
+  readonly minSeconds: number;
+}
+
+/** Seconds of timing in one process. */
+const TIMED_SECONDS = 0.2;
+/** `undisturbed` takes the fastest of three repetitions, and so skips a slow first call. */
+const LEAST_REPETITIONS = 3;
+const MOST_REPETITIONS = 20;
+
+/** @param seconds of one call, about */
+export const effortFor = (seconds: number): Effort => ({
+  repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, Math.floor(TIMED_SECONDS / seconds))),
+  minSeconds: TIMED_SECONDS / MOST_REPETITIONS,
+});
+
+/** Undisturbed seconds of one call of a contestant, in a process of its own. */
+export type Timer = (effort: Effort) => Promise<number>;
+
+/** Time limit of a process. */
+const TIMEOUT_SECONDS = 600;
+
+export const moduleTimer =
+  (run: ModuleRun, module: string): Timer =>
+  async (effort) =>
+    (await timeModule(run, module, { ...effort, timeoutSeconds: TIMEOUT_SECONDS })).seconds;
+
+/** Most rounds, and about the seconds of all rounds together. */
+export interface Extent {
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+/** Fewer rounds give no useful interval: see `ratioInterval`. */
+const LEAST_ROUNDS = 3;
+
+/**
+ * Times each contestant once per round, in a changing order. Stops before a round that would likely exceed the time.
+ * @param time seconds of one call of a contestant
+ * @returns a map for each round
+ */
+export async function inRounds<Contestant>(
+  contestants: readonly Contestant[],
+  { rounds, seconds }: Extent,
+  time: (contestant: Contestant) => Promise<number>,
+): Promise<ReadonlyMap<Contestant, number>[]> {
+  const begun = performance.now();
+  const all: Map<Contestant, number>[] = [];
+  /** Expected seconds after one more round. */
+  const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / all.length);
+  while (all.length < rounds && (all.length < LEAST_ROUNDS || likely() <= seconds)) {
+    const times = new Map<Contestant, number>();
+    for (const contestant of rotate(contestants, all.length)) times.set(contestant, await time(contestant));
+    all.push(times);
+  }
+  return all;
+}
+
+/**
+ * Seconds of one call of each contestant, in each round.
+ * @param timers the first contestant also runs ahead of the rounds. That run sets the number of repetitions, and brings files into memory
+ * @param extent of the rounds, or a function that returns it for the seconds of the first contestant
+ */
+export async function timeAll<Contestant>(
+  timers: ReadonlyMap<Contestant, Timer>,
+  extent: Extent | ((seconds: number) => Extent),
+): Promise<ReadonlyMap<Contestant, number>[]> {
+  const [first] = timers.values();
+  const seconds = await first!(effortFor(Infinity));
+  const effort = effortFor(seconds);
+  const own = typeof extent === 'function' ? extent(seconds) : extent;
+  return inRounds([...timers.keys()], own, (one) => timers.get(one)!(effort));
+}
+
+/** Rotates the list by `round`, and reverses it in odd rounds, so that positions and neighbours change. */
+export function rotate<T>(list: readonly T[], round: number): T[] {
+  const start = list.length === 0 ? 0 : round % list.length;
+  const rotated = [...list.slice(start), ...list.slice(0, start)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
+}
