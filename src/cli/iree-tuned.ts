@@ -5,7 +5,6 @@ import { packageVersion } from '../system/package-root.ts';
 import { cache } from './cache.ts';
 import { CliCommand } from './command.ts';
 import { compare } from './compare.ts';
-import { complete, completions } from './completions.ts';
 import { config } from './config.ts';
 import { db } from './db/db.ts';
 import { device } from './device/device.ts';
@@ -26,7 +25,7 @@ const GROUPS: Readonly<Record<string, readonly CliCommand[]>> = {
   'Tuning:': [tune, explain, profile, compare],
   'Builds:': [lock, spec, shim, cache, stats],
   'Records:': [db, device, report, team],
-  'Set-up:': [doctor, config, completions],
+  'Set-up:': [doctor, config],
 };
 
 class Program extends CliCommand {
@@ -75,7 +74,6 @@ for (const [group, commands] of Object.entries(GROUPS)) {
   program.commandsGroup(group);
   for (const command of commands) program.addCommand(command);
 }
-program.addCommand(complete, { hidden: true });
 
 /** Runs the command of the process's arguments. Rejects with bugs only. */
 export async function main(): Promise<void> {

@@ -14,8 +14,7 @@ describe.each(all)('%s', (path, command) => {
   });
 
   test.each(lines)('%s', async (line) => {
-    // The pipe of the example for fish is no shell code.
-    const calls = callsIn([line.replace('| source', '')]);
+    const calls = callsIn([line]);
     expect(calls).toMatchObject([{ command: 'iree-tuned' }]);
     const ran = await parsed(calls[0]!.argv);
     if (command.commands.length === 0) expect(ran).toBe(path);
