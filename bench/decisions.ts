@@ -30,7 +30,7 @@ import {
 import { readSpaces, spaceFiles, type MeasuredSpace } from './shared/measured-spaces.ts';
 import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
-import { isOperationWork } from '../src/workload/workload.ts';
+import { needsProgram } from '../src/workload/workload.ts';
 
 const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
 
@@ -136,7 +136,7 @@ async function finalsOf(
 ): Promise<Field> {
   // A short expected time gives the number of repetitions for fast kernels.
   const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
-  if (!isOperationWork(workload)) throw new BenchError('a whole dispatch exists only in its program');
+  if (needsProgram(workload)) throw new BenchError('a whole dispatch exists only in its program');
   const finals = await prepareFinals(toolchain, workload, configurations, expected, false);
   if (finals === null) throw new BenchError('the default cannot be measured here');
   return finals;

@@ -9,7 +9,7 @@ import type { Point, SearchSpace } from '../src/search/space.ts';
 import { randomPoint, seededRandom, type Random } from '../src/search/strategy.ts';
 import type { ReadyBatch } from '../src/tuning/bench.ts';
 import { realBench } from '../src/tuning/real-bench.ts';
-import { isOperationWork } from '../src/workload/workload.ts';
+import { needsProgram } from '../src/workload/workload.ts';
 import { BenchError, readArguments, run, say, UsageError, wholeNumber } from './shared/arguments.ts';
 import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
 import { readSpaces, writeSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
@@ -72,8 +72,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   const { work, site, toolchain } = shape;
   const { workload, options } = work;
   const backend = backendNamed(site.target.key);
-  if (backend === undefined || !isOperationWork(workload))
-    throw new BenchError(`${shape.name} is not tunable`);
+  if (backend === undefined || needsProgram(workload)) throw new BenchError(`${shape.name} is not tunable`);
   const space = backend.spaceOf(workload, options);
   const random = seededRandom(7);
   const bench = realBench(toolchain, workload);

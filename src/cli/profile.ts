@@ -25,7 +25,7 @@ import type { Work } from '../tuning/tune-workloads.ts';
 import { alone } from '../populate/executor.ts';
 import { because } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
-import { workloadAmount } from '../workload/amount.ts';
+import { workloadAmount } from '../workload/workload.ts';
 import { CliCommand, type SearchOptions } from './command.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 import { decideByRecords } from './by-records.ts';

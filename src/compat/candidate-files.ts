@@ -10,7 +10,7 @@ import type { Site } from '../site/site.ts';
 import { makeFolder } from '../system/folder.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { candidatePhase, isOperationWork, workloadKey } from '../workload/workload.ts';
+import { candidatePhase, needsProgram, workloadKey } from '../workload/workload.ts';
 import { configurationName, type Measurement } from './measurement.ts';
 import { csvHeader, csvRow } from './report.ts';
 
@@ -53,7 +53,7 @@ export async function candidateProgram(
   site: Site,
   workDirectory: string,
 ): Promise<CandidateProgram | null> {
-  if (!isOperationWork(workload)) return null;
+  if (needsProgram(workload)) return null;
   const phase = candidatePhase(workload);
   const toolchain = {
     ...{ compiler: site.executable, compiles: new Semaphore(1), flags: site.flags },

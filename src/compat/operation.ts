@@ -6,7 +6,8 @@ import { elementBits } from '../workload/element-type.ts';
 import type { DispatchDimension, DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import {
   dispatchOf,
-  isOperationWork,
+  hasConstants,
+  needsProgram,
   staticForms,
   workloadBytes,
   workloadFlops,
@@ -52,7 +53,7 @@ export function operationsOf(
 
 /** Differences of workloads with the same sizes, types and layouts. */
 const moreOf = (workload: Workload): string[] => [
-  ...(isOperationWork(workload) && workload.constantRhs ? ['rhs_constant'] : []),
+  ...(hasConstants(workload) ? ['rhs_constant'] : []),
   ...(dispatchOf(workload) === null ? [] : [`in_${dispatchOf(workload)!.slice(0, 8)}`]),
 ];
 
@@ -74,7 +75,7 @@ function dispatchOperation(workload: DispatchWork): ProfiledOperation {
 }
 
 function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
-  if (!isOperationWork(workload)) return dispatchOperation(workload);
+  if (needsProgram(workload)) return dispatchOperation(workload);
   const kind = kindOf(workload, splitKSlices);
   const isBatched = kind === 'batch_matmul';
   const slices = kind === 'matmul_splitk' ? splitKSlices : null;

@@ -4,7 +4,7 @@ import type { Release } from '../compiler/release.ts';
 import { SYMBOL } from '../compiler/symbol.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import type { Action, Rule } from '../spec/rules.ts';
-import { isOperationWork } from '../workload/workload.ts';
+import { hasRoot } from '../workload/workload.ts';
 import type { DispatchEntry } from './plan.ts';
 import { makeSubstitutes, type SourceOptions } from './substitute.ts';
 
@@ -72,7 +72,7 @@ export async function dispatchRules(
   release: Release,
   options: SourceOptions,
 ): Promise<DispatchRules> {
-  const whole = entries.filter(({ workload }) => !isOperationWork(workload));
+  const whole = entries.filter(({ workload }) => !hasRoot(workload));
   const made = await makeSubstitutes(
     ...([executable, argv, { entries: [], dispatches: whole }, release, options, false] as const),
   );

@@ -11,7 +11,7 @@ import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './substitute-flags.ts';
 import { editVariants, isFor, type ForTarget } from './variants.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
-import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
+import { hasRoot, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
 
 /** Texts of a program's executables by name: before and after the compiler configures them. */
 export interface ExecutableTexts {
@@ -83,14 +83,13 @@ export function configuredExecutable(
   release: Release,
 ): Substitute | null {
   const { workload, configuration } = own;
-  const phase = isOperationWork(workload) ? 'source' : 'configuration';
+  const phase = hasRoot(workload) ? 'source' : 'configuration';
   const executable = (phase === 'source' ? sources : configured).get(name);
   const text =
     executable &&
     editVariants(executable, (variant) => {
       if (!isFor(own, variant)) return null;
-      if (isOperationWork(workload))
-        return configuredSource(variant.text, { workload, configuration }, release);
+      if (hasRoot(workload)) return configuredSource(variant.text, { workload, configuration }, release);
       if (isDefault(configuration)) return null;
       const before = Buffer.from(variant.text).toString('latin1');
       const after = backendOf(configuration).reconfigured?.(before, workload, configuration) ?? null;

@@ -3,7 +3,7 @@ import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, wholeDispatch, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import { isOperationWork, matchKey } from '../workload/workload.ts';
+import { hasRoot, matchKey } from '../workload/workload.ts';
 import { injectedLoops, type Injection } from './plan.ts';
 import { isFor, variantsOf } from './variants.ts';
 
@@ -31,7 +31,7 @@ export function landedOn(
     const backend = backendOf(configuration);
     const own = variants.filter((variant) => isFor(decision, variant));
     const { workload, loops } = tunable;
-    if (!isOperationWork(workload))
+    if (!hasRoot(workload))
       // The text does not change if it has the configuration already.
       return own
         .filter(({ spelled }) => backend.reconfigured?.(spelled, workload, configuration) === spelled)

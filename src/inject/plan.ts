@@ -12,7 +12,7 @@ import { tuningSpec, type SpecFlag } from '../spec/tuning.ts';
 import { ownConfiguration } from '../workload/own-configuration.ts';
 import {
   dispatchOf,
-  isOperationWork,
+  hasRoot,
   matchKey,
   writtenForm,
   type MatchedForm,
@@ -244,7 +244,7 @@ const needsOfAll = (decisions: readonly Decision[]): string | null =>
 
 const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
   injected.flatMap(({ tunable: { workload, loops }, configuration, target }) =>
-    isOperationWork(workload) ? [{ workload, loops, configuration, ...(target && { target }) }] : [],
+    hasRoot(workload) ? [{ workload, loops, configuration, ...(target && { target }) }] : [],
   );
 
 /** Whether a route matches generated operations. The other routes match written operations. */

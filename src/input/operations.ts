@@ -2,7 +2,13 @@
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
 import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
-import { dispatchOf, isBoundByMemory, isOperationWork, mayBecomeWork } from '../workload/workload.ts';
+import {
+  dispatchOf,
+  hasStrides,
+  isBoundByMemory,
+  mayBecomeWork,
+  withoutDispatch,
+} from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Input, ReadInput } from './input.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatches.ts';
@@ -211,18 +217,13 @@ function fromSurvey(
   // Only substitution reaches the one executable of a dispatch.
   if (dispatchOf(workload) === null || inject === 'auto' || inject === 'substitute')
     return tunable(place, { workload, loops }, written, sizes, executables);
-  if (!isOperationWork(workload))
-    return {
-      place,
-      skipped: because('route-excludes', `dispatches are out of reach (inject=${inject})`),
-      alike: null,
-    };
-  const { context, ...alone } = workload;
-  return context!.dispatch!.isStrided
-    ? {
-        place,
-        skipped: because('route-excludes', `operands with strides are out of reach (inject=${inject})`),
-        alike: null,
-      }
-    : tunable(place, { loops, workload: alone }, written, sizes, executables);
+  const alone = withoutDispatch(workload);
+  if (alone !== null && !hasStrides(workload))
+    return tunable(place, { loops, workload: alone }, written, sizes, executables);
+  const out = alone === null ? 'dispatches' : 'operands with strides';
+  return {
+    place,
+    skipped: because('route-excludes', `${out} are out of reach (inject=${inject})`),
+    alike: null,
+  };
 }

@@ -1,7 +1,7 @@
 // The decisions that ship without a verdict on the program.
 import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
-import { isOperationWork, type OperationWork } from '../workload/workload.ts';
+import { tensorSizesOf } from '../workload/workload.ts';
 import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -36,9 +36,6 @@ function unjudged(
   };
 }
 
-const elementsOf = ({ dimensions }: OperationWork, operand: OperationWork['lhs']): number =>
-  operand.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
-
 const RISKY = 'the program was not run, and the operations before it may be slower with';
 
 /**
@@ -50,8 +47,8 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
   for (const decision of decisions) {
     const { tunable } = decision;
     if (tunable === null || needsOf(decision.configuration) !== null) continue;
-    if (!isOperationWork(tunable.workload)) continue;
-    others.push(elementsOf(tunable.workload, tunable.workload.accumulator));
+    const sizes = tensorSizesOf(tunable.workload);
+    if (sizes !== null) others.push(sizes.result);
   }
   const risks = new Map<string, Reason>();
   for (const decision of decisions) {
@@ -59,9 +56,7 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
     const needs = needsOf(decision.configuration);
     if (tunable === null || needs === null) continue;
     const { workload, key } = tunable;
-    if (!isOperationWork(workload)) continue;
-    const read = workload.constantRhs ? [workload.lhs] : [workload.lhs, workload.rhs];
-    if (read.some((operand) => others.includes(elementsOf(workload, operand))))
+    if (tensorSizesOf(workload)?.inputs.some((size) => others.includes(size)) === true)
       risks.set(key, because('unproven-in-program', `${RISKY} ${needs}`));
   }
   if (risks.size === 0) return decisions;

@@ -10,7 +10,7 @@ import { placeOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import { isUnfinished, isWorthAnotherTry, whyUndecided } from '../tuning/undecided.ts';
-import { dispatchOf, isOperationWork, isKindOfWork, workloadRank } from '../workload/workload.ts';
+import { isKindOfWork, isSelfContained, needsProgram, workloadRank } from '../workload/workload.ts';
 import type { Asked, LeftOut, Standing } from './plan.ts';
 import { shapeModule } from './shape-module.ts';
 import type { ListedShape } from './shape-list.ts';
@@ -70,13 +70,13 @@ export function knownOf(
       if (open.has(one.key)) {
         const before = undecided.get(one.key);
         const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);
-        const kind = isOperationWork(one.workload) ? 'new' : 'in program';
+        const kind = needsProgram(one.workload) ? 'in program' : 'new';
         const standing: Standing = isVain ? skippedFor(whyUndecided(before)) : { kind };
         return [one.key, { work, standing, result: null }];
       }
       const { configuration, evidence } = decisions.get(one.key)!;
       const result = { configuration: configuration!, evidence: evidence! };
-      const isAgain = again === true && isOperationWork(one.workload);
+      const isAgain = again === true && !needsProgram(one.workload);
       const kind = isAgain || isUnfinished(result, ENOUGH_SECONDS) ? 'unfinished' : 'known';
       return [one.key, { work, standing: { kind }, result }];
     }),
@@ -154,7 +154,7 @@ export function askedOfMisses(
       const what = miss.workload;
       const workload = knowledge.store.subject(miss)?.workloadForm;
       const isKnown = workload !== undefined && isKindOfWork(workload.kind);
-      if (!isKnown || dispatchOf(workload) !== null || !isOperationWork(workload)) {
+      if (!isKnown || !isSelfContained(workload)) {
         skipped.push({ what, site: index, source, reason: isKnown ? OF_PROGRAM : UNKNOWN_WORK });
         continue;
       }

@@ -6,7 +6,7 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads, type TuneOptions } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
-import { isOperationWork, workloadKey } from '../workload/workload.ts';
+import { withoutDispatch, workloadKey } from '../workload/workload.ts';
 import { knownOf, type Knowledge } from './ask.ts';
 import type { Planned } from './plan.ts';
 import type { Executor, Prepared } from './populate.ts';
@@ -106,9 +106,8 @@ export function alone(
   operation: TunableOperation,
   { rhsConstant }: Pick<Shape, 'rhsConstant'>,
 ): TunableOperation {
-  if (!isOperationWork(operation.workload)) return operation;
-  const { context, ...workload } = operation.workload;
-  if (context === undefined) return operation;
+  const workload = withoutDispatch(operation.workload);
+  if (workload === null) return operation;
   const own = { ...workload, constantRhs: rhsConstant };
   return { ...operation, workload: own, key: workloadKey(own) };
 }

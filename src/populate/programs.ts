@@ -5,7 +5,7 @@ import { mayRun } from '../running/limits.ts';
 import { concludeProgram, openProgram, tuneDispatches } from './tune-ahead.ts';
 import type { OpenProgram } from '../wrapper/open-program.ts';
 import type { RunMeans } from '../running/program-verdict.ts';
-import { isOperationWork } from '../workload/workload.ts';
+import { needsProgram } from '../workload/workload.ts';
 import type { Knowledge } from './ask.ts';
 import type { ProgramFile, ProgramToTune } from './request.ts';
 import { programAt, type PopulationSite } from './site.ts';
@@ -51,7 +51,7 @@ export async function tunePrograms(
     const file = programs.files.find((one) => one.source === source)!;
     await withProgram(file, site, programs, seconds, async (open, forms, means) => {
       const { misses } = open.lookup;
-      const works = misses.filter(({ workload }) => !isOperationWork(workload));
+      const works = misses.filter(({ workload }) => needsProgram(workload));
       const { results } = await tuneDispatches(open, works, new Set(), means);
       const decided = works.filter(({ key }) => results.has(key)).length;
       done.push({ source, site, forms, dispatches: works.length, decided });

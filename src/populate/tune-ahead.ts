@@ -3,7 +3,7 @@
 import { subjectOf } from '../store/subject.ts';
 import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { isOperationWork } from '../workload/workload.ts';
+import { needsProgram } from '../workload/workload.ts';
 import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
 import { planCompile } from '../plan/route.ts';
 import { OpenProgram } from '../wrapper/open-program.ts';
@@ -29,7 +29,7 @@ export async function tuneDispatches(
 ): Promise<Tuned> {
   const { site, input } = program.inspected;
   const own = works.flatMap((work): Work[] => {
-    if (isOperationWork(work.workload)) return [];
+    if (!needsProgram(work.workload)) return [];
     const known = again.has(work.key) ? recordOf(store, subjectOf(work, site)) : null;
     return [{ ...work, ...(known && { goesOnFrom: known }) }];
   });

@@ -22,7 +22,7 @@ import { defaultResult, type Searched, type TuningResult } from '../tuning/resul
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
-import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
+import { joinsRounds, kinOf, needsProgram } from '../workload/workload.ts';
 import type { Callable, MeasuredProgram } from './callable.ts';
 import { resumedCompile } from '../plan/injected-command.ts';
 import { offeredBase } from './offered-base.ts';
@@ -40,11 +40,9 @@ const LEAST_OPERATIONS = 4;
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
-      executables.length > 0 &&
-      !(isOperationWork(workload) && isDynamic(workload)) &&
-      options.only === undefined,
+      executables.length > 0 && joinsRounds(workload) && options.only === undefined,
   );
-  const dispatches = possible.filter(({ workload }) => !isOperationWork(workload));
+  const dispatches = possible.filter(({ workload }) => needsProgram(workload));
   return possible.length - dispatches.length >= LEAST_OPERATIONS ? possible : dispatches;
 }
 
@@ -168,8 +166,8 @@ export async function tuneInProgram(
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.familiesOf(work.workload, work.options);
-      // A whole dispatch has no other search.
-      const complete = result.isComplete && !isOperationWork(work.workload);
+      // Work that needs its program has no other search.
+      const complete = result.isComplete && needsProgram(work.workload);
       const searched = { trials: result.rounds, tuningSeconds, families, complete };
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });

@@ -5,7 +5,7 @@ import { takeTurn } from '../site/turn.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { isOperationWork } from '../workload/workload.ts';
+import { needsProgram } from '../workload/workload.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
 import { offerTo } from './program-offer.ts';
 import type { Confirmed } from './program-rounds.ts';
@@ -103,7 +103,7 @@ async function tuneAtOnce(
   /** Notes dispatches as undecided: a dispatch is tuned in its program alone, and the same time gives no new result. */
   const giveUp = (all: readonly Work[], reason: string) => {
     for (const work of all)
-      if (!isOperationWork(work.workload))
+      if (needsProgram(work.workload))
         store.noteUndecided(subjectOf(work, program.inspected.site), reason, given);
   };
   const why = whyNotRun(program.inspected.input, given);
@@ -129,7 +129,7 @@ async function tuneAtOnce(
   const open = contendersOf(works.filter(({ key }) => !known.has(key)));
   if (open.length === 0) return { ...nothing, results: known };
   const offer = offerTo(current, surroundings.settings);
-  const others = works.filter(({ workload }) => isOperationWork(workload));
+  const others = works.filter(({ workload }) => !needsProgram(workload));
   const isAll = others.every((work) => known.has(work.key) || open.includes(work));
   const share = isAll ? 1 : DISPATCHES_SHARE;
   const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
@@ -138,7 +138,7 @@ async function tuneAtOnce(
   const { results, confirmed, lacksTime, isBegun } = tuned;
   const left = open.filter(({ key }) => !results.has(key));
   if (!lacksTime) giveUp(left, UNSURE.reason);
-  const isTogether = open.some(({ workload }) => isOperationWork(workload));
+  const isTogether = open.some(({ workload }) => !needsProgram(workload));
   // The program would have to confirm further results: a later build does that. Without time for a round, each operation is tuned alone.
   const isOver = isTogether && (confirmed !== null || (lacksTime && isBegun));
   const whyNot = lacksTime ? SPENT : UNSURE;

@@ -7,7 +7,7 @@ import { legalPoints, without, type Point, type SearchSpace } from '../search/sp
 import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { RecordKey, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
-import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
+import { withoutDispatch, workloadKey, type Workload } from '../workload/workload.ts';
 import { spaceWithPrior } from './prior.ts';
 
 /** Number of configurations of earlier searches that a new search begins with. */
@@ -22,10 +22,9 @@ export function markedIn(store: Store, subject: Subject): (configuration: Config
 /** Trials of the subject. A dispatch without trials gets those of its operation alone. */
 function earlierTrials(store: Store, subject: Subject): Trial[] {
   const own = store.trials(subject);
-  const { workloadForm } = subject;
-  if (own.length > 0 || !isOperationWork(workloadForm)) return own;
-  const { context, ...alone } = workloadForm;
-  return context === undefined ? own : store.trials({ ...subject, workload: workloadKey(alone) });
+  if (own.length > 0) return own;
+  const alone = withoutDispatch(subject.workloadForm);
+  return alone === null ? own : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
 /** Strategy name of trials that compare a configuration of another device of the class with the default. */

@@ -8,7 +8,7 @@ import type { Forest } from '../search/forest.ts';
 import type { Doubt } from '../search/likeness.ts';
 import type { SearchSpace } from '../search/space.ts';
 import { packageRoot } from '../system/package-root.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../workload/workload.ts';
+import { inputTypeOf, isDynamic, type Workload } from '../workload/workload.ts';
 
 export interface Prior {
   /** Number of features. A prior of another version of this program may have another one. */
@@ -20,11 +20,11 @@ export interface Prior {
 }
 
 /**
- * Family and model of the CPU in a device's key, and element type of the left operand, such as `26/2 bf16`. A device without these numbers
+ * Family and model of the CPU in a device's key, and element type of the first operand, such as `26/2 bf16`. A device without these numbers
  * is never measured.
  */
-export const processorAndType = (device: string, { lhs }: OperationWork): string =>
-  `${/\((\d+\/\d+)\/\d+\)/.exec(device)?.[1] ?? 'unknown'} ${lhs.elementType}`;
+export const processorAndType = (device: string, workload: Workload): string =>
+  `${/\((\d+\/\d+)\/\d+\)/.exec(device)?.[1] ?? 'unknown'} ${inputTypeOf(workload)}`;
 
 /** Priors by backend. */
 const loaded = new Map<string, Prior | null>();
@@ -55,7 +55,7 @@ export function spaceWithPrior(
 ): SearchSpace<Configuration> {
   const space = backend.spaceOf(workload, options);
   // A user's own choice of configurations is tried unchanged.
-  if (!isOperationWork(workload) || isDynamic(workload) || options.only !== undefined) return space;
+  if (isDynamic(workload) || options.only !== undefined) return space;
   const prior = readPrior(backend.name);
   const first = space.starts[0] && space.configurationAt(space.starts[0]);
   if (prior === null || !first) return space;

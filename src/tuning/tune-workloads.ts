@@ -16,7 +16,7 @@ import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { Semaphore } from '../system/semaphore.ts';
-import { isOperationWork, likelyCost, type Workload } from '../workload/workload.ts';
+import { likelyCost, needsProgram, type Workload } from '../workload/workload.ts';
 import { recordOf } from './earlier.ts';
 import { likelyCompilesAtOnce, measuringAlone, toolchainOf } from './here.ts';
 import { realBench } from './real-bench.ts';
@@ -167,10 +167,9 @@ export async function tuneWorkloads(
   const measuring = { ...surroundings, device: site.device };
   const why = await measuringAlone(measuring, patience, options.signal, async (folder) => {
     const share = shareOf(end - clock(), works.length);
-    // Whole dispatches are tuned only in their program.
     const left = works.flatMap((work) => {
       const { workload } = work;
-      return isOperationWork(workload) && !takeOver(work, share) ? [{ ...work, workload }] : [];
+      return !needsProgram(workload) && !takeOver(work, share) ? [{ ...work, workload }] : [];
     });
     const asked = clock();
     const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;

@@ -7,7 +7,7 @@ import type { Site } from '../site/site.ts';
 import { because, type Reason } from '../system/reason.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
-import { isOperationWork, type Workload } from '../workload/workload.ts';
+import { isSelfContained, needsProgram } from '../workload/workload.ts';
 import { measuringAlone, toolchainOf } from './here.ts';
 import { measureAgain, type Again } from './measure-again.ts';
 import { realBench } from './real-bench.ts';
@@ -23,13 +23,12 @@ export const verifiable = (records: readonly TuningRecord[], store: Store, site:
   return records
     .filter((one) => one.target === target && one.device === device && one.compiler === compiler)
     .filter(({ configuration, failure }) => !isDefault(configuration) && failure === null)
-    .filter((one) => isAlone(store.subject(one)?.workloadForm))
+    .filter((one) => {
+      const workload = store.subject(one)?.workloadForm;
+      return workload !== undefined && isSelfContained(workload);
+    })
     .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
 };
-
-/** Whether the workload can be measured without its program. */
-const isAlone = (workload: Workload | undefined): boolean =>
-  workload !== undefined && isOperationWork(workload) && workload.context === undefined;
 
 /**
  * Measures as many records of a site again as the budget allows.
@@ -57,7 +56,7 @@ export async function verifyRecords(
           `the time is over: ${records.length - i} of ${records.length} records were not measured`,
         );
       const subject = store.subject(record);
-      if (subject === undefined || !isOperationWork(subject.workloadForm)) continue;
+      if (subject === undefined || needsProgram(subject.workloadForm)) continue;
       const own = join(folder, String(i));
       const toolchain = toolchainOf(site, tools, own, surroundings.cacheDirectory, signal);
       const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));

@@ -1,4 +1,5 @@
 // The interface of a kind of work. Each folder beside this file exports one object of it.
+import type { Amount } from './amount.ts';
 import type { Contraction } from './contraction/contraction.ts';
 import type { TunedSizes } from './sizes.ts';
 import type { Reason } from '../system/reason.ts';
@@ -55,8 +56,28 @@ export interface CandidateFunction {
   readonly executions: number;
 }
 
-/** Functions of any kind of work. Pure. */
+/** Numbers of elements. */
+export interface TensorSizes {
+  /** Of each operand that is no constant of the program. */
+  readonly inputs: readonly number[];
+  readonly result: number;
+}
+
+/** The answers of a kind of work to the questions of all other code. Pure. */
 export interface KindOfWork<W extends { readonly kind: string }> {
+  /** Whether it runs only in its program. Other work has candidates in a module of their own. */
+  readonly needsProgram: boolean;
+  /**
+   * Whether its configuration is an attribute of one operation, the root, which matchers find. The configuration of other work is
+   * the tiles of all operations in its executable.
+   */
+  readonly hasRoot: boolean;
+  /** Whether rounds of its program try configurations of it. */
+  joinsRounds(workload: W): boolean;
+  /** The same work without the rest of its dispatch; null if it is measured without already, or if it is the whole dispatch. */
+  withoutDispatch(workload: W): Contraction | null;
+  /** Whether an operand has strides, so that only a changed executable reaches it. */
+  hasStrides(workload: W): boolean;
   /** Readable canonical key, such as `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. Starts with the kind. */
   key(workload: W): string;
   /** Whether a value, for example from a database, is such a workload. Checks every key. */
@@ -67,6 +88,8 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   staticForms(workload: W): W[];
   /** Arithmetic operations of one execution, two for a multiply-add, at the largest sizes of dynamic dimensions. */
   flops(workload: W): number;
+  /** Amount of one execution; null where only a program tells. */
+  amount(workload: W): Amount;
   /** Bytes of the operands and the result, each counted once, at the largest sizes of dynamic dimensions. */
   bytes(workload: W): number;
   /** Estimated cost of one execution by the default, in vectorised arithmetic operations. Compares workloads of a program. */
@@ -79,8 +102,16 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   kin(workload: W): string;
   /** Equal for workloads that differ only in sizes and surroundings: tiles have the same meaning for them. */
   structure(workload: W): string;
+  /** Equal for two forms if and only if one matcher finds the operations of both. */
+  matchKey(workload: W, loops: readonly number[]): string;
+  /** Element type of the first operand. */
+  inputType(workload: W): string;
   /** Element type of the result. */
   resultType(workload: W): string;
+  /** Null for an unknown number of results and operands. */
+  tensorSizes(workload: W): TensorSizes | null;
+  /** Whether an operand is a constant of the program, so that packing it costs nothing at run time. */
+  hasConstants(workload: W): boolean;
   /** The part that a database stores: no text for a compiler. */
   stored(workload: W): W;
 }

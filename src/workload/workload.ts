@@ -29,9 +29,20 @@ const KINDS: { readonly [K in Workload['kind']]: KindOfWork<Extract<Workload, { 
   dispatch: dispatches,
 };
 
-/** Whether it is the work of one operation, which can be measured alone. */
+/** For a kind's folder in a backend. All other code asks a question of `kind.ts`. */
 export const isOperationWork = (workload: Workload): workload is OperationWork =>
   workload.kind === 'contraction';
+
+/** Whether it runs only in its program. Other work has candidates in a module of their own. */
+export const needsProgram = (workload: Workload): workload is DispatchWork =>
+  KINDS[workload.kind].needsProgram;
+
+/** Whether its configuration is an attribute of one operation, the root, which matchers find. */
+export const hasRoot = (workload: Workload): workload is OperationWork => KINDS[workload.kind].hasRoot;
+
+/** Whether its canonical form is all of it: it is measured without a dispatch of a program. */
+export const isSelfContained = (workload: Workload): workload is OperationWork =>
+  dispatchOf(workload) === null;
 
 /** The reasons why other operations of the parser are skipped. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], OperationWork['kind']>, string>> = {
@@ -59,22 +70,32 @@ export function isWorkload(value: unknown): value is Workload {
 /** Whether this version tunes such work. Another version may tune more kinds. */
 export const isKindOfWork = (kind: string): kind is Workload['kind'] => Object.hasOwn(KINDS, kind);
 
-/** The function `name` of all kinds, as one function of their workloads. `kind.ts` documents each. */
-const ofEach = <Name extends keyof KindOfWork<Workload>>(name: Name): KindOfWork<Workload>[Name] =>
+/** The answer `name` of all kinds, as one function of their workloads. `kind.ts` documents each. */
+const ofEach = <Name extends Exclude<keyof KindOfWork<Workload>, 'needsProgram' | 'hasRoot'>>(
+  name: Name,
+): KindOfWork<Workload>[Name] =>
   ((workload: Workload, ...rest: unknown[]) =>
     (KINDS[workload.kind][name] as (...all: unknown[]) => unknown)(workload, ...rest)) as never;
 
 export const workloadKey = ofEach('key');
 export const workloadFlops = ofEach('flops');
 export const workloadBytes = ofEach('bytes');
+export const workloadAmount = ofEach('amount');
 export const atSizes = ofEach('atSizes');
 export const likelyCost = ofEach('likelyCost');
 export const isBoundByMemory = ofEach('isBoundByMemory');
 export const dispatchOf = ofEach('dispatch');
+export const joinsRounds = ofEach('joinsRounds');
+export const withoutDispatch = ofEach('withoutDispatch');
+export const hasStrides = ofEach('hasStrides');
+export const tensorSizesOf = ofEach('tensorSizes');
+export const hasConstants = ofEach('hasConstants');
+export const inputTypeOf = ofEach('inputType');
 export const kinOf = ofEach('kin');
 export const resultTypeOf = ofEach('resultType');
 export const storedForm = ofEach('stored');
 const structureIn = ofEach('structure');
+const matchKeyIn = ofEach('matchKey');
 export const staticForms = ofEach('staticForms') as <W extends Workload>(workload: W) => W[];
 
 /** Number of iteration dimensions. A configuration has a tile for each. */
@@ -83,9 +104,8 @@ export const workloadRank = ({ dimensions }: Workload): number => dimensions.len
 /** Equal for workloads of one kind that differ only in sizes and surroundings. */
 export const structureOf = (workload: Workload): string => `${workload.kind} ${structureIn(workload)}`;
 
-/** Equal for two forms if and only if one matcher matches the operations of both. A dispatch is matched by its key. */
-export const matchKey = ({ workload, loops }: WorkloadForm): string =>
-  isOperationWork(workload) ? matcherOf({ workload, loops }, 'match', '') : workloadKey(workload);
+/** Equal for two forms if and only if one matcher finds the operations of both. */
+export const matchKey = ({ workload, loops }: WorkloadForm): string => matchKeyIn(workload, loops);
 
 /** The form that matches an operation before any optimisation: its loops in the order of the text. */
 export const writtenForm = ({ workload, writtenLoops }: OperationWorkload): MatchedForm => ({

@@ -1,7 +1,7 @@
 // Narrows a workload to the work of one operation.
-import { isOperationWork, type OperationWork, type Workload } from '../../src/workload/workload.ts';
+import { hasRoot, type OperationWork, type Workload } from '../../src/workload/workload.ts';
 
 export function operationWork(workload: Workload): OperationWork {
-  if (!isOperationWork(workload)) throw new Error(`${workload.kind} is not the work of one operation`);
+  if (!hasRoot(workload)) throw new Error(`${workload.kind} is not the work of one operation`);
   return workload;
 }

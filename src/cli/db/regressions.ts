@@ -18,7 +18,7 @@ import {
   recordedChanges,
   type DefaultChange,
 } from '../../tuning/regressions.ts';
-import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
+import { isSelfContained, type OperationWork } from '../../workload/workload.ts';
 import { CliCommand } from '../command.ts';
 import { measuringToolsAt, openToRead, siteOf, surroundingsOf, UsageError, withTarget } from '../context.ts';
 import { withInterrupts } from '../interrupt.ts';
@@ -125,8 +125,7 @@ async function measured(
   const works = new Map<string, OperationWork>();
   for (const record of records.filter((one) => one.target === target && one.device === device)) {
     const form = store.subject(record)?.workloadForm;
-    if (form !== undefined && isOperationWork(form) && form.context === undefined)
-      works.set(record.workload, form);
+    if (form !== undefined && isSelfContained(form)) works.set(record.workload, form);
   }
   const display = lineDisplay();
   const end = performance.now() + 1000 * settings.budgetSeconds;

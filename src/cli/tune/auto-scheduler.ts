@@ -20,7 +20,7 @@ import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
 import { search } from '../search.ts';
 import { restricted } from '../search-space.ts';
-import { isOperationWork } from '../../workload/workload.ts';
+import { needsProgram } from '../../workload/workload.ts';
 
 /** Limit of an operation without a budget: settings files limit the trials. */
 const SECONDS_EACH = 600;
@@ -65,7 +65,7 @@ export async function runAutoScheduler(
   const have = unused.length === 1 ? 'has' : 'have';
   if (unused.length > 0) warn(`${path}: ${unused.join(', ')} ${have} no effect on ${backend.name}`);
   const all = workloadsOf(inspected.input, site, surroundings.settings);
-  const alone = all.filter(({ workload }) => isOperationWork(workload));
+  const alone = all.filter(({ workload }) => !needsProgram(workload));
   const works = restricted(alone, site, knobs);
   if (works.length === 0) throw new UserError(`${asked.input}: the input has no tunable contraction`);
   const spaces = spaceSizes(works, site);

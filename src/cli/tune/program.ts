@@ -8,7 +8,7 @@ import { counted, formatRatio, formatSeconds, shortKey } from '../../system/form
 import { UserError } from '../../system/user-error.ts';
 import { table } from '../../report/table.ts';
 import type { Work } from '../../tuning/tune-workloads.ts';
-import { isOperationWork } from '../../workload/workload.ts';
+import { needsProgram } from '../../workload/workload.ts';
 import { decisionsFor } from '../../wrapper/several-targets.ts';
 import { configurationKey } from '../../backend/index.ts';
 import type { CliCommand } from '../command.ts';
@@ -58,7 +58,7 @@ async function tuneTarget(
   const inDispatches = await tuneDispatches(open, wanted, anew, means);
   const spentSeconds = waitedSeconds + (performance.now() - begun) / 1000;
   const measured = { command, site, waitedSeconds: spentSeconds };
-  const alone = wanted.filter(({ workload }) => isOperationWork(workload));
+  const alone = wanted.filter(({ workload }) => !needsProgram(workload));
   const { results, whyNot } = await search(alone, store, measured, surroundings, options, anew);
   const isOnDemand = options.verifyProgram === true;
   const concluded = await concludeProgram(open, whyNot, isOnDemand, means);

@@ -12,8 +12,13 @@ import type {
   TuningRecord,
   Undecided,
 } from '../../store/store.ts';
-import { workloadAmount } from '../../workload/amount.ts';
-import { isDynamic, staticForms, workloadBytes, workloadFlops } from '../../workload/workload.ts';
+import {
+  isDynamic,
+  staticForms,
+  workloadAmount,
+  workloadBytes,
+  workloadFlops,
+} from '../../workload/workload.ts';
 import type { Counts } from '../counting.ts';
 import { boundOf, type DeviceRates, type ProgramLoss } from '../loss.ts';
 import { ratesText, sumsText } from '../loss-text.ts';

@@ -1,11 +1,11 @@
 // A program that tunes workloads: one function for each, from its sizes and types.
 import { isFloat } from '../../workload/element-type.ts';
 import { operationText, tensorType } from '../../workload/contraction/text.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import { isDynamic, isSelfContained, type OperationWork, type Workload } from '../../workload/workload.ts';
 
 /** Whether a program can be written for a workload. A dispatch exists only in its own program. */
 export const isWritable = (workload: Workload): workload is OperationWork =>
-  isOperationWork(workload) && workload.context === undefined && !isDynamic(workload);
+  isSelfContained(workload) && !isDynamic(workload);
 
 /** MLIR text whose operations have these workloads: static sizes, no context. */
 export const programText = (workloads: readonly OperationWork[]): string =>

@@ -38,9 +38,6 @@ export const candidateLoops = ({ dimensions, context }: Contraction): readonly n
 export const candidatePhase = ({ context }: Contraction): string | null =>
   context === undefined ? null : 'flow';
 
-/** Whether operands are constants of the program, so that the compiler may pack them when the program is loaded. */
-export const hasConstants = ({ constantRhs }: Contraction): boolean => constantRhs;
-
 /** Whether executions rotate through several buffers of an operand, because the program reads its weights from memory. */
 export const rotates = ({ context }: Contraction): boolean =>
   context?.dispatch?.arguments.some(({ buffers }) => buffers > 1) ?? false;

@@ -1,22 +1,38 @@
 // Contractions as a kind of work: matmuls, convolutions and other multiply-adds.
+import { factorType } from '../amount.ts';
 import type { KindOfWork } from '../kind.ts';
+import { isDynamic } from '../sizes.ts';
+import { elementsOf } from '../tensor.ts';
 import {
   atSizes,
   contractionFlops,
   contractionKey,
+  extentsOf,
   staticForms,
   type Contraction,
   type Dimension,
 } from './contraction.ts';
+import { matcherOf } from './matcher.ts';
 import { isContraction } from './schema.ts';
 import { contractionBytes, isBoundByMemory, likelyCost } from './traffic.ts';
 
 export const contractions: KindOfWork<Contraction> = {
+  needsProgram: false,
+  hasRoot: true,
+  // Rounds of a program have one size of each dynamic dimension.
+  joinsRounds: (workload) => !isDynamic(workload),
+  withoutDispatch: ({ context, ...alone }) => (context === undefined ? null : alone),
+  hasStrides: ({ context }) => context?.dispatch?.isStrided === true,
   key: contractionKey,
   isWorkload: isContraction,
   atSizes,
   staticForms,
   flops: contractionFlops,
+  amount: (workload) => ({
+    multiplications: contractionFlops(workload) / 2,
+    type: factorType(workload.lhs.elementType, workload.rhs.elementType),
+    bytes: contractionBytes(workload),
+  }),
   bytes: contractionBytes,
   likelyCost,
   isBoundByMemory,
@@ -25,7 +41,15 @@ export const contractions: KindOfWork<Contraction> = {
     JSON.stringify([dimensions.map(classOf), lhs, rhs, accumulator, windows]),
   structure: ({ dimensions, lhs, rhs, accumulator, windows }) =>
     JSON.stringify([dimensions.map(({ kind }) => kind), lhs, rhs, accumulator, windows]),
+  matchKey: (workload, loops) => matcherOf({ workload, loops }, 'match', ''),
+  inputType: ({ lhs }) => lhs.elementType,
   resultType: ({ accumulator, context }) => (context?.dispatch?.arguments.at(-1) ?? accumulator).elementType,
+  tensorSizes(workload) {
+    const { lhs, rhs, accumulator, constantRhs } = workload;
+    const [left, right, result] = [lhs, rhs, accumulator].map((one) => elementsOf(extentsOf(workload, one)));
+    return { inputs: constantRhs ? [left!] : [left!, right!], result: result! };
+  },
+  hasConstants: ({ constantRhs }) => constantRhs,
   stored: ({ context, ...workload }) =>
     context === undefined ? workload : { ...workload, context: { digest: context.digest } },
 };

@@ -4,12 +4,18 @@ import { dispatchAtSizes, dispatchIterations, dispatchKey, type DispatchWork } f
 import { isDispatchWork } from './schema.ts';
 
 export const dispatches: KindOfWork<DispatchWork> = {
+  needsProgram: true,
+  hasRoot: false,
+  // The program is run at all sizes.
+  joinsRounds: () => true,
+  withoutDispatch: () => null,
+  hasStrides: () => false,
   key: dispatchKey,
   isWorkload: isDispatchWork,
   atSizes: dispatchAtSizes,
-  // The program is run at all sizes.
   staticForms: (workload) => [workload],
   flops: dispatchIterations,
+  amount: ({ bytes }) => ({ multiplications: null, type: null, bytes: bytes === 0 ? null : bytes }),
   bytes: ({ bytes }) => bytes,
   likelyCost: dispatchIterations,
   isBoundByMemory: () => false,
@@ -25,6 +31,10 @@ export const dispatches: KindOfWork<DispatchWork> = {
       lane,
       ...(matrix ? [matrix] : []),
     ]),
+  matchKey: dispatchKey,
+  inputType: ({ elementType }) => elementType,
   resultType: ({ elementType }) => elementType,
+  tensorSizes: () => null,
+  hasConstants: () => false,
   stored: (workload) => workload,
 };
