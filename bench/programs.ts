@@ -11,7 +11,7 @@ import type { Verdict } from '../src/program/verify.ts';
 import { verifyProgram } from './shared/verify-program.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
-import { elementTypeConversion } from '../src/input/conversion.ts';
+import { elementTypeConversion } from '../src/input/reading.ts';
 import {
   counted,
   jsonFile,

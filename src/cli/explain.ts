@@ -1,7 +1,7 @@
 // `iree-tuned explain`
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
-import { proveLanded } from '../inject/proof.ts';
+import { proveLanded } from '../inject/landed.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { decisionsFor } from '../wrapper/several-targets.ts';

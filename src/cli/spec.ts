@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Decision } from '../decision/decision.ts';
 import { dispatchRules } from '../inject/dispatch-rules.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
-import { specFlags } from '../inject/spec-flags.ts';
+import { specFlags } from '../inject/injection-flags.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';

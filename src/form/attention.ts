@@ -9,6 +9,7 @@ import {
   typeName,
   type Tensor,
 } from '../workload/tensor.ts';
+import type { PassesForm } from './form.ts';
 import { listOf, type Written } from './text.ts';
 
 export interface Attention {
@@ -135,3 +136,16 @@ export function writtenAttention(attention: Attention): Written {
     type,
   };
 }
+
+/** Most bytes of scores in memory. */
+const MOST_SCORE_BYTES = 2 ** 28;
+
+/**
+ * Products of queries and keys, their softmax, and its product with the values. By default, the compiler's pipeline for a whole attention
+ * vectorises poorly, but each step gets good code.
+ */
+export const stepByStep: PassesForm = {
+  name: 'step-by-step',
+  isFor: (attention) => scoreBytes(attention) <= MOST_SCORE_BYTES,
+  passes: ['iree-linalg-ext-convert-attention-to-online-attention', 'iree-linalg-ext-decompose-attention'],
+};

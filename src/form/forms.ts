@@ -1,19 +1,16 @@
 // All forms, in orders of preference.
-import { isAttention } from './attention.ts';
+import { isAttention, stepByStep } from './attention.ts';
 import { BROADCAST_FORM, isBroadcast } from './broadcast.ts';
 import { CONCAT_FORM, isConcat } from './concat.ts';
 import type { Named, PassesForm, WrittenForm } from './form.ts';
-import { blocksOfFilters } from './blocks-of-filters.ts';
 import { channelsFirst } from './channels-first.ts';
-import { channelsLast } from './channels-last.ts';
-import { groupByGroup } from './group-by-group.ts';
+import { blocksOfFilters, channelsLast, groupByGroup } from './channels-last.ts';
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
-import { stepByStep } from './step-by-step.ts';
 
 /** For a convolution alone: transposes of its image and its result cost more than they gain. */
 const ALONE: readonly WrittenForm[] = [

@@ -8,7 +8,7 @@ import type { Release } from '../compiler/release.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import { executablesByName } from '../input/executable-texts.ts';
 import { eliding } from '../input/survey.ts';
-import type { SubstitutePhase } from './substitute-flags.ts';
+import type { SubstitutePhase } from './injection-flags.ts';
 import { editVariants, isFor, type ForTarget } from './variants.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { hasRoot, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';

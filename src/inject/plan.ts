@@ -9,11 +9,11 @@ import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
 import { rulesOf, type Annotation, type Rule } from '../spec/rules.ts';
 import { tuningSpec, type SpecFlag } from '../spec/tuning.ts';
-import { ownConfiguration } from '../workload/own-configuration.ts';
 import {
   dispatchOf,
   hasRoot,
   matchKey,
+  ownConfiguration,
   writtenForm,
   type MatchedForm,
   type Workload,

@@ -14,7 +14,7 @@ import {
   type Substitute,
 } from './executable-sources.ts';
 import { sampledText } from './sampled-workgroups.ts';
-import { substituteFlag } from './substitute-flags.ts';
+import { substituteFlag } from './injection-flags.ts';
 
 /** Runs the compiler. The result is null on success, else the messages. */
 type RunCompiler = (argv: readonly string[], stdin?: Uint8Array) => Promise<string | null>;

@@ -6,8 +6,7 @@ import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts'
 import { compileAside } from '../compiler/ask.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
-import { dispatchesOf } from '../input/dispatches.ts';
-import { otherDigests } from '../input/other-dispatches.ts';
+import { dispatchDigests } from '../input/other-dispatches.ts';
 import { ELIDED } from '../input/survey.ts';
 import { matchKey, workloadOf } from '../workload/workload.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
@@ -112,18 +111,11 @@ async function namesByText(
     const { code } = await compileAside(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
     const byDigest = Map.groupBy(entries, ({ digest }) => digest);
-    const text = readFileSync(flow);
-    return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) =>
+    return dispatchDigests(readFileSync(flow)).flatMap(([name, digest]) =>
       (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),
     );
   });
 }
-
-/** Executables with a root that is tuned in its dispatch, and the digests of the dispatches. */
-const dispatchDigests = (flow: Uint8Array) =>
-  dispatchesOf(flow).map(
-    ({ executable, form }) => [executable, form.workload.context?.digest ?? ''] as const,
-  );
 
 /** The texts of all executables; null if the compile fails. */
 const executableTexts = (

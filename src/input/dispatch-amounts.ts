@@ -1,10 +1,10 @@
 // The work of each dispatch of a program after the compiler's phase `flow`: multiplications and bytes. Pure.
 import { parse, type Operation } from 'mlir-parser-ts';
 import { readAttentions, scoresOf } from '../form/attention.ts';
-import { factorType, type Amount } from '../workload/amount.ts';
-import { isSimpleType } from '../workload/element-type.ts';
+import { factorType } from '../workload/element-type.ts';
+import type { Amount } from '../workload/kind.ts';
 import { elementsOf, staticTensor } from '../workload/tensor.ts';
-import { bytesOf, executablesIn, type Executable } from './dispatches.ts';
+import { argumentOf, bytesOf, declarationsIn, executablesIn, type Executable } from './dispatches.ts';
 
 /** Each executable with its work; an unknown number is null. */
 export function dispatchAmounts(flow: Uint8Array): ReadonlyMap<string, Amount> {
@@ -95,25 +95,24 @@ function attentionsIn(text: string): readonly (Product | null)[] {
   });
 }
 
-const ARGUMENT = /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<\w+:tensor<((?:\d+x)*)(\w+)>>$/;
-
 /** Reads at computed positions: the text does not tell how much. */
 const COMPUTED = /\btensor\.extract\b(?!_)|\.(?:map_)?gather\b|\.(?:map_)?scatter\b|\bindirect_load\b/;
 
 /** Bytes of the parts of all tensors that a dispatch loads and stores, each at most once; null if a size is unknown. */
 function bytesIn(text: string): number | null {
-  const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
-  if (list === undefined || COMPUTED.test(text)) return null;
+  const declarations = declarationsIn(text);
+  if (declarations === null || COMPUTED.test(text)) return null;
   let bytes = 0;
-  for (const argument of list === '' ? [] : list.split(/, (?=%)/)) {
+  for (const declaration of declarations) {
     // A scalar operand, such as an index.
-    if (/^%\w+: (?:index|[su]?i\d+|b?f\d+)$/.test(argument)) continue;
-    const [, name, shape, elementType] = ARGUMENT.exec(argument) ?? [];
-    if (name === undefined || !isSimpleType(elementType)) return null;
-    const whole = bytesOf(sizesIn(shape!, 'x'), elementType!);
+    if (/^%\w+: (?:index|[su]?i\d+|b?f\d+)$/.test(declaration)) continue;
+    const argument = argumentOf(declaration);
+    if (argument === null) return null;
+    const { name, shape, elementType } = argument;
+    const whole = bytesOf(shape, elementType);
     for (const way of [`load ${name}`, `store %[\\w#]+, ${name}`]) {
       const uses = [...text.matchAll(new RegExp(`dispatch\\.tensor\\.${way},([^\\n]*)`, 'g'))];
-      const parts = uses.map(([, rest]) => partOf(rest!, elementType!));
+      const parts = uses.map(([, rest]) => partOf(rest!, elementType));
       if (parts.includes(null)) return null;
       bytes += Math.min(
         whole,
@@ -127,11 +126,6 @@ function bytesIn(text: string): number | null {
 /** Bytes of `offsets = [...], sizes = [4, 8], ...`; null for a size that is known only at run time. */
 function partOf(rest: string, elementType: string): number | null {
   const sizes = /\bsizes = \[([^\]]*)\]/.exec(rest)?.[1];
-  return sizes === undefined || !/^[\d, ]*$/.test(sizes) ? null : bytesOf(sizesIn(sizes, ', '), elementType);
+  if (sizes === undefined || !/^[\d, ]*$/.test(sizes)) return null;
+  return bytesOf(sizes === '' ? [] : sizes.split(', ').map(Number), elementType);
 }
-
-const sizesIn = (text: string, separator: string): number[] =>
-  text
-    .split(separator)
-    .filter((size) => size !== '')
-    .map(Number);

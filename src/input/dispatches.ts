@@ -6,7 +6,7 @@ import { backendNamed } from '../backend/index.ts';
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import { BOUND_BY_WIDE_WORK, BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
-import { elementsOf, type Tensor } from '../workload/tensor.ts';
+import { elementsOf, sizesBefore, type Tensor } from '../workload/tensor.ts';
 import { rootFormOf, workloadFlops, type OperationWorkload } from '../workload/workload.ts';
 
 /** A dispatch whose root can be tuned in its dispatch. */
@@ -152,7 +152,7 @@ const withConstants = (text: string): string =>
   text.replaceAll(
     /\bdense_resource<__elided__> : (tensor<((?:\d+x)+)(b?f\d+|[su]?i\d+)>)/g,
     (elided, type: string, shape: string, elementType: string) => {
-      const sizes = shape.split('x').slice(0, -1).map(Number);
+      const sizes = sizesBefore(shape);
       const count = sizes.reduce((product, size) => product * size, 1);
       if (count > MOST_CONSTANTS || count < 2) return elided;
       const isFloat = /^b?f/.test(elementType);
@@ -193,6 +193,30 @@ export function withoutLocations(text: string): string {
   }
 }
 
+/** A tensor that a dispatch reads or writes. */
+interface Argument extends Tensor {
+  /** Such as `%arg0`. */
+  readonly name: string;
+  /** Such as `readonly`. */
+  readonly access: string;
+}
+
+/** The declarations of the arguments in the text of a function; null for text in another layout. */
+export function declarationsIn(text: string): readonly string[] | null {
+  const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
+  return list === '' ? [] : (list?.split(/, (?=%)/) ?? null);
+}
+
+/** The argument of a declaration; null for another type than a tensor of static shape. */
+export function argumentOf(declaration: string): Argument | null {
+  const [, name, access, shape, elementType] = ARGUMENT.exec(declaration) ?? [];
+  return name === undefined || !isSimpleType(elementType)
+    ? null
+    : { name, access: access!, shape: sizesBefore(shape!), elementType: elementType! };
+}
+
+const ARGUMENT = /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/;
+
 interface Signature {
   readonly types: readonly Tensor[];
   /** Number of result arguments, which come last. */
@@ -204,16 +228,7 @@ interface Signature {
  * signatures.
  */
 export function signatureOf(text: string): Signature | null {
-  const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
-  if (list === undefined || list === '') return null;
-  const all = list.split(/, (?=%)/).map((one) => {
-    const match =
-      /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(one);
-    if (match === null || !isSimpleType(match[4]!)) return null;
-    const [, name, access, shape, elementType] = match;
-    const type = { shape: shape!.split('x').slice(0, -1).map(Number), elementType: elementType! };
-    return { type, access: access!, isLoaded: text.includes(`dispatch.tensor.load ${name!},`) };
-  });
+  const all = (declarationsIn(text) ?? []).map(argumentOf);
   const found = all.filter((one) => one !== null);
   if (found.length < all.length) return null;
   const inputs = found.findIndex(({ access }) => access !== 'readonly');
@@ -221,10 +236,13 @@ export function signatureOf(text: string): Signature | null {
   const isUnderstood =
     written.length > 0 &&
     written.every(
-      ({ access, isLoaded }) =>
-        access !== 'readonly' && !isLoaded && (access === 'writeonly' || written.length === 1),
+      ({ name, access }) =>
+        access !== 'readonly' &&
+        !text.includes(`dispatch.tensor.load ${name},`) &&
+        (access === 'writeonly' || written.length === 1),
     );
-  return isUnderstood ? { types: found.map(({ type }) => type), results: written.length } : null;
+  const types = found.map(({ shape, elementType }) => ({ shape, elementType }));
+  return isUnderstood ? { types, results: written.length } : null;
 }
 
 /** Whether a dispatch is safe on arbitrary values: it reads no index from memory. */
@@ -275,13 +293,7 @@ function sitesOf(text: string): Map<string, Site[]> {
         const origin = source.get(name);
         const [, shape, elementType] = types[i] ?? [];
         if (origin !== undefined && elementType !== undefined && !shape!.includes('?'))
-          bytes.set(
-            origin,
-            Math.max(
-              bytes.get(origin) ?? 0,
-              bytesOf(shape!.split('x').slice(0, -1).map(Number), elementType),
-            ),
-          );
+          bytes.set(origin, Math.max(bytes.get(origin) ?? 0, bytesOf(sizesBefore(shape!), elementType)));
       }
       calls.push({
         executable: nameOfSymbol(call[1]!),

@@ -11,15 +11,17 @@ export interface ReadInput extends InputText {
   readonly identity: string;
 }
 
-export interface Input extends ReadInput {
+export interface InputOperations {
   readonly operations: readonly InputOperation[];
   /** Whether the operations come from a survey of the compiler, not from the text. */
   readonly surveyed: boolean;
   /** Operations that can have other forms. Empty without a survey. */
   readonly rewritables: readonly Rewritable[];
-  /** Seconds of waiting for the measuring lock before the survey. */
+  /** Seconds that the survey waited for the measuring lock. They count towards the budget. */
   readonly waitedSeconds: number;
 }
+
+export type Input = ReadInput & InputOperations;
 
 /** The operations with a workload. */
 export const tunables = ({ operations }: Pick<Input, 'operations'>): TunableOperation[] =>

@@ -10,7 +10,7 @@ import {
   withoutDispatch,
 } from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Input, ReadInput } from './input.ts';
+import type { Input, InputOperations, ReadInput } from './input.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatches.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -19,16 +19,6 @@ import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memo
 import { inTurn } from '../site/turn.ts';
 import { requireRoom } from '../system/heap.ts';
 import { because, type Reason } from '../system/reason.ts';
-
-export interface InputOperations {
-  readonly operations: readonly InputOperation[];
-  /** Whether the operations come from a survey of the compiler, not from the text. */
-  readonly surveyed: boolean;
-  /** Seconds that the survey waited for the measuring lock. They count towards the budget. */
-  readonly waitedSeconds: number;
-  /** Operations that can have other forms. Empty without a survey. */
-  readonly rewritables: readonly Rewritable[];
-}
 
 /** Whether the rewritable operations of a program are enough, so that the survey can end early. */
 export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;

@@ -1,35 +1,24 @@
 // The dispatches of a program without a tunable operation. They are tuned as a whole.
 import { symbolsOf } from 'mlir-parser-ts';
-import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../workload/dispatch/from-configured.ts';
-import type { Reason } from '../system/reason.ts';
-import { bytesOf, digestOf, executablesIn, signatureOf } from './dispatches.ts';
-
-export interface OtherDispatch {
-  readonly workload: DispatchWork;
-  /** Names of the executables with this computation. */
-  readonly executables: readonly string[];
-}
-
-/** A softmax that is not tuned. Other dispatches without a workload are not reported. */
-export interface SkippedSoftmax {
-  /** Such as `softmax_64x64xf32`. */
-  readonly name: string;
-  readonly skipped: Reason;
-  readonly executables: readonly string[];
-}
+import { bytesOf, dispatchesOf, digestOf, executablesIn, signatureOf } from './dispatches.ts';
+import type { SurveyedOperation } from './survey-memory.ts';
 
 /** A softmax at the end of a function's name. */
 const SOFTMAX = /softmax_\w+?(?=(?:_dispatch_tensor_store)?$)/;
 
-/** Each executable with the digest of its computation. */
-export const otherDigests = (flow: Uint8Array): (readonly [name: string, digest: string])[] =>
-  executablesIn(flow).flatMap(({ name, function: own }) =>
+/** Names of executables, with the digests that identify their workloads: of roots in their dispatch, and of whole dispatches. */
+export const dispatchDigests = (flow: Uint8Array): (readonly [name: string, digest: string])[] => [
+  ...dispatchesOf(flow).map(
+    ({ executable, form }) => [executable, form.workload.context?.digest ?? ''] as const,
+  ),
+  ...executablesIn(flow).flatMap(({ name, function: own }) =>
     own === null ? [] : [[name, digestOf(own.text)] as const],
-  );
+  ),
+];
 
 /**
- * The tunable whole dispatches, each computation once, and the softmaxes that are not tuned. Pure.
+ * The tunable whole dispatches, each computation once, and the softmaxes that are not tuned. Other dispatches are not reported. Pure.
  * @param flow the program after the phase `flow`
  * @param configured texts of its configured executables, by name
  * @param taken names of executables with a tunable operation
@@ -38,8 +27,9 @@ export function otherDispatches(
   flow: Uint8Array,
   configured: ReadonlyMap<string, Uint8Array>,
   taken: ReadonlySet<string>,
-): { readonly tunable: readonly OtherDispatch[]; readonly skipped: readonly SkippedSoftmax[] } {
-  const skipped: SkippedSoftmax[] = [];
+): SurveyedOperation[] {
+  const nowhere = { index: null, location: null, written: null };
+  const softmaxes: SurveyedOperation[] = [];
   const found = executablesIn(flow).flatMap(({ name, function: own }) => {
     const source = configured.get(name);
     if (own === null || source === undefined || taken.has(name)) return [];
@@ -50,12 +40,15 @@ export function otherDispatches(
     const workload = dispatchWork(text, { executable: name, digest, bytes });
     if (!('skipped' in workload)) return [{ workload, name }];
     const [softmax] = SOFTMAX.exec(symbolsOf(source, 'func.func')[0] ?? '') ?? [];
-    if (softmax !== undefined) skipped.push({ name: softmax, ...workload, executables: [name] });
+    if (softmax !== undefined)
+      softmaxes.push({ ...nowhere, ...workload, name: softmax, generated: null, executables: [name] });
     return [];
   });
-  const tunable = [...Map.groupBy(found, ({ workload }) => workload.digest).values()].map((all) => ({
-    workload: all[0]!.workload,
-    executables: all.map(({ name }) => name),
-  }));
-  return { tunable, skipped };
+  const tunable = [...Map.groupBy(found, ({ workload }) => workload.digest).values()].map((all) => {
+    const { workload } = all[0]!;
+    const generated = { workload, loops: [...workload.dimensions.keys()] };
+    const executables = all.map(({ name }) => name);
+    return { ...nowhere, name: workload.name, skipped: null, generated, executables };
+  });
+  return [...tunable, ...softmaxes];
 }

@@ -1,5 +1,6 @@
 // The parameters of a program: weights in parameter files.
 import { isBytecode } from 'mlir-parser-ts';
+import { sizesBefore } from '../workload/tensor.ts';
 import type { RuntimeType } from './runtime-type.ts';
 
 /** A parameter, by the names in the program. */
@@ -35,7 +36,7 @@ export function parametersOf(input: Uint8Array): Parameter[] | null {
       string,
       string,
     ];
-    const shape = sizes.split('x').slice(0, -1).map(Number);
+    const shape = sizesBefore(sizes);
     found.set(JSON.stringify([scope, key]), { scope: scope ?? null, key, shape, elementType });
   }
   return [...found.values()];

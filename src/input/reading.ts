@@ -1,7 +1,6 @@
 // How a command has its input read.
 import { flagIsOn, hasFlag, type CompilerArguments } from '../compiler/arguments.ts';
 import { candidateFlags } from '../compiler/flag-roles.ts';
-import { elementTypeConversion } from './conversion.ts';
 
 /** The parts of a command that decide how its input is read. */
 export interface Reading {
@@ -26,3 +25,21 @@ export const readingOf = (args: CompilerArguments): Reading => ({
   ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
   ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
 });
+
+/** Conversions in the compiler's order. Only the first is on by default. */
+const CONVERSIONS = [
+  { flag: 'iree-input-demote-f64-to-f32', from: 'f64', to: 'f32', byDefault: true },
+  { flag: 'iree-input-demote-i64-to-i32', from: 'i64', to: 'i32', byDefault: false },
+  { flag: 'iree-input-demote-f32-to-f16', from: 'f32', to: 'f16', byDefault: false },
+  { flag: 'iree-input-promote-f16-to-f32', from: 'f16', to: 'f32', byDefault: false },
+  { flag: 'iree-input-promote-bf16-to-f32', from: 'bf16', to: 'f32', byDefault: false },
+] as const;
+
+/**
+ * Maps an element type of the input to the type that a compile with these arguments converts it to. A workload has the converted types,
+ * because code is generated for these.
+ */
+export function elementTypeConversion(args: CompilerArguments): (elementType: string) => string {
+  const active = CONVERSIONS.filter(({ flag, byDefault }) => flagIsOn(args, flag, byDefault));
+  return (elementType) => active.reduce((type, { from, to }) => (type === from ? to : type), elementType);
+}

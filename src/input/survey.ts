@@ -34,7 +34,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
 import { withoutInitializers } from './initializers.ts';
-import { otherDispatches, type OtherDispatch, type SkippedSoftmax } from './other-dispatches.ts';
+import { otherDispatches } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 import { because, type Reason } from '../system/reason.ts';
 
@@ -184,14 +184,7 @@ export async function surveyInput(
     const generated = generatedFrom(flow, dispatches);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
     const others = otherDispatches(flow, configured ?? new Map(), taken);
-    return {
-      operations: [
-        ...match(written, forms, generated),
-        ...others.tunable.map(surveyedDispatch),
-        ...others.skipped.map(surveyedSoftmax),
-      ],
-      rewritables,
-    };
+    return { operations: [...match(written, forms, generated), ...others], rewritables };
   } catch (error) {
     if (error instanceof UserError) throw error;
     // A failed survey must not fail the build.
@@ -200,16 +193,6 @@ export async function surveyInput(
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-const surveyedDispatch = ({ workload, executables }: OtherDispatch): SurveyedOperation => ({
-  ...{ name: workload.name, index: null, location: null, skipped: null, written: null, executables },
-  generated: { workload, loops: [...workload.dimensions.keys()] },
-});
-
-const surveyedSoftmax = (one: SkippedSoftmax): SurveyedOperation => ({
-  ...{ index: null, location: null, generated: null, written: null },
-  ...one,
-});
 
 function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): Written[] {
   return operations.map((operation, index) => ({

@@ -4,8 +4,7 @@ import { passesOf, withTrailingFlags, type Command, type Compile } from '../comp
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { Injection } from '../inject/plan.ts';
-import { specFlags } from '../inject/spec-flags.ts';
-import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
+import { specFlags, substituteFlag, withoutNotes } from '../inject/injection-flags.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';

@@ -5,7 +5,7 @@ import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import type { SubstituteEntries } from '../inject/substitute.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
-import type { SubstituteFile } from '../inject/substitute-flags.ts';
+import type { SubstituteFile } from '../inject/injection-flags.ts';
 import type { Inspected } from './inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command, Compile } from '../compiler/command.ts';

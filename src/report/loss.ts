@@ -1,6 +1,6 @@
 // Time that a program loses against the limits of the machine, dispatch by dispatch. Pure.
 import { sumOf } from '../measure/statistics.ts';
-import type { Amount } from '../workload/amount.ts';
+import type { Amount } from '../workload/kind.ts';
 import { groupOf } from './dispatch-group.ts';
 
 /** Rates of a device, as a program of this compiler reaches them; null or absent if they were not measured. */

@@ -7,7 +7,7 @@ import { NO_TIMES, type ProgramTimes } from '../report/time-shares.ts';
 import type { RecordKey, Store } from '../store/store.ts';
 import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import type { Amount } from '../workload/amount.ts';
+import type { Amount } from '../workload/kind.ts';
 import type { MeasuredProgram } from './callable.ts';
 import { placeIn, programIdentity } from '../compiler/command-identity.ts';
 import { placeOf } from '../store/subject.ts';

@@ -1,5 +1,4 @@
 // The interface of a kind of work. Each folder beside this file exports one object of it.
-import type { Amount } from './amount.ts';
 import type { Contraction } from './contraction/contraction.ts';
 import type { TunedSizes } from './sizes.ts';
 import type { Reason } from '../system/reason.ts';
@@ -54,6 +53,16 @@ export interface CandidateFunction {
   readonly isGuarded: boolean;
   /** Executions of the work in one call; above 1 only for work with `rotates`. Each execution reads the next buffers. */
   readonly executions: number;
+}
+
+/** The amount of work of one call of a dispatch. Null for an unknown number. */
+export interface Amount {
+  /** Multiplications of its products: each is one multiply-add. Single multiplications of other work do not count. */
+  readonly multiplications: number | null;
+  /** Element type of both factors, such as `f32`; `f16,f32` for two types; null without products. */
+  readonly type: string | null;
+  /** Bytes of all operands and results, each once. */
+  readonly bytes: number | null;
 }
 
 /** Numbers of elements. */

@@ -33,10 +33,13 @@ export const elementsOf = (shape: readonly number[]): number => shape.reduce((al
 /** A type in keys, such as `1x64x56x56xf32`. */
 export const typeName = (tensor: Tensor): string => tensorText(tensor).slice('tensor<'.length, -1);
 
+/** The sizes before an element type in a text, such as `4x8x`. */
+export const sizesBefore = (text: string): number[] => text.split('x').slice(0, -1).map(Number);
+
 /** The type in a text of the compiler as a static tensor; null for other types. */
 export function tensorFromText(type: string): Tensor | null {
   const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
   return shape === undefined || !isSimpleType(elementType!)
     ? null
-    : { shape: shape.split('x').slice(0, -1).map(Number), elementType: elementType! };
+    : { shape: sizesBefore(shape), elementType: elementType! };
 }

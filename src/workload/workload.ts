@@ -3,7 +3,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { contractions } from './contraction/index.ts';
 import type { Contraction } from './contraction/contraction.ts';
 import { readContraction } from './contraction/from-operation.ts';
-import { matcherOf } from './contraction/matcher.ts';
+import { matcherOf } from './contraction/text.ts';
 import { dispatches } from './dispatch/index.ts';
 import type { DispatchWork } from './dispatch/dispatch-work.ts';
 import type { Convert, Form, KindOfWork, MatchedForm, OperationWorkload, SkippedOperation } from './kind.ts';
@@ -11,7 +11,7 @@ import { because } from '../system/reason.ts';
 
 export * from './contraction/candidate.ts';
 export { areTiledAlike, isMadeOf, isSameWork, withInput } from './contraction/compare.ts';
-export { generatedForm, mayBecomeWork, rootFormOf } from './contraction/from-operation.ts';
+export { generatedForm, mayBecomeWork, ownConfiguration, rootFormOf } from './contraction/from-operation.ts';
 export { matcherOf };
 export type { MatchedForm, OperationWorkload, SkippedOperation };
 export { isDynamic } from './sizes.ts';

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { isAsBefore } from '../compiler/command-files.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { isInjected } from '../decision/decision.ts';
-import { proveLanded } from '../inject/proof.ts';
+import { proveLanded } from '../inject/landed.ts';
 import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';

@@ -7,7 +7,7 @@ import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
-import { proveLanded } from '../inject/proof.ts';
+import { proveLanded } from '../inject/landed.ts';
 import { isTunable, type InputOperation } from '../input/operation.ts';
 import { operationsAsWritten } from '../input/operations.ts';
 import { askedOf } from '../decision/lock/asked.ts';

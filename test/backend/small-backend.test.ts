@@ -9,7 +9,7 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { isLevel } from '../../src/backend/schema.ts';
 import { readCommand } from '../../src/compiler/command.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
-import { proveLanded } from '../../src/inject/proof.ts';
+import { proveLanded } from '../../src/inject/landed.ts';
 import { checkedAlone, referenceAlone } from '../../src/measure/alone.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../src/measure/build.ts';

@@ -10,9 +10,8 @@ import { classify, isTunable } from '../../src/input/operation.ts';
 import { planInjection } from '../../src/inject/plan.ts';
 import type { Route } from '../../src/settings/settings.ts';
 import { makeSubstitutes } from '../../src/inject/substitute.ts';
-import { substituteFlag } from '../../src/inject/substitute-flags.ts';
-import { specFlags } from '../../src/inject/spec-flags.ts';
-import { proveLanded } from '../../src/inject/proof.ts';
+import { substituteFlag, specFlags } from '../../src/inject/injection-flags.ts';
+import { proveLanded } from '../../src/inject/landed.ts';
 import {
   DATA_TILE_CONFIGURATION,
   type DataTileConfiguration,
@@ -21,7 +20,7 @@ import {
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { elementTypeConversion } from '../../src/input/conversion.ts';
+import { elementTypeConversion } from '../../src/input/reading.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';

@@ -4,7 +4,7 @@ import { loadBackend } from '../../src/backend/index.ts';
 import { configuredExecutable } from '../../src/inject/executable-sources.ts';
 import type { GeneratedEntry } from '../../src/inject/plan.ts';
 import { editedExecutable } from '../../src/inject/substitute.ts';
-import { substituteFlag, withoutNotes } from '../../src/inject/substitute-flags.ts';
+import { substituteFlag, withoutNotes } from '../../src/inject/injection-flags.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { matmul } from '../support/workloads.ts';
 

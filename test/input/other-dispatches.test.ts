@@ -1,6 +1,7 @@
 // Dispatches that are tuned as a whole.
 import { expect, test } from 'vitest';
-import { otherDigests, otherDispatches } from '../../src/input/other-dispatches.ts';
+import { dispatchDigests, otherDispatches } from '../../src/input/other-dispatches.ts';
+import { dispatchOf } from '../../src/workload/workload.ts';
 import { because } from '../../src/system/reason.ts';
 
 const TENSOR = 'tensor<64x1000xf32>';
@@ -32,9 +33,9 @@ const flow = Buffer.from(
 const configured = new Map(names.map((name) => [name, Buffer.from(configuredOf(name))]));
 
 test('equal computations are one workload of several executables', () => {
-  const found = otherDispatches(flow, configured, new Set()).tunable;
+  const found = otherDispatches(flow, configured, new Set());
   expect(found.map(({ executables }) => executables)).toEqual([names.slice(0, 2), names.slice(2)]);
-  expect(found[0]!.workload).toMatchObject({
+  expect(found[0]!.generated!.workload).toMatchObject({
     name: 'reduction_64x1000_f32',
     dimensions: [
       { kind: 'm', size: 64 },
@@ -43,22 +44,21 @@ test('equal computations are one workload of several executables', () => {
     bytes: 4 * (64 * 1000 + 64),
   });
   // Builds with other executables find the workload by the digest.
-  const digests = new Map(otherDigests(flow));
-  expect(found.map(({ workload }) => workload.digest)).toEqual([
+  const digests = new Map(dispatchDigests(flow));
+  expect(found.map(({ generated }) => dispatchOf(generated!.workload))).toEqual([
     digests.get(names[0]!),
     digests.get(names[2]!),
   ]);
 });
 
 test('executables with a tunable operation, or with unknown operations, are left out', () => {
-  const some = otherDispatches(flow, configured, new Set(names.slice(1))).tunable;
+  const some = otherDispatches(flow, configured, new Set(names.slice(1)));
   expect(some.map(({ executables }) => executables)).toEqual([names.slice(0, 1)]);
   const others = new Map(
     names.map((name) => [name, Buffer.from(configuredOf(name, 'ConvTileAndDecomposeExpert'))]),
   );
-  const nothing = { tunable: [], skipped: [] };
-  expect(otherDispatches(flow, others, new Set())).toEqual(nothing);
-  expect(otherDispatches(flow, new Map(), new Set())).toEqual(nothing);
+  expect(otherDispatches(flow, others, new Set())).toEqual([]);
+  expect(otherDispatches(flow, new Map(), new Set())).toEqual([]);
 });
 
 test('a softmax that is not tuned is reported with the reason', () => {
@@ -67,8 +67,7 @@ test('a softmax that is not tuned is reported with the reason', () => {
     .replaceAll('reduction_64x1000_f32', 'softmax_64x10xf32')
     .replaceAll('64x1000', '64x10');
   const found = otherDispatches(flow, new Map([[name, Buffer.from(small)]]), new Set());
-  expect(found).toEqual({
-    tunable: [],
-    skipped: [{ name: 'softmax_64x10xf32', skipped: because('too-little-work'), executables: [name] }],
-  });
+  expect(found).toMatchObject([
+    { name: 'softmax_64x10xf32', skipped: because('too-little-work'), generated: null, executables: [name] },
+  ]);
 });

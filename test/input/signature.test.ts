@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { declaredSignature, programSignature, type ProgramFunction } from '../../src/input/signature.ts';
+import {
+  callName,
+  declaredSignature,
+  programSignature,
+  type ProgramFunction,
+} from '../../src/input/signature.ts';
+import { parseSizes } from '../../src/workload/sizes.ts';
 import { root } from '../support/real-tools.ts';
 
 const same = (elementType: string) => elementType;
@@ -189,5 +195,56 @@ describe('never throws', () => {
   });
   test.each([' ', 'a', '"', '\\', '{', '(', '<', '//', '%a'])('on megabytes of %j', (text) => {
     expect(read(`func.func @f(%a: tensor<${text.repeat(2e6)}`)).toEqual([]);
+  });
+});
+
+describe('calls of a function with dynamic dimensions', () => {
+  const calls = (types: readonly string[], sizes: string) => {
+    const text = `func.func @f(${types.map((type, i) => `%a${i}: ${type}`).join(', ')}) {}`;
+    return programSignature(Buffer.from(text), same, parseSizes(sizes)!).map(
+      (one) => `${callName(one)}${one.call?.isExtra === true ? ' extra' : ''}`,
+    );
+  };
+
+  test.each([
+    [
+      'have each length, and one that no tile divides',
+      ['tensor<12x?x64xf32>'],
+      'm=1,128',
+      ['1', '128', '127 extra'],
+    ],
+    ['have one length', ['tensor<?xf32>'], 'm=1', ['1', '3 extra']],
+    ['have no extra length if the user gives it', ['tensor<?xf32>'], 'm=3,4', ['3', '4']],
+    ['have the only sizes, whatever their letter', ['tensor<?x8xf32>'], 'b=2', ['2', '3 extra']],
+    ['have a batch and a length', ['tensor<?x?xi64>'], 'b=1,4 m=16', ['1x16', '4x16', '4x13 extra']],
+    [
+      'have no batch without an argument of two dynamic dimensions',
+      ['tensor<?x8xf32>'],
+      'b=1,4 m=16',
+      ['16', '13 extra'],
+    ],
+  ])('%s', (_, types, sizes, expected) => {
+    expect(calls(types, sizes)).toEqual(expected.map((call) => `f at ${call}`));
+  });
+
+  test.each([
+    ['dynamic dimensions', ['tensor<4xf32>'], 'm=8'],
+    ['sizes', ['tensor<?xf32>'], ''],
+    ['few enough sizes', ['tensor<?x?xf32>'], 'b=1,2,3,4 m=1,2,3,4'],
+  ])('do not exist without %s', (_, types, sizes) => {
+    expect(calls(types, sizes)).toEqual(['f']);
+  });
+
+  test('have the sizes in the types of the arguments', () => {
+    const text = Buffer.from('func.func @f(%a: tensor<?x8xf32>, %b: i32) -> f32 { }');
+    const shapes = programSignature(text, same, { m: [2, 16] }).map((one) => one.arguments[0]!.shape);
+    expect(shapes).toEqual([
+      [2, 8],
+      [16, 8],
+      [13, 8],
+    ]);
+    expect(programSignature(text, same)[0]!.unsupported).toBe(
+      'an argument of type tensor<?x8xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
+    );
   });
 });

@@ -1,6 +1,5 @@
 // Reads contractions from the parser's operations.
 import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
-import { ownConfiguration } from '../own-configuration.ts';
 import type { Convert, OperationWorkload, SkippedOperation } from '../kind.ts';
 import { KIND_ORDER, type DimensionKind } from '../sizes.ts';
 import type { OperandForm } from './contraction.ts';
@@ -12,6 +11,12 @@ const skip = (code: ReasonCode, text?: string, alike: OperationWorkload | null =
   skipped: because(code, text),
   alike,
 });
+
+/** Name of the attribute by which a user or another tool configured the operation; null without one. */
+export function ownConfiguration(operation: Operation): string | null {
+  const names = ['compilation_info', 'lowering_config', 'iree.opt.data_tiling'];
+  return operation.attributes.find(({ name }) => names.includes(name))?.name ?? null;
+}
 
 /** The contraction of an operation, or the reason why it is not tuned. */
 export function readContraction(

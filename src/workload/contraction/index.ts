@@ -1,5 +1,5 @@
 // Contractions as a kind of work: matmuls, convolutions and other multiply-adds.
-import { factorType } from '../amount.ts';
+import { factorType } from '../element-type.ts';
 import type { KindOfWork } from '../kind.ts';
 import { isDynamic } from '../sizes.ts';
 import { elementsOf } from '../tensor.ts';
@@ -12,8 +12,8 @@ import {
   type Contraction,
   type Dimension,
 } from './contraction.ts';
-import { matcherOf } from './matcher.ts';
 import { isContraction } from './schema.ts';
+import { matcherOf } from './text.ts';
 import { contractionBytes, isBoundByMemory, likelyCost } from './traffic.ts';
 
 export const contractions: KindOfWork<Contraction> = {

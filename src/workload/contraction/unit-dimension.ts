@@ -1,6 +1,6 @@
 // Dimensions of one element. A pipeline tiles the users of a root together with the root only if no change of shape lies between, so the
 // users of a root with such a dimension get the dimension, too.
-import { tensorText, type Tensor } from '../tensor.ts';
+import { sizesBefore, tensorText, type Tensor } from '../tensor.ts';
 import { affineMap } from './text.ts';
 
 /** A value of the compiler's text, such as `%5`. */
@@ -132,6 +132,6 @@ function valuesIn(list = ''): (Value | null)[] {
   const each = types.split(', ');
   return names.split(', ').map((name, i) => {
     const type = /^tensor<((?:\d+x)*)(\w+)>$/.exec(each[i] ?? '');
-    return type && { name, shape: type[1]!.split('x').slice(0, -1).map(Number), elementType: type[2]! };
+    return type && { name, shape: sizesBefore(type[1]!), elementType: type[2]! };
   });
 }

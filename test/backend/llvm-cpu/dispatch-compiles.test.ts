@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { substituteFlag } from '../../../src/inject/substitute-flags.ts';
+import { substituteFlag } from '../../../src/inject/injection-flags.ts';
 import {
   ATTENTION,
   DYNAMIC_ATTENTION,

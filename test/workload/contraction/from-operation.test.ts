@@ -1,6 +1,6 @@
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
-import { ownConfiguration } from '../../../src/workload/own-configuration.ts';
+import { ownConfiguration } from '../../../src/workload/contraction/from-operation.ts';
 import { workloadOf, workloadFlops, workloadKey } from '../../../src/workload/workload.ts';
 
 /** The workload of the only operation in a function body, or the reason why it has none. */

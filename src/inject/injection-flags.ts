@@ -1,4 +1,25 @@
-// Flags that substitute executables, and the compiler's messages about them.
+// Flags that give an injection to the compiler, and the compiler's messages about them.
+import { preprocessingFlags } from '../spec/preprocessing.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
+import { tuningSpecFlags } from '../spec/tuning.ts';
+import type { Injection } from './plan.ts';
+
+/**
+ * Flags for an injection by specs.
+ * @param write writes a text into a file, and returns its path
+ * @param passes passes that rewrite the program first
+ */
+export function specFlags(
+  injection: Extract<Injection, { readonly text: string }>,
+  write: (text: string) => string,
+  passes: readonly string[] = [],
+): string[] {
+  const path = write(injection.text);
+  if (injection.route === 'spec') return tuningSpecFlags(path, passes, injection.flag);
+  const { flags, following } = injection;
+  const last = following === null ? pipelineFlags(passes) : tuningSpecFlags(write(following), passes);
+  return [...preprocessingFlags(path), ...flags, ...last];
+}
 
 /** The edited text: the source of an executable, or the executable after the compiler has configured it. */
 export type SubstitutePhase = 'source' | 'configuration';
