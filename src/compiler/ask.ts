@@ -6,6 +6,9 @@ import { STALL_SECONDS, whenHung, type Patience } from '../system/stall.ts';
 
 export type AskOptions = Pick<RunOptions, 'env' | 'stdin'> & Pick<Patience, 'workSeconds'>;
 
+/** Options of a compile besides the user's own. */
+export type AsideOptions = AskOptions & { readonly cacheDirectory: string };
+
 /** Limit of processor time, in seconds. No question is worth an hour. */
 const MOST_SECONDS = 3600;
 
@@ -58,7 +61,7 @@ function missingFolders(argv: readonly string[], { code, stderr }: RunResult): r
 export async function compileAside(
   executable: string,
   argv: readonly string[],
-  { cacheDirectory, ...asked }: AskOptions & { readonly cacheDirectory: string },
+  { cacheDirectory, ...asked }: AsideOptions,
 ): Promise<RunResult> {
   // Not loaded on a hit.
   const { takeSlot } = await import('../system/slots.ts');

@@ -1,12 +1,13 @@
 // Rules of a tuning spec for dispatches without contractions. A matcher compares all operations of a dispatch, from the last operation up to
 // the loads, so that no other dispatch gets the tiles. The action follows the same operands to each operation with tiles.
+import type { AsideOptions } from '../compiler/ask.ts';
 import type { Release } from '../compiler/release.ts';
 import { SYMBOL } from '../compiler/symbol.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { hasRoot } from '../workload/workload.ts';
 import type { DispatchEntry } from './plan.ts';
-import { makeSubstitutes, type SourceOptions } from './substitute.ts';
+import { makeSubstitutes } from './substitute.ts';
 
 /** An operation with its regions as text. */
 interface Statement {
@@ -70,12 +71,11 @@ export async function dispatchRules(
   argv: readonly string[],
   entries: readonly DispatchEntry[],
   release: Release,
-  options: SourceOptions,
+  options: AsideOptions,
 ): Promise<DispatchRules> {
   const whole = entries.filter(({ workload }) => !hasRoot(workload));
-  const made = await makeSubstitutes(
-    ...([executable, argv, { entries: [], dispatches: whole }, release, options, false] as const),
-  );
+  const dispatches = { entries: [], dispatches: whole };
+  const made = await makeSubstitutes(executable, argv, dispatches, release, options, false);
   const texts = new Map((made ?? []).map(({ name, text }) => [name, Buffer.from(text).toString('latin1')]));
   const rules = new Map<DispatchEntry, Rule>();
   for (const entry of whole) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, wholeDispatch, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
-import { compileAside } from '../compiler/ask.ts';
+import { compileAside, type AsideOptions } from '../compiler/ask.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';
@@ -67,13 +67,6 @@ export function dispatchesOf(
   return names;
 }
 
-/** Environment and limit of the compile. */
-interface Asking {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cacheDirectory: string;
-  readonly workSeconds?: number;
-}
-
 /**
  * Compiles up to the configured executables, and looks for each configuration in them.
  * @returns for each decision, whether its configuration landed; null for a decision without an injection. Null if the compile fails, or no
@@ -83,7 +76,7 @@ export async function proveLanded(
   executable: string,
   { forExecutables, route }: { readonly forExecutables: Compile; readonly route: Injection['route'] },
   decisions: readonly Decision[],
-  asking: Asking,
+  asking: AsideOptions,
 ): Promise<(boolean | null)[] | null> {
   const texts = await configurationsOf(executable, forExecutables, asking);
   return texts && whatLanded(landedOn(texts, decisions, route));
@@ -93,7 +86,7 @@ export async function proveLanded(
 export async function configurationsOf(
   executable: string,
   { argv, stdin }: Compile,
-  asking: Asking,
+  asking: AsideOptions,
 ): Promise<Uint8Array[] | null> {
   try {
     return await withScratchFolder(asking.cacheDirectory, 'proof', async (folder) => {

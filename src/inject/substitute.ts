@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
-import { compileAside } from '../compiler/ask.ts';
+import { compileAside, type AsideOptions } from '../compiler/ask.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchDigests } from '../input/other-dispatches.ts';
@@ -48,13 +48,6 @@ export function editedExecutable(
   return text && { name, phase: 'source', text };
 }
 
-/** Options of a compile to the sources of executables. */
-export interface SourceOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdin: Uint8Array | undefined;
-  readonly cacheDirectory: string;
-}
-
 /** Configurations to write into executables. */
 export interface SubstituteEntries {
   readonly entries: readonly GeneratedEntry[];
@@ -74,7 +67,7 @@ export async function makeSubstitutes(
   argv: readonly string[],
   { entries, dispatches }: SubstituteEntries,
   release: Release,
-  options: SourceOptions,
+  options: AsideOptions,
   changesProgram: boolean,
   known: ExecutableTexts | null = null,
 ): Promise<Substitute[] | null> {
@@ -102,7 +95,7 @@ async function namesByText(
   executable: string,
   argv: readonly string[],
   entries: readonly DispatchEntry[],
-  options: SourceOptions,
+  options: AsideOptions,
 ): Promise<(readonly [name: string, entry: DispatchEntry])[] | null> {
   if (entries.length === 0) return [];
   return withScratchFolder(options.cacheDirectory, 'flow', async (folder) => {
@@ -121,7 +114,7 @@ async function namesByText(
 const executableTexts = (
   executable: string,
   argv: readonly string[],
-  options: SourceOptions,
+  options: AsideOptions,
 ): Promise<ExecutableTexts | null> =>
   withScratchFolder(options.cacheDirectory, 'sources', async (folder) => {
     const { code } = await compileAside(executable, withTrailingFlags(argv, textsTo(folder)), options);

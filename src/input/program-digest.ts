@@ -1,6 +1,5 @@
 // The digest of a program, by which the database knows it. Not loaded for programs without decisions.
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileAside } from '../compiler/ask.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
@@ -11,7 +10,7 @@ import { SURVEYS } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { isParsable } from '../system/heap.ts';
 import { memoryOf } from '../system/memory.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { withScratchFolder } from '../system/scratch.ts';
 import { canonicalDigest } from './canonical.ts';
 import { compactor, type Compacted } from './compact.ts';
 import type { ReadInput } from './input.ts';
@@ -59,19 +58,17 @@ async function print(
   { compiler, expanded }: Command,
   { env, cacheDirectory }: Surroundings,
 ): Promise<Uint8Array | null> {
-  const folder = makeScratchFolder(cacheDirectory, 'program');
-  if (folder === null) return null;
   try {
-    const output = join(folder, 'program.mlir');
-    const argv = withTrailingFlags(expanded, [...PRINTING, '-o', output]);
-    const asked = { env, cacheDirectory, stdin: reading.fromStdin ? stdin : undefined };
-    const { code } = await compileAside(compiler.executable, argv, asked);
-    return code === 0 ? read(output) : null;
+    return await withScratchFolder(cacheDirectory, 'program', async (folder) => {
+      const output = join(folder, 'program.mlir');
+      const argv = withTrailingFlags(expanded, [...PRINTING, '-o', output]);
+      const asked = { env, cacheDirectory, stdin: reading.fromStdin ? stdin : undefined };
+      const { code } = await compileAside(compiler.executable, argv, asked);
+      return code === 0 ? read(output) : null;
+    });
   } catch {
     // A failure here must not fail the build.
     return null;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -53,7 +53,7 @@ function describe(
   let unsupported = results.length === 0 ? 'it returns nothing that could be looked at' : null;
   const supported: RuntimeType[] = [];
   for (const type of types) {
-    const found = runtimeTypeOf(call === null ? type : atCallSizes(type, call), convert);
+    const found = runtimeTypeOf(atCallSizes(type, call), convert);
     if ('unsupported' in found) unsupported ??= found.unsupported;
     else supported.push(found);
   }
@@ -61,7 +61,7 @@ function describe(
     name,
     call,
     arguments: supported,
-    results: results.map((type) => runtimeResultOf(call === null ? type : atCallSizes(type, call), convert)),
+    results: results.map((type) => runtimeResultOf(atCallSizes(type, call), convert)),
     unsupported,
   };
 }
@@ -83,7 +83,7 @@ const MOST_CALLS = 16;
  * The calls of a function at the user's sizes, and one call at a size that no tile divides.
  * @returns null for a function without dynamic dimensions, without sizes, and for too many calls
  */
-export function callSizes(types: readonly Type[], wanted: TunedSizes): CallSizes[] | null {
+function callSizes(types: readonly Type[], wanted: TunedSizes): CallSizes[] | null {
   const open = types.map((type) => shapeOf(type).filter((size) => size < 0).length);
   const most = Math.max(0, ...open);
   const lengths = wanted.m ?? wanted.n ?? wanted.k ?? wanted.batch;
@@ -100,9 +100,10 @@ export function callSizes(types: readonly Type[], wanted: TunedSizes): CallSizes
   ];
 }
 
-/** The type with sizes for its dynamic dimensions. */
-function atCallSizes(type: Type, { batch, length }: CallSizes): Type {
-  if (type.kind === 'opaque' || type.shape === null) return type;
+/** The type with the sizes of a call for its dynamic dimensions. */
+function atCallSizes(type: Type, call: CallSizes | null): Type {
+  if (call === null || type.kind === 'opaque' || type.shape === null) return type;
+  const { batch, length } = call;
   const shape = type.shape.map((size, i) => (size >= 0 ? size : i === 0 ? batch : length));
   return { ...type, shape };
 }

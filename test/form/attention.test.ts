@@ -1,15 +1,8 @@
 // Attention step by step: how it is read, and its results against the compiler's own.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { isAttention, readAttentions, scoreBytes } from '../../src/form/attention.ts';
 import { chooseForms } from '../../src/form/choose.ts';
-import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
-import { temporaryDirectory } from '../support/folders.ts';
-import { runtimeTool } from '../support/installed-tools.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { HOST, resultsOf } from './support.ts';
 
 const map = (results: string) => `affine_map<(d0, d1, d2, d3, d4) -> (${results})>`;
 
@@ -69,35 +62,13 @@ test.each([
 test.each([{ isMasked: false }, { isMasked: true }])(
   'the steps give the same numbers: %o',
   async (change) => {
-    const folder = temporaryDirectory();
-    const input = join(folder, 'in.mlir');
     const text = attention(change);
-    writeFileSync(input, text);
-    const spec = join(folder, 'forms.mlir');
-    writeFileSync(spec, formsSpec(chooseForms(readAttentions(Buffer.from(text)))));
-    const sizes = [4 * 48 * 32, 4 * 96 * 32, 4 * 96 * 32, 4 * 48 * 96];
-    for (const [i, size] of sizes.entries())
-      writeFileSync(
-        join(folder, `${i}.bin`),
-        Float32Array.from({ length: size }, (_, at) => Math.sin(at * (i + 1))),
-      );
-    const host = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
-    const outputOf = async (name: string, flags: readonly string[]): Promise<Float32Array> => {
-      const module = join(folder, `${name}.vmfb`);
-      await execa(rememberingCompiler, [...host, ...flags, input, '-o', module]);
-      const shapes = ['4x48x32', '4x96x32', '4x96x32', ...(change.isMasked ? ['4x48x96'] : [])];
-      const output = join(folder, `${name}.bin`);
-      await execa(runtimeTool('iree-run-module'), [
-        ...[`--module=${module}`, '--device=local-sync', '--function=main', `--output=@${output}`],
-        ...shapes.map((shape, i) => `--input=${shape}xf32=@${join(folder, `${i}.bin`)}`),
-      ]);
-      const bytes = readFileSync(output);
-      return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    };
-    const written = await outputOf('written', []);
-    const stepped = await outputOf('stepped', pipelineFlags([rewritingPasses(spec, REWRITE)]));
-    expect(stepped).toHaveLength(written.length);
-    const furthest = written.reduce((most, value, i) => Math.max(most, Math.abs(value - stepped[i]!)), 0);
+    const choices = chooseForms(readAttentions(Buffer.from(text)));
+    const shapes = [[4, 48, 32], [4, 96, 32], [4, 96, 32], ...(change.isMasked ? [[4, 48, 96]] : [])];
+    const valueAt = (element: number, argument: number) => Math.sin(element * (argument + 1));
+    const { written, formed } = await resultsOf(text, choices, shapes, valueAt, HOST);
+    expect(formed).toHaveLength(written.length);
+    const furthest = written.reduce((most, value, i) => Math.max(most, Math.abs(value - formed[i]!)), 0);
     expect(furthest).toBeLessThan(1e-5);
   },
 );

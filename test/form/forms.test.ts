@@ -22,7 +22,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { isFull } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { outputOf, TARGET } from './support.ts';
+import { outputOf, preprocessed, TARGET } from './support.ts';
 
 /** Name, image, filter, strides, dilations. */
 type Row = readonly [
@@ -155,8 +155,6 @@ test('a form that does not suit a convolution is refused by name', () => {
   expect(() => formsSpec([{ operation: convolution!, form: 'none' }])).toThrow(/has no form none/);
 });
 
-/** Of another backend without the full tier, because the compiler takes half the time. A form is the same for both. */
-
 /** Every second convolution, or all in the full tier. */
 const compiled = [...convolutions.entries()].filter(([i]) => isFull || i % 3 === 0);
 const functionsOf = (some: typeof compiled) => some.map(([i, one]) => functionOf(one, i)).join('');
@@ -225,14 +223,7 @@ test.each([
   const [operation] = parse(Buffer.from(text)).operations;
   const convolution = readConvolution(operation!, Buffer.from(text))!;
   expect([isConvolution(convolution), convolution.strides]).toEqual([true, [stride, stride]]);
-  const [input, spec] = ['input.mlir', 'forms.mlir'].map((name) => join(temporaryDirectory(), name));
-  writeFileSync(input!, text);
-  writeFileSync(spec!, formsSpec([{ operation: convolution, form: 'channels-last' }]));
-  const left = await outputOf(rememberingCompiler, [
-    ...TARGET,
-    ...pipelineFlags([rewritingPasses(spec!, REWRITE)]),
-    ...['--compile-to=preprocessing', input!],
-  ]);
+  const left = await preprocessed(text, [{ operation: convolution, form: 'channels-last' }]);
   expect(left).toContain('nhwc');
   expect(left).not.toContain('nchw');
 });
@@ -287,16 +278,7 @@ test.each([
   ['one pooling', ['pooling_nchw_max', [1, 64, 20, 20], [3, 3], [2, 2]]],
 ] satisfies [string, Row][])('%s is rewritten alone', async (_, row) => {
   const operation = convolutionOf(row);
-  const [input, spec] = ['input.mlir', 'forms.mlir'].map((name) => join(temporaryDirectory(), name));
-  writeFileSync(input!, functionOf(operation, 0));
-  writeFileSync(spec!, formsSpec(chooseForms([operation])));
-  const passes = pipelineFlags([rewritingPasses(spec!, REWRITE)]);
-  const left = await outputOf(rememberingCompiler, [
-    ...TARGET,
-    ...passes,
-    '--compile-to=preprocessing',
-    input!,
-  ]);
+  const left = await preprocessed(functionOf(operation, 0), chooseForms([operation]));
   expect(left).not.toMatch(/depthwise|pooling/);
 });
 

@@ -1,6 +1,4 @@
 // Whole programs as written and in their preferred forms: the results are the same, and transposes between operations cancel.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { readConvolution } from '../../src/form/convolution.ts';
@@ -8,13 +6,7 @@ import { readBroadcasts } from '../../src/form/broadcast.ts';
 import { readConcats } from '../../src/form/concat.ts';
 import { isRewritable } from '../../src/form/rewritable.ts';
 import { chooseForms } from '../../src/form/choose.ts';
-import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { elementsOf } from '../../src/workload/tensor.ts';
-import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
-import { temporaryDirectory } from '../support/folders.ts';
-import { runtimeTool } from '../support/installed-tools.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { outputOf, TARGET } from './support.ts';
+import { preprocessed, resultsOf } from './support.ts';
 
 test('transposes between convolutions cancel, whatever lies between them', async () => {
   // A depthwise convolution, x * sigmoid(x), the mean of each channel as a scale, a sum of two values, joined channels, pads.
@@ -81,9 +73,10 @@ ${(
   return %11 : tensor<1x24x6x6xf32>
 }
 `;
-  const { found, left, written, formed } = await inForms(text, [1, 16, 12, 12]);
+  const { found, choices, written, formed } = await inForms(text, [1, 16, 12, 12]);
   expect(found).toHaveLength(9);
   expect(found.every(isRewritable)).toBe(true);
+  const left = await preprocessed(text, choices);
   expect(left).not.toMatch(/nchw/);
   const moved = left.split('\n').filter((line) => line.includes('linalg.transpose'));
   // The image of the program, and its result.
@@ -95,7 +88,7 @@ ${(
   expect(largestError(written, formed)).toBeLessThan(1e-3);
 });
 
-/** A program as written and in its preferred forms: its rewritable operations, its text after the rewriting, and both results. */
+/** A program as written and in its preferred forms: its rewritable operations, and both results. */
 async function inForms(text: string, shape: readonly number[]) {
   const bytes = Buffer.from(text);
   const found = [
@@ -103,32 +96,8 @@ async function inForms(text: string, shape: readonly number[]) {
     ...readConcats(bytes),
     ...readBroadcasts(bytes),
   ];
-  const folder = temporaryDirectory();
-  const at = (name: string) => join(folder, name);
-  const [input, spec, image] = [at('input.mlir'), at('forms.mlir'), at('image.bin')];
-  writeFileSync(input, text);
-  writeFileSync(spec, formsSpec(chooseForms(found)));
-  const length = elementsOf(shape);
-  writeFileSync(
-    image,
-    Float32Array.from({ length }, (_, i) => ((i * 7) % 11) / 8 - 0.5),
-  );
-  const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
-  const run = async (name: string, flags: readonly string[]) => {
-    const module = at(name);
-    await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
-    const result = at(`${name}.bin`);
-    await outputOf(runtimeTool('iree-run-module'), [
-      ...[`--module=${module}`, '--function=main', '--device=local-sync', `--output=@${result}`],
-      `--input=${shape.join('x')}xf32=@${image}`,
-    ]);
-    return new Float32Array(new Uint8Array(readFileSync(result)).buffer);
-  };
-  const left = await outputOf(rememberingCompiler, [
-    ...[...TARGET, ...passes, '--compile-to=preprocessing', input],
-  ]);
-  const [written, formed] = [await run('written.vmfb', []), await run('formed.vmfb', passes)];
-  return { found, left, written, formed };
+  const choices = chooseForms(found);
+  return { found, choices, ...(await resultsOf(text, choices, [shape], (i) => ((i * 7) % 11) / 8 - 0.5)) };
 }
 
 const largestError = (written: Float32Array, formed: Float32Array): number =>
@@ -210,8 +179,8 @@ func.func @main(%image: tensor<1x6x12x12xf32>) -> tensor<1x24x12x12xf32> {
 `;
 
   test('have the forms and the results of those with the channels first', async () => {
-    const { found, written, formed } = await inForms(text, [1, 6, 12, 12]);
-    expect(chooseForms(found).map(({ form }) => form)).toEqual(['blocks-of-filters', 'pixels-by-filters']);
+    const { choices, written, formed } = await inForms(text, [1, 6, 12, 12]);
+    expect(choices.map(({ form }) => form)).toEqual(['blocks-of-filters', 'pixels-by-filters']);
     expect(written).toHaveLength(24 * 144);
     expect(written.every((value, i) => Math.abs(value - formed[i]!) < 1e-3)).toBe(true);
   });

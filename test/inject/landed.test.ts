@@ -5,7 +5,7 @@ import { skipped, type Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { landedOn, whatLanded } from '../../src/inject/landed.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { because } from '../../src/system/reason.ts';
+import { hit } from './decisions.ts';
 
 const TILES: TileConfiguration = {
   version: 1,
@@ -30,16 +30,7 @@ function find(input: string, dump: string, target?: string) {
   const decisions = classify(parse(Buffer.from(input)).operations, { m: [1, 48] }).map(
     (tunable): Decision => {
       if (!isTunable(tunable)) return skipped(tunable);
-      return {
-        place: tunable.place,
-        tunable,
-        ...(target !== undefined && { target }),
-        outcome: 'hit',
-        ...because('faster', ''),
-        record: null,
-        configuration: TILES,
-        evidence: null,
-      };
+      return { ...hit(tunable, TILES), ...(target !== undefined && { target }) };
     },
   );
   return whatLanded(landedOn([Buffer.from(dump)], decisions, 'inline'));

@@ -27,7 +27,7 @@ import { isFull } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { operationWork } from '../support/operation-work.ts';
-import { because } from '../../src/system/reason.ts';
+import { hit, OPTIONS } from './decisions.ts';
 
 type Size = number | '?';
 const tensor = (sizes: readonly Size[], type = 'f32') => `tensor<${[...sizes, type].join('x')}>`;
@@ -115,22 +115,6 @@ const forms: readonly Part[] = [
   many,
 ];
 
-const evidence = {
-  ratio: 2,
-  low: 2,
-  high: 2,
-  defaultSeconds: 1,
-  seconds: 0.5,
-  processes: 3,
-  repetitions: 9,
-  noiseFloor: 0,
-  maxError: 0,
-  trials: 1,
-  tuningSeconds: 1,
-  families: ['data-tile', 'tile'],
-  complete: true,
-};
-
 /** Decisions as if the space's first start had won everywhere. */
 function decisionsFor(input: Uint8Array): Decision[] {
   const convert = elementTypeConversion(readArguments([], () => 'value'));
@@ -144,15 +128,7 @@ function decisionsFor(input: Uint8Array): Decision[] {
       wholeProgram: true,
     });
     const configuration = space.configurationAt(space.starts[0]!);
-    return {
-      place: tunable.place,
-      tunable,
-      outcome: 'hit',
-      ...because('faster', ''),
-      configuration,
-      evidence,
-      record: null,
-    };
+    return hit(tunable, configuration!);
   });
 }
 
@@ -175,15 +151,7 @@ async function land(
     configuration: parts[i]![2] ?? decision.configuration,
   }));
   expect(decisions).toHaveLength(parts.length);
-  const injection = planInjection(decisions, {
-    wanted,
-    release,
-    specFlag: 'tuning-spec',
-    isWhole: true,
-    dataTiling: false,
-    ownPreprocessing: false,
-    ownPipeline: false,
-  });
+  const injection = planInjection(decisions, { ...OPTIONS, wanted, release });
   if (injection.route === 'none') throw new Error(injection.reason);
   const source = join(folder, 'in.mlir');
   writeFileSync(source, injection.route === 'inline' ? applyInsertions(input, injection.insertions) : input);
@@ -198,16 +166,8 @@ async function land(
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const made = await makeSubstitutes(
-      ...([
-        executable,
-        command,
-        { entries: injection.entries, dispatches: [] },
-        release,
-        asking,
-        false,
-      ] as const),
-    );
+    const entries = { entries: injection.entries, dispatches: [] };
+    const made = await makeSubstitutes(executable, command, entries, release, asking, false);
     return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];

@@ -4,19 +4,18 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
-import type { Decision } from '../../src/decision/decision.ts';
 import { planInjection } from '../../src/inject/plan.ts';
 import { proveLanded } from '../../src/inject/landed.ts';
 import { specFlags } from '../../src/inject/injection-flags.ts';
 import { tuningSpecFlags } from '../../src/spec/tuning.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { inputOf, matmulText, siteOf } from '../support/inspected.ts';
+import { inputOf, matmulText } from '../support/inspected.ts';
 import { LLVMPIPE_FLAGS } from '../support/vulkan-target.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmulModule } from '../scenarios/support.ts';
 import { tunables } from '../../src/input/input.ts';
-import { because } from '../../src/system/reason.ts';
+import { hit, OPTIONS } from './decisions.ts';
 
 const TILE: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
@@ -31,18 +30,8 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
   const path = join(folder, 'in.mlir');
   writeFileSync(path, matmulModule(64, 96, 48));
   const tunable = tunables(inputOf(matmulText(64, 96, 48)))[0]!;
-  const decision: Decision = {
-    place: tunable.place,
-    tunable,
-    outcome: 'hit',
-    ...because('faster', ''),
-    configuration: TILE,
-    ...{ evidence: null, record: null },
-  };
-  const injection = planInjection([decision], {
-    ...{ wanted: 'spec', release: siteOf().compiler.release, specFlag: 'library' },
-    ...{ isWhole: true, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
-  });
+  const decision = hit(tunable, TILE);
+  const injection = planInjection([decision], { ...OPTIONS, wanted: 'spec', specFlag: 'library' });
   expect(injection).toMatchObject({ route: 'spec', flag: 'library' });
   if (injection.route !== 'spec') return;
   const spec = join(folder, 'spec.mlir');

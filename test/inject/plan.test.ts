@@ -7,6 +7,7 @@ import { withTrailingFlags } from '../../src/compiler/command.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { because } from '../../src/system/reason.ts';
+import { hit, OPTIONS } from './decisions.ts';
 
 const tile: TileConfiguration = {
   version: 1,
@@ -24,33 +25,18 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
     if (!isTunable(tunable)) return skipped(tunable);
     const configuration = configurations[i] ?? null;
     if (configuration === null) return passedOver(tunable.place, tunable, 'default', because('no-record'));
-    return {
-      place: tunable.place,
-      tunable,
-      outcome: 'hit',
-      ...because('faster', ''),
-      configuration,
-      evidence: null,
-      record: null,
-    };
+    return hit(tunable, configuration);
   });
 }
-const options = {
-  wanted: 'auto',
-  release: [3, 13, 0],
-  specFlag: 'tuning-spec',
-  isWhole: true,
-  dataTiling: false,
-  ownPreprocessing: false,
-  ownPipeline: false,
-} as const;
+const planned = (decisions: readonly Decision[], change: Partial<InjectionOptions> = {}) =>
+  planInjection(decisions, { ...OPTIONS, ...change });
 /** The injection, which must go this way. */
 function injectionBy<Route extends Injection['route']>(
   route: Route,
   decisions: readonly Decision[],
   change: Partial<InjectionOptions> = {},
 ): Extract<Injection, { route: Route }> {
-  const injection = planInjection(decisions, { ...options, ...change });
+  const injection = planned(decisions, change);
   expect(injection.route).toBe(route);
   return injection as Extract<Injection, { route: Route }>;
 }
@@ -67,7 +53,7 @@ const inExecutables = (decisions: readonly Decision[]): Decision[] =>
 
 describe('the route', () => {
   test('is none when nothing beats the default', () => {
-    expect(planInjection(decide(operation() + operation(), [best, null]), options)).toEqual({
+    expect(planned(decide(operation() + operation(), [best, null]))).toEqual({
       route: 'none',
       ...because('no-gain'),
     });
@@ -78,82 +64,69 @@ describe('the route', () => {
     const injection = injectionBy('spec', decisions);
     expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
     expect(injection.dispatches).toMatchObject([{ digest: null, executables: ['dispatch_0'] }]);
-    expect(planInjection(decisions, { ...options, wanted: 'spec' }).route).toBe('none');
+    expect(planned(decisions, { wanted: 'spec' }).route).toBe('none');
   });
   test('is a tuning spec by default, with equal entries only once', () => {
     const injection = injectionBy('spec', decide(operation() + operation(), [tile, tile]));
     expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
   });
-  test.each<[string, Decision[], Partial<InjectionOptions>, string, string]>([
+  const TILED = 'a tuning spec and data tiling together break the compile';
+  test.each<[route: Injection['route'], string, Partial<InjectionOptions>, reason: string]>([
+    ['inline', 'without tuning specs on CPUs', { release: [3, 10, 0] }, 'tuning specs need IREE 3.11'],
+    ['preprocess', 'with data tiling', { dataTiling: true }, TILED],
+    ['inline', 'with data tiling and a user spec', { dataTiling: true, ownPreprocessing: true }, TILED],
     [
-      'inline for compilers without tuning specs on CPUs',
-      decide(operation(), [tile]),
-      { release: [3, 10, 0] },
-      'inline',
-      'tuning specs need IREE 3.11',
-    ],
-    [
-      'preprocessing beside data tiling',
-      decide(operation(), [tile]),
-      { dataTiling: true },
       'preprocess',
-      'a tuning spec and data tiling together break the compile',
-    ],
-    [
-      'inline beside data tiling and a preprocessing spec of the user',
-      decide(operation(), [tile]),
-      { dataTiling: true, ownPreprocessing: true },
-      'inline',
-      'a tuning spec and data tiling together break the compile',
-    ],
-    [
-      'preprocessing beside a pipeline of the user',
-      decide(operation(), [tile]),
+      'with a pipeline of the user',
       { ownPipeline: true },
-      'preprocess',
       'the command has a preprocessing pipeline of its own',
     ],
+  ])('is %s for a compile %s', (route, _, change, reason) => {
+    const decisions = decide(operation(), [tile]);
+    expect(planned(decisions, change).route).toBe(route);
+    expect(planned(decisions, { ...change, wanted: 'spec' })).toEqual({
+      route: 'none',
+      ...because('no-route', reason),
+    });
+  });
+  test.each<[route: Injection['route'], string, Decision[], reason: string]>([
     [
-      'preprocessing where data tiling wins',
-      decide(operation(), [dataTile]),
-      {},
       'preprocess',
+      'data tiling',
+      decide(operation(), [dataTile]),
       'data tiling must be requested before code generation',
     ],
     [
-      'inline for operations of one form that want different things',
-      decide(operation() + operation(), [tile, best]),
-      {},
       'inline',
+      'operations of one form',
+      decide(operation() + operation(), [tile, best]),
       'operations of the same form have different configurations',
     ],
     [
-      'inline for a neighbour with a configuration of its own',
-      decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]),
-      {},
       'inline',
+      'a neighbour with a configuration of its own',
+      decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]),
       'the input has operations with configurations of their own',
     ],
-  ])('is %s', (_, decisions, change, route, reason) => {
-    expect(planInjection(decisions, { ...options, ...change }).route).toBe(route);
-    const insisted = planInjection(decisions, { ...options, ...change, wanted: 'spec' });
-    expect(insisted).toEqual({ route: 'none', ...because('no-route', reason) });
+  ])('is %s for %s', (route, _, decisions, reason) => {
+    expect(planned(decisions).route).toBe(route);
+    expect(planned(decisions, { wanted: 'spec' })).toEqual({ route: 'none', ...because('no-route', reason) });
   });
   test('never edits a large input, and says so', () => {
     const decisions = decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]);
-    const large = { ...options, isWhole: false };
-    expect(planInjection(decisions, { ...large, lost: ['substitute'] })).toEqual({
+    const large = { isWhole: false };
+    expect(planned(decisions, { ...large, lost: ['substitute'] })).toEqual({
       route: 'none',
       ...because(
         'no-route',
         'the input has operations with configurations of their own; the input is too large to be copied for edits',
       ),
     });
-    expect(planInjection(decide(operation(), [tile]), { ...large, wanted: 'inline' })).toEqual({
+    expect(planned(decide(operation(), [tile]), { ...large, wanted: 'inline' })).toEqual({
       route: 'none',
       ...because('no-route', 'the input is too large to be copied for edits'),
     });
-    expect(planInjection(decide(operation(), [tile]), large).route).toBe('spec');
+    expect(planned(decide(operation(), [tile]), large).route).toBe('spec');
   });
   test('leaves out what no route can bring rather than everything', () => {
     const other = operation().replaceAll('8x', '9x');
@@ -188,7 +161,7 @@ describe('the route', () => {
     expect(following(false)!.match(/named_sequence @match_/g)).toHaveLength(1);
     expect(following(false)).toContain('%first = tensor<1x4x16x1xf32>');
     expect(following(true)).toBeNull();
-    expect(planInjection(decide(operation(), [dataTile]), options)).toMatchObject({ following: null });
+    expect(planned(decide(operation(), [dataTile]))).toMatchObject({ following: null });
   });
   test('says the pipeline in the words of the compiler', () => {
     const text = (release: InjectionOptions['release']) =>

@@ -89,12 +89,16 @@ const [imageTorch, filterTorch, resultTorch] = [
 ];
 const integers = (text: string) => text.replaceAll('f32', 'i8');
 
-const inLinalg = (operation: string, attributes = ones) =>
+/** A convolution of an image and a filter. @param attributes strides and dilations */
+const inLinalg = ([x, y, z]: readonly [string, string, string], attributes = ones) =>
   fn(
-    [image, filter, result],
-    result,
-    `%r = linalg.${operation} {${attributes}} ins(%a, %b : ${image}, ${filter}) outs(%c : ${result}) -> ${result}`,
+    [x, y, z],
+    z,
+    `%r = linalg.conv_2d_nhwc_hwcf {${attributes}} ins(%a, %b : ${x}, ${y}) outs(%c : ${z}) -> ${z}`,
   );
+/** The line of a convolution. */
+const stablehlo = (name: string, operands: string, [x, y, z]: readonly [string, string, string]) =>
+  `${name} = stablehlo.convolution(${operands}) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${x}, ${y}) -> ${z}`;
 const genericConvolution = fn(
   [image, filter, result],
   result,
@@ -145,7 +149,7 @@ const ONNX_CONV = onnx(
 
 describe('a contraction that the compiler makes is found once, at its operation', () => {
   const operations: [string, string, string, string][] = [
-    ['a pointwise linalg.conv', inLinalg('conv_2d_nhwc_hwcf'), 'linalg.conv_2d_nhwc_hwcf', NHWC],
+    ['a pointwise linalg.conv', inLinalg([image, filter, result]), 'linalg.conv_2d_nhwc_hwcf', NHWC],
     ['a convolution that is a generic', genericConvolution, 'linalg.generic', NHWC],
     [
       'a quantized convolution',
@@ -161,21 +165,13 @@ describe('a contraction that the compiler makes is found once, at its operation'
     ],
     [
       'a pointwise convolution that takes steps',
-      fn(
-        [image, filter, f32(1, 7, 7, 48)],
-        f32(1, 7, 7, 48),
-        `%r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%a, %b : ${image}, ${filter}) outs(%c : ${f32(1, 7, 7, 48)}) -> ${f32(1, 7, 7, 48)}`,
-      ),
+      inLinalg([image, filter, f32(1, 7, 7, 48)], ones.replace('strides = dense<1>', 'strides = dense<2>')),
       'linalg.conv_2d_nhwc_hwcf',
       'contraction m0=7 m1=7 n=48 k=32 f32,f32->f32 m0m1k,kn->m0m1n',
     ],
     [
       'a filter as large as the image',
-      fn(
-        [f32(4, 7, 7, 8), f32(7, 7, 8, 48), f32(4, 1, 1, 48)],
-        f32(4, 1, 1, 48),
-        `%r = linalg.conv_2d_nhwc_hwcf {${ones}} ins(%a, %b : ${f32(4, 7, 7, 8)}, ${f32(7, 7, 8, 48)}) outs(%c : ${f32(4, 1, 1, 48)}) -> ${f32(4, 1, 1, 48)}`,
-      ),
+      inLinalg([f32(4, 7, 7, 8), f32(7, 7, 8, 48), f32(4, 1, 1, 48)]),
       'linalg.conv_2d_nhwc_hwcf',
       'contraction m=4 n=48 k=392 f32,f32->f32 mk,kn->mn',
     ],
@@ -275,8 +271,8 @@ const MOVED =
 const chain = fn(
   [image, filter, wide],
   f32(1, 12, 12, 16),
-  `%p = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${image}, ${filter}) -> ${result}`,
-  `%r = stablehlo.convolution(%p, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${result}, ${wide}) -> ${f32(1, 12, 12, 16)}`,
+  stablehlo('%p', '%a, %b', [image, filter, result]),
+  stablehlo('%r', '%p, %c', [result, wide, f32(1, 12, 12, 16)]),
 );
 
 test('a convolution with a larger filter is tuned in its dispatch, another becomes a matmul', async () => {
@@ -292,13 +288,12 @@ test('a convolution with a larger filter is tuned in its dispatch, another becom
 });
 
 test('convolutions of one form differ by their locations', async () => {
+  const own = f32(1, 1, 32, 32);
   const again = fn(
-    [image, f32(1, 1, 32, 32), f32(1, 1, 32, 32)],
+    [image, own, own],
     image,
-    ...['%p = stablehlo.convolution(%a, %b)', '%r = stablehlo.convolution(%p, %c)'].map(
-      (start) =>
-        `${start} dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${image}, ${f32(1, 1, 32, 32)}) -> ${image}`,
-    ),
+    stablehlo('%p', '%a, %b', [image, own, image]),
+    stablehlo('%r', '%p, %c', [image, own, image]),
   );
   const { found, sites } = await inspector(again)();
   const square = 'contraction m=196 n=32 k=32 f32,f32->f32 mk,kn->mn';
@@ -307,13 +302,7 @@ test('convolutions of one form differ by their locations', async () => {
 });
 
 test('a text with only a convolution that stays one has no workload', async () => {
-  const inspected = inspector(
-    fn(
-      [f32(1, 14, 14, 8), f32(3, 3, 8, 16), f32(1, 12, 12, 16)],
-      f32(1, 12, 12, 16),
-      `%r = linalg.conv_2d_nhwc_hwcf {${ones}} ins(%a, %b : ${f32(1, 14, 14, 8)}, ${f32(3, 3, 8, 16)}) outs(%c : ${f32(1, 12, 12, 16)}) -> ${f32(1, 12, 12, 16)}`,
-    ),
-  );
+  const inspected = inspector(inLinalg([f32(1, 14, 14, 8), f32(3, 3, 8, 16), f32(1, 12, 12, 16)]));
   for (const asked of [2, 0])
     expect(await inspected()).toMatchObject({
       pass: 'nothing to tune in the input',

@@ -15,8 +15,11 @@ function of(operation: string, aliases = '') {
     : { skipped: null, key: workloadKey(result.workload), loops: result.loops };
 }
 
+const named = (operation: string, lhs: string, rhs: string, out: string) =>
+  `%r = linalg.${operation} ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<${out}>) -> tensor<${out}>`;
 const matmul = (attributes: string, lhs = '8x4xf32', rhs = '4x16xf32', out = '8x16xf32') =>
-  `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<${out}>) -> tensor<${out}>`;
+  named(`matmul ${attributes}`, lhs, rhs, out);
+const batchMatmul = named('batch_matmul', '2x8x4xf32', '2x4x16xf32', '2x8x16xf32');
 const generic = (maps: string, iterators: string, types: [string, string, string]) =>
   `%r = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]}
     ins(%x, %y : tensor<${types[0]}>, tensor<${types[1]}>) outs(%z : tensor<${types[2]}>) {
@@ -27,6 +30,11 @@ const generic = (maps: string, iterators: string, types: [string, string, string
   } -> tensor<${types[2]}>`;
 
 describe('canonical workloads', () => {
+  const permuted = generic(
+    'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
+    '"reduction", "parallel", "parallel"',
+    ['8x4xf32', '4x16xf32', '8x16xf32'],
+  );
   test.each<[string, string, string]>([
     ['a matmul', matmul(''), 'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn'],
     [
@@ -43,28 +51,12 @@ describe('canonical workloads', () => {
       matmul('', '8x4xbf16', '4x16xbf16'),
       'contraction m=8 n=16 k=4 bf16,bf16->f32 mk,kn->mn',
     ],
-    [
-      'a batched matmul',
-      '%r = linalg.batch_matmul ins(%x, %y : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%z : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>',
-      'contraction b=2 m=8 n=16 k=4 f32,f32->f32 bmk,bkn->bmn',
-    ],
-    [
-      'a matvec',
-      '%r = linalg.matvec ins(%x, %y : tensor<8x4xf32>, tensor<4xf32>) outs(%z : tensor<8xf32>) -> tensor<8xf32>',
-      'contraction m=8 k=4 f32,f32->f32 mk,k->m',
-    ],
-    [
-      'a vecmat',
-      '%r = linalg.vecmat ins(%x, %y : tensor<4xf32>, tensor<4x16xf32>) outs(%z : tensor<16xf32>) -> tensor<16xf32>',
-      'contraction n=16 k=4 f32,f32->f32 k,kn->n',
-    ],
+    ['a batched matmul', batchMatmul, 'contraction b=2 m=8 n=16 k=4 f32,f32->f32 bmk,bkn->bmn'],
+    ['a matvec', named('matvec', '8x4xf32', '4xf32', '8xf32'), 'contraction m=8 k=4 f32,f32->f32 mk,k->m'],
+    ['a vecmat', named('vecmat', '4xf32', '4x16xf32', '16xf32'), 'contraction n=16 k=4 f32,f32->f32 k,kn->n'],
     [
       'a generic with its loops in another order',
-      generic(
-        'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
-        '"reduction", "parallel", "parallel"',
-        ['8x4xf32', '4x16xf32', '8x16xf32'],
-      ),
+      permuted,
       'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn',
     ],
     [
@@ -81,11 +73,6 @@ describe('canonical workloads', () => {
   });
 
   test('have the dimension of each loop, reductions innermost', () => {
-    const permuted = generic(
-      'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
-      '"reduction", "parallel", "parallel"',
-      ['8x4xf32', '4x16xf32', '8x16xf32'],
-    );
     expect(of(matmul('')).loops).toEqual([0, 1, 2]);
     expect(of(permuted).loops).toEqual([1, 0, 2]);
   });
@@ -110,16 +97,8 @@ describe('skipped operations have a reason', () => {
       matmul('{cast = #linalg.type_fn<cast_unsigned>}', '8x4xi8', '4x16xi8', '8x16xi32'),
       /unsigned/,
     ],
-    [
-      'packed operands',
-      '%r = linalg.mmt4d ins(%x, %y : tensor<2x4x8x1xf32>, tensor<3x4x16x1xf32>) outs(%z : tensor<2x3x8x16xf32>) -> tensor<2x3x8x16xf32>',
-      /packed operands/,
-    ],
-    [
-      'a convolution',
-      '%r = linalg.conv_2d ins(%x, %y : tensor<9x9xf32>, tensor<2x2xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>',
-      /convolutions/,
-    ],
+    ['packed operands', named('mmt4d', '2x4x8x1xf32', '3x4x16x1xf32', '2x3x8x16xf32'), /packed operands/],
+    ['a convolution', named('conv_2d', '9x9xf32', '2x2xf32', '8x8xf32'), /convolutions/],
     [
       'a front end',
       '%r = torch.aten.mm %x, %y : !torch.vtensor<[8,4],f32>, !torch.vtensor<[4,16],f32> -> !torch.vtensor<[8,16],f32>',
@@ -145,11 +124,7 @@ describe('skipped operations have a reason', () => {
 });
 
 test('an innermost iteration counts as two operations', () => {
-  const { operations } = parse(
-    Buffer.from(
-      '%r = linalg.batch_matmul ins(%x, %y : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%z : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>',
-    ),
-  );
+  const { operations } = parse(Buffer.from(batchMatmul));
   const result = workloadOf(operations[0]!);
   if ('skipped' in result) throw new Error(result.skipped.reason);
   expect(workloadFlops(result.workload)).toBe(2 * 2 * 8 * 16 * 4);
