@@ -21,17 +21,23 @@ function imports(file: string): { from: string; to: string }[] {
     .filter(({ to }) => to.startsWith(`${source}/`) && folderOf(to) !== folderOf(file));
 }
 
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(source, name));
+
 test('the page lists every folder, each once', () => {
   const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(order.toSorted()).toEqual(folders.map(({ name }) => name).sort());
 });
 
 test('a folder imports from those above it on the page only', () => {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(source, name));
   const all = files.flatMap(imports);
   expect(all.length).toBeGreaterThan(300);
   const upwards = all.filter(({ from, to }) => order.indexOf(folderOf(to)) > order.indexOf(folderOf(from)));
   expect(upwards.map(({ from, to }) => `${relative(root, from)} -> ${relative(root, to)}`)).toEqual([]);
+});
+
+test('no code outside the folders of a kind of work asks for the kind', () => {
+  const asking = files.filter((file) => /\bisOperationWork\b/.test(readFileSync(file, 'utf8')));
+  expect(asking.map(folderOf).filter((folder) => folder !== 'workload' && folder !== 'backend')).toEqual([]);
 });

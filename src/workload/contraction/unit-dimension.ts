@@ -1,6 +1,6 @@
 // Dimensions of one element. A pipeline tiles the users of a root together with the root only if no change of shape lies between, so the
 // users of a root with such a dimension get the dimension, too.
-import { sizesBefore, tensorText, type Tensor } from '../tensor.ts';
+import { tensorFromText, tensorText, type Tensor } from '../tensor.ts';
 import { affineMap } from './text.ts';
 
 /** A value of the compiler's text, such as `%5`. */
@@ -131,7 +131,7 @@ function valuesIn(list = ''): (Value | null)[] {
   const [names = '', types = ''] = list.split(' : ');
   const each = types.split(', ');
   return names.split(', ').map((name, i) => {
-    const type = /^tensor<((?:\d+x)*)(\w+)>$/.exec(each[i] ?? '');
-    return type && { name, shape: sizesBefore(type[1]!), elementType: type[2]! };
+    const type = tensorFromText(each[i] ?? '');
+    return type && { name, ...type };
   });
 }
