@@ -1,6 +1,5 @@
 // Reports of measurements in the formats of the dispatch profiler: console blocks and CSV. Pure.
 import { configurationKey } from '../backend/index.ts';
-import { csvLine } from '../report/csv.ts';
 import { configurationName, dispatchName, gflopsOf, type Measurement } from './measurement.ts';
 import { namesOf } from './names.ts';
 import type { ProfiledOperation } from './operation.ts';
@@ -107,4 +106,13 @@ export function csvRow(measurement: Measurement, tags: Tags, more: readonly (str
     ...[rounded(ratio), rounded(low), rounded(high)],
     ...more,
   ]);
+}
+
+/** A line with CR LF, in the format of Python's csv module. Quotes fields with commas, quotes or line breaks; null is an empty field. */
+const csvLine = (fields: readonly (string | number | boolean | null)[]): string =>
+  `${fields.map(field).join(',')}\r\n`;
+
+function field(value: string | number | boolean | null): string {
+  const text = value === null ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
