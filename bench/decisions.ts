@@ -135,9 +135,10 @@ async function finalsOf(
   configurations: readonly Configuration[],
 ): Promise<Field> {
   // A short expected time gives the number of repetitions for fast kernels.
-  const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
+  const finalists = configurations.map((configuration) => ({ configuration, ratio: 1 }));
   if (needsProgram(workload)) throw new BenchError('a whole dispatch exists only in its program');
-  const finals = await prepareFinals(toolchain, workload, configurations, expected, false);
+  const entry = { finalists, defaultSeconds: 0.01, isBrief: false };
+  const finals = await prepareFinals(toolchain, workload, entry);
   if (finals === null) throw new BenchError('the default cannot be measured here');
   return finals;
 }

@@ -10,7 +10,7 @@ import { lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { shareOf } from '../tuning/share.ts';
+import { shareOf } from '../tuning/schedule.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision, type Override } from './decision.ts';
 import { bestOfEach, isKnownThere, recordsOfClass, recordsOfCompilers } from './same-class.ts';

@@ -1,6 +1,10 @@
-// Times the functions of one module, interleaved in one process.
+// Times functions and candidates of one module, interleaved in one process.
 import { deviceFlags, meterOf } from '../backend/index.ts';
+import { workloadFlops, type OperationWork } from '../workload/workload.ts';
+import { functionNames } from './candidate-module.ts';
+import { loadedWith } from './common-modules.ts';
 import { environmentOf, type Placement } from './placement.ts';
+import { undisturbed } from './statistics.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /** Effort of one process. */
@@ -70,6 +74,36 @@ export async function benchmark(
 }
 
 const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' : result.ending);
+
+/**
+ * Times candidates of a module, interleaved, at every combination of sizes of their workload.
+ * @returns undisturbed times, one for each combination of sizes
+ * @throws StoppedError when the toolchain's signal fires
+ */
+export async function timeCandidates(
+  toolchain: Toolchain,
+  workload: OperationWork,
+  module: string,
+  candidates: readonly string[],
+  options: ProcessEffort,
+): Promise<Timings> {
+  const seconds = new Map<string, readonly number[]>();
+  const modules = await loadedWith(toolchain, workload, module);
+  const reason = 'the operands cannot be filled';
+  if (modules === null) return { seconds, failed: new Map(candidates.map((name) => [name, reason])) };
+  const all = candidates.flatMap((name) => functionNames(workload, name));
+  const timings = await benchmark(toolchain, modules, all, options);
+  const repeats = meterOf(toolchain.device).repeats(toolchain.device, workloadFlops(workload));
+  const failed = new Map<string, string>();
+  for (const name of candidates) {
+    const functions = functionNames(workload, name);
+    const failure = functions.map((one) => timings.failed.get(one)).find((reason) => reason !== undefined);
+    const own = functions.map((one) => undisturbed(timings.seconds.get(one) ?? []) / repeats);
+    if (failure !== undefined) failed.set(name, failure);
+    else if (own.every(Number.isFinite)) seconds.set(name, own);
+  }
+  return { seconds, failed };
+}
 
 /**
  * Runs `iree-benchmark-module`, which prints JSON.

@@ -1,5 +1,12 @@
 // Compiles many candidates as one module, and finds the candidates that the compiler refuses.
-import { meterOf } from '../backend/index.ts';
+import { availableParallelism } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WholeProgram } from '../backend/backend.ts';
+import { isDefault, type Configuration } from '../backend/configuration.ts';
+import { backendOf, meterOf } from '../backend/index.ts';
+import { preprocessingFlags, preprocessingSpec } from '../spec/preprocessing.ts';
+import { whenHung } from '../system/stall.ts';
 import {
   candidatePhase,
   hasConstants,
@@ -7,13 +14,9 @@ import {
   workloadFlops,
   type OperationWork,
 } from '../workload/workload.ts';
-import { availableParallelism } from 'node:os';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Configuration } from '../backend/configuration.ts';
-import { whenHung } from '../system/stall.ts';
 import {
   candidateAtLine,
+  candidateFunctions,
   candidateModule,
   candidateOf,
   declaringFillers,
@@ -21,7 +24,6 @@ import {
   type Candidate,
 } from './candidate-module.ts';
 import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
-import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
 import { runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
 
 /** Result of a build. A candidate that is neither built nor refused ran out of time, or fails only together with others. */
@@ -67,7 +69,7 @@ const FLOPS_OF_LONG_CALLS = 1e7;
 const NO_LOCATION = 'the compiler failed without naming a location';
 
 /** Whether a candidate is the untuned operation, the reference of the other candidates. */
-const isDefault = ({ attribute, sumsIn }: Candidate) => attribute === null && sumsIn === undefined;
+const isReference = ({ attribute, sumsIn }: Candidate) => attribute === null && sumsIn === undefined;
 
 /**
  * Compiles `candidates` together as `name`.vmfb, without those that the compiler refuses.
@@ -102,7 +104,7 @@ export async function buildCandidates(
   const together = await build(candidates, candidates.length > 1 ? WORK_SHARE : 1);
   const suspects = candidates
     .filter(({ name }) => !refused.has(name))
-    .sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+    .sort((a, b) => Number(isReference(b)) - Number(isReference(a)));
   if (together.module !== null || suspects.length === 0) return together;
 
   // A crash or a time-out names no culprit, so each candidate is compiled alone.
@@ -115,14 +117,14 @@ export async function buildCandidates(
     const isShort = secondsLeft() < seconds;
     const { module, blamed, isLate } = await compile([suspect], seconds);
     if (module !== null) sound.push(suspect);
-    else if (!isLate && isDefault(suspect) && suspects.length > 1) {
+    else if (!isLate && isReference(suspect) && suspects.length > 1) {
       // The cause lies elsewhere, such as a full disk.
       for (const one of suspects) refused.set(one.name, 'the compiler failed on the default too');
       return nothing;
     } else if (!isLate || !isShort) refused.set(suspect.name, blamed.get(suspect.name) ?? NO_LOCATION);
   }
   // Without a culprit all of them would fail together again, but half of them may not.
-  const own = sound.filter((one) => !isDefault(one));
+  const own = sound.filter((one) => !isReference(one));
   const leftOut = refused.size > known ? [] : own.slice(Math.ceil(own.length / 2));
   return build(
     candidates.filter((one) => sound.includes(one) && !leftOut.includes(one)),
@@ -210,4 +212,54 @@ async function compileOnce(
     if (candidate !== null && !blamed.has(candidate)) blamed.set(candidate, match[2]!);
   }
   return { module: null, blamed, isLate: result.timedOut };
+}
+
+/**
+ * Flags for a module with candidates that need a change of the whole module. The change must not affect the other candidates.
+ * @param name of the module; the spec's file in the work folder has the same name
+ */
+export async function wholeProgramFlags(
+  { workDirectory }: Pick<Toolchain, 'workDirectory'>,
+  candidates: readonly Candidate[],
+  name: string,
+): Promise<string[]> {
+  const needy = configured(candidates).filter(
+    ({ wholeProgram, configuration }) => wholeProgram.needsOf(configuration) !== null,
+  );
+  if (needy.length === 0) return [];
+  const all = [...new Set(needy.map(({ wholeProgram }) => wholeProgram))];
+  const path = join(workDirectory, `${name}.whole-program.mlir`);
+  const rules = all.flatMap((one) => one.rules);
+  await writeFile(path, preprocessingSpec([], rules));
+  return [...preprocessingFlags(path), ...all.flatMap(({ flags }) => flags)];
+}
+
+/** Annotates operations that exist only after a phase of the compiler; undefined if no candidate has such operations. */
+export const lateAnnotations = (candidates: readonly Candidate[]): WholeProgram['late'] | undefined =>
+  configured(candidates).find(({ wholeProgram, configuration }) => wholeProgram.late.isNeeded(configuration))
+    ?.wholeProgram.late;
+
+/** Candidates whose backend has a `wholeProgram` part. */
+const configured = (candidates: readonly Candidate[]) =>
+  candidates.flatMap(({ configuration }) => {
+    if (configuration === undefined || isDefault(configuration)) return [];
+    const { wholeProgram } = backendOf(configuration);
+    return wholeProgram === undefined ? [] : [{ configuration, wholeProgram }];
+  });
+
+/** Annotates the operations in the compiler's text of a module, each with its candidate's configuration. */
+export function annotated(
+  text: string,
+  candidates: readonly Candidate[],
+  annotate: WholeProgram['late']['annotate'],
+): string {
+  const configurations = new Map(candidates.map(({ name, configuration }) => [name, configuration]));
+  const lines = text.split('\n');
+  for (const { candidate, firstLine, lastLine } of candidateFunctions(text)) {
+    const configuration = configurations.get(candidate);
+    if (configuration === undefined) continue;
+    for (let line = firstLine - 1; line < lastLine; line++)
+      lines[line] = annotate(lines[line]!, configuration);
+  }
+  return lines.join('\n');
 }

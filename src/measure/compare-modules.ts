@@ -1,9 +1,12 @@
-// Compares the speed of two compiled programs: the same function on the same inputs, timed in alternating processes.
-import type { Device } from '../backend/device.ts';
-import type { DispatchTimes, Profile } from '../backend/meter.ts';
-import { readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
-import { withDispatchTimes } from './dispatch-times.ts';
+// Times a function of compiled programs and its dispatches, and compares two programs in alternating processes.
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { driverOf, type Device } from '../backend/device.ts';
+import { meterOf } from '../backend/index.ts';
+import type { DispatchTime, DispatchTimes, Profile } from '../backend/meter.ts';
+import { readEntries, readTimings, runBenchmark, type ProcessEffort } from './benchmark.ts';
 import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
+import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /** The call of a function. */
 export interface ModuleRun {
@@ -56,6 +59,62 @@ export async function timeModule(
       `${module} could not be timed: ${ok ? 'no timing was reported' : `${ending}\n${stderr.slice(-2000)}`}`,
     );
   return { seconds, dispatches: timed?.dispatches ?? new Map() };
+}
+
+/** Limit for reading a profile. */
+const READING_SECONDS = 30;
+
+/** Tools and drivers that do not time dispatches: each fails once in this process. */
+const unable = new Set<string>();
+
+/**
+ * A run of `iree-benchmark-module` that times the dispatches, too.
+ * @param module a profile is written beside it
+ * @param run runs the tool with more flags
+ * @param asked another profile than that of the device
+ * @returns null for a runtime or a driver that does not time dispatches. Versions before 3.13 reject the flags
+ * @throws StoppedError when the signal fires
+ */
+async function withDispatchTimes(
+  { benchmarkModule, device, signal }: Pick<Toolchain, 'benchmarkModule' | 'device' | 'signal'>,
+  module: string,
+  run: (flags: readonly string[]) => Promise<ToolResult>,
+  asked?: Profile,
+): Promise<{ readonly result: ToolResult; readonly dispatches: DispatchTimes } | null> {
+  const profile = asked ?? meterOf(device).profile;
+  const own = [driverOf(device.driver), benchmarkModule, ...(profile?.flags('') ?? [])].join(' ');
+  if (unable.has(own)) return null;
+  const path = `${module}.profile`;
+  try {
+    const result = await run(profile?.flags(path) ?? ['--dispatch_statistics=true']);
+    if (!result.ok) {
+      if (!/dispatch_statistics|device_profiling|profiling data/.test(result.stderr))
+        return { result, dispatches: new Map() };
+      unable.add(own);
+      return null;
+    }
+    if (profile === undefined) return { result, dispatches: readDispatchTimes(result.stdout) };
+    const reader = join(dirname(benchmarkModule), 'iree-profile');
+    const { stdout } = await runTool(reader, profile.reader(path), READING_SECONDS, signal);
+    return { result, dispatches: profile.read(stdout) };
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/**
+ * Reads the rows `BM_<function>/<dispatch>` of `iree-benchmark-module`'s JSON.
+ * @returns an empty map where the runtime has no such statistics
+ */
+export function readDispatchTimes(stdout: string): DispatchTimes {
+  const times = new Map<string, DispatchTime>();
+  for (const { name, seconds, entry } of readEntries(stdout)) {
+    const dispatch = /^BM_[^/]+\/(.+)$/.exec(name)?.[1];
+    const { calls } = entry;
+    if (dispatch === undefined || typeof calls !== 'number' || !(calls > 0) || !(seconds > 0)) continue;
+    times.set(dispatch, { seconds, calls });
+  }
+  return times;
 }
 
 /** Limits of a series of pairs. */

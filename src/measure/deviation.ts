@@ -1,7 +1,7 @@
 // How far one result of a function is from another, and whether honest builds of the function are as far from each other. Pure.
 import type { ResultType } from '../input/runtime-type.ts';
 import { isFloat } from '../workload/element-type.ts';
-import type { Elements } from './elements.ts';
+import { SPACING, type Elements } from './elements.ts';
 import { isQuantized } from './quantized.ts';
 import { axesOf, LEAST_SLICE, Run, slicesOf, Sums, type Axis } from './slices.ts';
 
@@ -203,11 +203,6 @@ function classesOf(elements: Elements): { readonly classes: Uint8Array; readonly
     }
   return { classes, count: members.length };
 }
-
-/** Largest relative distance of two neighbouring numbers of a float type. */
-const SPACING: Readonly<Record<string, number>> = {
-  ...{ f64: 2 ** -52, f32: 2 ** -23, f16: 2 ** -10, bf16: 2 ** -7 },
-};
 
 /**
  * Deviations that prove nothing, even if no honest build deviates: some units in the last place of the type that the arithmetic rounds to.

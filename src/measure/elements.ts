@@ -20,6 +20,11 @@ const NARROW: Readonly<Record<string, readonly [fraction: number, bias: number]>
   ...{ f8E4M3FN: [3, 7], f8E4M3FNUZ: [3, 8], f8E5M2: [2, 15], f8E5M2FNUZ: [2, 16] },
 };
 
+/** Largest relative distance of two neighbouring numbers of a float type. */
+export const SPACING: Readonly<Record<string, number>> = {
+  ...{ f64: 2 ** -52, f32: 2 ** -23, f16: 2 ** -10, bf16: 2 ** -7 },
+};
+
 const isPlain = (type: string): type is keyof typeof ARRAYS => Object.hasOwn(ARRAYS, type);
 
 /** Elements of an MLIR element type; null for floats of 8 bits and types that are not here. */

@@ -1,4 +1,5 @@
-// Verifies that candidates compute the default's results, with the kernels that are timed, on exact values and on values of all bits.
+// Verifies that candidates compute the default's results, with the kernels that are timed: on exact values and on values of all bits
+// before the finals, and on a GPU in a process of its own before a candidate is timed.
 import { Semaphore } from '../system/semaphore.ts';
 import {
   candidatePhase,
@@ -73,7 +74,7 @@ export async function verifyCandidates(
     };
     const verificationsOf = (outputs: readonly Uint8Array[] | null): readonly Verification[] =>
       outputs?.map((output, i) =>
-        verificationOf(compareOutputs(references[i]!, output, type, truths?.[i], allowanceAt(i))),
+        verificationOf(compareOutputs(references[i]!, output, type, allowanceAt(i), truths?.[i])),
       ) ?? [FAILS];
     const betweenGuards = async (name: string): Promise<readonly Verification[]> => {
       const functions = functionNames(workload, name).map(guardedName);
@@ -114,3 +115,68 @@ const isRight = (one: Verification): one is Verification & { outcome: 'right' } 
 const worst = (some: readonly Verification[]): Verification =>
   some.find((one) => !isRight(one)) ??
   some.reduce((a, b) => (isRight(a) && isRight(b) && a.maxError > b.maxError ? a : b));
+
+/** The default's outputs, one for each combination of sizes, and the seconds of its processes. */
+export interface Reference {
+  readonly outputs: readonly Uint8Array[];
+  readonly seconds: number;
+}
+
+/** Time limit of a process of the default. */
+const DEFAULT_SECONDS = 60;
+
+/** Time limit of a candidate's process: a constant part, and a multiple of the default's time. */
+const LEAST_SECONDS = 10;
+const MOST_TIMES_SLOWER = 20;
+
+/**
+ * Runs the default alone; null if it fails. On a GPU a kernel that hangs or writes out of bounds fails every kernel of its process, so
+ * each candidate runs alone before candidates are timed together.
+ * @param modules in loading order; the last module has the default
+ * @throws StoppedError when the toolchain's signal fires
+ */
+export async function referenceAlone(
+  toolchain: Toolchain,
+  workload: OperationWork,
+  modules: readonly string[],
+  name: string,
+): Promise<Reference | null> {
+  const begun = performance.now();
+  const outputs = await outputsOf(toolchain, modules, functionNames(workload, name), DEFAULT_SECONDS);
+  return outputs && { outputs, seconds: (performance.now() - begun) / 1000 };
+}
+
+/**
+ * Runs each candidate alone, and compares its result with the default's.
+ * @param modules in loading order; the last module has the candidates
+ * @param limitSeconds of all processes together
+ * @returns why each candidate fails; null for a correct one. Candidates for which no time was left are not in it
+ * @throws StoppedError when the toolchain's signal fires
+ */
+export async function checkedAlone(
+  toolchain: Toolchain,
+  workload: OperationWork,
+  modules: readonly string[],
+  names: readonly string[],
+  reference: Reference,
+  limitSeconds = Infinity,
+): Promise<ReadonlyMap<string, string | null>> {
+  const end = performance.now() / 1000 + limitSeconds;
+  const secondsLeft = () => end - performance.now() / 1000;
+  const type = resultTypeOf(workload);
+  const longest = LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds;
+  const checked = new Map<string, string | null>();
+  for (const name of names) {
+    const left = secondsLeft();
+    if (left <= 0) break;
+    const functions = functionNames(workload, name);
+    const outputs = await outputsOf(toolchain, modules, functions, Math.min(longest, left));
+    // A short time limit does not prove that the candidate is wrong.
+    if (outputs === null && left < longest && secondsLeft() <= 0) break;
+    const reasons = outputs?.map(
+      (output, i) => compareOutputs(reference.outputs[i]!, output, type, exactAllowance(type)).reason,
+    ) ?? ['it failed in a process of its own'];
+    checked.set(name, reasons.find((reason) => reason !== null) ?? null);
+  }
+  return checked;
+}

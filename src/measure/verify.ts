@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags, meterOf } from '../backend/index.ts';
 import type { Allowance } from '../workload/kind.ts';
-import { decodeElements, type Elements } from './elements.ts';
+import { decodeElements, SPACING, type Elements } from './elements.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 export interface Comparison {
@@ -13,32 +13,10 @@ export interface Comparison {
   readonly reason: string | null;
 }
 
-/**
- * By element type. `absolute` and `relative` are those of iree-run-module's `--expected_output`, but wider for narrow accumulators,
- * which round at every step. `spacing` is the largest relative distance of two neighbouring numbers. `ofLargest` is an allowed error
- * as a share of the largest element.
- */
-const TOLERANCES: Readonly<Record<string, typeof EXACT>> = {
-  f64: { absolute: 1e-8, relative: 1e-12, spacing: 2 ** -52, ofLargest: 1e-10 },
-  f32: { absolute: 1e-4, relative: 1e-5, spacing: 2 ** -23, ofLargest: 1e-4 },
-  f16: { absolute: 1e-2, relative: 4e-3, spacing: 2 ** -10, ofLargest: 1e-2 },
-  bf16: { absolute: 1e-1, relative: 3e-2, spacing: 2 ** -7, ofLargest: 3e-2 },
+/** Allowed error of an element of a whole dispatch's output, as a share of the largest element. */
+const ERROR_OF_LARGEST: Readonly<Record<string, number>> = {
+  ...{ f64: 1e-10, f32: 1e-4, f16: 1e-2, bf16: 3e-2 },
 };
-const EXACT = { absolute: 0, relative: 0, spacing: 0, ofLargest: 0 };
-
-const toleranceOf = (elementType: string) => TOLERANCES[elementType] ?? EXACT;
-
-/** The same allowance around the expected output and around the truth, if the expected output is not further off. */
-const allowanceOf = (fromExpected: Allowance['fromExpected']): Allowance => ({
-  fromExpected,
-  fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
-});
-
-/** Default allowance. */
-function usualAllowance(elementType: string): Allowance {
-  const { absolute, relative } = toleranceOf(elementType);
-  return allowanceOf((value) => absolute + relative * Math.abs(value));
-}
 
 /**
  * Allowance for sums of products of small integers, which are exact in f32. Rounding the result to its type moves it by at most the
@@ -46,8 +24,11 @@ function usualAllowance(elementType: string): Allowance {
  * the truth decides there.
  */
 export function exactAllowance(elementType: string): Allowance {
-  const { spacing } = toleranceOf(elementType);
-  return allowanceOf((value) => spacing * Math.abs(value));
+  const fromExpected = (value: number) => (SPACING[elementType] ?? 0) * Math.abs(value);
+  return {
+    fromExpected,
+    fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
+  };
 }
 
 /**
@@ -55,7 +36,7 @@ export function exactAllowance(elementType: string): Allowance {
  * in fewer bits is further off.
  */
 export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
-  const allowed = toleranceOf(elementType).ofLargest * largestOf(expected, elementType);
+  const allowed = (ERROR_OF_LARGEST[elementType] ?? 0) * largestOf(expected, elementType);
   return { fromExpected: () => allowed, fromTruth: () => allowed };
 }
 
@@ -144,8 +125,8 @@ export function compareOutputs(
   expected: Uint8Array,
   actual: Uint8Array,
   elementType: string,
+  { fromExpected, fromTruth }: Allowance,
   truth: Uint8Array | null = null,
-  { fromExpected, fromTruth }: Allowance = usualAllowance(elementType),
 ): Comparison {
   if (expected.length !== actual.length)
     return { maxError: Infinity, reason: `${actual.length} bytes instead of ${expected.length}` };

@@ -1,7 +1,7 @@
 // Executes a plan group by group. Each group belongs to one site and is surveyed just before its measurement. After an
 // interruption, all measured results are in the database, and the next run continues from there.
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { shareOf } from '../tuning/share.ts';
+import { shareOf } from '../tuning/schedule.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import type { Plan, Planned } from './plan.ts';
 

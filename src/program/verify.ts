@@ -14,7 +14,7 @@ import type { DispatchTimes } from '../backend/meter.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { messageOf } from '../system/tell.ts';
 import type { ProgramFunction } from '../input/signature.ts';
-import { repetitionsFor, type Care } from '../tuning/timer.ts';
+import { repetitionsFor, type TimingEffort } from '../tuning/timer.ts';
 import type { IsAnswered } from './answered.ts';
 
 /** Two programs, and a function to call in both. */
@@ -108,7 +108,7 @@ export async function timeProgram(
 }
 
 /** Many short repetitions are best for `undisturbed`. */
-const CARE: Care = { seconds: 0.08, least: 3, most: 20 };
+const CARE: TimingEffort = { seconds: 0.08, least: 3, most: 20 };
 
 /** Least seconds to time both programs. @param seconds of a process that calls the function once, about */
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;

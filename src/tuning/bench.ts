@@ -3,6 +3,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import type { Timings } from '../measure/benchmark.ts';
 import type { Placement } from '../measure/placement.ts';
 import type { TrialOutcome } from '../store/store.ts';
+import type { Rated } from './worth.ts';
 
 /** Conditions that differ by chance between processes: placement of operands and code layout. */
 export interface Stratum {
@@ -83,27 +84,19 @@ export interface Bench {
     timeoutSeconds: number,
     modules: number,
   ): Promise<ReadyBatch>;
-  /**
-   * Expected seconds of measuring the finals, without compiling.
-   * @param expected screened seconds of one run at every size
-   * @param isBrief as in `prepareFinals`
-   */
-  finalsSeconds(expected: ExpectedSeconds, isBrief: boolean): number;
-  /**
-   * Compiles and verifies contestants for the finals; null if the default is not available.
-   * @param isBrief whether little depends on the decision, so that fewer processes run
-   */
-  prepareFinals(
-    configurations: readonly Configuration[],
-    expected: ExpectedSeconds,
-    isBrief: boolean,
-  ): Promise<Field | null>;
+  /** Expected seconds of measuring the finals, without compiling. */
+  finalsSeconds(entry: Entry): number;
+  /** Compiles and verifies contestants for the finals; null if the default is not available. */
+  prepareFinals(entry: Entry): Promise<Field | null>;
   /** The program with a configuration after a phase of the compiler; null if the compiler fails before. */
   textAfter(configuration: Configuration, phase: string): Promise<Uint8Array | null>;
 }
 
-/** Seconds of one run at every size. */
-export interface ExpectedSeconds {
-  readonly ofDefault: number;
-  readonly ofFinalists: readonly number[];
+/** Finalists with their screened ratios. */
+export interface Entry {
+  readonly finalists: readonly Rated[];
+  /** Screened seconds of one run of the default at every size. */
+  readonly defaultSeconds: number;
+  /** Whether little depends on the decision, so that fewer processes run. */
+  readonly isBrief: boolean;
 }

@@ -4,7 +4,7 @@ import { geometricMean, largestDeviation, median, sumOf } from '../measure/stati
 import type { Failure, Field, TimedProcess } from './bench.ts';
 import { race, type Question, type Runner } from './race.ts';
 import { judge, LEAST_PROCESSES, LOOKS, mayBeat, ordinary, wouldClaim, type Judgement } from './rule.ts';
-import { isAlternative } from './program-needs.ts';
+import { isAlternative } from './worth.ts';
 
 /** Result of one finalist. */
 export interface Standing extends Judgement {

@@ -1,12 +1,20 @@
-// Races the configuration of a record with the default: again, or for the first time on this device.
+// Races the configurations of records with the default: again, or for the first time on this device.
+import { join } from 'node:path';
+import { isDefault } from '../backend/configuration.ts';
+import type { MeasuringTools } from '../compiler/find.ts';
 import type { Interval } from '../measure/statistics.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Site } from '../site/site.ts';
 import type { Run, Store, Subject, TuningRecord } from '../store/store.ts';
-import { staticForms } from '../workload/workload.ts';
+import { placeOf } from '../store/subject.ts';
+import { because, type Reason } from '../system/reason.ts';
+import { isSelfContained, needsProgram, staticForms } from '../workload/workload.ts';
 import type { Bench } from './bench.ts';
 import { finalRace, type Race, type Standing } from './final-race.ts';
+import { measuringAlone, toolchainOf } from './here.ts';
+import { realBench } from './real-bench.ts';
 import { decisionOf } from './result.ts';
-import { SearchNotes } from './search-notes.ts';
-import { defaultTrial, failedTrial, runsOf, timedTrial } from './trials.ts';
+import { defaultTrial, runsOf, SearchNotes, timedTrial } from './search-notes.ts';
 
 /**
  * - `holds`: both intervals overlap. `faster`, `weaker`: they do not, and the record is still faster than the default.
@@ -30,7 +38,7 @@ const AGAIN = 'again';
 /**
  * Races a record's configuration with the default. Writes trials, runs and marks.
  * @param strategy name of the trials
- * @param isBrief as for `Bench.prepareFinals`
+ * @param isBrief see `Entry`
  * @param isTimeLeft whether more processes than the minimum may run
  * @returns null if the default cannot be timed
  * @throws errors of the bench
@@ -45,8 +53,10 @@ export async function raceWithDefault(
   isTimeLeft: () => boolean,
 ): Promise<Race | null> {
   const sizes = staticForms(workloadForm).length;
-  const expected = { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] };
-  const finals = await bench.prepareFinals([configuration], expected, isBrief);
+  const ratio = evidence.defaultSeconds / evidence.seconds;
+  const defaultSeconds = sizes * evidence.defaultSeconds;
+  const entry = { finalists: [{ configuration, ratio }], defaultSeconds, isBrief };
+  const finals = await bench.prepareFinals(entry);
   if (finals === null) return null;
   const runs: Run[] = [];
   const raced = await finalRace(finals, isTimeLeft, (process, round) => {
@@ -56,11 +66,10 @@ export async function raceWithDefault(
   notes.addTrials([
     defaultTrial(raced.defaultSeconds, strategy),
     ...raced.standings.map((one) => timedTrial(one, strategy)),
-    ...raced.failed.map((one) => failedTrial(one, strategy)),
   ]);
+  notes.addFailures(raced.failed, strategy);
   // The database has runs of known trials only.
   notes.addRuns(runs);
-  notes.markWrong(raced.failed);
   return raced;
 }
 
@@ -116,4 +125,63 @@ function write(record: TuningRecord, raced: Race, isLost: boolean, notes: Search
   // Not complete: the next build with time searches again.
   const searched = { trials, tuningSeconds, families, complete: false };
   notes.record(decisionOf({ ...raced, standings: [] }, searched));
+}
+
+export interface Verified {
+  readonly record: TuningRecord;
+  readonly again: Again;
+}
+
+/** Records of a site that can be measured again: gains of operations that need no program, oldest first. */
+export const verifiable = (records: readonly TuningRecord[], store: Store, site: Site): TuningRecord[] => {
+  const { target, device, compiler } = placeOf(site);
+  return records
+    .filter((one) => one.target === target && one.device === device && one.compiler === compiler)
+    .filter(({ configuration, failure }) => !isDefault(configuration) && failure === null)
+    .filter((one) => {
+      const workload = store.subject(one)?.workloadForm;
+      return workload !== undefined && isSelfContained(workload);
+    })
+    .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
+};
+
+/** Seconds that one record usually takes. */
+const LEAST_SECONDS = 3;
+
+/**
+ * Measures as many records of a site again as the budget allows.
+ * @param note receives each as soon as it is measured
+ * @returns why it ended early; null if it did not
+ * @throws if the cache folder is not writable
+ */
+export async function verifyRecords(
+  records: readonly TuningRecord[],
+  store: Store,
+  site: Site,
+  tools: MeasuringTools,
+  surroundings: Pick<Surroundings, 'env' | 'cacheDirectory'>,
+  { budgetSeconds, signal }: { readonly budgetSeconds: number; readonly signal: AbortSignal },
+  note: (verified: Verified) => void,
+): Promise<Reason | null> {
+  const clock = () => performance.now() / 1000;
+  const end = clock() + budgetSeconds;
+  return measuringAlone({ ...surroundings, device: site.device }, budgetSeconds, signal, async (folder) => {
+    for (const [i, record] of records.entries()) {
+      const secondsLeft = end - clock();
+      if (secondsLeft < LEAST_SECONDS)
+        return because(
+          'budget-spent',
+          `the time is over: ${records.length - i} of ${records.length} records were not measured`,
+        );
+      const subject = store.subject(record);
+      if (subject === undefined || needsProgram(subject.workloadForm)) continue;
+      const own = join(folder, String(i));
+      const toolchain = toolchainOf(site, tools, own, surroundings.cacheDirectory, signal);
+      const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));
+      const bench = realBench(toolchain, subject.workloadForm);
+      const again = await measureAgain(record, subject, bench, store, () => clock() < until);
+      note({ record, again });
+    }
+    return null;
+  });
 }

@@ -3,10 +3,14 @@ import type { Configuration } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import { geometricMean, median } from '../measure/statistics.ts';
 import type { Batch } from './bench.ts';
-import { worthOf, type Rated } from './worth.ts';
+import { isAlternative, isSameKind, worthOf, type Rated } from './worth.ts';
 
 /** The best of a batch seems better by so much by chance. */
 export const SCREENING_ERROR = 0.05;
+
+/** Finalists if others are further behind, or if the gain is small. There each finalist is a chance of a false claim: see `rule.ts`. */
+const FEW = 4;
+const PLAIN_RATIO = 1.1;
 
 /**
  * Ranks configurations by their ratio to the default in the same batch. Later batches do not time a slow default. One configuration
@@ -83,6 +87,19 @@ export class Ranks {
       .map(({ configuration }) => ({ configuration, ratio: this.ratioOf(configuration)! }))
       .sort((a, b) => b.ratio - a.ratio)
       .slice(0, count);
+  }
+
+  /** The best configurations, and others that may be better. Among several is the best of the other kind. */
+  finalists(most: number): Rated[] {
+    const ranked = this.best(most);
+    const [first] = ranked;
+    if (first === undefined || most === 1) return ranked;
+    const close = first.ratio < PLAIN_RATIO ? Infinity : (1 - SCREENING_ERROR) * first.ratio;
+    const best = ranked.filter(({ ratio }, i) => i < FEW || ratio >= close);
+    const alternative = this.best(Infinity).find((one) => isAlternative(first, one));
+    return alternative === undefined || best.some((one) => isSameKind(one, alternative))
+      ? best
+      : [...best.slice(0, most - 1), alternative];
   }
 
   #medians(configuration: Configuration): number[] | null {

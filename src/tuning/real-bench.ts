@@ -12,10 +12,10 @@ export function realBench(toolchain: Toolchain, workload: OperationWork): Bench 
   const sizes = staticForms(workload).length;
   return {
     prepareBatch: (...batch) => screener.prepare(...batch),
-    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device),
-    prepareFinals(configurations, expected, isBrief) {
-      const screened = screener.compiledWith(configurations);
-      return prepareFinals(toolchain, workload, configurations, expected, isBrief, screened);
+    finalsSeconds: (entry) => finalsSeconds(entry, sizes, toolchain.device),
+    prepareFinals(entry) {
+      const screened = screener.compiledWith(entry.finalists.map(({ configuration }) => configuration));
+      return prepareFinals(toolchain, workload, entry, screened);
     },
     textAfter: (...of) => textAfter(toolchain, workload, ...of),
   };

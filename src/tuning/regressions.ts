@@ -2,7 +2,7 @@
 import { geometricMean, type Interval } from '../measure/statistics.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { stockCandidate } from '../measure/candidate-module.ts';
-import { timeCandidates } from '../measure/candidate-timings.ts';
+import { timeCandidates } from '../measure/benchmark.ts';
 import { comparisonOf, inPairs, LEAST_PAIRS } from '../measure/compare-modules.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { RecordKey, TuningRecord } from '../store/store.ts';

@@ -1,15 +1,12 @@
 // From timings to a decision with its evidence.
-import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { DEFAULT_CONFIGURATION, isDefault } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation } from '../measure/statistics.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
 import { winner, type Race } from './final-race.ts';
+import { isAlternative } from './worth.ts';
 
-export interface TuningResult {
-  readonly configuration: Configuration;
-  readonly evidence: Evidence;
-  /** See `TuningRecord.alternative`. */
-  readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
-}
+/** A decision, or the record that the database has for it. */
+export type TuningResult = Pick<TuningRecord, 'configuration' | 'evidence' | 'alternative'>;
 
 /** Fields of the evidence that describe the search. */
 export type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
@@ -34,6 +31,21 @@ export function decisionOf(raced: Race, searched: Searched): TuningResult {
   }
   const { configuration, ratio, low, high, seconds, maxError } = best;
   return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };
+}
+
+/**
+ * The alternative of a decision for a configuration: the best of the other kind (see `isSameKind`).
+ * @returns null if no configuration of the other kind is surely faster than the default, or if its lower bound is the higher one
+ */
+export function alternativeOf(best: TuningResult, raced: Race, searched: Searched): TuningResult | null {
+  const { configuration, evidence } = best;
+  if (isDefault(configuration)) return null;
+  const rated = { configuration, ratio: evidence.ratio };
+  const standings = raced.standings.filter((one) => isAlternative(rated, one));
+  const alternative = decisionOf({ ...raced, standings }, searched);
+  return isDefault(alternative.configuration) || alternative.evidence.low >= evidence.low
+    ? null
+    : alternative;
 }
 
 /**

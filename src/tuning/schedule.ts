@@ -1,8 +1,15 @@
-// Chooses the search that gets the next part of the budget. Pure.
+// Divides the budget among searches, and chooses the search that gets the next part. Pure.
 import { sumOf } from '../measure/statistics.ts';
 
+/** Least share of a workload: a few that are tuned well beat many that are tuned badly. */
+const FAIR_SECONDS = 10;
+
+/** Seconds for the next of `count` workloads that share `secondsLeft`. */
+export const shareOf = (secondsLeft: number, count: number): number =>
+  Math.min(secondsLeft, Math.max(FAIR_SECONDS, secondsLeft / count));
+
 /** State of one search. */
-export interface Standing {
+export interface SearchState {
   /** Whether the search is closed. */
   readonly isClosed: boolean;
   /** Seconds of one run of the program in its operations by default, measured or estimated. */
@@ -48,30 +55,30 @@ const LEAST_FOUND_SHARE = 0.002;
 const LARGE_FOUND_SHARE = 0.1;
 
 /** Whether finals may make a claim. */
-const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;
+const mayClaim = ({ batches, ratio }: SearchState) => batches > 0 && ratio > LEAST_RATIO;
 
 /** Seconds of one run of the program that another batch is likely to save. */
-function likelySaving({ programSeconds, ratio, batches, idle }: Standing): number {
+function likelySaving({ programSeconds, ratio, batches, idle }: SearchState): number {
   if (batches === 0) return FIRST_SAVES * programSeconds;
   return (NEXT_SAVES * LATER ** (batches - 1) * IDLE ** idle * programSeconds) / Math.max(1, ratio);
 }
 
 /** Seconds of one run of the program that finals decide about. */
-const foundSaving = ({ programSeconds, ratio }: Standing) => programSeconds * (1 - 1 / Math.max(1, ratio));
+const foundSaving = ({ programSeconds, ratio }: SearchState) => programSeconds * (1 - 1 / Math.max(1, ratio));
 
-const secondsOfAll = (standings: readonly Standing[]) =>
-  sumOf(standings.map(({ programSeconds }) => programSeconds));
+const secondsOfAll = (states: readonly SearchState[]) =>
+  sumOf(states.map(({ programSeconds }) => programSeconds));
 
 /** Searches whose finals have reserved time. */
-function promising<S extends Standing>(some: readonly S[], standings: readonly Standing[]): S[] {
-  const least = LEAST_FOUND_SHARE * secondsOfAll(standings);
-  return some.filter((one) => isHopeful(one) && foundSaving(one) >= least);
+function promising<S extends SearchState>(some: readonly S[], states: readonly SearchState[]): S[] {
+  const least = LEAST_FOUND_SHARE * secondsOfAll(states);
+  return some.filter((one) => mayClaim(one) && foundSaving(one) >= least);
 }
 
 /** Seconds that are reserved for the finals of the other searches. */
-export const reserveBeside = (standings: readonly Standing[], one: Standing): number =>
+export const reserveBeside = (states: readonly SearchState[], one: SearchState): number =>
   sumOf(
-    promising(standings, standings)
+    promising(states, states)
       .filter((other) => other !== one && !other.isClosed)
       .map(({ finalsSeconds }) => finalsSeconds),
   );
@@ -85,22 +92,22 @@ export const reserveBeside = (standings: readonly Standing[], one: Standing): nu
  * @returns null if nothing is left to do
  */
 export function nextStep(
-  standings: readonly Standing[],
+  states: readonly SearchState[],
   secondsLeft: number,
   mayGoOn = true,
-  isAlone = standings.length === 1,
+  isAlone = states.length === 1,
 ): Step | null {
-  const open = standings.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
+  const open = states.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
   if (open.length === 0) return null;
   const began = open.filter(({ batches }) => batches > 0);
   // A single search has the time for finals even if it seems to have found nothing.
-  const hopeful = isAlone ? began : began.filter(isHopeful);
-  const kept = isAlone ? began : promising(began, standings);
+  const worthFinals = isAlone ? began : began.filter(mayClaim);
+  const kept = isAlone ? began : promising(began, states);
   const over = kept.filter(({ isOver }) => isOver);
   const ended = best(over, foundSaving);
   if (ended !== null) return { kind: 'finals', index: ended.index };
-  const total = secondsOfAll(standings);
-  const isFirst = standings.every(({ batches }) => batches === 0);
+  const total = secondsOfAll(states);
+  const isFirst = states.every(({ batches }) => batches === 0);
   const reserve = sumOf(kept.map(({ finalsSeconds }) => finalsSeconds));
   /** Seconds of the step, with the finals that it makes necessary. */
   const costOf = (one: (typeof open)[number]) =>
@@ -118,13 +125,13 @@ export function nextStep(
   if (batch !== null) return { kind: 'batch', index: batch.index };
   // The next build goes on with the rest. One search is decided in any case. So is an important search: its time was reserved and
   // spent by something that took longer than expected.
-  const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
-  const isLarge = (one: Standing) => foundSaving(one) >= LARGE_FOUND_SHARE * total;
-  const decidable = mayDecide ? hopeful : hopeful.filter(isLarge);
+  const mayDecide = secondsLeft > 0 || states.every(({ isClosed }) => !isClosed);
+  const isLarge = (one: SearchState) => foundSaving(one) >= LARGE_FOUND_SHARE * total;
+  const decidable = mayDecide ? worthFinals : worthFinals.filter(isLarge);
   const found = best(decidable, (one) => foundSaving(one) / one.finalsSeconds);
   if (found !== null) return { kind: 'finals', index: found.index };
-  const hopeless = began.find((one) => !hopeful.includes(one));
-  return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };
+  const settled = began.find((one) => !worthFinals.includes(one));
+  return settled === undefined ? null : { kind: 'settle', index: settled.index };
 }
 
 /**
@@ -135,19 +142,19 @@ export function nextStep(
  * @param isAlone as for `nextStep`
  */
 export function compiledAtOnce(
-  standings: readonly Standing[],
+  states: readonly SearchState[],
   first: Step,
   secondsLeft: number,
   most: number,
   mayGoOn = true,
-  isAlone = standings.length === 1,
+  isAlone = states.length === 1,
 ): number[] {
   const chosen = [first.index];
-  const secondsOf = ({ batchSeconds, finalsSeconds }: Standing) =>
+  const secondsOf = ({ batchSeconds, finalsSeconds }: SearchState) =>
     (first.kind === 'batch' ? batchSeconds : 0) + finalsSeconds;
   while (chosen.length < most) {
-    const rest = standings.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
-    const taken = sumOf(chosen.map((i) => secondsOf(standings[i]!)));
+    const rest = states.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
+    const taken = sumOf(chosen.map((i) => secondsOf(states[i]!)));
     const step = nextStep(rest, secondsLeft - taken, mayGoOn, isAlone);
     if (step?.kind !== first.kind) break;
     chosen.push(step.index);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey, meterOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import { checkedAlone, referenceAlone, type Reference } from '../measure/alone.ts';
+import { checkedAlone, referenceAlone, type Reference } from '../measure/verify-candidates.ts';
 import { buildCandidates, isBuilt, isLinked, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
 import { loadedWith } from '../measure/common-modules.ts';
@@ -39,16 +39,10 @@ const WHICH_ARE_FAST: Question = {
   },
 };
 
-/** A compiled part of a batch. */
-interface Part {
+/** A compiled part of a batch: a module, and contestants in it. */
+export interface Part {
   readonly build: Build;
   readonly built: readonly Contestant[];
-}
-
-/** A compiled module with the default and some configurations, and the names of their functions. */
-export interface Screened {
-  readonly build: Build;
-  readonly names: readonly string[];
 }
 
 /** Failures of contestants that the compiler refused. */
@@ -112,12 +106,13 @@ export class Screener {
     return part;
   }
 
-  /** The last compiled module with the default and all these configurations; null if there is none. */
-  compiledWith(configurations: readonly Configuration[]): Screened | null {
+  /** The last compiled module with the default and all these configurations, in their order; null if there is none. */
+  compiledWith(configurations: readonly Configuration[]): Part | null {
     for (const { build, built } of this.#parts.toReversed()) {
-      const nameOf = new Map(built.map(({ name, configuration }) => [configurationKey(configuration), name]));
-      const names = configurations.map((one) => nameOf.get(configurationKey(one)));
-      if (isBuilt(build, DEFAULT_NAME) && names.every((name) => name !== undefined)) return { build, names };
+      const byKey = new Map(built.map((one) => [configurationKey(one.configuration), one]));
+      const found = configurations.flatMap((one) => byKey.get(configurationKey(one)) ?? []);
+      if (isBuilt(build, DEFAULT_NAME) && found.length === configurations.length)
+        return { build, built: found };
     }
     return null;
   }

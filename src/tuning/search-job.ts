@@ -2,7 +2,6 @@
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Subject, TuningRecord } from '../store/store.ts';
-import type { TuningResult } from './result.ts';
 
 /** How far a search goes if the budget does not end it. */
 export interface Effort {
@@ -51,28 +50,10 @@ export interface SearchJob {
   readonly alike?: TuningRecord;
 }
 
-/**
- * Times a compiled batch, when nothing compiles any more.
- * @param timeoutSeconds for the whole batch; with 0, nothing is timed
- * @param preparedSeconds of the budget that compiling took
- */
-export type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promise<void>;
-
 /** Effort of the finals. */
-export interface FinalsCare {
+export interface FinalsEffort {
   /** Most finalists beside the default. */
   readonly finalists: number;
   /** Whether little depends on the decision, so that fewer processes run. */
   readonly isBrief: boolean;
 }
-
-/**
- * Races compiled finalists, when nothing compiles any more, and writes the decision.
- * @param isTimeLeft whether more processes than the minimum may run
- * @param preparedSeconds of the budget that compiling took
- * @returns the current record, which may come from another search; null, with a note, if nothing can be decided
- */
-export type ReadyFinals = (
-  isTimeLeft: () => boolean,
-  preparedSeconds: number,
-) => Promise<TuningResult | null>;

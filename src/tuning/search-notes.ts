@@ -1,13 +1,15 @@
 // Database entries of one search, and entries that other processes made during it.
-import { configurationKey } from '../backend/index.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { configurationKey, configurationText } from '../backend/index.ts';
+import { geometricMean } from '../measure/statistics.ts';
 import { writtenNow } from '../store/author.ts';
 import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
-import type { Failure } from './bench.ts';
+import type { Batch, Contestant, Failure, TimedProcess } from './bench.ts';
 import { markedIn, recordOf } from './earlier.ts';
 import type { Race, Standing } from './final-race.ts';
 import type { Searched, TuningResult } from './result.ts';
-import { judge } from './rule.ts';
-import { finalsOf } from './timed-again.ts';
+import { judge, type Process } from './rule.ts';
+import type { Rated } from './worth.ts';
 
 /** The view of one search on the database. Methods throw the errors of the store. */
 export class SearchNotes {
@@ -28,6 +30,12 @@ export class SearchNotes {
 
   addRuns(runs: readonly Run[]): void {
     this.#store.addRuns(this.#subject, runs);
+  }
+
+  /** Adds failures of a race as trials and marks. */
+  addFailures(failed: readonly Failure[], strategy: string): void {
+    this.addTrials(failed.map((one) => failedTrial(one, strategy)));
+    this.markWrong(failed);
   }
 
   /** Marks configurations with a wrong output. */
@@ -54,10 +62,7 @@ export class SearchNotes {
   record(result: TuningResult, timedAgain?: { raced: Race; searched: Searched }): TuningResult {
     this.#store.putRecord(this.#subject, { ...result, ...writtenNow() });
     if (timedAgain !== undefined) this.#recordTimedAgain(result, timedAgain.raced, timedAgain.searched);
-    const record = recordOf(this.#store, this.#subject);
-    if (record === null) return result;
-    const { configuration, evidence, alternative } = record;
-    return { configuration, evidence, ...(alternative && { alternative }) };
+    return recordOf(this.#store, this.#subject) ?? result;
   }
 
   /** Earlier evidence, replaced by that from all finals of a configuration, those of this race included. */
@@ -98,4 +103,79 @@ export class SearchNotes {
   undecided(reason: string, budgetSeconds: number): void {
     this.#store.noteUndecided(this.#subject, reason, budgetSeconds);
   }
+}
+
+interface Timed extends Rated {
+  /** Of one execution; over sizes, the geometric mean. */
+  readonly seconds: number;
+}
+
+export const timedTrial = ({ configuration, seconds, ratio }: Timed, strategy: string): Trial => ({
+  ...{ configuration, strategy, seconds, ratio },
+  ...{ outcome: 'measured', message: null },
+});
+
+/** The default as a trial, so that the table of trials shows the baseline. */
+export const defaultTrial = (seconds: number, strategy: string): Trial =>
+  timedTrial({ configuration: DEFAULT_CONFIGURATION, seconds, ratio: 1 }, strategy);
+
+/**
+ * Trials of a batch.
+ * @param defaults seconds of the default in it, at each size; empty if the default could not be timed
+ */
+export function trialsOf(
+  { contestants, processes, failed }: Pick<Batch, 'contestants' | 'processes' | 'failed'>,
+  defaults: readonly number[],
+  strategy: string,
+): Trial[] {
+  const timed = contestants.flatMap(({ name, configuration }) => {
+    const ratios = processes.flatMap(({ seconds, defaultSeconds }) => {
+      const own = seconds.get(name);
+      return own === undefined ? [] : [geometricMean(defaultSeconds ?? defaults) / geometricMean(own)];
+    });
+    if (ratios.length === 0 || defaults.length === 0) return [];
+    const ratio = geometricMean(ratios);
+    return [timedTrial({ configuration, ratio, seconds: geometricMean(defaults) / ratio }, strategy)];
+  });
+  return [...timed, ...failed.map((one) => failedTrial(one, strategy))];
+}
+
+const failedTrial = ({ configuration, outcome, reason }: Failure, strategy: string): Trial => ({
+  ...{ configuration, strategy, outcome, message: reason },
+  ...{ seconds: null, ratio: null },
+});
+
+/**
+ * Runs of one process, one for each contestant.
+ * @param batch of the search, or process of the finals
+ */
+export const runsOf = (
+  contestants: readonly Contestant[],
+  { placement, build, defaultSeconds, seconds: all }: TimedProcess,
+  stage: Run['stage'],
+  batch: number,
+): Run[] =>
+  contestants.flatMap(({ name, configuration }): Run[] => {
+    const seconds = all.get(name);
+    if (seconds === undefined) return [];
+    return [{ configuration, stage, batch, placement, build, seconds, defaultSeconds }];
+  });
+
+/**
+ * Processes of all finals of a configuration.
+ * @param runs of its subject, in the order in which they were added
+ */
+export function finalsOf(runs: readonly Run[], configuration: Configuration): Process[] {
+  const text = configurationText(configuration);
+  const own = runs.filter(
+    ({ stage, configuration: one }) => stage === 'finals' && configurationText(one) === text,
+  );
+  // Each build has its own code layout, so a stratum of another tuning is another stratum.
+  let tuning = 0;
+  return own.flatMap(({ batch, placement, build, seconds, defaultSeconds }, i) => {
+    if (i > 0 && batch <= own[i - 1]!.batch) tuning++;
+    if (defaultSeconds === null || seconds.length !== own[0]!.seconds.length) return [];
+    const gains = seconds.map((value, size) => Math.log(defaultSeconds[size]! / value));
+    return [{ stratum: `${tuning} ${placement} ${build}`, gains }];
+  });
 }

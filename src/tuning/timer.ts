@@ -1,6 +1,5 @@
 // Times functions of compiled modules on this machine. The number of repetitions depends on the function's own time.
-import type { Timings } from '../measure/benchmark.ts';
-import { timeCandidates } from '../measure/candidate-timings.ts';
+import { timeCandidates, type Timings } from '../measure/benchmark.ts';
 import { median, sumOf } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { staticForms, type OperationWork } from '../workload/workload.ts';
@@ -10,23 +9,23 @@ import type { Stratum, TimedProcess } from './bench.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** Effort of timing a function in one process. */
-export interface Care {
+export interface TimingEffort {
   /** Seconds for all repetitions. */
   readonly seconds: number;
   readonly least: number;
   readonly most: number;
   /** Most processes of a default alone. Later ones reuse its time. No limit if left out. */
-  readonly apart?: number;
+  readonly defaultProcesses?: number;
 }
 
 /** Few repetitions for many contestants. Times of an earlier batch would be of a faster or slower machine. */
-export const SCREENING: Care = { seconds: 0.05, least: 2, most: 6 };
+export const SCREENING: TimingEffort = { seconds: 0.05, least: 2, most: 6 };
 
 /** Times of one thread differ more between processes than within one, so that more repetitions tell little. */
-export const FINALS: Care = { seconds: 0.03, least: 3, most: 10, apart: 3 };
+export const FINALS: TimingEffort = { seconds: 0.03, least: 3, most: 10, defaultProcesses: 3 };
 
 /** Other work disturbs many threads for milliseconds. */
-export const FINALS_ON_THREADS: Care = { ...FINALS, seconds: 0.05, most: 25 };
+export const FINALS_ON_THREADS: TimingEffort = { ...FINALS, seconds: 0.05, most: 25 };
 
 /** A slower function, in seconds, runs once in a process: several processes tell more than several runs. */
 const LONG_RUN = 0.25;
@@ -48,7 +47,7 @@ const FIRST_SHARE = 0.75;
 const START_SECONDS = 5;
 
 /** @param seconds of one run */
-export function repetitionsFor(seconds: number, { seconds: room, least, most }: Care): number {
+export function repetitionsFor(seconds: number, { seconds: room, least, most }: TimingEffort): number {
   if (seconds > LONG_RUN) return 1;
   return Math.min(most, Math.max(least, Math.floor(room / Math.max(seconds, LEAST_SECONDS))));
 }
@@ -60,7 +59,7 @@ export class Timer {
   /** Seconds of one run at every size, by function. */
   readonly #known = new Map<string, number>();
   /** Times of the default in its own processes. */
-  readonly #apart: (readonly number[])[] = [];
+  readonly #defaultAlone: (readonly number[])[] = [];
 
   constructor(toolchain: Toolchain, workload: OperationWork) {
     this.#toolchain = toolchain;
@@ -95,19 +94,19 @@ export class Timer {
     { path, hasDefault }: { readonly path: string; readonly hasDefault: boolean },
     names: readonly string[],
     { placement, build }: Stratum,
-    care: Care,
+    effort: TimingEffort,
     limitSeconds = Infinity,
   ): Promise<TimedProcess> {
     const known = names.flatMap((name) => this.#known.get(name) ?? []);
     const ofDefault = this.defaultSeconds;
     // Contestants are assumed to be as slow as the default until one was timed.
     const typical = known.length === 0 ? ofDefault : median(known);
-    const isApart =
+    const isDefaultAlone =
       hasDefault && names.length > 0 && ofDefault > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
     const sizes = staticForms(this.#workload).length;
     const end = performance.now() / 1000 + limitSeconds;
     const run = (some: readonly string[], seconds: number) => {
-      const repetitions = repetitionsFor(seconds / sizes, care);
+      const repetitions = repetitionsFor(seconds / sizes, effort);
       const left = Math.max(0, end - performance.now() / 1000);
       const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (ofDefault || 0));
       return timeCandidates(this.#toolchain, this.#workload, path, some, {
@@ -117,18 +116,18 @@ export class Timer {
       });
     };
     const stock = hasDefault ? [DEFAULT_NAME] : [];
-    let apart = this.#apart.at((care.apart ?? Infinity) - 1);
-    if (isApart && apart === undefined) {
-      apart = (await run(stock, ofDefault)).seconds.get(DEFAULT_NAME);
-      if (apart !== undefined) this.#apart.push(apart);
+    let alone = this.#defaultAlone.at((effort.defaultProcesses ?? Infinity) - 1);
+    if (isDefaultAlone && alone === undefined) {
+      alone = (await run(stock, ofDefault)).seconds.get(DEFAULT_NAME);
+      if (alone !== undefined) this.#defaultAlone.push(alone);
     }
-    const timed = await run(isApart ? names : [...stock, ...names], typical);
+    const timed = await run(isDefaultAlone ? names : [...stock, ...names], typical);
     const seconds = new Map(timed.seconds);
-    const defaultSeconds = (isApart ? apart : seconds.get(DEFAULT_NAME)) ?? null;
+    const defaultSeconds = (isDefaultAlone ? alone : seconds.get(DEFAULT_NAME)) ?? null;
     if (defaultSeconds !== null) this.expect(DEFAULT_NAME, sumOf(defaultSeconds));
     seconds.delete(DEFAULT_NAME);
     for (const [name, one] of seconds) this.expect(name, sumOf(one));
-    const repetitions = repetitionsFor(typical / sizes, care);
+    const repetitions = repetitionsFor(typical / sizes, effort);
     return { placement, build, defaultSeconds, seconds, failed: timed.failed, repetitions };
   }
 }

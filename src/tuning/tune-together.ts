@@ -1,9 +1,8 @@
 // Several searches within one budget. The search that saves most of the program's time gets the next part.
 import { sumOf } from '../measure/statistics.ts';
-import { compiledAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
-import { shareOf } from './share.ts';
+import { compiledAtOnce, nextStep, reserveBeside, shareOf, type SearchState } from './schedule.ts';
 import type { TuningResult } from './result.ts';
-import type { Effort, FinalsCare } from './search-job.ts';
+import type { Effort, FinalsEffort } from './search-job.ts';
 import type { WorkloadSearch } from './workload-search.ts';
 
 /** A search and its weight in the program. */
@@ -41,20 +40,20 @@ const FIRST_BATCH_SECONDS = 2;
 const FINALS_SECONDS = 2;
 
 /** Effort for workloads with at least such a share of the program's time. */
-interface Care {
+interface Tier {
   /** Least share of the program's time. */
   readonly share: number;
   readonly trialsPerBatch: number;
-  readonly finals: FinalsCare;
+  readonly finals: FinalsEffort;
 }
 
 /** Programs of many small parts gain most by a short search for each. */
-const SMALL: Care = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
-const TINY: Care = { share: 0, trialsPerBatch: 3, finals: { finalists: 1, isBrief: true } };
+const SMALL: Tier = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
+const TINY: Tier = { share: 0, trialsPerBatch: 3, finals: { finalists: 1, isBrief: true } };
 
-/** State of a search, and its effort. */
-interface PartStanding extends Standing {
-  readonly care: Care;
+/** State of a search, and its tier. */
+interface PartState extends SearchState {
+  readonly tier: Tier;
 }
 
 /** Limits for timing a first batch: in seconds at least, and as a share of the time that is left. The rest is for finals. */
@@ -95,33 +94,32 @@ export async function tuneTogether<P extends Part>(
   let latest: readonly P[] = [];
   for (;;) {
     const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
-    const standings = standingsOf(parts, isClosed, isAlone, effort);
+    const states = statesOf(parts, isClosed, isAlone, effort);
     const secondsLeft = end - clock();
     const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
-    const step = nextStep(standings, secondsLeft, mayGoOn, isAlone);
+    const step = nextStep(states, secondsLeft, mayGoOn, isAlone);
     if (step === null) return;
     const part = parts[step.index]!;
     const chosen =
       step.kind === 'settle'
         ? [step.index]
-        : compiledAtOnce(standings, step, secondsLeft, compilesAtOnce, mayGoOn, isAlone);
+        : compiledAtOnce(states, step, secondsLeft, compilesAtOnce, mayGoOn, isAlone);
     latest = chosen.map((index) => parts[index]!);
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
       const share = Math.min(shareOf(secondsLeft, openParts), FIRST_BATCH_SHARE * secondsLeft);
       const firstSeconds = Math.max(LEAST_TIMING_SECONDS, share);
       /** Seconds that are left for a batch before its finals. */
-      const roomFor = (own: PartStanding) =>
-        end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+      const roomFor = (own: PartState) => end - clock() - reserveBeside(states, own) - own.finalsSeconds;
       const modules = Math.max(1, Math.floor(compilesAtOnce / chosen.length));
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
-        const own = standings[index]!;
+        const own = states[index]!;
         const { search } = parts[index]!;
         const compileSeconds = own.batches === 0 ? end - clock() : roomFor(own) - search.timingSeconds;
-        return search.prepare(own.care.trialsPerBatch, compileSeconds, modules);
+        return search.prepare(own.tier.trialsPerBatch, compileSeconds, modules);
       });
       for (const [i, index] of chosen.entries()) {
-        const own = standings[index]!;
+        const own = states[index]!;
         const { timingSeconds } = parts[index]!.search;
         const room = roomFor(own);
         // Compiling took longer than expected. Finals are worth more than this batch.
@@ -132,15 +130,15 @@ export async function tuneTogether<P extends Part>(
     } else if (step.kind === 'finals') {
       const { ready, preparedSeconds } = await readyTogether(chosen, clock, (index) => {
         const { search } = parts[index]!;
-        const { care } = standings[index]!;
+        const { tier } = states[index]!;
         // A batch took longer than expected. Brief finals are better than none.
-        const cares = [care, ...[SMALL, TINY].filter(({ share }) => share < care.share)];
-        const fitting = cares.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
-        return search.prepareFinals((fitting ?? cares.at(-1)!).finals);
+        const tiers = [tier, ...[SMALL, TINY].filter(({ share }) => share < tier.share)];
+        const fitting = tiers.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
+        return search.prepareFinals((fitting ?? tiers.at(-1)!).finals);
       });
       for (const [i, index] of chosen.entries()) {
         // Finals do not spend the time that is reserved for other searches.
-        const now = standingsOf(parts, isClosed, isAlone, effort);
+        const now = statesOf(parts, isClosed, isAlone, effort);
         const until = end - reserveBeside(now, now[index]!);
         conclude(parts[index]!, await ready[i]!(() => clock() < until, preparedSeconds));
       }
@@ -174,29 +172,29 @@ function likelySeconds(parts: readonly Part[]): number[] {
 }
 
 /** States of all parts for the schedule. Parts that were not timed are estimated by the batches of others. */
-function standingsOf<P extends Part>(
+function statesOf<P extends Part>(
   parts: readonly P[],
   isClosed: (part: P) => boolean,
   isAlone: boolean,
   { trialsPerBatch, finalists }: Effort,
-): PartStanding[] {
+): PartState[] {
   const times = likelySeconds(parts);
-  const most: Care = { share: 0.15, trialsPerBatch, finals: { finalists, isBrief: false } };
-  const careFor = (share: number) => [most, SMALL].find((one) => share >= one.share) ?? TINY;
+  const most: Tier = { share: 0.15, trialsPerBatch, finals: { finalists, isBrief: false } };
+  const tierFor = (share: number) => [most, SMALL].find((one) => share >= one.share) ?? TINY;
   // A single search gets the largest effort.
-  const cares = times.map((seconds) => (isAlone ? most : careFor(seconds / sumOf(times))));
-  const timed = parts.flatMap(({ search }, i) => (search.batches > 0 ? [{ search, care: cares[i]! }] : []));
-  return parts.map((part, i): PartStanding => {
+  const tiers = times.map((seconds) => (isAlone ? most : tierFor(seconds / sumOf(times))));
+  const timed = parts.flatMap(({ search }, i) => (search.batches > 0 ? [{ search, tier: tiers[i]! }] : []));
+  return parts.map((part, i): PartState => {
     const { batches, ratio, idle, isOver } = part.search;
-    const care = cares[i]!;
-    const alike = timed.filter((one) => one.care.share === care.share);
+    const tier = tiers[i]!;
+    const alike = timed.filter((one) => one.tier.share === tier.share);
     const own = batches > 0 ? [part] : alike.length > 0 ? alike : timed;
     const meanOf = (secondsOf: (search: WorkloadSearch) => number, otherwise: number) =>
       own.length === 0 ? otherwise : sumOf(own.map(({ search }) => secondsOf(search))) / own.length;
     return {
-      ...{ isClosed: isClosed(part), care, programSeconds: times[i]!, ratio, batches, idle, isOver },
+      ...{ isClosed: isClosed(part), tier, programSeconds: times[i]!, ratio, batches, idle, isOver },
       batchSeconds: meanOf((search) => search.batchSeconds, FIRST_BATCH_SECONDS),
-      finalsSeconds: meanOf((search) => search.finalsSeconds(care.finals), FINALS_SECONDS),
+      finalsSeconds: meanOf((search) => search.finalsSeconds(tier.finals), FINALS_SECONDS),
     };
   });
 }

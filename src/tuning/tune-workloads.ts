@@ -21,7 +21,7 @@ import { recordOf } from './earlier.ts';
 import { likelyCompilesAtOnce, measuringAlone, toolchainOf } from './here.ts';
 import { realBench } from './real-bench.ts';
 import type { TuningResult } from './result.ts';
-import { shareOf } from './share.ts';
+import { shareOf } from './schedule.ts';
 import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
 import { DEFAULT_EFFORT, EFFORT_ALONE, type Effort, type TuningProgress } from './search-job.ts';
@@ -152,9 +152,9 @@ export async function tuneWorkloads(
   /** Uses a result that another process made while this one waited: a record, or the note that `seconds` do not suffice. */
   const takeOver = (work: Work, seconds: number): boolean => {
     if (options.again?.has(work.key) === true) return false;
-    const [vain] = store.findUndecided([work.key], placeOf(site));
-    if (vain && Date.parse(vain.lastTriedAt) >= began && !isWorthAnotherTry(vain, seconds, [])) {
-      undecided.set(work.key, vain);
+    const [noted] = store.findUndecided([work.key], placeOf(site));
+    if (noted && Date.parse(noted.lastTriedAt) >= began && !isWorthAnotherTry(noted, seconds, [])) {
+      undecided.set(work.key, noted);
       return true;
     }
     const found = recordSince(work, store, site);

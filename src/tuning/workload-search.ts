@@ -6,20 +6,33 @@ import type { Point, SearchSpace } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import type { Bench, ReadyBatch } from './bench.ts';
-import { alternativeOf, finalistsOf } from './alternative.ts';
+import type { Bench, Entry, ReadyBatch } from './bench.ts';
 import { begunSpace, isVerifiable, markedIn, VERIFICATION } from './earlier.ts';
 import { finalRace, winner } from './final-race.ts';
 import { raceWithDefault } from './measure-again.ts';
 import { Ranks, SCREENING_ERROR } from './ranks.ts';
-import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
-import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
-import { SearchNotes } from './search-notes.ts';
-import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
+import { alternativeOf, decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
+import type { FinalsEffort, SearchJob, TuningProgress } from './search-job.ts';
+import { defaultTrial, runsOf, SearchNotes, trialsOf } from './search-notes.ts';
 import { isUnfinished } from './undecided.ts';
 
 /** Compile time of a module without functions, in functions. */
 const MODULE = 1.5;
+
+/**
+ * Times a compiled batch, when nothing compiles any more.
+ * @param timeoutSeconds for the whole batch; with 0, nothing is timed
+ * @param preparedSeconds of the budget that compiling took
+ */
+type Attempt = (timeoutSeconds: number, preparedSeconds: number) => Promise<void>;
+
+/**
+ * Races compiled finalists, when nothing compiles any more, and writes the decision.
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @param preparedSeconds of the budget that compiling took
+ * @returns the current record, which may come from another search; null, with a note, if nothing can be decided
+ */
+type ReadyFinals = (isTimeLeft: () => boolean, preparedSeconds: number) => Promise<TuningResult | null>;
 
 /**
  * Searches for one workload, one batch after the other, and decides. Marked configurations are neither tried nor chosen. Trials are
@@ -127,11 +140,12 @@ export class WorkloadSearch {
   }
 
   /** Expected seconds of the finals: two builds, and measuring. */
-  finalsSeconds({ finalists: most, isBrief }: FinalsCare): number {
-    const likely = finalistsOf(this.#ranks, most).map(({ ratio }) => ratio);
+  finalsSeconds(effort: FinalsEffort): number {
+    const entry = this.#entry(effort);
     // Brief finals reuse a module of the search.
-    const compiling = (isBrief ? 1 : 2) * (likely.length + 1 + MODULE) * this.#compileSeconds;
-    return compiling + this.#bench.finalsSeconds(this.#expected(likely), isBrief);
+    const modules = entry.isBrief ? 1 : 2;
+    const compiling = modules * (entry.finalists.length + 1 + MODULE) * this.#compileSeconds;
+    return compiling + this.#bench.finalsSeconds(entry);
   }
 
   /**
@@ -193,15 +207,10 @@ export class WorkloadSearch {
   }
 
   /** Compiles and verifies the best configurations for the finals. */
-  async prepareFinals({ finalists: most, isBrief }: FinalsCare): Promise<ReadyFinals> {
+  async prepareFinals(effort: FinalsEffort): Promise<ReadyFinals> {
     const complete = this.#isComplete;
     this.#report('finals');
-    const finalists = finalistsOf(this.#ranks, most);
-    const finals = await this.#bench.prepareFinals(
-      finalists.map(({ configuration }) => configuration),
-      this.#expected(finalists.map(({ ratio }) => ratio)),
-      isBrief,
-    );
+    const finals = await this.#bench.prepareFinals(this.#entry(effort));
     return async (isTimeLeft, preparedSeconds) => {
       const begun = this.#job.clock();
       const raced =
@@ -211,8 +220,7 @@ export class WorkloadSearch {
         }));
       this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
       if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-      this.#notes.addTrials(raced.failed.map((one) => failedTrial(one, this.#strategy.name)));
-      this.#notes.markWrong(raced.failed);
+      this.#notes.addFailures(raced.failed, this.#strategy.name);
       const searched = this.#searched(complete);
       const unmarked = this.#notes.unmarked(raced);
       const result = decisionOf(unmarked, searched);
@@ -310,10 +318,8 @@ export class WorkloadSearch {
     return geometricMean(this.#ranks.defaults) / ratio;
   }
 
-  /** Expected seconds of one run at every size. */
-  #expected(ratios: readonly number[]) {
-    const ofDefault = this.defaultSeconds;
-    return { ofDefault, ofFinalists: ratios.map((ratio) => ofDefault / ratio) };
+  #entry({ finalists: most, isBrief }: FinalsEffort): Entry {
+    return { finalists: this.#ranks.finalists(most), defaultSeconds: this.defaultSeconds, isBrief };
   }
 
   /** Evidence of this search and those that it continues. */

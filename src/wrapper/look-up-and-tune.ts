@@ -10,7 +10,7 @@ import type { Inspected } from '../plan/inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { MISSING_MS } from '../team/missing.ts';
-import { shareOf } from '../tuning/share.ts';
+import { shareOf } from '../tuning/schedule.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';

@@ -10,7 +10,7 @@ import { isLevel } from '../../src/backend/schema.ts';
 import { readCommand } from '../../src/compiler/command.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
 import { proveLanded } from '../../src/inject/landed.ts';
-import { checkedAlone, referenceAlone } from '../../src/measure/alone.ts';
+import { checkedAlone, referenceAlone } from '../../src/measure/verify-candidates.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';

@@ -1,6 +1,6 @@
 // Candidates in processes of their own.
 import { expect, test } from 'vitest';
-import { checkedAlone, referenceAlone } from '../../src/measure/alone.ts';
+import { checkedAlone, referenceAlone } from '../../src/measure/verify-candidates.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeOf } from '../support/backend.ts';
-import { benchmark } from '../../src/measure/benchmark.ts';
+import { benchmark, timeCandidates } from '../../src/measure/benchmark.ts';
 import { placementsHere, type Placement } from '../../src/measure/placement.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
-import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs, outputsOf } from '../../src/measure/verify.ts';
+import { compareOutputs, exactAllowance, outputsOf } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
@@ -128,7 +127,10 @@ describe('a module of candidates', () => {
         await outputOf(tools, dynamic, module!, `c0_at${i}`),
       ];
       expect(expected).toHaveLength(size * 16 * 4);
-      expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ maxError: 0, reason: null });
+      expect(compareOutputs(expected!, actual!, 'f32', exactAllowance('f32'))).toMatchObject({
+        maxError: 0,
+        reason: null,
+      });
     }
     const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
     const { seconds } = await timeCandidates(tools, dynamic, module!, ['stock', 'c0'], options);
@@ -218,7 +220,10 @@ describe('measuring', () => {
     expect([...failed]).toEqual([]);
     expect([...seconds.keys()]).toEqual(names);
     const [expected, actual] = await Promise.all(names.map((name) => outputOf(tools, shape, module!, name)));
-    expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ maxError: 0, reason: null });
+    expect(compareOutputs(expected!, actual!, 'f32', exactAllowance('f32'))).toMatchObject({
+      maxError: 0,
+      reason: null,
+    });
   });
 
   test('sets the placement of operands', async () => {

@@ -10,7 +10,7 @@ import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
 import { buildCandidates, textAfter } from '../../src/measure/build.ts';
 import { candidateModule, candidateOf } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs, outputsOf } from '../../src/measure/verify.ts';
+import { compareOutputs, exactAllowance, outputsOf } from '../../src/measure/verify.ts';
 import {
   DATA_TILE_CONFIGURATION,
   type DataTileConfiguration,
@@ -65,11 +65,11 @@ describe('data tiling gives the default’s results, with and without tiles', ()
 
   test.each(shapes.map(([what, shape], part) => [what, shape, part] as const))(
     '%s',
-    async (_, { accumulator }, part) => {
+    async (_, { accumulator: { elementType: type } }, part) => {
       const names = [0, 1, 2].map((i) => `c${part}_${i}`);
       const [expected, ...others] = (await outputsOf(tools, [module], names, 60))!;
       for (const output of others)
-        expect(compareOutputs(expected!, output, accumulator.elementType)).toMatchObject({ reason: null });
+        expect(compareOutputs(expected!, output, type, exactAllowance(type))).toMatchObject({ reason: null });
     },
   );
 });

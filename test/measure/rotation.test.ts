@@ -8,7 +8,7 @@ import { vulkan } from '../../src/backend/vulkan/index.ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
-import { timeCandidates } from '../../src/measure/candidate-timings.ts';
+import { timeCandidates } from '../../src/measure/benchmark.ts';
 import { runTool } from '../../src/measure/toolchain.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import { writesPart } from '../../src/workload/contraction/dispatch.ts';

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { candidateModule, type Candidate } from '../../src/measure/candidate-module.ts';
 import { NO_CONVERSION } from '../../src/measure/common-modules.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure/whole-program.ts';
+import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure/build.ts';
 import { distinctFillers, fillerDefinitions } from '../../src/workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../../src/workload/workload.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/measure/candidate-module.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
-import { compareOutputs } from '../../src/measure/verify.ts';
+import { compareOutputs, exactAllowance } from '../../src/measure/verify.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
@@ -160,8 +160,7 @@ describe('verification finds a kernel that computes in too few bits', () => {
             what: `${what}, ${workloadKey(one.workload)}`,
             verified: verified[i],
             // Small integers do not show the fault.
-            error: compareOutputs(outputs[0]!, outputs[i + 1]!, one.workload.accumulator.elementType)
-              .maxError,
+            error: compareOutputs(outputs[0]!, outputs[i + 1]!, type, exactAllowance(type)).maxError,
           }));
         }),
       );

@@ -5,9 +5,10 @@ import type { ExplainedOperation } from '../../src/report/explain.ts';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { TILE } from '../store/samples.ts';
 import { cachedCompiler } from '../stress/cached-compiler.ts';
-import { compiler, root, runtimeTool } from '../support/real-tools.ts';
+import { compiler, root } from '../support/real-tools.ts';
 import { record, recordedWorkplace, workplace } from './faults/support.ts';
 import {
+  decisionsOf,
   hasOpen,
   HOST,
   matmulModule,
@@ -20,8 +21,7 @@ import {
 
 const PATIENT = { timeout: 250_000 };
 
-const recordsOf = async (place: Workplace) =>
-  JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as TuningRecord[];
+const recordsOf = (place: Workplace) => place.asked<TuningRecord[]>(['db', 'ls', '--json']);
 
 describe('a miss and then a hit', () => {
   test('the first compile tunes, the second measures nothing and injects the same', async () => {
@@ -31,11 +31,7 @@ describe('a miss and then a hit', () => {
     const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_INJECT: 'spec' };
     place.write('in.mlir', oddMatmul);
     const first = await place.explain([...HOST, 'in.mlir', '-o', 'first.vmfb'], { env });
-    expect({ code: first.code, stdout: first.stdout.length, stderr: first.stderr }).toEqual({
-      code: 0,
-      stdout: 0,
-      stderr: '',
-    });
+    expect({ ...first, stdout: first.stdout.length }).toMatchObject({ code: 0, stdout: 0, stderr: '' });
     expect(first.explanation).toMatchObject({
       operations: [{ location: 'in.mlir:2:13', operation: 'linalg.matmul' }],
       seconds: { tuning: expect.toSatisfy((seconds: number) => seconds > 0) as number },
@@ -92,9 +88,7 @@ describe('a miss and then a hit', () => {
     const records = await recordsOf(place);
     expect(records).toHaveLength(1);
     // A second search would double the number of trials. The best eight are measured again.
-    const shown = JSON.parse((await place.tuned(['db', 'show', 'm=61', '--json'])).stdout.toString()) as {
-      trials: unknown[];
-    };
+    const shown = await place.asked<{ trials: unknown[] }>(['db', 'show', 'm=61', '--json']);
     expect(shown.trials.length).toBeLessThanOrEqual(records[0]!.evidence.trials + 9);
   });
 
@@ -167,12 +161,8 @@ describe('input and output', () => {
     const place = Workplace.real();
     place.write('in.mlir', oddMatmul);
     const script = '"$0" "$@" <(cat in.mlir) -o out.vmfb';
-    const { code, stderr } = await place.run('bash', [
-      '-c',
-      script,
-      join(root, 'bin', 'iree-compile-tuned'),
-      ...HOST,
-    ]);
+    const launcher = join(root, 'bin', 'iree-compile-tuned');
+    const { code, stderr } = await place.run('bash', ['-c', script, launcher, ...HOST]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(place.has('out.vmfb')).toBe(true);
   });
@@ -185,40 +175,21 @@ describe('input and output', () => {
       const argv = [...HOST, '-'];
       const runs = [];
       for (let i = 0; i < 3; i++) runs.push(await place.explain(argv, { stdin: oddMatmul }));
-      expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-        Array(3).fill({ code: 0, stderr: '' }),
-      );
-      expect(runs.map(({ explanation }) => explanation.operations[0]!.outcome)).toEqual([
-        'tuned',
-        'hit',
-        'hit',
-      ]);
+      expect(runs).toMatchObject(Array(3).fill({ code: 0, stderr: '' }));
+      const outcomes = runs.map(({ explanation }) => explanation.operations[0]!.outcome);
+      expect(outcomes).toEqual(['tuned', 'hit', 'hit']);
       expect(runs[0]!.stdout.length).toBeGreaterThan(1000);
       expect(runs[1]!.stdout.equals(runs[0]!.stdout)).toBe(true);
       expect(runs[2]!.stdout.equals(runs[0]!.stdout)).toBe(true);
     },
   );
 
-  test('arguments from a response file are understood', async () => {
-    const place = await recordedWorkplace();
-    place.write('flags', `${HOST.join(' ')} in.mlir -o "out file.vmfb"`);
-    const result = await place.explain(['@flags']);
-    expect(result.code).toBe(0);
-    expect(result.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    expect(place.has('out file.vmfb')).toBe(true);
-  });
-
   test('input without matmuls gives the same bytes as the real compiler', async () => {
     const place = new Workplace();
     place.write('in.mlir', withoutMatmul);
-    const result = await place.explain([...HOST, 'in.mlir', '-o', 'ours.vmfb']);
-    await place.stock([...HOST, 'in.mlir', '-o', 'theirs.vmfb']);
-    expect(result.explanation).toMatchObject({
-      route: 'none',
-      reason: 'nothing to tune in the input',
-      operations: [],
-    });
-    expect(place.read('ours.vmfb').equals(place.read('theirs.vmfb'))).toBe(true);
+    const explanation = await place.built([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+    expect(explanation).toMatchObject({ route: 'none', code: 'nothing-to-tune', operations: [] });
+    expect(await place.isStock()).toBe(true);
   });
 
   test.each([
@@ -268,106 +239,64 @@ describe('input and output', () => {
   });
 });
 
-describe('operations that are not tuned', () => {
-  const outcomes = async (place: Workplace, text: string, env = {}) => {
-    place.write('in.mlir', text);
-    const result = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
-    expect(result.code).toBe(0);
-    return result.explanation.operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
-  };
+test('dynamic dimensions are tuned at the given sizes, and their records are found at the same sizes', async () => {
+  const place = Workplace.simulated();
+  place.write('in.mlir', matmulModule('?', 67, 71));
+  const build = (...flags: string[]) => place.explain([...HOST, ...flags, 'in.mlir', '-o', 'out.vmfb']);
+  const { explanation } = await build('--iree-tuned-dim', 'm=5,61');
+  expect(explanation.operations).toMatchObject([
+    { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
+  ]);
+  // The configuration landed, and the program is the same at any size.
+  expect(explanation.applied).toBe(true);
+  expect((await build('--iree-tuned-dim=m=61,5')).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  expect(await place.isStock()).toBe(false);
+  for (const m of [1, 5, 64]) {
+    const shapes = [`${m}x71`, '71x67', `${m}x67`];
+    const results = await place.outputsOf('out.vmfb', shapes);
+    expect(results).toEqual(await place.outputsOf('stock.vmfb', shapes));
+  }
+}, 300_000);
 
-  test('dynamic dimensions are skipped with a reason', async () => {
-    expect(await outcomes(new Workplace(), matmulModule('?', 64, 64))).toEqual([
-      expect.stringMatching(/^skipped: dynamic dimensions without sizes to tune at: /),
-    ]);
-  });
+const OWN = `{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [32, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}`;
+const FOREIGN =
+  process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
 
-  test('dynamic dimensions are tuned at the given sizes, and their records are found at the same sizes', async () => {
-    const place = Workplace.simulated();
-    place.write('in.mlir', matmulModule('?', 67, 71));
-    const build = (...flags: string[]) => place.explain([...HOST, ...flags, 'in.mlir', '-o', 'out.vmfb']);
-    const { explanation } = await build('--iree-tuned-dim', 'm=5,61');
-    expect(explanation.operations).toMatchObject([
-      { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
-    ]);
-    // The configuration landed, and the program is the same at any size.
-    expect(explanation.applied).toBe(true);
-    expect((await build('--iree-tuned-dim=m=61,5')).explanation.operations).toMatchObject([
-      { outcome: 'hit' },
-    ]);
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    for (const m of [1, 5, 64]) {
-      const inputs = [`${m}x71xf32=2`, '71x67xf32=3', `${m}x67xf32=1`].map((input) => `--input=${input}`);
-      const run = (module: string) =>
-        place.run(runtimeTool('iree-run-module'), [`--module=${module}`, '--device=local-sync', ...inputs]);
-      const [tuned, stock] = [await run('out.vmfb'), await run('stock.vmfb')];
-      expect(tuned.code).toBe(0);
-      expect(tuned.stdout.equals(stock.stdout)).toBe(true);
-    }
-  }, 300_000);
+test.each<[string, string, readonly string[], Record<string, string>, string]>([
+  ['dynamic dimensions', matmulModule('?', 64, 64), HOST, {}, 'skipped: sizes-missing'],
+  ['an own compilation_info', matmulModule(64, 64, 64, OWN), HOST, {}, 'skipped: own-configuration'],
+  ['a budget of 0', oddMatmul, HOST, { IREE_TUNED_BUDGET: '0' }, 'default: no-budget'],
+  ['on-miss=record', oddMatmul, HOST, { IREE_TUNED_ON_MISS: 'record' }, 'default: tuning-off'],
+  [
+    'a target that this machine cannot run',
+    oddMatmul,
+    [...HOST.slice(0, 2), `--iree-llvmcpu-target-triple=${FOREIGN}`],
+    {},
+    'default: device-unsuitable',
+  ],
+])('an operation with %s is compiled as by the compiler alone', async (_, text, flags, env, decision) => {
+  const place = new Workplace(env);
+  place.write('in.mlir', text);
+  const explanation = await place.built([...flags, 'in.mlir', '-o', 'out.vmfb']);
+  expect(decisionsOf(explanation)).toEqual([decision]);
+  expect(await place.isStock('out.vmfb', [...flags, 'in.mlir'])).toBe(true);
+  expect(rowsOf(place, 'miss')).toBe(decision === 'default: tuning-off' ? 1 : 0);
+});
 
-  test('an operation with a compilation_info keeps it', async () => {
-    const own = `{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [32, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}`;
-    const place = new Workplace();
-    expect(await outcomes(place, matmulModule(64, 64, 64, own))).toEqual([
-      'skipped: already has compilation_info',
-    ]);
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
-  });
-
-  test('a miss with a budget of 0 is compiled with the default', async () => {
-    expect(await outcomes(new Workplace(), oddMatmul, { IREE_TUNED_BUDGET: '0' })).toEqual([
-      'default: no record, and the tuning budget is 0',
-    ]);
-  });
-
-  test('a miss with on-miss=record is noted', async () => {
-    const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
-    expect(await outcomes(place, oddMatmul)).toEqual([
-      'default: no record, and tuning is off (on-miss=record)',
-    ]);
-    expect(rowsOf(place, 'miss')).toBe(1);
-  });
-
-  test('a target that this machine cannot run is not tuned', async () => {
-    const place = new Workplace();
-    place.write('in.mlir', oddMatmul);
-    const triple =
-      process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
-    const flags = [...HOST.slice(0, 2), `--iree-llvmcpu-target-triple=${triple}`];
-    const result = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb']);
-    expect(result.code).toBe(0);
-    expect(result.explanation.operations[0]!.reason).toMatch(/cannot run/);
-  });
-
-  test('a tuning spec of the user stays in force', async () => {
-    const place = new Workplace();
-    place.write('in.mlir', oddMatmul);
-    place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');
-    const argv = [...HOST, '--iree-codegen-tuning-spec-path=own.mlir', 'in.mlir', '-o', 'out.vmfb'];
-    const { explanation } = await place.explain(argv);
-    expect(explanation).toMatchObject({ route: 'none', reason: '--iree-codegen-tuning-spec-path is given' });
-  });
-
-  test('IREE_TUNED_DISABLE is the real compiler', async () => {
-    const place = new Workplace({ IREE_TUNED_DISABLE: '1' });
-    place.write('in.mlir', oddMatmul);
-    expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'])).code).toBe(0);
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
-    expect(place.has('data/tuning.db')).toBe(false);
-  });
+test('a tuning spec of the user stays in force', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');
+  const argv = [...HOST, '--iree-codegen-tuning-spec-path=own.mlir', 'in.mlir', '-o', 'out.vmfb'];
+  expect(await place.built(argv)).toMatchObject({ route: 'none', code: 'own-tuning' });
 });
 
 test('a target without a tuner is passed through before the input is read', async () => {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
   const flags = ['--iree-hal-target-device=metal', 'in.mlir', '-o', 'out.vmfb'];
-  const { code, explanation } = await place.explain(flags);
-  expect(code).toBe(0);
-  expect(explanation).toMatchObject({ reason: 'no tuner for backend metal-spirv yet', operations: [] });
+  const explanation = await place.built(flags);
+  expect(explanation).toMatchObject({ code: 'backend-unsupported', operations: [] });
   expect([place.has('cache/surveys'), place.has('data')]).toEqual([false, false]);
-  expect((await place.stock([...flags.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
-  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+  expect(await place.isStock('out.vmfb', flags.slice(0, 2))).toBe(true);
 });

@@ -1,21 +1,9 @@
 // Pointwise convolutions become contractions before code generation. They are tuned as contractions, and their tiles land.
-import { writeFileSync } from 'node:fs';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ODD_TILES } from '../support/backend.ts';
 import { casesOfTier } from '../support/needs.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { runtimeTool } from '../support/real-tools.ts';
 import { record } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
-
-/** A configuration that differs from every default. */
-const ODD: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [48, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: true,
-};
 
 const fn = (types: readonly [image: string, filter: string, result: string], ...body: string[]) =>
   `func.func @main(%a: ${types[0]}, %b: ${types[1]}) -> ${types[2]} {\n  ${body.join('\n  ')}\n  return %r : ${types[2]}\n}\n`;
@@ -92,47 +80,31 @@ const inputs: [string, typeof nhwc, string, string][] = [
   ],
 ];
 
-describe('a pointwise convolution', { timeout: 120_000 }, () => {
-  let place: Workplace;
-  beforeEach(() => {
-    place = new Workplace();
-    // Sums of small integers are exact in any order.
-    const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
-    writeFileSync(place.path('image.bin'), numbers(8 * 9 * 16));
-    writeFileSync(place.path('filter.bin'), numbers(16 * 40));
-  });
+test.each(casesOfTier(inputs, 1))(
+  'a pointwise convolution in %s gets its tiles, and computes the same',
+  { timeout: 120_000 },
+  async (name, { image, filter }, maps, text) => {
+    const place = new Workplace();
+    const file = place.write(`${name}.mlir`, text);
+    const argv = [...HOST, file, '-o', 'tuned.vmfb'];
+    await record(place, () => ODD_TILES, argv);
 
-  async function outputOf(module: string, { image, filter }: typeof nhwc): Promise<Buffer> {
-    const { stderr } = await place.run(runtimeTool('iree-run-module'), [
-      ...[`--module=${module}`, '--device=local-sync', '--function=main'],
-      ...[`--input=${image}xf32=@image.bin`, `--input=${filter}xf32=@filter.bin`, '--output=@out.bin'],
-    ]);
-    expect(stderr).toBe('');
-    return place.read('out.bin');
-  }
-
-  test.each(casesOfTier(inputs, 1))(
-    'in %s gets its tiles, and computes the same',
-    async (name, sizes, maps, text) => {
-      const file = place.write(`${name}.mlir`, text);
-      const argv = [...HOST, file, '-o', 'tuned.vmfb'];
-      await record(place, () => ODD, argv);
-
-      const { code, stderr, explanation } = await place.explain(argv);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
-      const [operation, ...others] = explanation.operations;
-      expect(others).toEqual([]);
-      expect(operation).toMatchObject({
-        outcome: 'hit',
-        configuration: ODD,
-        workload: `contraction m=72 n=40 k=16 f32,f32->f32 ${maps}`,
-      });
-      expect(operation!.location).toMatch(new RegExp(`^${file}:\\d+:8$`));
-
-      expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
-      expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
-      expect(await outputOf('tuned.vmfb', sizes)).toEqual(await outputOf('stock.vmfb', sizes));
-    },
-  );
-});
+    const explanation = await place.built(argv);
+    expect(explanation).toMatchObject({
+      ...{ route: 'spec', applied: true, reason: null },
+      operations: [
+        {
+          ...{ outcome: 'hit', configuration: ODD_TILES },
+          workload: `contraction m=72 n=40 k=16 f32,f32->f32 ${maps}`,
+          location: expect.stringMatching(new RegExp(`^${file}:\\d+:8$`)) as string,
+        },
+      ],
+    });
+    expect(await place.isStock('tuned.vmfb', [...HOST, file])).toBe(false);
+    const [tuned, stock] = [
+      await place.outputsOf('tuned.vmfb', [image, filter]),
+      await place.outputsOf('stock.vmfb', [image, filter]),
+    ];
+    expect(tuned).toEqual(stock);
+  },
+);

@@ -3,16 +3,15 @@ import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, TILE } from '../store/samples.ts';
-import { STRIDED_TILES } from '../support/backend.ts';
+import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { argv, misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import type { Replay } from '../../src/wrapper/replay.ts';
-import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+import { GENERIC_PRODUCT, turned } from './programs.ts';
+import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
 const LOCK = 'iree-tuned.lock';
 /** The summary of the locked place. */
@@ -61,10 +60,6 @@ const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32
   return %y : tensor<1x4x4x48xf32>
 }
 `;
-const PLAIN: TileConfiguration = {
-  ...{ version: 1, kind: 'tile', distribution: [48, 32, 0] },
-  ...{ vectorCommonParallel: [4, 16, 0], vectorReduction: [0, 0, 2], peeling: true },
-};
 const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
 describe('a build from the lock file alone gives the bytes of the locked build', { timeout: 600_000 }, () => {
@@ -81,7 +76,7 @@ describe('a build from the lock file alone gives the bytes of the locked build',
           'spec',
           STRIDED,
           'auto',
-          (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
+          (workload) => (isStrided(workload) ? STRIDED_TILES : ODD_TILES),
           compiler.executable,
         ],
         ['substitute', oddMatmul, 'substitute', () => TILE],
@@ -105,19 +100,15 @@ describe('a build from the lock file alone gives the bytes of the locked build',
     const place = elsewhere(origin, env);
     const watched = place.watchedTools(executable);
     const own = { IREE_TUNED_COMPILER: watched.compiler, IREE_TUNED_OUTPUTS: 'off' };
-    const first = await place.explain(argv, { env: own });
-    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const explanation = await place.built(argv, { env: own });
     expect(place.read('out.vmfb').equals(module)).toBe(true);
     expect(watched.ran().filter((line) => !line.startsWith('iree-compile '))).toEqual([]);
     expect(place.has('data')).toBe(false);
-    const { explanation } = first;
     expect(explanation).toMatchObject({
-      route,
-      lock: { used: true, problem: null },
-      seconds: { tuning: 0 },
+      ...{ route, lock: { used: true, problem: null }, seconds: { tuning: 0 } },
     });
-    for (const { outcome, reason } of explanation.operations)
-      if (outcome === 'hit') expect(reason).toMatch(/^locked: /);
+    for (const { outcome, code } of explanation.operations)
+      if (outcome === 'hit') expect(code).toBe('locked');
     watched.ran();
     expect(await place.compile(argv, { env: own })).toMatchObject({ code: 0, stderr: '' });
     expect(watched.ran()).toHaveLength(1);
@@ -125,34 +116,20 @@ describe('a build from the lock file alone gives the bytes of the locked build',
     expect(readdirSync(place.folder)).not.toContain('data');
     if (text === oddMatmul) await expectSameWithoutHome(place, { IREE_TUNED_INJECT: inject }, module);
     if (route === 'none') return;
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('stock.vmfb').equals(module)).toBe(false);
+    expect(await place.isStock()).toBe(false);
   });
 });
 
 test('generated operations are locked, and found on another machine', { timeout: 600_000 }, async () => {
-  // The compiler folds the transpose into the product, and loops over n before m.
-  const text = `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
-  %m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<96x64xf32>, tensor<64x128xf32>) outs(%f : tensor<96x128xf32>) {
-  ^bb0(%x: f32, %y: f32, %o: f32):
-    %p = arith.mulf %x, %y : f32
-    %s = arith.addf %o, %p : f32
-    linalg.yield %s : f32
-  } -> tensor<96x128xf32>
-  %e = tensor.empty() : tensor<128x96xf32>
-  %t = linalg.transpose ins(%m : tensor<96x128xf32>) outs(%e : tensor<128x96xf32>) permutation = [1, 0]
-  return %t : tensor<128x96xf32>
-}
-`;
   const origin = new Workplace({ IREE_TUNED_BUDGET: '0' });
-  origin.write('in.mlir', text);
-  await record(origin, () => PLAIN);
+  origin.write('in.mlir', turned(GENERIC_PRODUCT));
+  await record(origin, () => ODD_TILES);
   expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
   expect(origin.read(LOCK).toString()).toContain('"surveyed": true');
   expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
   const place = elsewhere(origin);
   const build = await place.explain(argv);
-  expect(outcomes(build)).toEqual([LOCKED]);
+  expect(decisionsOf(build.explanation)).toEqual([LOCKED]);
   expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
   expect(place.has('data')).toBe(false);
 });
@@ -164,16 +141,15 @@ beforeAll(async () => {
   expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
 });
 
-const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
-  explanation.operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
-const LOCKED = 'hit: locked: 1.83x faster than the default';
+const LOCKED = 'hit: locked';
+const [UNTUNED, FROZEN] = ['default: tuning-off', 'default: frozen'];
 
 describe('a program that has changed', () => {
   test('keeps its locked configurations if all its matmuls are locked, with a message', async () => {
     const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const build = await place.explain(argv);
-    expect(outcomes(build)).toEqual([LOCKED]);
+    expect(decisionsOf(build.explanation)).toEqual([LOCKED]);
     expect(build.stderr).toBe('');
     expect(build.explanation.lock).toEqual({
       path: place.path(LOCK),
@@ -187,11 +163,10 @@ describe('a program that has changed', () => {
     const place = elsewhere(origin, NO_TUNING);
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv);
-    expect(outcomes(build)).toEqual([LOCKED, 'default: no record, and tuning is off (on-miss=record)']);
+    expect(decisionsOf(build.explanation)).toEqual([LOCKED, UNTUNED]);
     expect(build.explanation.lock).toMatchObject({ used: false });
-    const store = openSqliteStore(place.database);
-    expect(store.misses().map(({ workload }) => workload)).toEqual([expect.stringContaining(' m=16 ')]);
-    store.close();
+    const missed = place.inStore((store) => store.misses().map(({ workload }) => workload));
+    expect(missed).toEqual([expect.stringContaining(' m=16 ')]);
   });
 
   test(
@@ -201,19 +176,14 @@ describe('a program that has changed', () => {
       const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
       place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
       const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
-      expect(outcomes(build)).toEqual([
-        LOCKED,
-        'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-      ]);
+      expect(decisionsOf(build.explanation)).toEqual([LOCKED, FROZEN]);
       expect(place.read('log').toString()).toMatch(
         / in\.mlir differs from its entry in .*; iree-tuned lock updates it; 1 workload is left to the default \(frozen\)\n/,
       );
       expect(place.has('data')).toBe(false);
       place.write('other.mlir', matmulModule(16, 32, 64));
       const other = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
-      expect(outcomes(other)).toEqual([
-        'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-      ]);
+      expect(decisionsOf(other.explanation)).toEqual([FROZEN]);
       expect(other.explanation.lock!.problem).toMatch(
         /^other\.mlir is not in the lock file .*; iree-tuned lock other\.mlir -- FLAGS adds it; 1 workload is left/,
       );
@@ -225,19 +195,17 @@ describe('a program that has changed', () => {
     const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
     const env = misbehavingCompiler(place, '--version', version);
     const build = await place.explain(argv, { env });
-    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toContain('the compiler is 3.99.0@aaaaaaaaaa instead of 3.');
     const frozen = await place.explain(argv, { env: { ...env, IREE_TUNED_FROZEN: '1' } });
-    expect(outcomes(frozen)).toEqual([
-      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-    ]);
+    expect(decisionsOf(frozen.explanation)).toEqual([FROZEN]);
   });
 
   test('is built without the lock file for another target, with a message', { tags: 'full' }, async () => {
     const place = elsewhere(origin, NO_TUNING);
     const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
     const build = await place.explain(flags);
-    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toMatch(/the target is "llvm-cpu .*" instead of "llvm-cpu /);
   });
 });
@@ -273,15 +241,12 @@ describe('a lock file that cannot be used', () => {
     place.write(LOCK, text);
     const build = await place.explain(argv);
     expect({ code: build.code, stderr: build.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
     expect(build.explanation.lock!.problem).toContain(why);
     const frozen = await place.explain(argv, { env: { IREE_TUNED_FROZEN: '1' } });
-    expect(outcomes(frozen)).toEqual([
-      'default: it is not in the lock file, and IREE_TUNED_FROZEN=1 allows nothing else',
-    ]);
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+    expect(decisionsOf(frozen.explanation)).toEqual([FROZEN]);
+    expect(await place.isStock()).toBe(true);
     // The file stays unchanged.
     const relocked = await lock(place);
     expect(relocked.code).toBe(1);
@@ -413,7 +378,7 @@ describe('iree-tuned lock', () => {
       '1 program with 1 workload: 1 left to the default\n  1 x there was no record\niree-tuned tune other.mlir tunes the workloads without a record.\n',
     );
     const build = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
-    expect(outcomes(build)).toEqual(['default: locked: there was no record']);
+    expect(decisionsOf(build.explanation)).toEqual(['default: locked']);
     expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
     place.remove('other.mlir');
     const { stdout: gone } = await lock(place, ['--json']);
@@ -430,12 +395,12 @@ describe('iree-tuned lock', () => {
     const place = elsewhere(origin);
     mkdirSync(dirname(place.database));
     cpSync(origin.database, place.database);
-    const store = openSqliteStore(place.database);
-    const [found] = store.allRecords();
     const surer = { ...DECISION.evidence, low: 1.8 };
     const configuration = { ...TILE, peeling: false };
-    store.putRecord(store.subject(found!)!, { ...DECISION, configuration, evidence: surer });
-    store.close();
+    place.inStore((store) => {
+      const subject = store.subject(store.allRecords()[0]!)!;
+      store.putRecord(subject, { ...DECISION, configuration, evidence: surer });
+    });
     const { stdout } = await lock(place, []);
     expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);
   });

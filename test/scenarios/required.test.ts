@@ -85,5 +85,5 @@ test('a frozen lock file refuses a build, too', { tags: 'full' }, async () => {
   // Without the frozen lock file the build goes on with a message.
   place.remove('cache');
   const { explanation } = await place.explain(argv, { env });
-  expect(explanation.reason).toBe('the tuned compile failed');
+  expect(explanation.code).toBe('tuned-compile-failed');
 });

@@ -73,8 +73,7 @@ beforeAll(() => loadBackend('vulkan-spirv'));
 describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
   test('uses the records of both targets, each in the code of its target', async () => {
     const place = await placeWith(RECORDS);
-    const { code, explanation } = await place.explain(both, LANDED);
-    expect(code).toBe(0);
+    const explanation = await place.built(both, LANDED);
     expect(explanation).toMatchObject({
       ...{ route: 'substitute', applied: true },
       operations: [
@@ -96,8 +95,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     expect((await place.compile(both, { env })).code).toBe(0);
     const first = place.read('out.vmfb');
     expect(ran()).not.toEqual([]);
-    const { code, explanation } = await place.explain(both, { env });
-    expect(code).toBe(0);
+    const explanation = await place.built(both, { env });
     expect(ran()).toEqual([]);
     expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
     expect(place.read('out.vmfb').equals(first)).toBe(true);
@@ -154,8 +152,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
     { tags: 'full' },
     async () => {
       const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
-      const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '0' } });
-      expect(code).toBe(0);
+      const explanation = await place.built(both, { env: { IREE_TUNED_BUDGET: '0' } });
       expect(explanation.operations).toMatchObject([
         { target: 'llvm-cpu', outcome: 'default', configuration: null },
         { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
@@ -167,8 +164,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
   test('tunes the misses of each target', { tags: 'full' }, async () => {
     const place = new Workplace({ IREE_TUNED_BUDGET: '16' });
     place.write('in.mlir', matmulModule(100, 100, 100));
-    const { code, explanation } = await place.explain(both);
-    expect(code).toBe(0);
+    const explanation = await place.built(both);
     expect(explanation.operations.map(({ target }) => target)).toEqual(['llvm-cpu', 'vulkan-spirv']);
     // The number of trials depends on the machine.
     const untried = explanation.operations.filter((one) => one.code === 'no-record' || one.landed === false);
@@ -179,8 +175,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
 
 test('a configuration that changes the whole program is left out', { tags: 'full' }, async () => {
   const place = await placeWith({ ...RECORDS, 'llvm-cpu': DATA_TILE_CONFIGURATION });
-  const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_BUDGET: '1' } });
-  expect(code).toBe(0);
+  const explanation = await place.built(both, { env: { IREE_TUNED_BUDGET: '1' } });
   expect(explanation).toMatchObject({
     applied: true,
     operations: [
@@ -200,8 +195,7 @@ test(
   async () => {
     const place = await placeWith(RECORDS);
     const build = [...CPU, '--iree-hal-target-backends=metal-spirv', ...files];
-    const { code, explanation } = await place.explain(build, LANDED);
-    expect(code).toBe(0);
+    const explanation = await place.built(build, LANDED);
     expect(explanation.operations).toMatchObject([
       { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
       { target: 'metal-spirv', outcome: 'skipped', code: 'backend-unsupported' },
@@ -211,8 +205,7 @@ test(
 
 test('a route that reaches the code of every target is not used', async () => {
   const place = await placeWith(RECORDS);
-  const { code, explanation } = await place.explain(both, { env: { IREE_TUNED_INJECT: 'inline' } });
-  expect(code).toBe(0);
+  const explanation = await place.built(both, { env: { IREE_TUNED_INJECT: 'inline' } });
   expect(explanation).toMatchObject({ route: 'none', code: 'no-route' });
   await place.stock([...both.slice(0, -1), 'stock.vmfb']);
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
@@ -225,11 +218,7 @@ test(
     const place = await placeWith(RECORDS);
     const devices = ['--iree-hal-target-device=cpu=local', '--iree-hal-target-device=gpu=vulkan'];
     const local = HOST.filter((flag) => !flag.includes('target-device='));
-    const { code, explanation } = await place.explain(
-      [...devices, ...local, ...VULKAN.slice(1), ...files],
-      LANDED,
-    );
-    expect(code).toBe(0);
+    const explanation = await place.built([...devices, ...local, ...VULKAN.slice(1), ...files], LANDED);
     expect(explanation.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
   },
 );

@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Statistics } from '../../src/report/statistics.ts';
-import { misbehavingCompiler } from './faults/support.ts';
+import { misbehavingCompiler, statistics } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';
-
-async function statistics(place: Workplace, options: readonly string[] = [], env = {}): Promise<Statistics> {
-  const { code, stdout } = await place.tuned(['stats', '--json', ...options], { env });
-  expect(code).toBe(0);
-  return JSON.parse(stdout.toString()) as Statistics;
-}
 
 test(
   'stats count the outcomes of compiles and operations, with reasons',
@@ -61,10 +54,8 @@ test(
     });
     expect(seconds.tuning).toBeGreaterThan(0);
     // The saved time is the measured time of the record.
-    const records = JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as {
-      evidence: { defaultSeconds: number; seconds: number };
-    }[];
-    const { defaultSeconds, seconds: tuned } = records[0]!.evidence;
+    const [found] = place.inStore((store) => store.allRecords());
+    const { defaultSeconds, seconds: tuned } = found!.evidence;
     expect(seconds.perRun!.default / defaultSeconds).toBeCloseTo(1);
     expect(seconds.perRun!.saved / (defaultSeconds - tuned)).toBeCloseTo(1);
 

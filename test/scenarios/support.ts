@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileS
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -146,6 +148,82 @@ export class Workplace {
     return { ...result, explanation };
   }
 
+  /** The same for a build that succeeds without a message. */
+  async built(argv: readonly string[], options: RunOptions = {}): Promise<Explanation> {
+    const { code, stderr, explanation } = await this.explain(argv, options);
+    if (code !== 0 || stderr !== '') throw new Error(`the build ended with ${code}: ${stderr}`);
+    return explanation;
+  }
+
+  /** JSON of a command of `iree-tuned` that succeeds without a message. */
+  async asked<T>(words: readonly string[], options: RunOptions = {}): Promise<T> {
+    const { code, stdout, stderr } = await this.tuned(words, options);
+    if (code !== 0 || stderr !== '') throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout.toString()) as T;
+  }
+
+  /** Whether a file has the bytes of the compiler alone. */
+  async isStock(output = 'out.vmfb', argv: readonly string[] = [...HOST, 'in.mlir']): Promise<boolean> {
+    const { code, stderr } = await this.stock([...argv, '-o', 'stock.vmfb']);
+    if (code !== 0) throw new Error(`the compiler ended with ${code}: ${stderr}`);
+    return this.read(output).equals(this.read('stock.vmfb'));
+  }
+
+  /**
+   * Runs `main` of a module.
+   * @param shapes of its arguments, of f32
+   * @param valueAt elements by index. Sums of small integers, the default, are exact in any order
+   * @returns the bytes of each result
+   */
+  async outputsOf(
+    module: string,
+    shapes: readonly string[],
+    results = 1,
+    valueAt = (i: number) => ((i * 7919) % 13) - 6,
+  ): Promise<Buffer[]> {
+    for (const [i, shape] of shapes.entries()) {
+      const length = shape.split('x').reduce((product, size) => product * Number(size), 1);
+      const values = Float32Array.from({ length }, (_, at) => valueAt(at));
+      this.write(`argument${i}.bin`, new Uint8Array(values.buffer));
+    }
+    const files = Array.from({ length: results }, (_, i) => `result${i}.bin`);
+    const { code, stderr } = await this.run(runtimeTool('iree-run-module'), [
+      ...[`--module=${module}`, '--device=local-sync', '--function=main'],
+      ...shapes.map((shape, i) => `--input=${shape}xf32=@argument${i}.bin`),
+      ...files.map((name) => `--output=@${name}`),
+    ]);
+    if (code !== 0 || stderr !== '') throw new Error(`${module} ended with ${code}: ${stderr}`);
+    return files.map((name) => this.read(name));
+  }
+
+  /** Works with the database as the program does. */
+  inStore<T>(action: (store: Store) => T): T {
+    const store = openSqliteStore(this.database);
+    try {
+      return action(store);
+    } finally {
+      store.close();
+    }
+  }
+
+  /** Works with the database as another program does. */
+  inDatabase<T>(action: (database: Database.Database) => T): T {
+    const database = new Database(this.database);
+    try {
+      return action(database);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** A compiler that is a shell script. It answers our questions as the real compiler. @returns the setting for it */
+  scriptedCompiler(script: string): { readonly IREE_TUNED_COMPILER: string } {
+    const path = this.path('iree-compile');
+    writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    giveAnswers(this.path('cache'), path);
+    return { IREE_TUNED_COMPILER: path };
+  }
+
   run(file: string, argv: readonly string[], options: RunOptions = {}): Promise<Result> {
     return this.start(file, argv, options).ended;
   }
@@ -203,6 +281,14 @@ export class Workplace {
     };
   }
 }
+
+/** Outcome and code of each operation. */
+export const decisionsOf = ({ operations }: Pick<Explanation, 'operations'>): string[] =>
+  operations.map(({ outcome, code }) => `${outcome}: ${code}`);
+
+/** The flags that the head of a spec names. */
+export const flagsOfSpec = (spec: Buffer): string[] =>
+  Array.from(spec.toString().matchAll(/^\/\/ {3}(--.*)$/gm), ([, flag]) => flag!);
 
 /** `iree-tuned explain` measures the rates of the device for a program that was timed, unless it may not write them. */
 export const WITHOUT_RATES = { env: { IREE_TUNED_READONLY: 'true' } };

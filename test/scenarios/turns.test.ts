@@ -1,10 +1,9 @@
 // Surveys and runs of programs wait for the measuring lock, but no build waits for long.
-import { chmodSync, cpSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { giveAnswers } from '../support/answers.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import type { Lock } from '../../src/system/machine-lock.ts';
@@ -12,7 +11,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
-import { hasOpen, HOST, Workplace } from './support.ts';
+import { decisionsOf, hasOpen, HOST, Workplace } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
@@ -124,9 +123,7 @@ describe('a survey of an input in another dialect', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
     await measureElsewhere(place);
     const { operations, seconds } = await start({ IREE_TUNED_BUDGET: '4' }).explained();
-    expect(operations).toMatchObject([
-      { outcome: 'default', reason: expect.stringMatching(/another process measured/) as string },
-    ]);
+    expect(decisionsOf({ operations })).toEqual(['default: lock-busy']);
     expect(seconds.tuning).toBeGreaterThanOrEqual(4);
     // Without this the build would wait for twice the budget.
     expect(seconds.tuning).toBeLessThan(8);
@@ -157,8 +154,7 @@ test(
     const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { isShort: true }));
     await measureElsewhere(place);
     const { explanation } = await place.explain(argv);
-    const reason = 'another process measured on this machine';
-    expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
+    expect(explanation).toMatchObject({ applied: true, program: { injected: true, code: 'lock-busy' } });
     // Far less than the budget.
     expect(explanation.seconds.tuning).toBeLessThan(100);
     lock!.release();
@@ -172,14 +168,10 @@ describe('surveys of many builds at once', () => {
   test('are as many as there are processors, and so are the compilers for them', async () => {
     const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
     // A compile that the user did not ask for takes its time.
-    place.write(
-      'iree-compile',
-      `#!/bin/sh
-       case "$*" in *in?.mlir*--compile-to=*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
+    const env = place.scriptedCompiler(
+      `case "$*" in *in?.mlir*--compile-to=*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
        echo begin >>log; sleep 0.3; '${rememberingCompiler}' "$@"; code=$?; echo end >>log; exit $code`,
     );
-    chmodSync(place.path('iree-compile'), 0o755);
-    giveAnswers(place.path('cache'), place.path('iree-compile'));
     // No build has the measuring lock, whose holder needs no slot.
     await measureElsewhere(place);
     const builds = [1, 2, 3, 4].map((i) => {
@@ -187,7 +179,7 @@ describe('surveys of many builds at once', () => {
       return place.start(
         join(root, 'bin/iree-compile-tuned'),
         [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`],
-        { env: { IREE_TUNED_COMPILER: place.path('iree-compile') } },
+        { env },
       );
     });
     for (const { ended } of builds) expect(await ended).toMatchObject({ code: 0, stderr: '' });

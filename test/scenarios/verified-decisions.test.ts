@@ -1,7 +1,6 @@
 // The first build runs the program, and leaves out configurations that make it slower or wrong.
 import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { WORSE } from '../../src/program/judge.ts';
@@ -10,7 +9,7 @@ import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, record, statistics } from './faults/support.ts';
-import { HOST, rowsOf, WITHOUT_RATES, Workplace } from './support.ts';
+import { rowsOf, WITHOUT_RATES, Workplace } from './support.ts';
 
 /** Two matmuls, one after the other. The second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
@@ -59,11 +58,8 @@ function runsOf(place: Workplace): number {
   return lines;
 }
 
-async function build(place: Workplace, env: Readonly<Record<string, string>> = {}): Promise<Explanation> {
-  const { code, stdout, stderr, explanation } = await place.explain(argv, { env });
-  expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
-  return explanation;
-}
+const build = (place: Workplace, env: Readonly<Record<string, string>> = {}): Promise<Explanation> =>
+  place.built(argv, { env });
 
 /** The outcome of each matmul, by the columns of its result. */
 const outcomes = ({ operations }: Explanation): Record<string, Outcome> =>
@@ -72,16 +68,17 @@ const outcomes = ({ operations }: Explanation): Record<string, Outcome> =>
   );
 
 /** Workload and kind of every mark. */
-function marksOf({ database }: Workplace): string[] {
-  const connection = new Database(database, { readonly: true });
-  const marks = connection
-    .prepare(
-      `SELECT workload.key || ': ' || mark.kind FROM mark
-       JOIN subject ON subject.id = mark.subject JOIN workload ON workload.id = subject.workload`,
-    )
-    .pluck()
-    .all() as string[];
-  connection.close();
+function marksOf(place: Workplace): string[] {
+  const marks = place.inDatabase(
+    (database) =>
+      database
+        .prepare(
+          `SELECT workload.key || ': ' || mark.kind FROM mark
+           JOIN subject ON subject.id = mark.subject JOIN workload ON workload.id = subject.workload`,
+        )
+        .pluck()
+        .all() as string[],
+  );
   return marks.map((mark) => mark.replace(/.* n=(\d+) .*: /, '$1 '));
 }
 
@@ -239,8 +236,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
     // The second benchmark is not simulated.
     await build(place, { IREE_TUNED_OUTPUTS: 'off' });
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+    expect(await place.isStock()).toBe(true);
   });
 
   test('is found by iree-tuned tune, too', { tags: 'full' }, async () => {
@@ -263,7 +259,7 @@ test('a single configuration with wrong results is left out and marked', { tags:
   place.write('wrong', '_61x48x67_');
   const first = await build(place);
   expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'default' });
-  expect(first.operations[1]!.reason).toMatch(/^its configuration makes this program worse: .* \(@main\)$/);
+  expect(first.operations[1]!.code).toBe('worse-in-program');
   expect(marksOf(place)).toEqual(['48 wrong-result']);
 });
 
@@ -363,7 +359,7 @@ test('a tuned program that crashes is not used, and its configurations are not m
   place.write('hook', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
   const { route, operations } = await build(place);
   expect(route).toBe('none');
-  expect(operations[0]!.reason).toMatch(/^its configuration makes this program worse: tuned cannot be run: /);
+  expect(operations[0]!.code).toBe('worse-in-program');
   expect(marksOf(place)).toEqual([]);
 });
 
@@ -422,6 +418,6 @@ test.each(casesOfTier(unrun, 1))(
       { version: 1, kind: 'default' },
       null,
     ]);
-    expect(explanation.operations[1]!.reason).toContain('the program was not run');
+    expect(explanation.operations[1]!.code).toBe('unproven-in-program');
   },
 );

@@ -29,10 +29,9 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
   test('uses a record, which lands, and gives the result of a stock build', async () => {
     const place = placeFor();
     await record(place, () => TILE, argv);
-    const { code, explanation } = await place.explain(argv, {
+    const explanation = await place.built(argv, {
       env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' },
     });
-    expect(code).toBe(0);
     expect(explanation).toMatchObject({
       device: { driver: 'vulkan', gpu: { subgroup: 8, isSoftware: true } },
       ...{ route: 'spec', applied: true },
@@ -51,8 +50,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
   });
   test('without a record tries candidates on the device', async () => {
     const place = placeFor({ IREE_TUNED_BUDGET: '20' });
-    const { code, explanation } = await place.explain(argv);
-    expect(code).toBe(0);
+    const explanation = await place.built(argv);
     const [operation] = explanation.operations;
     const store = openSqliteStore(place.database);
     const [subject] = [...store.allRecords()].map((one) => store.subject(one)!);
@@ -85,8 +83,7 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
   });
   test('is compiled untuned for a device of another kind', async () => {
     const place = placeFor({ IREE_TUNED_DEVICE: 'local-task' });
-    const { code, explanation } = await place.explain(argv);
-    expect(code).toBe(0);
+    const explanation = await place.built(argv);
     expect(explanation.operations[0]!.reason).toBe(
       'device local-task runs no code for vulkan-spirv: set device to vulkan',
     );

@@ -1,11 +1,9 @@
 // Dispatches without contractions are tuned as a whole.
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { DispatchTileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DYNAMIC_SOFTMAX } from '../support/dispatch-programs.ts';
-import { runtimeTool } from '../support/installed-tools.ts';
 import { recordMisses } from './faults/support.ts';
-import { HOST, Workplace } from './support.ts';
+import { decisionsOf, flagsOfSpec, HOST, Workplace } from './support.ts';
 
 const TYPE = 'tensor<4x100x150xf32>';
 const SOFTMAX = `func.func @main(%x: ${TYPE}) -> ${TYPE} {
@@ -30,31 +28,25 @@ function workplace(): Workplace {
   return place;
 }
 
-async function outputOf(place: Workplace, module: string, shape = '4x100x150'): Promise<Float32Array> {
-  const length = shape.split('x').reduce((product, size) => product * Number(size), 1);
-  const file = `x${length}.bin`;
-  writeFileSync(
-    place.path(file),
-    Float32Array.from({ length }, (_, i) => Math.sin(i)),
-  );
-  await place.run(runtimeTool('iree-run-module'), [
-    ...[`--module=${module}`, '--device=local-sync', '--function=main'],
-    ...[`--input=${shape}xf32=@${file}`, '--output=@y.bin'],
-  ]);
-  const bytes = place.read('y.bin');
-  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+/** The results of two modules are the same but for rounding. */
+async function expectSameResults(place: Workplace, one: string, other: string, shape = '4x100x150') {
+  const [own, others] = [
+    await place.outputsOf(one, [shape], 1, Math.sin),
+    await place.outputsOf(other, [shape], 1, Math.sin),
+  ].map(([bytes]) => new Float32Array(new Uint8Array(bytes!).buffer));
+  expect(own!.every((value, i) => Math.abs(value - others![i]!) < 1e-6)).toBe(true);
 }
+
+const RECORDING = { env: { IREE_TUNED_ON_MISS: 'record' } };
+const STOCK = [...HOST, 'softmax.mlir'];
 
 describe('a softmax', { timeout: 300_000 }, () => {
   test('gets its tiles, gives the same results, and is locked with the tiles', async () => {
     const place = workplace();
-    expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
+    expect(await place.compile(argv, RECORDING)).toMatchObject({ code: 0 });
     const [workload] = recordMisses(place, () => TILES);
     expect(workload).toMatch(/^dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}$/);
-    const { code, stderr, explanation } = await place.explain(argv, {
-      env: { IREE_TUNED_ON_MISS: 'record' },
-    });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const explanation = await place.built(argv, RECORDING);
     expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
     // A loss would be in the reason.
     expect(explanation.operations).toMatchObject([
@@ -62,15 +54,12 @@ describe('a softmax', { timeout: 300_000 }, () => {
     ]);
     // Another cache folder gives the same bytes, because the output contains no paths of ours.
     const elsewhere = { IREE_TUNED_CACHE: place.path('another-cache') };
-    expect(
-      await place.compile([...HOST, 'softmax.mlir', '-o', 'again.vmfb'], { env: elsewhere }),
-    ).toMatchObject({ code: 0 });
+    const again = await place.compile([...STOCK, '-o', 'again.vmfb'], { env: elsewhere });
+    expect(again).toMatchObject({ code: 0 });
     expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
-    expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
     const tuned = place.read('tuned.vmfb');
-    expect(tuned.equals(place.read('stock.vmfb'))).toBe(false);
-    const [own, others] = [await outputOf(place, 'tuned.vmfb'), await outputOf(place, 'stock.vmfb')];
-    expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
+    expect(await place.isStock('tuned.vmfb', STOCK)).toBe(false);
+    await expectSameResults(place, 'tuned.vmfb', 'stock.vmfb');
 
     await place.tuned(['lock', 'softmax.mlir', '--', ...HOST]);
     for (const name of ['cache', 'data']) place.remove(name);
@@ -85,28 +74,21 @@ describe('a softmax', { timeout: 300_000 }, () => {
       const place = new Workplace();
       place.write('softmax.mlir', DYNAMIC_SOFTMAX);
       const skipped = await place.explain([...argv, '--iree-tuned-budget=0']);
-      expect(skipped.explanation.operations).toMatchObject([
-        { outcome: 'skipped', reason: expect.stringMatching(/^dynamic dimensions without sizes/) as string },
-      ]);
+      expect(decisionsOf(skipped.explanation)).toEqual(['skipped: sizes-missing']);
       const sized = [...argv, '--iree-tuned-dim=m=16,150'];
-      const record = { env: { IREE_TUNED_ON_MISS: 'record' } };
-      expect(await place.compile(sized, record)).toMatchObject({ code: 0 });
+      expect(await place.compile(sized, RECORDING)).toMatchObject({ code: 0 });
       const [workload] = recordMisses(place, () => ({
         ...TILES,
         distribution: [1, 16, 0],
         vector: [1, 4, 16],
       }));
       expect(workload).toMatch(/^dispatch softmax_4xDxDxf32 in=[0-9a-f]{16} at=16,150$/);
-      const { explanation } = await place.explain(sized, record);
+      const { explanation } = await place.explain(sized, RECORDING);
       expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
       expect(explanation.operations).toMatchObject([{ outcome: 'hit', landed: true }]);
-      expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
-      expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
-      for (const shape of ['4x100x150', '4x1x15000', '4x3x5', '4x16x16']) {
-        const own = await outputOf(place, 'tuned.vmfb', shape);
-        const others = await outputOf(place, 'stock.vmfb', shape);
-        expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
-      }
+      expect(await place.isStock('tuned.vmfb', STOCK)).toBe(false);
+      for (const shape of ['4x100x150', '4x1x15000', '4x3x5', '4x16x16'])
+        await expectSameResults(place, 'tuned.vmfb', 'stock.vmfb', shape);
       // Other sizes make another workload.
       const other = [...argv, '--iree-tuned-dim=m=150', '--iree-tuned-budget=0'];
       expect((await place.explain(other)).explanation.operations).toMatchObject([{ outcome: 'default' }]);
@@ -138,10 +120,9 @@ describe('a softmax', { timeout: 300_000 }, () => {
 }
 `,
     );
-    const env = { IREE_TUNED_ON_MISS: 'record' };
-    expect(await place.compile(argv, { env })).toMatchObject({ code: 0 });
+    expect(await place.compile(argv, RECORDING)).toMatchObject({ code: 0 });
     recordMisses(place, () => TILES);
-    const { explanation } = await place.explain(argv, { env });
+    const { explanation } = await place.explain(argv, RECORDING);
     expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
     expect(explanation.operations.map(({ outcome }) => outcome)).toContain('hit');
   });
@@ -149,9 +130,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
   test('gets the default if no executable may be substituted', async () => {
     const place = workplace();
     const { explanation } = await place.explain([...argv, '--iree-tuned-inject=spec']);
-    expect(explanation.operations).toMatchObject([
-      { outcome: 'skipped', reason: 'dispatches are out of reach (inject=spec)' },
-    ]);
+    expect(decisionsOf(explanation)).toEqual(['skipped: route-excludes']);
   });
 
   test('is tuned by iree-tuned tune', { tags: 'full' }, async () => {
@@ -164,23 +143,16 @@ describe('a softmax', { timeout: 300_000 }, () => {
 
   test('has its tiles in a spec, for compiles without the wrapper', { tags: 'full' }, async () => {
     const place = workplace();
-    await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
+    await place.compile(argv, RECORDING);
     recordMisses(place, () => TILES);
     const { code, stderr } = await place.tuned(['spec', 'softmax.mlir', '-o', 'spec.mlir', '--', ...HOST]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const flags = Array.from(
-      place
-        .read('spec.mlir')
-        .toString()
-        .matchAll(/^\/\/ {3}(--.*)$/gm),
-      ([, flag]) => flag!,
-    );
+    const flags = flagsOfSpec(place.read('spec.mlir'));
     const dump = '--iree-hal-dump-executable-configurations-to=configured';
     await place.stock([...HOST, ...flags, dump, 'softmax.mlir', '-o', 'by-spec.vmfb']);
     const text = place.read('configured/configured_module_main_dispatch_0.mlir').toString();
     expect(text).toContain('distribution = [1, 20, 0], vector_common_parallel = [1, 4, 0]');
-    expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
-    const [own, others] = [await outputOf(place, 'by-spec.vmfb'), await outputOf(place, 'stock.vmfb')];
-    expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
+    expect(await place.isStock('by-spec.vmfb', STOCK)).toBe(false);
+    await expectSameResults(place, 'by-spec.vmfb', 'stock.vmfb');
   });
 });

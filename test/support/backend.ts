@@ -25,6 +25,16 @@ export const MATMUL_TILES: TileConfiguration = {
   peeling: false,
 };
 
+/** Tiles for matmuls. They differ from every default. */
+export const ODD_TILES: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [48, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: true,
+};
+
 /** Tiles for a strided pointwise convolution from 32 channels to 4x4x48. They differ from every default. */
 export const STRIDED_TILES: TileConfiguration = {
   version: 1,

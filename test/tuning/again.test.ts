@@ -10,7 +10,7 @@ import { lacksFamily } from '../../src/store/choose.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { recordOf } from '../../src/tuning/earlier.ts';
-import { finalsOf } from '../../src/tuning/timed-again.ts';
+import { finalsOf } from '../../src/tuning/search-notes.ts';
 import { isUnfinished } from '../../src/tuning/undecided.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { DECISION, EVIDENCE, RUN, subjectOf, TILE } from '../store/samples.ts';

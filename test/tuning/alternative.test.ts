@@ -2,11 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { alternativeOf, finalistsOf } from '../../src/tuning/alternative.ts';
 import type { Race, Standing } from '../../src/tuning/final-race.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { batchOf } from './support.ts';
-import { decisionOf } from '../../src/tuning/result.ts';
+import { alternativeOf, decisionOf } from '../../src/tuning/result.ts';
 
 const tile = (m: number): TileConfiguration => ({
   ...{ version: 1, kind: 'tile', peeling: false },
@@ -31,9 +30,9 @@ describe('finalists', () => {
     return ranks;
   };
   const among = (most: number, ...configurations: readonly Configuration[]) =>
-    finalistsOf(timed(10, ...configurations.map((one, i) => [one, 1 + i / 10] as const)), most).map(
-      ({ configuration }) => configuration,
-    );
+    timed(10, ...configurations.map((one, i) => [one, 1 + i / 10] as const))
+      .finalists(most)
+      .map(({ configuration }) => configuration);
 
   test('are the best, with one that asks nothing of the program', () => {
     expect(among(3, whole, packed(4), packed(8), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
@@ -47,17 +46,17 @@ describe('finalists', () => {
   test('are the best where there is none, or no place for it', () => {
     expect(among(2, whole, packed(4), packed(8))).toEqual([whole, packed(4)]);
     expect(among(1, whole, tile(1))).toEqual([whole]);
-    expect(finalistsOf(new Ranks(), 3)).toEqual([]);
+    expect(new Ranks().finalists(3)).toEqual([]);
   });
   test('are four, and all others that are behind by chance', () => {
     const counted = (defaultSeconds: number, ...seconds: readonly number[]) =>
-      finalistsOf(timed(defaultSeconds, ...seconds.map((one, i) => [tile(i + 1), one] as const)), 8).length;
+      timed(defaultSeconds, ...seconds.map((one, i) => [tile(i + 1), one] as const)).finalists(8).length;
     expect(counted(10, 1, 1.1, 1.2, 1.3, 1.4)).toBe(4);
     expect(counted(10, 1, 1.01, 1.02, 1.03, 1.03, 1.1)).toBe(5);
     expect(counted(10, ...Array<number>(20).fill(1))).toBe(8);
   });
   test('are four at most where the gain is small', () => {
-    expect(finalistsOf(timed(1.05, ...[1, 2, 3, 4, 5].map((m) => [tile(m), 1] as const)), 8)).toHaveLength(4);
+    expect(timed(1.05, ...[1, 2, 3, 4, 5].map((m) => [tile(m), 1] as const)).finalists(8)).toHaveLength(4);
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shareOf } from '../../src/tuning/share.ts';
+import { shareOf } from '../../src/tuning/schedule.ts';
 import { isWorthAnotherTry, whyUndecided } from '../../src/tuning/undecided.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 

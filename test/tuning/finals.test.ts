@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import type { Entry } from '../../src/tuning/bench.ts';
 import { prepareFinals } from '../../src/tuning/finals.ts';
 import { finalRace } from '../../src/tuning/final-race.ts';
 import { Screener } from '../../src/tuning/screen.ts';
@@ -10,7 +12,10 @@ import { toolchain } from '../support/real-tools.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
-const expected = { ofDefault: 0.01, ofFinalists: [0.01, 0.01] };
+const entryOf = (...configurations: readonly Configuration[]): Entry => ({
+  finalists: configurations.map((configuration) => ({ configuration, ratio: 1 })),
+  ...{ defaultSeconds: 0.01, isBrief: false },
+});
 
 /** Sums one product after the other in bf16. A bf16 sum of 1024 does not change by adding 1. */
 const worse: TileConfiguration = {
@@ -40,7 +45,7 @@ async function simulated() {
 test('finals are verified, also with narrow accumulators, and timed in two builds with different orders of functions', async () => {
   const tools = await toolchain(temporaryDirectory());
   const long = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
-  const finals = await prepareFinals(tools, long, [DATA_TILE_CONFIGURATION, worse], expected, false);
+  const finals = await prepareFinals(tools, long, entryOf(DATA_TILE_CONFIGURATION, worse));
   // Another order of summation is right. Sums that round after each product are wrong.
   expect(finals!.contestants).toMatchObject([{ name: 'f0', configuration: DATA_TILE_CONFIGURATION }]);
   expect(finals!.failed).toEqual([
@@ -83,13 +88,7 @@ exec '${tools.benchmarkModule}' "$@"
       { mode: 0o755 },
     );
     const shape = matmul(61, 67, 71);
-    const finals = await prepareFinals(
-      { ...tools, benchmarkModule },
-      shape,
-      [worse, better],
-      expected,
-      false,
-    );
+    const finals = await prepareFinals({ ...tools, benchmarkModule }, shape, entryOf(worse, better));
     const raced = await finalRace(finals!, () => true);
     expect(raced!.failed).toEqual([{ configuration: worse, outcome, reason }]);
     expect(raced!.standings.map(({ configuration }) => configuration)).toEqual([better]);
@@ -106,14 +105,7 @@ test('finals reuse a module of the search, and compile a second module in revers
   await screener.prepare([worse, better], 60);
   expect(screener.compiledWith([better, DATA_TILE_CONFIGURATION])).toBeNull();
   const screened = screener.compiledWith([better]);
-  const finals = await prepareFinals(
-    tools,
-    shape,
-    [better],
-    { ofDefault: 0.01, ofFinalists: [0.01] },
-    true,
-    screened,
-  );
+  const finals = await prepareFinals(tools, shape, { ...entryOf(better), isBrief: true }, screened);
   expect(finals!.contestants).toEqual([{ name: 'c1', configuration: better, maxError: 0 }]);
   for (const build of [0, 1]) {
     const [timed] = await finals!.time(['c1'], { placement: 'apart', build });

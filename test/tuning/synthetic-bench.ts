@@ -77,7 +77,8 @@ export function syntheticBench({
       return Promise.resolve({ time });
     },
     finalsSeconds: () => 0,
-    prepareFinals(configurations) {
+    prepareFinals({ finalists }) {
+      const configurations = finalists.map(({ configuration }) => configuration);
       const contestants = contestantsOf(configurations, (_, i) => `f${i}`);
       const finals: Field = {
         ...{ contestants, failed: [], hasDefault: true, leastProcesses: 4, mostProcesses: 16 },

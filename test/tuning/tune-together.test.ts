@@ -65,9 +65,9 @@ function program(
             },
           };
         },
-        prepareFinals: (configurations, expected, isBrief) => {
+        prepareFinals: (entry) => {
           now += PREPARATION;
-          return made.prepareFinals(configurations, expected, isBrief);
+          return made.prepareFinals(entry);
         },
       };
       const workloadForm = matmul(m, 256, 256);

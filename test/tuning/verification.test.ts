@@ -137,12 +137,14 @@ describe('the winner of another device of the class', () => {
     const bench = syntheticBench({ gainOf: gain(2) });
     const wrong: SyntheticBench = {
       ...bench,
-      async prepareFinals(configurations, ...rest) {
-        const right = configurations.filter((one) => !isSame(one, elsewhere));
-        const finals = await bench.prepareFinals(right, ...rest);
-        const failed = configurations
-          .filter((one) => isSame(one, elsewhere))
-          .map((configuration) => ({ configuration, outcome: 'wrong-result', reason: 'it is off' }) as const);
+      async prepareFinals(entry) {
+        const [wrong, right] = [true, false].map((isWrong) =>
+          entry.finalists.filter(({ configuration }) => isSame(configuration, elsewhere) === isWrong),
+        );
+        const finals = await bench.prepareFinals({ ...entry, finalists: right! });
+        const failed = wrong!.map(
+          ({ configuration }) => ({ configuration, outcome: 'wrong-result', reason: 'it is off' }) as const,
+        );
         return finals && { ...finals, failed };
       },
     };
@@ -157,7 +159,7 @@ describe('the winner of another device of the class', () => {
     let asked = 0;
     const late: SyntheticBench = {
       ...bench,
-      prepareFinals: (...finals) => (asked++ === 0 ? Promise.resolve(null) : bench.prepareFinals(...finals)),
+      prepareFinals: (entry) => (asked++ === 0 ? Promise.resolve(null) : bench.prepareFinals(entry)),
     };
     const { store, result } = await tune({ gainOf: gain(2) }, newStore(), late);
     expect(verifications(store)).toEqual([]);

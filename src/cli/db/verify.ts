@@ -3,7 +3,7 @@ import { lineDisplay } from '../../report/progress.ts';
 import { table } from '../../report/table.ts';
 import { fits } from '../../store/filter.ts';
 import { formatRatio, shortKey } from '../../system/format.ts';
-import { verifiable, verifyRecords, type Verified } from '../../tuning/verify-records.ts';
+import { verifiable, verifyRecords, type Verified } from '../../tuning/measure-again.ts';
 import { CliCommand } from '../command.ts';
 import {
   measuringToolsAt,

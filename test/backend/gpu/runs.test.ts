@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
 import { configurationKey, loadBackend } from '../../../src/backend/index.ts';
-import { checkedAlone, referenceAlone } from '../../../src/measure/alone.ts';
+import { checkedAlone, referenceAlone } from '../../../src/measure/verify-candidates.ts';
 import { loadedWith } from '../../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { isDefault, type Configuration } from '../../../src/backend/configuration.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/statistics.ts';
 import { DECISION, EVIDENCE } from '../../store/samples.ts';
@@ -63,17 +62,17 @@ export function recordMisses(
   place: Workplace,
   choose: (workload: string) => Configuration | null = () => DECISION.configuration,
 ): string[] {
-  const store = openSqliteStore(place.database);
-  const misses = store.misses();
-  expect(misses).not.toEqual([]);
-  for (const miss of misses) {
-    const configuration = choose(miss.workload);
-    if (configuration === null) continue;
-    const evidence = isDefault(configuration) ? { ...EVIDENCE, ratio: 1, low: 1, high: 1 } : EVIDENCE;
-    store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence });
-  }
-  store.close();
-  return misses.map(({ workload }) => workload);
+  return place.inStore((store) => {
+    const misses = store.misses();
+    expect(misses).not.toEqual([]);
+    for (const miss of misses) {
+      const configuration = choose(miss.workload);
+      if (configuration === null) continue;
+      const evidence = isDefault(configuration) ? { ...EVIDENCE, ratio: 1, low: 1, high: 1 } : EVIDENCE;
+      store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence });
+    }
+    return misses.map(({ workload }) => workload);
+  });
 }
 
 /** The build must give the bytes of stock. */
@@ -126,8 +125,9 @@ export function misbehavingCompiler(place: Workplace, pattern: string, deed: str
   return { IREE_TUNED_COMPILER: place.path('iree-compile') };
 }
 
-/** The counters of `iree-tuned stats`. */
-export async function statistics(place: Workplace): Promise<Statistics> {
-  const { stdout } = await place.tuned(['stats', '--json']);
-  return JSON.parse(stdout.toString()) as Statistics;
-}
+/** The counters of `iree-tuned stats`. @param options more of the command */
+export const statistics = (
+  place: Workplace,
+  options: readonly string[] = [],
+  env = {},
+): Promise<Statistics> => place.asked<Statistics>(['stats', '--json', ...options], { env });
