@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { attributeOf } from '../support/backend.ts';
+import { attributeOf, tiles } from '../support/backend.ts';
 import { benchmark, timeCandidates } from '../../src/measure/benchmark.ts';
 import { placementsHere, type Placement } from '../../src/measure/placement.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
@@ -9,7 +9,6 @@ import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/can
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, exactAllowance, outputsOf } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
@@ -23,14 +22,7 @@ beforeAll(async () => {
 });
 
 const stock = { name: 'stock', attribute: null };
-const tile: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [16, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 4],
-  peeling: false,
-};
+const tile = tiles([16, 32, 0], [4, 16, 0], [0, 0, 4]);
 
 /** A workload with other orders of its operands' dimensions. */
 const laidOut = (base: OperationWork, lhs: number[], rhs: number[], result?: number[]): OperationWork => ({

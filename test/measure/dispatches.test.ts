@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { buildCandidates, type Build } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/benchmark.ts';
@@ -11,19 +10,12 @@ import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
-import { STRIDED_TILES } from '../support/backend.ts';
+import { STRIDED_TILES, tiles } from '../support/backend.ts';
 import { STREAMED } from '../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
 
-const VECTOR: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [64, 0],
-  vectorCommonParallel: [16, 0],
-  vectorReduction: [0, 4],
-  peeling: false,
-};
+const VECTOR = tiles([64, 0], [16, 0], [0, 4]);
 
 const guarded = (candidate: Candidate): Candidate => ({ ...candidate, isGuarded: true });
 

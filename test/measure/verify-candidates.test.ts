@@ -14,12 +14,12 @@ import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, type Part } from './together.ts';
+import { tiles } from '../support/backend.ts';
 
 type Types = Parameters<typeof matmul>[3];
 
@@ -276,14 +276,7 @@ test('verification finds an unwritten row whose correct values are zeros', async
 });
 
 describe('verification finds a kernel that writes outside of its result', () => {
-  const TILES: TileConfiguration = {
-    version: 1,
-    kind: 'tile',
-    distribution: [128, 128, 0],
-    vectorCommonParallel: [8, 32, 0],
-    vectorReduction: [0, 0, 4],
-    peeling: false,
-  };
+  const TILES = tiles([128, 128, 0], [8, 32, 0], [0, 0, 4]);
   const shape = matmul(256, 256, 64);
   const type = 'tensor<256x256xf32>';
   const row = 'tensor<1x256xf32>';

@@ -288,7 +288,7 @@ test('a tuning spec of the user stays in force', async () => {
   place.write('in.mlir', oddMatmul);
   place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');
   const argv = [...HOST, '--iree-codegen-tuning-spec-path=own.mlir', 'in.mlir', '-o', 'out.vmfb'];
-  expect(await place.built(argv)).toMatchObject({ route: 'none', code: 'own-tuning' });
+  expect((await place.explain(argv)).explanation).toMatchObject({ route: 'none', code: 'own-tuning' });
 });
 
 test('a target without a tuner is passed through before the input is read', async () => {

@@ -1,32 +1,18 @@
 // Whole programs leave out configurations that are faster alone and slower in the program.
 import { expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { ProgramVerdict } from '../../src/program/verdict.ts';
 import type { ExplainedOperation } from '../../src/report/explain.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { TILE } from '../store/samples.ts';
 import { misbehavingCompiler, record } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, WITHOUT_RATES, Workplace } from './support.ts';
+import { tiles } from '../support/backend.ts';
 
 /** One element at a time: slower than every choice of the compiler. */
-const slow: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [1, 1, 0],
-  vectorCommonParallel: [1, 1, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-};
+const slow = tiles([1, 1, 0], [1, 1, 0], [0, 0, 1]);
 
 /** For one row: several times as fast as the compiler's choice. */
-const fast: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [1, 1024, 0],
-  vectorCommonParallel: [1, 64, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: false,
-};
+const fast = tiles([1, 1024, 0], [1, 64, 0], [0, 0, 2]);
 
 /** A place whose input has a record. */
 async function recordedPlace(

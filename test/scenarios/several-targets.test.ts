@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { backendNamed, loadBackend } from '../../src/backend/index.ts';
-import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import { readLock } from '../../src/decision/lock/file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -11,16 +11,14 @@ import { isWithout } from '../support/needs.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { whyNoVulkan } from '../support/vulkan.ts';
 import { HOST, matmulModule, Workplace } from './support.ts';
+import { tiles } from '../support/backend.ts';
 
 const CPU = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host'];
 const VULKAN = ['--iree-hal-target-backends=vulkan-spirv', '--iree-vulkan-target=llvmpipe'];
 const files = ['in.mlir', '-o', 'out.vmfb'];
 const both = [...CPU, ...VULKAN, ...files];
 
-const ON_CPU: TileConfiguration = {
-  ...{ version: 1, kind: 'tile', peeling: false },
-  ...{ distribution: [50, 100, 0], vectorCommonParallel: [5, 20, 0], vectorReduction: [0, 0, 4] },
-};
+const ON_CPU = tiles([50, 100, 0], [5, 20, 0], [0, 0, 4]);
 const ON_VULKAN: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
   ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },

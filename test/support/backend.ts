@@ -15,35 +15,23 @@ export const SPACE: SpaceOptions = {
   following: false,
 };
 
+export const tiles = (
+  distribution: readonly number[],
+  vectorCommonParallel: readonly number[],
+  vectorReduction: readonly number[],
+  peeling = false,
+): TileConfiguration => ({
+  ...{ version: 1, kind: 'tile', distribution, vectorCommonParallel, vectorReduction, peeling },
+});
+
 /** Tiles for a small matmul. */
-export const MATMUL_TILES: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [8, 16, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-};
+export const MATMUL_TILES = tiles([8, 16, 0], [4, 16, 0], [0, 0, 1]);
 
 /** Tiles for matmuls. They differ from every default. */
-export const ODD_TILES: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [48, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 2],
-  peeling: true,
-};
+export const ODD_TILES = tiles([48, 32, 0], [4, 16, 0], [0, 0, 2], true);
 
 /** Tiles for a strided pointwise convolution from 32 channels to 4x4x48. They differ from every default. */
-export const STRIDED_TILES: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [4, 2, 48, 0],
-  vectorCommonParallel: [1, 2, 16, 0],
-  vectorReduction: [0, 0, 0, 2],
-  peeling: false,
-};
+export const STRIDED_TILES = tiles([4, 2, 48, 0], [1, 2, 16, 0], [0, 0, 0, 2]);
 
 /** The attribute of a configuration, for an operation whose loops have the order of the workload's dimensions. */
 export const attributeOf = (configuration: Configuration, workload: OperationWork, release: Release) =>

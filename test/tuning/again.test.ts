@@ -1,13 +1,10 @@
 // Repeated searches of one workload, beside claims of earlier ones.
-import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { SpaceOptions } from '../../src/backend/backend.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
 import { lacksFamily } from '../../src/store/choose.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { recordOf } from '../../src/tuning/earlier.ts';
 import { finalsOf } from '../../src/tuning/search-notes.ts';
@@ -15,9 +12,8 @@ import { isUnfinished } from '../../src/tuning/undecided.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { DECISION, EVIDENCE, RUN, subjectOf, TILE } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
-import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
-import { tuneWorkload, type TuningJob } from './support.ts';
+import { jobOf, newStore, tuneWorkload } from './support.ts';
 import { syntheticBench, type Machine } from './synthetic-bench.ts';
 
 const shape = matmul(256, 256, 256);
@@ -31,22 +27,15 @@ const NOTHING = { ratio: 1, low: 1, high: 1 };
 
 let store: Store;
 beforeEach(() => {
-  store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
+  store = newStore();
 });
 
 let seconds = 0;
-const job: TuningJob = {
-  subject,
-  backend: llvmCpu,
+const job = jobOf(subject, {
   options,
-  strategy: coordinateDescent,
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 8, maxTrials: 40 },
-  budgetSeconds: 1000,
   clock: () => (seconds += 0.1),
-};
+});
 const tune = async (machine: Machine) => (await tuneWorkload(syntheticBench(machine), store, job))!;
 const put = (configuration: Configuration, evidence: Partial<Evidence>) => {
   store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, ...evidence } });

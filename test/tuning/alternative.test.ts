@@ -1,16 +1,13 @@
 // Beside the best: what is of the other sort.
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Race, Standing } from '../../src/tuning/final-race.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { batchOf } from './support.ts';
 import { alternativeOf, decisionOf } from '../../src/tuning/result.ts';
+import { tiles } from '../support/backend.ts';
 
-const tile = (m: number): TileConfiguration => ({
-  ...{ version: 1, kind: 'tile', peeling: false },
-  ...{ distribution: [m, 1, 0], vectorCommonParallel: [1, 1, 0], vectorReduction: [0, 0, 1] },
-});
+const tile = (m: number) => tiles([m, 1, 0], [1, 1, 0], [0, 0, 1]);
 const whole: Configuration = { version: 1, kind: 'data-tile' };
 const packed = (m: number): Configuration => ({
   ...whole,

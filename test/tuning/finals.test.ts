@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -9,8 +9,9 @@ import { finalRace } from '../../src/tuning/final-race.ts';
 import { Screener } from '../../src/tuning/screen.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
-import { simulatedTools } from '../support/simulated-tools.ts';
 import { matmul } from '../support/workloads.ts';
+import { simulatedToolchain } from './support.ts';
+import { tiles } from '../support/backend.ts';
 
 const entryOf = (...configurations: readonly Configuration[]): Entry => ({
   finalists: configurations.map((configuration) => ({ configuration, ratio: 1 })),
@@ -18,29 +19,8 @@ const entryOf = (...configurations: readonly Configuration[]): Entry => ({
 });
 
 /** Sums one product after the other in bf16. A bf16 sum of 1024 does not change by adding 1. */
-const worse: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [16, 32, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-};
+const worse = tiles([16, 32, 0], [4, 16, 0], [0, 0, 1]);
 const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
-
-/** The compiler copies the text of modules, and timings are simulated. */
-async function simulated() {
-  const workDirectory = join(temporaryDirectory(), 'work', 'tuning-test');
-  mkdirSync(workDirectory, { recursive: true });
-  const compiler = simulatedTools(temporaryDirectory());
-  const beside = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
-  return {
-    ...(await toolchain(workDirectory)),
-    compiler,
-    benchmarkModule: beside('iree-benchmark-module'),
-    runModule: beside('iree-run-module'),
-  };
-}
 
 test('finals are verified, also with narrow accumulators, and timed in two builds with different orders of functions', async () => {
   const tools = await toolchain(temporaryDirectory());
@@ -75,7 +55,7 @@ test.each([
 ])(
   'a finalist that %s during timing is out, and the others are measured',
   async (_, deed, outcome, reason) => {
-    const tools = await simulated();
+    const tools = await simulatedToolchain();
     const benchmarkModule = join(tools.workDirectory, 'benchmark');
     // From the third process on.
     writeFileSync(
@@ -99,7 +79,7 @@ exec '${tools.benchmarkModule}' "$@"
 );
 
 test('finals reuse a module of the search, and compile a second module in reverse order', async () => {
-  const tools = await simulated();
+  const tools = await simulatedToolchain();
   const shape = matmul(61, 67, 71);
   const screener = new Screener(tools, shape);
   await screener.prepare([worse, better], 60);

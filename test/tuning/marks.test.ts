@@ -1,19 +1,16 @@
 // @module-tag slow
 // Marked configurations are neither tried nor chosen.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { coordinateDescent } from '../../src/search/descent.ts';
 import { configurationKey } from '../../src/backend/index.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import { type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { MARK, subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
-import { tuneWith, type TuningJob } from './support.ts';
+import { jobOf, newStore, realClock, tuneWith } from './support.ts';
 
 const shape = matmul(64, 64, 64);
 const subject = subjectOf(64, { workloadForm: shape });
@@ -25,20 +22,13 @@ const options = {
   following: true,
 };
 const space = llvmCpu.spaceOf(shape, options);
-const job: TuningJob = {
-  subject,
-  backend: llvmCpu,
+const job = jobOf(subject, {
   options,
-  strategy: coordinateDescent,
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 24 },
-  budgetSeconds: 120,
-  clock: () => performance.now() / 1000,
-};
+  ...{ budgetSeconds: 120, clock: realClock },
+});
 
-function prepare() {
-  const folder = temporaryDirectory();
-  return { folder, store: openSqliteStore(join(folder, 'tuning.db')) };
-}
+const prepare = () => ({ folder: temporaryDirectory(), store: newStore() });
 
 const marks = (configurations: readonly Configuration[]) =>
   configurations.map((configuration) => ({ ...MARK, configuration }));
@@ -61,7 +51,6 @@ test('a marked configuration is not tried again, even if it was the fastest', as
   expect(result!.configuration.kind).toBe('tile');
   // The family of a marked configuration was part of the space.
   expect(result!.evidence.families).toEqual(['data-tile', 'tile']);
-  store.close();
 });
 
 test('a configuration that is marked during its search does not win', async () => {
@@ -75,7 +64,6 @@ test('a configuration that is marked during its search does not win', async () =
   });
   expect(result!.configuration.kind).toBe('default');
   expect(store.allRecords()).toMatchObject([{ failure: null }]);
-  store.close();
 });
 
 test('a configuration whose output is wrong is marked, and one that did not run is not', async () => {
@@ -92,5 +80,4 @@ test('a configuration whose output is wrong is marked, and one that did not run 
   ]);
   // The third finalist wins.
   expect(result!.configuration.kind).toBe('tile');
-  store.close();
 });

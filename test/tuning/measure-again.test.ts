@@ -1,23 +1,18 @@
 // Records are measured again on a simulated machine.
-import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import type { Bench } from '../../src/tuning/bench.ts';
 import { recordOf } from '../../src/tuning/earlier.ts';
 import { measureAgain } from '../../src/tuning/measure-again.ts';
 import { EVIDENCE, subjectOf, TILE } from '../store/samples.ts';
-import { temporaryDirectory } from '../support/folders.ts';
+import { newStore } from './support.ts';
 import { syntheticBench, type Machine } from './synthetic-bench.ts';
 
 const subject = subjectOf(256);
 let store: Store;
 beforeEach(() => {
-  store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
+  store = newStore();
   put({});
 });
 

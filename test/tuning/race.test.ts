@@ -1,24 +1,18 @@
 // Races of simulated finalists.
 import { expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Field, Stratum } from '../../src/tuning/bench.ts';
 import { finalRace as race, winner, type Race } from '../../src/tuning/final-race.ts';
 import { STRATA } from '../../src/tuning/finals.ts';
 import { decisionOf } from '../../src/tuning/result.ts';
+import { tiles } from '../support/backend.ts';
 
 /** Whether an undecided finalist keeps the decision from being final. */
 const isOpen = (raced: Race) =>
   !decisionOf(raced, { trials: 1, tuningSeconds: 1, families: [], complete: true }).evidence.complete;
 
-const tile = (i: number): TileConfiguration => ({
-  version: 1,
-  kind: 'tile',
-  distribution: [i + 1, 1, 0],
-  vectorCommonParallel: [1, 1, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-});
+const tile = (i: number) => tiles([i + 1, 1, 0], [1, 1, 0], [0, 0, 1]);
 
 /** The ninth configuration changes the whole program. */
 const configuration = (i: number): Configuration => (i === 9 ? DATA_TILE_CONFIGURATION : tile(i));

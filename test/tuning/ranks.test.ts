@@ -1,17 +1,10 @@
 // Ranks by ratios: seconds of different batches are never compared.
 import { expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { batchOf } from './support.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
+import { tiles } from '../support/backend.ts';
 
-const configuration = (i: number): TileConfiguration => ({
-  version: 1,
-  kind: 'tile',
-  distribution: [i + 1, 1, 0],
-  vectorCommonParallel: [1, 1, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-});
+const configuration = (i: number) => tiles([i + 1, 1, 0], [1, 1, 0], [0, 0, 1]);
 const [a, b, c] = [configuration(0), configuration(1), configuration(2)];
 
 const order = (ranks: Ranks) => ranks.best(9).map(({ configuration }) => configuration);

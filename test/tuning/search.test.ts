@@ -1,20 +1,16 @@
 // @module-tag slow
 // Searches on a simulated machine: trials, comparisons and decisions.
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { judge } from '../../src/tuning/rule.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
-import { batchOf, tuneWorkload, type TuningJob } from './support.ts';
+import { batchOf, jobOf, newStore, tuneWorkload, type TuningJob } from './support.ts';
 import { subjectOf } from '../store/samples.ts';
-import { alter } from '../store/support.ts';
+import { alter, open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
-import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { syntheticBench, type Machine } from './synthetic-bench.ts';
 
@@ -24,22 +20,11 @@ const space = llvmCpu.spaceOf(shape, SPACE);
 const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
 const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
 
-const job: TuningJob = {
-  subject,
-  backend: llvmCpu,
-  options: SPACE,
-  strategy: coordinateDescent,
-  effort: DEFAULT_EFFORT,
-  budgetSeconds: 1000,
-  clock: () => 0,
-};
+const job = jobOf(subject);
 
 async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
-  const path = join(temporaryDirectory(), 'tuning.db');
-  const store = openSqliteStore(path);
-  onTestFinished(() => {
-    store.close();
-  });
+  const path = temporaryPath();
+  const store = open(path);
   const bench = syntheticBench(machine);
   const result = await tuneWorkload(bench, store, { ...job, ...change });
   return { result: result!, bench, store, path };
@@ -97,14 +82,12 @@ test('a shape without trials begins with the best configurations of near shapes'
     .flatMap((n) => at(n) ?? [])
     .find((one) => !alone.batches[0]!.some((other) => isSame(one, other)))!;
   const firstBatchBeside = async (m: number, gains: Machine['gainOf']) => {
-    const path = join(temporaryDirectory(), 'tuning.db');
-    const store = openSqliteStore(path);
+    const store = newStore();
     const near = subjectOf(m, { workloadForm: matmul(m, 256, 256) });
     const trial = { outcome: 'measured', seconds: 1, message: null, strategy: 'descent' } as const;
     store.addTrials(near, [{ ...trial, configuration: rare, ratio: 3 }]);
     const bench = syntheticBench({ gainOf: gains });
     await tuneWorkload(bench, store, job);
-    store.close();
     return bench.batches[0]!;
   };
   const isIn = (batch: readonly Configuration[]) => batch.some((one) => isSame(one, rare));

@@ -1,17 +1,51 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
-import type { Store } from '../../src/store/store.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import type { Store, Subject } from '../../src/store/store.ts';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Batch, Bench } from '../../src/tuning/bench.ts';
 import { realBench } from '../../src/tuning/real-bench.ts';
 import { tuneTogether, type Budget } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
-import type { SearchJob } from '../../src/tuning/search-job.ts';
+import { DEFAULT_EFFORT, type SearchJob } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
+import { open, temporaryPath } from '../store/support.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { operationWork } from '../support/operation-work.ts';
+import { toolchain } from '../support/real-tools.ts';
+import { simulatedTools } from '../support/simulated-tools.ts';
 
 /** One workload, and what there is for it. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}
+
+/** An empty database that the test's end closes. */
+export const newStore = (): Store => open(temporaryPath());
+
+/** A search for a subject without a limit of time. */
+export const jobOf = (subject: Subject, change: Partial<TuningJob> = {}): TuningJob => ({
+  ...{ subject, backend: llvmCpu, options: SPACE, strategy: coordinateDescent, effort: DEFAULT_EFFORT },
+  ...{ budgetSeconds: 1000, clock: () => 0 },
+  ...change,
+});
+
+/** Seconds of this process. */
+export const realClock = () => performance.now() / 1000;
+
+/** Tools whose timings are simulated: the compiler copies the text of modules. */
+export async function simulatedToolchain(folder = temporaryDirectory()): Promise<Toolchain> {
+  const workDirectory = join(folder, 'work', 'tuning-test');
+  mkdirSync(workDirectory, { recursive: true });
+  const compiler = simulatedTools(join(folder, 'tools'));
+  const beside = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
+  return {
+    ...(await toolchain(workDirectory)),
+    ...{ compiler, benchmarkModule: beside('iree-benchmark-module'), runModule: beside('iree-run-module') },
+  };
+}
 
 /** Tunes a workload that is alone. */
 export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): Promise<TuningResult | null> {

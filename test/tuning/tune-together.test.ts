@@ -1,19 +1,14 @@
 // @module-tag slow
 // Several searches within one budget, on a simulated machine.
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { expect, test } from 'vitest';
 import type { Bench } from '../../src/tuning/bench.ts';
 import { tuneTogether, type Budget, type Part } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
 import { subjectOf } from '../store/samples.ts';
-import { SPACE } from '../support/backend.ts';
-import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
+import { jobOf, newStore } from './support.ts';
 import { syntheticBench, type SyntheticBench } from './synthetic-bench.ts';
 
 interface Operation {
@@ -38,10 +33,7 @@ function program(
     ...change
   }: Partial<Budget> & { isSlow?: boolean; compileSeconds?: (batch: number) => number } = {},
 ) {
-  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
+  const store = newStore();
   let now = 0;
   const log: string[] = [];
   const clock = () => now;
@@ -71,15 +63,8 @@ function program(
         },
       };
       const workloadForm = matmul(m, 256, 256);
-      const search = new WorkloadSearch(bench, store, {
-        subject: subjectOf(m, { workloadForm }),
-        backend: llvmCpu,
-        options: SPACE,
-        strategy: coordinateDescent,
-        effort: DEFAULT_EFFORT,
-        budgetSeconds,
-        clock,
-      });
+      const job = jobOf(subjectOf(m, { workloadForm }), { budgetSeconds, clock });
+      const search = new WorkloadSearch(bench, store, job);
       return { m, search, bench: made, count: 1, likelyCost: m, programSeconds };
     });
     const results = new Map<number, TuningResult | null>();

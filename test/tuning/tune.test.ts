@@ -1,27 +1,32 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { textAfter } from '../../src/measure/build.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { userName } from '../../src/store/author.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { StrategyFactory } from '../../src/search/strategy.ts';
-import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { GUARD_BYTES } from '../../src/workload/fillers.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { compiler, toolchain } from '../support/real-tools.ts';
-import { SPACE } from '../support/backend.ts';
-import { simulatedTools } from '../support/simulated-tools.ts';
+import { toolchain } from '../support/real-tools.ts';
+import { SPACE, tiles } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
-import { tuneWith, tuneWorkload, type TuningJob } from './support.ts';
+import {
+  jobOf,
+  newStore,
+  realClock,
+  simulatedToolchain,
+  tuneWith,
+  tuneWorkload,
+  type TuningJob,
+} from './support.ts';
 import { syntheticBench } from './synthetic-bench.ts';
 
 const shape = matmul(61, 67, 71);
@@ -36,43 +41,15 @@ const subjectOf = (form: OperationWork): Subject => ({
   compilerForm: {},
 });
 const subject = subjectOf(shape);
-const job = (change: Partial<TuningJob> = {}): TuningJob => ({
-  subject,
-  backend: llvmCpu,
-  options: SPACE,
-  strategy: coordinateDescent,
-  effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 12 },
-  // The number of trials ends the search, on a busy machine too.
-  budgetSeconds: 120,
-  clock: () => performance.now() / 1000,
-  ...change,
-});
-
-function openStore() {
-  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
+const job = (change: Partial<TuningJob> = {}) =>
+  jobOf(subject, {
+    effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 12 },
+    // The number of trials ends the search, on a busy machine too.
+    ...{ budgetSeconds: 120, clock: realClock },
+    ...change,
   });
-  return store;
-}
 
-/** @param executable the compiler of candidates; the runtime's tools lie beside it */
-async function toolsOf(executable = compiler.executable): Promise<Toolchain> {
-  const workDirectory = join(temporaryDirectory(), 'work', 'tuning-test');
-  mkdirSync(workDirectory, { recursive: true });
-  const real = await toolchain(workDirectory);
-  if (executable === compiler.executable) return real;
-  const beside = (name: string) => join(dirname(executable), '..', '..', '_runtime_libs', name);
-  return {
-    ...real,
-    compiler: executable,
-    benchmarkModule: beside('iree-benchmark-module'),
-    runModule: beside('iree-run-module'),
-  };
-}
-
-/** Tools for tests that do not depend on the timings. */
-const simulated = () => toolsOf(simulatedTools(temporaryDirectory()));
+const realTools = () => toolchain(temporaryDirectory());
 
 /** All tiles are 1.5 times as fast as the default. */
 const bench = () => syntheticBench({ gainOf: ({ kind }) => (kind === 'tile' ? 1.5 : 1) });
@@ -80,7 +57,7 @@ const bench = () => syntheticBench({ gainOf: ({ kind }) => (kind === 'tile' ? 1.
 describe('tuning a workload', () => {
   /** At most two trials. */
   const tuneShortly = async (tools: Toolchain) => {
-    const store = openStore();
+    const store = newStore();
     const effort = { ...DEFAULT_EFFORT, trialsPerBatch: 2, maxTrials: 2 };
     const result = await tuneWith(tools, store, job({ effort }));
     const trials = store.trials(subject);
@@ -100,7 +77,7 @@ describe('tuning a workload', () => {
   };
 
   test('keeps every trial, with that of the default, and a verified record', async () => {
-    const tools = await toolsOf();
+    const tools = await realTools();
     // With a workgroup for each element the default is many times slower than tiles, on every machine and under any load.
     const flags = [...tools.flags, '--iree-llvmcpu-distribution-size=1'];
     const { maxError } = await tuneShortly({ ...tools, flags });
@@ -109,12 +86,12 @@ describe('tuning a workload', () => {
   });
 
   test('keeps a record of a configuration that is surely faster', async () => {
-    expect(await tuneShortly(await simulated())).toMatchObject({ complete: true, maxError: 0 });
+    expect(await tuneShortly(await simulatedToolchain())).toMatchObject({ complete: true, maxError: 0 });
   });
 
   test('decides by the trials so far after the signal to finish', async () => {
     const finish = new AbortController();
-    const result = await tuneWorkload(bench(), openStore(), {
+    const result = await tuneWorkload(bench(), newStore(), {
       ...job({ effort: DEFAULT_EFFORT }),
       finishEarly: finish.signal,
       onProgress: ({ trials }) => {
@@ -132,18 +109,18 @@ describe('tuning a workload', () => {
     const clock = () => seconds++;
     const result = await tuneWorkload(
       bench(),
-      openStore(),
+      newStore(),
       job({ effort: DEFAULT_EFFORT, clock, budgetSeconds: 15 }),
     );
     expect(result!.configuration.kind).toBe('tile');
     expect(result!.evidence.complete).toBe(false);
-    const unlimited = await tuneWorkload(bench(), openStore(), job({ effort: DEFAULT_EFFORT }));
+    const unlimited = await tuneWorkload(bench(), newStore(), job({ effort: DEFAULT_EFFORT }));
     expect(unlimited!.evidence.complete).toBe(true);
     expect(result!.evidence.trials).toBeLessThan(unlimited!.evidence.trials);
   });
 
   test('begins a second search with the best of the first', async () => {
-    const store = openStore();
+    const store = newStore();
     const tune = (change: Partial<TuningJob> = {}) => tuneWorkload(bench(), store, job(change));
     const first = await tune();
     const before = store.trials(subject).length;
@@ -169,8 +146,8 @@ describe('tuning a workload', () => {
   });
 
   test('gives up when the compiler cannot compile even the default', async () => {
-    const store = openStore();
-    const result = await tuneWith({ ...(await toolsOf()), flags: ['--no-such-flag'] }, store, job());
+    const store = newStore();
+    const result = await tuneWith({ ...(await realTools()), flags: ['--no-such-flag'] }, store, job());
     expect(result).toBeNull();
     expect(store.allRecords()).toEqual([]);
     const outcomes = store.trials(subject).map(({ outcome }) => outcome);
@@ -178,8 +155,8 @@ describe('tuning a workload', () => {
   });
 
   test('never keeps a configuration whose output is wrong, if only at one of several sizes', async () => {
-    const store = openStore();
-    const tools = await simulated();
+    const store = newStore();
+    const tools = await simulatedToolchain();
     const [m, ...others] = shape.dimensions;
     const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes: [5, 61] }, ...others] };
     const subject = subjectOf(dynamic);
@@ -202,21 +179,14 @@ for argument; do case $argument in --output=@*) printf '\\377' | dd of="\${argum
       Array(2).fill(expect.stringMatching(/^element 0 is /)),
     );
     // With correct outputs the same search keeps tiles.
-    const honest = await tuneWith(tools, openStore(), job(change));
+    const honest = await tuneWith(tools, newStore(), job(change));
     expect(honest!.configuration.kind).toBe('tile');
   });
 });
 
 describe('tiles of packed operations', () => {
   const packable = matmul(64, 64, 64);
-  const slow: TileConfiguration = {
-    version: 1,
-    kind: 'tile',
-    distribution: [1, 1, 0],
-    vectorCommonParallel: [1, 1, 0],
-    vectorReduction: [0, 0, 1],
-    peeling: false,
-  };
+  const slow = tiles([1, 1, 0], [1, 1, 0], [0, 0, 1]);
   const own = { ...subject, workload: workloadKey(packable), workloadForm: packable };
   const space: SearchSpace<Configuration> = {
     knobs: [],
@@ -237,8 +207,8 @@ describe('tiles of packed operations', () => {
     ['has nothing to propose', proposing(0), DEFAULT_EFFORT.maxTrials],
     ['has used up its trials', proposing(9), 1],
   ])('are tried where the strategy %s', async (_, strategy, maxTrials) => {
-    const store = openStore();
-    const tools = await toolsOf();
+    const store = newStore();
+    const tools = await realTools();
     const effort = { ...DEFAULT_EFFORT, maxTrials, finalists: 1 };
     // The real compiler packs. Only timings are simulated.
     const packing = {

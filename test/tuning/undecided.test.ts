@@ -1,39 +1,26 @@
 // @module-tag slow
 // Undecided workloads are noted with their budget; interrupted searches are not.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoppedError } from '../../src/measure/toolchain.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
-import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { SPACE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
-import { tuneWith, type TuningJob } from './support.ts';
+import { jobOf, newStore, realClock, tuneWith, type TuningJob } from './support.ts';
 
 const shape = matmul(61, 67, 71);
 const subject = subjectOf(61, { workloadForm: shape });
-const job: TuningJob = {
-  subject,
-  backend: llvmCpu,
-  options: SPACE,
-  strategy: coordinateDescent,
+const job = jobOf(subject, {
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 2, maxTrials: 2 },
-  budgetSeconds: 40,
-  clock: () => performance.now() / 1000,
-};
+  ...{ budgetSeconds: 40, clock: realClock },
+});
 
 /** Tunes with scripted tools, and returns the notes about undecided workloads. */
 async function tune(deeds: Parameters<typeof fakeTools>[1], change: Partial<TuningJob> = {}) {
-  const folder = temporaryDirectory();
-  const store = openSqliteStore(join(folder, 'tuning.db'));
-  const result = await tuneWith(fakeTools(folder, deeds), store, { ...job, ...change });
-  const undecided = store.findUndecided([subject.workload], subject);
-  store.close();
-  return { result, undecided };
+  const store = newStore();
+  const result = await tuneWith(fakeTools(temporaryDirectory(), deeds), store, { ...job, ...change });
+  return { result, undecided: store.findUndecided([subject.workload], subject) };
 }
 
 test.each([
@@ -81,10 +68,8 @@ test('a search that ends before its first batch leaves no note', async () => {
 });
 
 test('a stopped search leaves no note', async () => {
-  const folder = temporaryDirectory();
-  const store = openSqliteStore(join(folder, 'tuning.db'));
-  const stopped = { ...fakeTools(folder), signal: AbortSignal.abort() };
+  const store = newStore();
+  const stopped = { ...fakeTools(temporaryDirectory()), signal: AbortSignal.abort() };
   await expect(tuneWith(stopped, store, job)).rejects.toThrow(StoppedError);
   expect(store.findUndecided([subject.workload], subject)).toEqual([]);
-  store.close();
 });

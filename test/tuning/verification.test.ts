@@ -1,12 +1,9 @@
 // The winner of another device of the class is compared with the default once, instead of a search. The machine is simulated.
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { coordinateDescent } from '../../src/search/descent.ts';
 import { userName } from '../../src/store/author.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store, TuningRecord } from '../../src/store/store.ts';
 import { VERIFICATION } from '../../src/tuning/earlier.ts';
 import { tuneTogether } from '../../src/tuning/tune-together.ts';
@@ -15,9 +12,8 @@ import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
 import { EVIDENCE, MARK, subjectOf } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
-import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
-import { tuneWorkload, type TuningJob } from './support.ts';
+import { jobOf, newStore, tuneWorkload } from './support.ts';
 import { syntheticBench, type Machine, type SyntheticBench } from './synthetic-bench.ts';
 
 const shape = matmul(256, 256, 256);
@@ -43,24 +39,8 @@ const alike: TuningRecord = {
   tool: '1.0.0',
   digest: '0'.repeat(64),
 };
-const plain: TuningJob = {
-  subject,
-  backend: llvmCpu,
-  options: SPACE,
-  strategy: coordinateDescent,
-  effort: DEFAULT_EFFORT,
-  budgetSeconds: 1000,
-  clock: () => 0,
-};
-const job: TuningJob = { ...plain, alike };
-
-function newStore(): Store {
-  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
-  onTestFinished(() => {
-    store.close();
-  });
-  return store;
-}
+const plain = jobOf(subject);
+const job = jobOf(subject, { alike });
 
 async function tune(machine: Machine, store = newStore(), bench: SyntheticBench = syntheticBench(machine)) {
   return { store, bench, result: (await tuneWorkload(bench, store, job))! };

@@ -22,7 +22,7 @@ describe('a cache', () => {
       place.write('file', '');
       const env = { IREE_TUNED_CACHE: resolve(place.folder, cache) };
       const explanation = await expectStockBuild(place, env);
-      expect(explanation.operations[0]!.code).toBe('cache-unwritable');
+      expect(explanation.operations[0]!.code).toBe('internal-error');
     },
   );
 
