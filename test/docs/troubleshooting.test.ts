@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { toStoreError } from '../../src/store/errors.ts';
-import { REASONS } from '../../src/system/reason.ts';
+import { REASONS, type ReasonCode } from '../../src/system/reason.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
 import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
@@ -29,13 +29,14 @@ const storeError = (code: string) => {
 };
 
 /** The reason for an untuned matmul if the benchmark tool never ends. */
-async function whyNotTuned(surroundings = surroundingsOf()): Promise<string> {
+async function whyNotTuned(code: ReasonCode, surroundings = surroundingsOf()): Promise<string> {
   const tools = fakeTools(temporaryDirectory(), { benchmarkModule: 'exec sleep 600' });
   const work = { key: 'key', workload: matmul(61, 67, 71), count: 1, options: SPACE };
   const site = siteOf({ executable: tools.compiler });
   const { whyNot } = await tuneWorkloads([work], open(temporaryPath()), site, tools, surroundings, {
     ...{ budgetSeconds: 4, patienceSeconds: 0, givenSeconds: 1, signal: new AbortController().signal },
   });
+  expect(whyNot.code).toBe(code);
   return whyNot.reason;
 }
 
@@ -56,11 +57,11 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   'another process measured on this machine all the time': async () => {
     const surroundings = surroundingsOf();
     const lock = await acquireMeasuringLock(surroundings, 1);
-    const said = await whyNotTuned(surroundings);
+    const said = await whyNotTuned('lock-busy', surroundings);
     lock!.release();
     return said;
   },
-  'the machine is too busy to measure': () => whyNotTuned(),
+  'the machine is too busy to measure': () => whyNotTuned('machine-busy'),
   'the program was not run': async () => {
     const log = join(temporaryDirectory(), 'log');
     const inspected = { input: inputOf(''), site: siteOf() };

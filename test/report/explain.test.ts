@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
-import { explainOperations } from '../../src/report/explain.ts';
+import { explainOperations, explainProgram } from '../../src/report/explain.ts';
+import type { ProgramVerdict } from '../../src/program/verdict.ts';
 import { because } from '../../src/system/reason.ts';
 
 const NOTHING = { bytes: new Uint8Array(), cuts: [] };
@@ -40,4 +41,16 @@ test('each operation says whether its configuration landed, and in which executa
     },
   ]);
   expect(explainOperations(NOTHING, 'in.mlir', [decision([])], null)).toMatchObject([{ landed: null }]);
+});
+
+test('each function of a program has a code for its reason', () => {
+  const functions = [
+    { equal: true, reason: null },
+    { equal: true, reason: 'it took too long' },
+    { equal: false, reason: 'element 0 is 1 instead of 2' },
+    { equal: null, reason: 'no draw of inputs was usable' },
+  ];
+  const { functions: explained } = explainProgram({ functions } as unknown as ProgramVerdict);
+  const codes = explained.map(({ code }) => code);
+  expect(codes).toEqual([null, 'not-timed', 'results-differ', 'results-unknown']);
 });

@@ -7,7 +7,7 @@ import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { TILE } from '../store/samples.ts';
 import { argv, expectStockBuild, recordedWorkplace } from './faults/support.ts';
-import { oddMatmul, rowsOf, Workplace } from './support.ts';
+import { decisionsOf, HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
 const KEY = 'Another CPU (25/17/2) local-sync threads=1';
 
@@ -121,6 +121,16 @@ test.each(casesOfTier(others, 1))('a build for %s refuses a device of another ba
     device: { model: 'unknown', driver: 'vulkan' },
     operations: [{ code: 'device-unsuitable' }],
   });
+});
+
+test('a build for a GPU that is missing keeps the default', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  const env = { IREE_TUNED_DEVICE: undefined, CUDA_VISIBLE_DEVICES: '' };
+  const { explanation } = await place.explain(['--iree-hal-target-device=cuda', ...argv.slice(HOST.length)], {
+    env,
+  });
+  expect(decisionsOf(explanation)).toEqual(['default: device-missing']);
 });
 
 describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of the same class', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
-import { HOST } from './support.ts';
+import { HOST, oddMatmul } from './support.ts';
 
 const UNTUNED = 86;
 const isInjected = '*--iree-codegen-tuning-spec-path=*';
@@ -67,9 +67,10 @@ test('a failed tuned compile refuses the build, now and the next time, and keeps
 });
 
 test('an input that does not compile ends as with the compiler', async () => {
-  const place = await recordedWorkplace({ IREE_TUNED_REQUIRE: 'tuned' });
-  const env = misbehavingCompiler(place, '*', failing);
-  expect(await place.compile(argv, { env: { ...env, IREE_TUNED_BUDGET: '0' } })).toMatchObject({ code: 1 });
+  const place = await recordedWorkplace({ IREE_TUNED_REQUIRE: 'tuned', IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', `${oddMatmul}func.func @broken() -> f32 { return }\n`);
+  const { code, explanation } = await place.explain(argv);
+  expect([code, explanation.code]).toEqual([1, 'input-does-not-compile']);
 });
 
 test('a frozen lock file refuses a build, too', { tags: 'full' }, async () => {

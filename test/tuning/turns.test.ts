@@ -26,8 +26,8 @@ function place() {
   store.putRecord(subject, { ...DECISION, configuration: DEFAULT, evidence: nothing });
   const work: Work = { key, workload, count: 1, options: SPACE, goesOnFrom: store.allRecords()[0]! };
   const measuring: MeasuringTools = tools;
-  const tune = (patienceSeconds: number) =>
-    tuneWorkloads([work], store, site, measuring, surroundings, {
+  const tune = (patienceSeconds: number, using: MeasuringTools | null = measuring) =>
+    tuneWorkloads([work], store, site, using, surroundings, {
       budgetSeconds: 60,
       patienceSeconds,
       givenSeconds: 60,
@@ -61,7 +61,13 @@ test('what somebody else found meanwhile is taken over, whatever it is', async (
 test('without patience nothing is waited for', async () => {
   const { surroundings, tune } = place();
   const lock = await acquireMeasuringLock(surroundings, 0);
-  const { results } = await tune(0);
+  const { results, whyNot } = await tune(0);
   lock!.release();
   expect([...results]).toEqual([]);
+  expect(whyNot.code).toBe('lock-busy');
+});
+
+test('without the tools of the runtime nothing is tuned', async () => {
+  const { results, whyNot } = await place().tune(60, null);
+  expect([results.size, whyNot.code]).toEqual([0, 'tools-missing']);
 });
