@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { parse, type Operation } from 'mlir-parser-ts';
+import type { Operation } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { rows as KNOWN } from '../../grammar/src/table.ts';
 import { customForm } from '../../grammar/test/fixtures.ts';
@@ -19,16 +19,22 @@ import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
 import { mayBecomeWork, rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { PRELUDES, FRONT_ENDS, nameOf } from './front-ends.ts';
+import {
+  operationsIn,
+  only,
+  product,
+  GENERICS,
+  layoutOf,
+  type Example,
+  asWritten,
+  inDispatch,
+  IN_BOTH_SIZES,
+  CHANNELS_FIRST,
+  functionOf,
+} from './operations.ts';
 import { code, pageWith, table } from './tables.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from '../../src/input/whole-dispatches.ts';
-
-const operationsIn = (text: string): readonly Operation[] => parse(Buffer.from(text)).operations;
-
-function only(text: string): Operation {
-  const operations = operationsIn(text);
-  if (operations.length !== 1) throw new Error(`${operations.length} operations in ${text}`);
-  return operations[0]!;
-}
 
 const NO = 'no';
 
@@ -39,50 +45,6 @@ const ELEMENT_WISE = 'none: element-wise';
 const DEFAULT = 'default';
 
 // Contractions.
-
-interface GenericOptions {
-  readonly m?: number | '?';
-  readonly types?: readonly [lhs: string, rhs: string, result: string];
-  readonly body?: string;
-  readonly attributes?: string;
-}
-
-/** A matrix product, or another operation over the same operands. */
-function product({
-  m = 8,
-  types = ['f32', 'f32', 'f32'],
-  body = FLOAT,
-  attributes = '',
-}: GenericOptions): string {
-  const [lhs, rhs, result] = [
-    `tensor<${m}x32x${types[0]}>`,
-    `tensor<32x16x${types[1]}>`,
-    `tensor<${m}x16x${types[2]}>`,
-  ];
-  return `%r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : ${lhs}, ${rhs}) outs(%c : ${result})${attributes} {
-^bb0(%x: ${types[0]}, %y: ${types[1]}, %out: ${types[2]}):
-  ${body}
-  linalg.yield %s : ${types[2]}
-} -> ${result}
-`;
-}
-
-const FLOAT = '%p = arith.mulf %x, %y : f32\n  %s = arith.addf %out, %p : f32';
-
-const integer = (cast: string) =>
-  `%v = arith.${cast} %x : i8 to i32\n  %w = arith.${cast} %y : i8 to i32\n  %p = arith.muli %v, %w : i32\n  %s = arith.addi %out, %p : i32`;
-
-const IN_I8 = ['i8', 'i8', 'i32'] as const;
-
-const GENERICS: readonly (readonly [what: string, options: GenericOptions, sizes?: TunedSizes])[] = [
-  ['signed integers', { types: IN_I8, body: integer('extsi') }],
-  ['unsigned integers', { types: IN_I8, body: integer('extui') }],
-  ['maximum of sums', { body: '%p = arith.addf %x, %y : f32\n  %s = arith.maximumf %out, %p : f32' }],
-  ['complex numbers', { types: ['complex<f32>', 'complex<f32>', 'complex<f32>'] }],
-  ['a dynamic dimension', { m: '?' }],
-  ['a dynamic dimension, `--iree-tuned-dim=m=1,16`', { m: '?' }, { m: [1, 16] }],
-  ['`compilation_info` of its own', { attributes: ' attrs = {compilation_info = #iree_codegen.x}' }],
-];
 
 function contractionCells(operation: Operation, sizes: TunedSizes = {}): [tuned: string, why: string] {
   const [found] = classify([operation], sizes);
@@ -107,85 +69,7 @@ const contractions = () =>
     ],
   );
 
-// Convolutions. Letters of an operand: n images, g groups, c channels, f filters, m results for a channel; d, h and w.
-
-/** The letters of image, filter or window, and result. */
-function layoutOf(name: string): readonly [image: string, filter: string, result: string] {
-  const pooled = /^linalg\.pooling_([a-z]+)_/.exec(name)?.[1];
-  if (pooled !== undefined) return [pooled, pooled.replace(/[nc]/g, ''), pooled];
-  const match = /^linalg\.(depthwise_)?conv_(\d)d(?:_([a-z]+)_([a-z]+))?(?:_q)?$/.exec(name);
-  if (match === null) throw new Error(`${name} is no convolution`);
-  const [, depthwise, rank, image, filter] = match;
-  const bare = 'dhw'.slice(-Number(rank));
-  if (image === undefined || filter === undefined) return [bare, bare, bare];
-  if (depthwise === undefined) return [image, filter, image.replace('c', 'f')];
-  return [image, filter, filter.includes('m') ? `${image}m` : image];
-}
-
-interface Example {
-  readonly name: string;
-  /** Elements of the filter along each dimension of the image. */
-  readonly size: number;
-  /** Sizes by letter; the others are those of `SIZES`. */
-  readonly sizes?: Readonly<Record<string, number>>;
-  readonly stride?: number;
-  readonly types?: readonly [image: string, filter: string, result: string];
-  /** Whether the program transposes the filter to the layout of the operation. */
-  readonly isTransposed?: boolean;
-}
-
-const SIZES: Readonly<Record<string, number>> = { n: 1, g: 4, c: 16, f: 24, m: 2 };
-const F32 = ['f32', 'f32', 'f32'] as const;
-const RESULT = 11;
-const isMoved = (letter: string) => 'dhw'.includes(letter);
-
-/** Letter and size of each dimension of an operand. */
-type Axes = readonly (readonly [along: string, size: number])[];
-
-function axesOf({ name, size, sizes = {}, stride = 1 }: Example): readonly Axes[] {
-  const [image, filter, result] = layoutOf(name);
-  const axes = (letters: string, moved: (letter: string) => readonly [string, number]): Axes =>
-    Array.from(letters, (one) => (isMoved(one) ? moved(one) : [one, sizes[one] ?? SIZES[one]!]));
-  const step = stride === 1 ? '' : ` * ${stride}`;
-  return [
-    axes(image, (one) => [`${one}${step}${size === 1 ? '' : ` + k${one}`}`, RESULT * stride + size - 1]),
-    axes(filter, (one) => [`k${one}`, size]),
-    axes(result, (one) => [one, RESULT]),
-  ];
-}
-
-const typeOf = (axes: Axes, type: string | undefined) =>
-  `tensor<${axes.map(([, size]) => `${size}x`).join('')}${type!}>`;
-
-/** The operation of a program; its operands are `%a`, `%b`, `%c` and zero points `%u` and `%v`. */
-function asWritten(example: Example): string {
-  const { name, stride = 1, types = F32 } = example;
-  const [a, b, c] = axesOf(example).map((axes, i) => typeOf(axes, types[i]));
-  const rank = axesOf(example)[1]!.filter(([along]) => along.startsWith('k')).length;
-  const moves = `{dilations = dense<1> : vector<${rank}xi64>, strides = dense<${stride}> : vector<${rank}xi64>}`;
-  const more = name.endsWith('_q') ? [', %u, %v', ', i32, i32'] : ['', ''];
-  return `%r = ${name} ${/\dd_|pooling_/.test(name) ? moves : ''} ins(%a, %b${more[0]!} : ${a!}, ${b!}${more[1]!}) outs(%c : ${c!}) -> ${c!}\n`;
-}
-
-/** The operation of a dispatch: the compiler drops dimensions of one element and zero points of 0. */
-function inDispatch(example: Example): string {
-  const { types = F32 } = example;
-  const [image, filter, result] = axesOf(example).map((axes) => axes.filter(([, size]) => size > 1));
-  const parallel = result!.map(([along]) => along);
-  const reduced = filter!.map(([along]) => along).filter((one) => !parallel.includes(one));
-  const loops = [...parallel, ...reduced].join(', ');
-  const maps = [image!, filter!, result!].map(
-    (axes) => `affine_map<(${loops}) -> (${axes.map(([along]) => along).join(', ')})>`,
-  );
-  const iterators = [...parallel.map(() => '"parallel"'), ...reduced.map(() => '"reduction"')].join(', ');
-  const [a, b, c] = [image!, filter!, result!].map((axes, i) => typeOf(axes, types[i]));
-  return `%r = linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators}]} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) {
-^bb0(%x: ${types[0]}, %y: ${types[1]}, %out: ${types[2]}):
-  ${types[0] === 'f32' ? FLOAT : integer('extsi')}
-  linalg.yield %s : ${types[2]}
-} -> ${c!}
-`;
-}
+// Convolutions.
 
 /** The kind of tiles of an operation in a dispatch. */
 function tilesOf(text: string): string {
@@ -230,190 +114,17 @@ function convolutionCells(example: Example): [form: string, tiles: string] {
   return ['as written', tilesOf(inDispatch(example))];
 }
 
-const IN_BOTH_SIZES = KNOWN.filter(({ kind }) => kind === 'convolution').map(({ name }) =>
-  [3, 1].map((size): Example => (name.endsWith('_q') ? { name, size, types: IN_I8 } : { name, size })),
-);
-
 const convolutions = () =>
   table(
     ['operation', 'filter of 3', 'its tiles', 'filter of 1', 'its tiles'],
     IN_BOTH_SIZES.map((both) => [code(both[0]!.name), ...both.flatMap(convolutionCells)]),
   );
 
-const NCHW = 'linalg.conv_2d_nchw_fchw';
-const NGCHW = 'linalg.conv_2d_ngchw_gfchw';
-const DEPTHWISE = 'linalg.depthwise_conv_2d_nchw_chw';
-const MAXIMUM = 'linalg.pooling_nchw_max';
-const SUM = 'linalg.pooling_nchw_sum';
-
-const CHANNELS_FIRST: readonly (readonly [what: string, example: Example])[] = [
-  ['1x1', { name: NCHW, size: 1 }],
-  ['1x1, stride 2', { name: NCHW, size: 1, stride: 2 }],
-  ['1x1, i8', { name: NCHW, size: 1, types: IN_I8 }],
-  ['3x3', { name: NCHW, size: 3 }],
-  ['3x3, i8', { name: NCHW, size: 3, types: IN_I8 }],
-  ['7x7, stride 2, 3 channels', { name: NCHW, size: 7, stride: 2, sizes: { c: 3 } }],
-  ['3x3', { name: DEPTHWISE, size: 3 }],
-  ['3x3, i8', { name: DEPTHWISE, size: 3, types: IN_I8 }],
-  ['7x7', { name: DEPTHWISE, size: 7 }],
-  ['9x9', { name: DEPTHWISE, size: 9 }],
-  ['1x1, 4 groups of 16 channels', { name: NGCHW, size: 1 }],
-  ['3x3, 32 groups of 4 channels', { name: NGCHW, size: 3, sizes: { g: 32, c: 4, f: 4 } }],
-  ['3x3, 8 groups of 16 channels', { name: NGCHW, size: 3, sizes: { g: 8 } }],
-  ['3x3, 8 groups of 16 channels, 4 filters each', { name: NGCHW, size: 3, sizes: { g: 8, f: 4 } }],
-  ['3x3, 16 groups of 16 channels', { name: NGCHW, size: 3, sizes: { g: 16 } }],
-  ['3x3', { name: MAXIMUM, size: 3 }],
-  ['3x3, stride 2', { name: SUM, size: 3, stride: 2 }],
-  ['3x3, i8', { name: MAXIMUM, size: 3, types: ['i8', 'i8', 'i8'] }],
-];
-
 const channelsFirst = () =>
   table(
     ['operation', 'filter or window', 'form', 'tiles'],
     CHANNELS_FIRST.map(([what, example]) => [code(example.name), what, ...convolutionCells(example)]),
   );
-
-// Front ends.
-
-interface FrontEnd {
-  readonly name: string;
-  readonly layout: string;
-  /** The compiler's first lowering: `linalg.` and a name, or a convolution. */
-  readonly becomes: string | Example;
-  readonly types: readonly string[];
-  /** The operation; its operands are `%a`, `%b`, `%c` and those of `PRELUDES`. */
-  readonly text: string;
-}
-
-/** Constants of a function, by dialect. */
-const PRELUDES: Readonly<Record<string, string>> = {
-  tosa: '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>',
-  torch: `%none = torch.constant.none
-%0 = torch.constant.int 0
-%1 = torch.constant.int 1
-%ones = torch.prim.ListConstruct %1, %1 : (!torch.int, !torch.int) -> !torch.list<int>
-%zeros = torch.prim.ListConstruct %0, %0 : (!torch.int, !torch.int) -> !torch.list<int>`,
-};
-
-const inTorch = (...all: readonly string[]) => all.map((sizes) => `!torch.vtensor<[${sizes}],f32>`);
-const inTensors = (...all: readonly string[]) => all.map((sizes) => `tensor<${sizes}xf32>`);
-
-/** @param types of both operands and of the result */
-function onnx(
-  layout: string,
-  becomes: string | Example,
-  name: string,
-  types: readonly string[],
-  groups = 1,
-): FrontEnd {
-  const [a, b, result] = types;
-  const attributes = groups === 1 ? '' : ` {torch.onnx.group = ${groups} : si64}`;
-  const text = `torch.operator "${name}"(%a, %b)${attributes} : (${a!}, ${b!}) -> ${result!}`;
-  return { name, layout, becomes, types, text };
-}
-
-function stablehlo(
-  layout: string,
-  becomes: Example,
-  dims: string,
-  types: readonly string[],
-  groups = 1,
-): FrontEnd {
-  const [a, b, result] = types;
-  const text = `stablehlo.convolution(%a, %b) dim_numbers = ${dims}, window = {} {batch_group_count = 1 : i64, feature_group_count = ${groups} : i64} : (${a!}, ${b!}) -> ${result!}`;
-  return { name: 'stablehlo.convolution', layout, becomes, types, text };
-}
-
-function tosa(name: string, layout: string, becomes: Example, types: readonly string[]): FrontEnd {
-  const [a, b, c, result] = types;
-  const text = `"${name}"(%a, %b, %c, %z, %z) <{acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}> : (${a!}, ${b!}, ${c!}, tensor<1xf32>, tensor<1xf32>) -> ${result!}`;
-  return { name, layout, becomes, types, text };
-}
-
-function torch(
-  name: string,
-  becomes: string | Example,
-  types: readonly string[],
-  more: readonly (readonly [value: string, type: string])[] = [],
-): FrontEnd {
-  const [a, b, result] = types;
-  const operands = ['%a', '%b', ...more.map(([value]) => value)].join(', ');
-  const all = [a!, b!, ...more.map(([, type]) => `!torch.${type}`)].join(', ');
-  const layout = typeof becomes === 'string' ? '' : 'NCHW';
-  return { name, layout, becomes, types, text: `${name} ${operands} : ${all} -> ${result!}` };
-}
-
-const named = (name: string, more: Partial<Example> = {}): Example => ({
-  name: `linalg.${name}`,
-  size: 3,
-  ...more,
-});
-const HWCF = named('conv_2d_nhwc_hwcf');
-const NHWC = ['1x13x13x16', '3x3x16x24', '1x11x11x24'] as const;
-
-const FRONT_ENDS: readonly FrontEnd[] = [
-  torch('torch.aten.mm', 'linalg.matmul', inTorch('8,16', '16,32', '8,32')),
-  torch('torch.aten.bmm', 'linalg.batch_matmul', inTorch('4,8,16', '4,16,32', '4,8,32')),
-  torch('torch.aten.conv2d', named('conv_2d_nchw_fchw'), inTorch('1,16,13,13', '24,16,3,3', '1,24,11,11'), [
-    ['%none', 'none'],
-    ['%ones', 'list<int>'],
-    ['%zeros', 'list<int>'],
-    ['%ones', 'list<int>'],
-    ['%1', 'int'],
-  ]),
-  onnx('', 'linalg.matmul', 'onnx.MatMul', inTorch('8,16', '16,32', '8,32')),
-  onnx('NCW', named('conv_1d_ncw_fcw'), 'onnx.Conv', inTorch('1,16,13', '24,16,3', '1,24,11')),
-  onnx('NCHW', named('conv_2d_nchw_fchw'), 'onnx.Conv', inTorch('1,16,13,13', '24,16,3,3', '1,24,11,11')),
-  onnx(
-    'NCDHW',
-    named('conv_3d_ncdhw_fcdhw'),
-    'onnx.Conv',
-    inTorch('1,16,13,13,13', '24,16,3,3,3', '1,24,11,11,11'),
-  ),
-  onnx(
-    'NCHW, depthwise',
-    named('depthwise_conv_2d_nchw_chw'),
-    'onnx.Conv',
-    inTorch('1,16,13,13', '16,1,3,3', '1,16,11,11'),
-    16,
-  ),
-  onnx(
-    'NCHW, 4 groups',
-    named('conv_2d_ngchw_gfchw'),
-    'onnx.Conv',
-    inTorch('1,64,13,13', '96,16,3,3', '1,96,11,11'),
-    4,
-  ),
-  onnx(
-    'NCHW',
-    named('conv_2d_nchw_fchw'),
-    'onnx.ConvTranspose',
-    inTorch('1,16,13,13', '16,24,3,3', '1,24,15,15'),
-  ),
-  stablehlo('NHWC', HWCF, '[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]', inTensors(...NHWC)),
-  stablehlo(
-    'NHWC, depthwise',
-    named('depthwise_conv_2d_nhwc_hwc'),
-    '[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]',
-    inTensors('1x13x13x16', '3x3x1x16', '1x11x11x16'),
-    16,
-  ),
-  stablehlo(
-    'NCHW',
-    { ...HWCF, isTransposed: true },
-    '[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]',
-    inTensors('1x16x13x13', '24x16x3x3', '1x24x11x11'),
-  ),
-  tosa('tosa.conv2d', 'NHWC', HWCF, inTensors(NHWC[0], '24x3x3x16', '24', NHWC[2])),
-  tosa(
-    'tosa.depthwise_conv2d',
-    'NHWC',
-    named('depthwise_conv_2d_nhwc_hwcm', { sizes: { m: 1 } }),
-    inTensors('1x13x13x16', '3x3x16x1', '16', '1x11x11x16'),
-  ),
-];
-
-const nameOf = (becomes: string | Example) => (typeof becomes === 'string' ? becomes : becomes.name);
 
 /** Operations that the compiler lowers to linalg first, by dialect. */
 function dialects(): [dialect: string, names: string][] {
@@ -476,27 +187,6 @@ test('the tables of docs/troubleshooting.md show the decisions of the code', asy
   expect(page).toContain(code((untuned as Skipped).skipped.reason));
   await expect(page).toMatchFileSnapshot(path);
 });
-
-/** A function with an operation, a constant filter, and sums that begin at zero. */
-function functionOf(example: Example, name: string): string {
-  const { types = F32 } = example;
-  const [a, b, c] = axesOf(example).map((axes, i) => typeOf(axes, types[i]));
-  const type = types[2];
-  // The compiler splits off zero points other than 0 in these two only.
-  const zeroPoint = /_nhwc_(?:hwcf|hwc)_q$/.test(example.name) ? 3 : 0;
-  return `util.global private @filter_${name} = #flow.parameter.named<"${name}"> : ${b!}
-func.func @${name}(%a: ${a!}) -> ${c!} {
-  %b = util.global.load @filter_${name} : ${b!}
-  %z = arith.constant ${type === 'f32' ? '0.0' : '0'} : ${type}
-  %u = arith.constant ${zeroPoint} : i32
-  %v = arith.constant 0 : i32
-  %e = tensor.empty() : ${c!}
-  %c = linalg.fill ins(%z : ${type}) outs(%e : ${c!}) -> ${c!}
-  ${asWritten(example)}
-  return %r : ${c!}
-}
-`;
-}
 
 /** The tunable work in each function of a program at the end of `flow`. */
 function tunedIn(flow: Buffer): Map<string, string> {
