@@ -45,11 +45,10 @@ const isRewritten = (command: readonly string[]) =>
 
 test('a program that is faster in other forms is compiled in them by all later builds', async () => {
   const place = workplace(true);
-  const first = await place.explain(argv);
-  expect(first).toMatchObject({ code: 0, stderr: '' });
+  const first = await place.built(argv);
   const used = { used: true, code: 'forms-better', operations };
-  expect(first.explanation).toMatchObject({ reason: null, forms: used, program: { injected: true } });
-  expect(isRewritten(first.explanation.command)).toBe(true);
+  expect(first).toMatchObject({ reason: null, forms: used, program: { injected: true } });
+  expect(isRewritten(first.command)).toBe(true);
   const output = place.read('out.vmfb');
 
   const second = await place.explain(argv);
@@ -226,6 +225,8 @@ fi
 exec '${place.env['IREE_TUNED_COMPILER']!}' "$@"`,
   );
   const explanation = await place.built(argv, { env });
-  expect(explanation.forms).toMatchObject({ used: true, operations });
+  // With the other convolution as written, another form may be faster.
+  const own = [{ operation: convolutionKey(DEPTHWISE) }];
+  expect(explanation.forms).toMatchObject({ used: true, operations: own });
   expect(isRewritten(explanation.command)).toBe(true);
 });

@@ -19,8 +19,8 @@ async function tuned(place: Workplace, ...words: string[]) {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.toString();
 }
-const asked = async (place: Workplace, ...words: string[]) =>
-  JSON.parse(await tuned(place, ...words, '--json')) as Record<string, unknown>;
+const asked = (place: Workplace, ...words: string[]) =>
+  place.asked<Record<string, unknown>>([...words, '--json']);
 
 describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
   test('a worker tunes the misses of a build, and the next build has hits', async () => {

@@ -25,8 +25,8 @@ test(
     // Programs run from 15 s on. Nothing is searched, because no dispatch has this name.
     const place = new Workplace({ IREE_TUNED_BUDGET: '120' });
     place.write('in.mlir', PROGRAM);
-    const untimed = await place.tuned(['explain', 'in.mlir', '--json', '--', ...HOST]);
-    expect(JSON.parse(untimed.stdout.toString())).toMatchObject({ time: null, loss: null });
+    const explain = ['explain', 'in.mlir', '--json', '--', ...HOST];
+    expect(await place.asked(explain)).toMatchObject({ time: null, loss: null });
 
     const profiled = await place.tuned(['profile', 'in.mlir', '--dispatches', 'matmul_1x1x1', '--', ...HOST]);
     expect(profiled).toMatchObject({ code: 0, stderr: '' });
@@ -38,8 +38,7 @@ test(
     expect(text).toMatch(/^Lost against the bounds: .* in dispatches\. /m);
     expect(text).toMatch(/10\^9 multiply-adds per second: \d+\.\d of f32\.$/m);
 
-    const { stdout } = await place.tuned(['explain', 'in.mlir', '--json', '--', ...HOST]);
-    const explained = JSON.parse(stdout.toString()) as { readonly loss: ProgramLoss };
+    const explained = await place.asked<{ readonly loss: ProgramLoss }>(explain);
     expect(problemsOf(explained, 'preview')).toBe('');
     const { dispatches, lostSeconds, unknownSeconds, dispatchSeconds, wholeSeconds, outsideSeconds } =
       explained.loss;

@@ -6,8 +6,7 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVIDENCE_VERSION } from '../../src/store/claim.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import type { Subject } from '../../src/store/store.ts';
+import type { RecordKey, Subject } from '../../src/store/store.ts';
 import { isFull, isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, markOf, partsOf, teamDatabase, TILE, trialOf } from '../team/support.ts';
@@ -242,13 +241,12 @@ async function ended(place: Workplace, ...words: string[]) {
   return { code, said: stdout.toString() };
 }
 
-const subjectIn = (place: Workplace): Subject => {
-  const store = openSqliteStore(place.database);
-  const [record] = [...store.allRecords(), ...store.misses()];
-  const subject = store.subject(record!)!;
-  store.close();
-  return subject;
-};
+const subjectIn = (place: Workplace): Subject =>
+  place.inStore((store) => store.subject([...store.allRecords(), ...store.misses()][0]!)!);
+
+const keyOf = ({ workload, target, device, compiler }: Subject): RecordKey => ({
+  ...{ workload, target, device, compiler },
+});
 
 describe('a build with a record', { timeout: 300_000 }, () => {
   test('is the same after hostile rows in its database', async () => {
@@ -279,17 +277,11 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const before = await builtWith(place);
     const subject = subjectIn(place);
-    const keys = {
-      workload: subject.workload,
-      target: subject.target,
-      device: subject.device,
-      compiler: subject.compiler,
-    };
+    const keys = keyOf(subject);
     const counts = COUNTS['lines to import'];
     const configurations = fc.oneof(strangeConfiguration, soundConfiguration);
-    const evidence = {
-      ...{ ...TEMPTING, defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] },
-    };
+    const inLines = { defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] };
+    const evidence = { ...TEMPTING, ...inLines };
     const lines: unknown[] = [
       // Their digests are wrong.
       ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
@@ -351,12 +343,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
     const first = workplace({ IREE_TUNED_ON_MISS: 'record' });
     await first.compile(argv);
     const subject = subjectIn(first);
-    const keys = {
-      workload: subject.workload,
-      target: subject.target,
-      device: subject.device,
-      compiler: subject.compiler,
-    };
+    const keys = keyOf(subject);
     const push = (lines: readonly object[]) =>
       eve.query('SELECT iree_tuned.push($1) AS answer', [
         JSON.stringify(

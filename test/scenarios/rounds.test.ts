@@ -1,7 +1,6 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
 import { symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier, isWithout } from '../support/needs.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
@@ -64,13 +63,10 @@ exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
 
 /** Expects trials of each workload in the program. */
 function expectTrials(place: Workplace): void {
-  const database = new Database(place.database);
-  const tried = database
-    .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
-    .all() as { trials: number }[];
-  database.close();
+  const trials = "SELECT count(*) FROM trial WHERE strategy = 'program' GROUP BY subject";
+  const tried = place.inDatabase((database) => database.prepare(trials).pluck().all() as number[]);
   expect(tried).toHaveLength(SIZES.length);
-  for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
+  for (const count of tried) expect(count).toBeGreaterThan(0);
 }
 
 // A twelfth of the budget is a wait for the call. The rest has to suffice on a busy machine.

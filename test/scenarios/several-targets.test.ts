@@ -5,7 +5,6 @@ import { backendNamed, loadBackend } from '../../src/backend/index.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import { readLock } from '../../src/decision/lock/file.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, EVIDENCE } from '../store/samples.ts';
 import { isWithout } from '../support/needs.ts';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -33,19 +32,19 @@ async function placeWith(records: Readonly<Record<string, Configuration>>): Prom
   place.write('in.mlir', matmulModule(100, 100, 100));
   const { code, stderr } = await place.compile(both, { env: { IREE_TUNED_ON_MISS: 'record' } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const store = openSqliteStore(place.database);
-  const misses = store.misses();
-  expect(misses.map(({ target }) => target.split(' ')[0]).sort()).toEqual(['llvm-cpu', 'vulkan-spirv']);
-  for (const miss of misses) {
-    const backend = backendNamed(miss.target)!;
-    const configuration = records[backend.name];
-    if (configuration === undefined) continue;
-    const subject = store.subject(miss)!;
-    // Without all families of its backend, `tune` would search again.
-    const families = backend.familiesOf(subject.workloadForm, { wholeProgram: true });
-    store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, families } });
-  }
-  store.close();
+  place.inStore((store) => {
+    const misses = store.misses();
+    expect(misses.map(({ target }) => target.split(' ')[0]).sort()).toEqual(['llvm-cpu', 'vulkan-spirv']);
+    for (const miss of misses) {
+      const backend = backendNamed(miss.target)!;
+      const configuration = records[backend.name];
+      if (configuration === undefined) continue;
+      const subject = store.subject(miss)!;
+      // Without all families of its backend, `tune` would search again.
+      const families = backend.familiesOf(subject.workloadForm, { wholeProgram: true });
+      store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, families } });
+    }
+  });
   return place;
 }
 

@@ -2,8 +2,8 @@
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Statistics } from '../../src/report/statistics.ts';
 import { root } from '../support/real-tools.ts';
+import { statistics } from './faults/support.ts';
 import { Workplace } from './support.ts';
 
 describe('the demonstration counts its compiles', () => {
@@ -35,10 +35,8 @@ describe('the demonstration counts its compiles', () => {
     });
     expect(stderr).toMatch(/mlp: stock cannot be run/);
   };
-  const compiles = async (settings: Readonly<Record<string, string>>) => {
-    const { stdout } = await place.tuned(['stats', '--json'], { env: { ...unset, ...settings } });
-    return (JSON.parse(stdout.toString()) as Statistics).compiles.all;
-  };
+  const compiles = async (settings: Readonly<Record<string, string>>) =>
+    (await statistics(place, [], { ...unset, ...settings })).compiles.all;
 
   test("beside its records, and not in the user's statistics", async () => {
     const cache = { IREE_TUNED_CACHE: place.path('cache') };

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -33,11 +32,7 @@ function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
   return { place, compiler, build, measured };
 }
 
-async function tuned(place: Workplace, ...words: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await place.tuned([...words, '--json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout.toString());
-}
+const tuned = (place: Workplace, ...words: string[]) => place.asked<unknown>([...words, '--json']);
 
 /** A server with pushed records. */
 async function tunedTeam() {
@@ -117,14 +112,13 @@ describe.skipIf(isWithout(whyNoPostgres))('two checkouts and one server', HANGS,
       IREE_TUNED_BUDGET: '0',
     });
     expect((await build()).operation).toMatchObject({ outcome: 'hit' });
-    const store = openSqliteStore(ada.database);
-    const [record] = store.allRecords();
-    const { configuration } = record!;
-    const mark = { configuration, kind: 'wrong-result' as const, reason: 'it was seen' };
-    store.addMarks(store.subject(record!)!, [
-      { ...mark, createdAt: new Date().toISOString(), createdBy: 'ada' },
-    ]);
-    store.close();
+    const written = { createdAt: new Date().toISOString(), createdBy: 'ada' };
+    ada.inStore((store) => {
+      const record = store.allRecords()[0]!;
+      const { configuration } = record;
+      const mark = { configuration, kind: 'wrong-result', reason: 'it was seen' } as const;
+      store.addMarks(store.subject(record)!, [{ ...mark, ...written }]);
+    });
     expect(await tuned(ada, 'team', 'sync')).toMatchObject({ pushed: { changed: { marks: 1 } } });
     // Until then the record here is as good as ever.
     expect((await build()).operation).toMatchObject({ outcome: 'hit' });

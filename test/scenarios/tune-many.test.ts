@@ -25,10 +25,7 @@ const softmax = (type: string) => `func.func @main(%x: ${type}) -> ${type} {
 }
 `;
 
-const records = async (place: Workplace) =>
-  JSON.parse((await place.tuned(['db', 'ls', '--json'])).stdout.toString()) as (TuningRecord & {
-    key?: string;
-  })[];
+const records = (place: Workplace) => place.asked<TuningRecord[]>(['db', 'ls', '--json']);
 
 const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
   sizes

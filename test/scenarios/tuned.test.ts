@@ -1,12 +1,10 @@
 // The commands of `iree-tuned`, as a user types them.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { root } from '../support/real-tools.ts';
-import { oddMatmul, Workplace } from './support.ts';
+import { oddMatmul, rowsOf, Workplace } from './support.ts';
 
 const say = async (place: Workplace, argv: readonly string[], env = {}) => {
   const { code, stdout, stderr } = await place.tuned(argv, { env });
@@ -26,7 +24,7 @@ function placeWithDatabase(): Workplace {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
   mkdirSync(dirname(place.database));
-  openSqliteStore(place.database).close();
+  place.inStore(() => undefined);
   return place;
 }
 
@@ -176,32 +174,23 @@ describe('tune', () => {
     async () => {
       const place = Workplace.simulated({}, { programs: 'failing' });
       place.write('in.mlir', oddMatmul);
+      const change = (sql: string) =>
+        place.inDatabase((database) => database.exec(`UPDATE claim SET ${sql}`));
+      /** Number of all trials then. */
       const tune = async () => {
         const { code, stderr } = await say(place, ['tune', 'in.mlir', '--trials', '2']);
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-        const database = new Database(place.database);
-        const { trials } = database.prepare('SELECT count(*) AS trials FROM trial').get() as {
-          trials: number;
-        };
-        return { database, trials };
+        return rowsOf(place, 'trial');
       };
       const first = await tune();
-      first.database.exec(
-        `UPDATE claim SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
-      );
-      first.database.close();
+      change(`complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`);
       const second = await tune();
-      expect(second.trials).toBeGreaterThan(first.trials);
-      second.database.exec('UPDATE claim SET complete = 1');
-      second.database.close();
-      const third = await tune();
-      expect(third.trials).toBe(second.trials);
+      expect(second).toBeGreaterThan(first);
+      change('complete = 1');
+      expect(await tune()).toBe(second);
       // The state after a search with `inject=spec`.
-      third.database.exec(`UPDATE claim SET families = '["tile"]'`);
-      third.database.close();
-      const fourth = await tune();
-      expect(fourth.trials).toBeGreaterThan(third.trials);
-      fourth.database.close();
+      change(`families = '["tile"]'`);
+      expect(await tune()).toBeGreaterThan(second);
     },
   );
 });

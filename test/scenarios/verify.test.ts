@@ -1,5 +1,4 @@
 // `iree-tuned db verify`
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { isFull } from '../support/needs.ts';
 import { HOST, Workplace } from './support.ts';
@@ -31,8 +30,6 @@ test('records are measured again, and their drift is shown', { timeout: 120_000 
   expect(holds.code).toBe(0);
   if (isFull) expect((await verify('--workload', 'm=65')).told.records).toEqual([]);
   // Records of another compiler are left out.
-  const db = new Database(place.database);
-  db.exec(`UPDATE compiler SET key = 'another'`);
-  db.close();
+  place.inDatabase((database) => database.exec(`UPDATE compiler SET key = 'another'`));
   expect((await verify()).told).toMatchObject({ records: [], notHere: 1 });
 });
