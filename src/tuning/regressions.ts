@@ -6,6 +6,7 @@ import { timeCandidates } from '../measure/benchmark.ts';
 import { comparisonOf, inPairs, LEAST_PAIRS } from '../measure/compare-modules.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { RecordKey, TuningRecord } from '../store/store.ts';
+import { because, type Reason } from '../system/reason.ts';
 import type { OperationWork } from '../workload/workload.ts';
 import { DEFAULT_NAME } from './timer.ts';
 
@@ -62,7 +63,7 @@ const LEAST_SECONDS = 0.02;
 /**
  * Compiles a workload with both compilers and times the two modules in turns, each with the runtime of its own release.
  * @param seconds of timing, about
- * @returns a text if the two cannot be compared
+ * @returns why the two cannot be compared if they cannot
  * @throws StoppedError
  */
 export async function measuredChange(
@@ -70,7 +71,7 @@ export async function measuredChange(
   workload: OperationWork,
   { older, newer }: { readonly older: Toolchain; readonly newer: Toolchain },
   seconds: number,
-): Promise<DefaultChange | string> {
+): Promise<DefaultChange | Reason> {
   const modules = new Map<Toolchain, string>();
   for (const toolchain of [older, newer]) {
     const { module, refused } = await buildCandidates(
@@ -79,7 +80,7 @@ export async function measuredChange(
       [stockCandidate(DEFAULT_NAME)],
       'stock',
     );
-    if (module === null) return refused.get(DEFAULT_NAME) ?? 'it does not compile';
+    if (module === null) return because('compile-failed', refused.get(DEFAULT_NAME) ?? 'it does not compile');
     modules.set(toolchain, module);
   }
   const failures: string[] = [];
@@ -93,7 +94,8 @@ export async function measuredChange(
   const extent = { pairs: PAIRS, seconds, leastSeconds: 2 * seconds };
   const measured = await inPairs(newer, older, extent, time);
   const pairs = measured.filter((pair) => pair.every(Number.isFinite));
-  if (pairs.length < LEAST_PAIRS) return failures[0] ?? 'it takes too long to be timed often enough';
+  if (pairs.length < LEAST_PAIRS)
+    return because('not-timed', failures[0] ?? 'it takes too long to be timed often enough');
   const { ratio, low, high, seconds: times } = comparisonOf(pairs);
   return { ...place, ratio, low, high, oldSeconds: times[1], newSeconds: times[0], source: 'measured' };
 }

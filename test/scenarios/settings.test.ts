@@ -39,8 +39,9 @@ class Project extends Workplace {
     return path;
   }
 
-  config(options: readonly string[] = []): Promise<Config> {
-    return this.asked<Config>([...options, 'config', '--json'], { env: BARE });
+  async config(options: readonly string[] = []): Promise<Config> {
+    const { stdout } = await this.tuned([...options, 'config', '--json'], { env: BARE });
+    return JSON.parse(stdout.toString()) as Config;
   }
 
   /** Compiles. @returns why nothing was tuned */

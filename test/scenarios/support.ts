@@ -216,11 +216,15 @@ export class Workplace {
     }
   }
 
-  /** A compiler that is a shell script. It answers our questions as the real compiler. @returns the setting for it */
-  scriptedCompiler(script: string): { readonly IREE_TUNED_COMPILER: string } {
+  /**
+   * A compiler that is a shell script.
+   * @param isKnown whether the cache has the real compiler's answers to our questions for it
+   * @returns the setting for it
+   */
+  scriptedCompiler(script: string, isKnown = true): { readonly IREE_TUNED_COMPILER: string } {
     const path = this.path('iree-compile');
     writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    giveAnswers(this.path('cache'), path);
+    if (isKnown) giveAnswers(this.path('cache'), path);
     return { IREE_TUNED_COMPILER: path };
   }
 

@@ -8,7 +8,7 @@ import type { Surroundings } from '../../settings/surroundings.ts';
 import { fits } from '../../store/filter.ts';
 import type { Store, TuningRecord } from '../../store/store.ts';
 import { placeOf } from '../../store/subject.ts';
-import { because } from '../../system/reason.ts';
+import { because, isReason } from '../../system/reason.ts';
 import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { measuringAlone, toolchainOf } from '../../tuning/here.ts';
 import {
@@ -146,7 +146,7 @@ async function measured(
       const toolchains = { older: toolchain(first!, 'old'), newer: toolchain(second!, 'new') };
       const share = secondsLeft / (works.size - i);
       const change = await measuredChange({ workload, target, device }, form, toolchains, share);
-      if (typeof change === 'string') failed.push(`${workload}: ${change}`);
+      if (isReason(change)) failed.push(`${workload}: ${change.reason}`);
       else changes.push(change);
     }
     return null;

@@ -1,12 +1,11 @@
 // Builds with a fault, and the checks of their results.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { isDefault, type Configuration } from '../../../src/backend/configuration.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/statistics.ts';
 import { DECISION, EVIDENCE } from '../../store/samples.ts';
-import { giveAnswers } from '../../support/answers.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
 
@@ -115,14 +114,9 @@ function stockOf(place: Workplace): Promise<Buffer> {
  * @returns the setting for it
  */
 export function misbehavingCompiler(place: Workplace, pattern: string, deed: string) {
-  place.write(
-    'iree-compile',
-    `#!/bin/sh\ncase "$*" in ${pattern}) ${deed};; esac\nexec '${rememberingCompiler}' "$@"\n`,
-  );
-  chmodSync(place.path('iree-compile'), 0o755);
-  // Only compiles misbehave then, so this compiler answers as the real one.
-  if (pattern.includes('tuning-spec')) giveAnswers(place.path('cache'), place.path('iree-compile'));
-  return { IREE_TUNED_COMPILER: place.path('iree-compile') };
+  const script = `case "$*" in ${pattern}) ${deed};; esac\nexec '${rememberingCompiler}' "$@"`;
+  // If only tuned compiles misbehave, the compiler answers our questions as the real one.
+  return place.scriptedCompiler(script, pattern.includes('tuning-spec'));
 }
 
 /** The counters of `iree-tuned stats`. @param options more of the command */
