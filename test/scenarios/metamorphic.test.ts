@@ -241,11 +241,12 @@ describe('the same is used', { timeout: 300_000 }, () => {
   });
 
   test('for every name of a function', { tags: 'full' }, async () => {
-    const program = programs.find(({ text }) => text === DEPTHWISE_PROGRAM)!;
-    const { place, expected } = await before(program);
-    for (const name of ['Model from X.', 'größe', 'main_dispatch_3', 'a.b']) {
-      const text = program.text.replace('@main', `@"${name}"`);
-      expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
+    for (const program of programs.filter(({ text }) => [DEPTHWISE_PROGRAM, SOFTMAX].includes(text))) {
+      const { place, expected } = await before(program);
+      for (const name of ['Model from X.', 'größe', 'main_dispatch_3', 'a.b', 'a (b) {c}']) {
+        const text = program.text.replace('@main', `@"${name}"`);
+        expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
+      }
     }
   });
 });

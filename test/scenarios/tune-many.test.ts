@@ -116,9 +116,6 @@ const refusals: [string[], string, code?: number][] = [
     ['--from-misses', '--flags', '--iree-codegen-tuning-spec-path=x.mlir'],
     'nothing is tuned with these flags',
   ],
-  [[], 'nothing to tune: name models', 2],
-  [['none.mlir'], 'none.mlir: the input cannot be read: there is no such file or folder'],
-  [['--from-misses', '--budget', 'soon'], '--budget=soon: it takes seconds', 2],
   [['--from-misses', '--jobs', '0'], 'It must be a whole number of at least 1', 2],
 ];
 test.each(casesOfTier(refusals, 3))('%j is refused with the way out', async (argv, message, expected = 1) => {

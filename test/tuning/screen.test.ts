@@ -9,7 +9,7 @@ import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
 import { tiles } from '../support/backend.ts';
 
-const wide = (n: number) => tiles([8, n, 0], [4, 8, 0], [0, 0, 1], true);
+const tiled = (n: number) => tiles([8, n, 0], [4, 8, 0], [0, 0, 1], true);
 
 test('a candidate that crashes is not run again in the second placement', async () => {
   const folder = temporaryDirectory();
@@ -22,7 +22,7 @@ test('a candidate that crashes is not run again in the second placement', async 
     esac`,
   });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(wide);
+  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
   const { contestants, processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
   expect(failed).toEqual([{ configuration: configurations[2], outcome: 'run-error', reason: 'exit code 1' }]);
   const others = contestants.filter(({ configuration }) => configuration !== configurations[2]);
@@ -50,7 +50,7 @@ test('a default that takes far longer than candidates has processes of its own, 
   const log = join(folder, 'log');
   const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const { processes } = await (await screener.prepare([wide(8), wide(16)], 60)).time(60);
+  const { processes } = await (await screener.prepare([tiled(8), tiled(16)], 60)).time(60);
   expect(processesIn(log)).toEqual([
     { repetitions: 1, functions: ['stock'] },
     // Nothing is known of candidates yet.
@@ -71,7 +71,7 @@ test.each([
     const folder = temporaryDirectory();
     const log = join(folder, 'log');
     const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
-    await new Screener(tools, matmul(64, 64, 64)).prepare([wide(8)], 60);
+    await new Screener(tools, matmul(64, 64, 64)).prepare([tiled(8)], 60);
     const timer = new Timer(tools, matmul(64, 64, 64));
     timer.expect('stock', 0.1);
     timer.expect('c0', 0.01);
@@ -91,7 +91,7 @@ test('a batch ends at its limit, however many candidates hang', async () => {
     benchmarkModule: `case "$*" in *--benchmark_filter=*c[2-7]*) echo x >>'${hangs}'; exec sleep 60 ;; esac`,
   });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(wide);
+  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
   const ready = await screener.prepare(configurations, 60, 2);
   const { processes, failed } = await ready.time(8);
   // In each of two modules the first process hangs, and then one candidate.
@@ -109,7 +109,7 @@ test('candidates that are far behind are timed once', async () => {
 [ -n "$again" ] || { again=1 "$0" "$@" | sed -E '${slow}'; exit; }`,
   });
   const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(wide);
+  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
   const { processes } = await (await screener.prepare(configurations, 60)).time(60);
   expect(processes.map(({ seconds }) => seconds.size)).toEqual([8, 4]);
 });
@@ -125,7 +125,7 @@ test('on a GPU candidates first run alone: one that crashes or has another resul
   });
   const device = { ...own.device, driver: 'cuda', gpu: { version: '', subgroup: 32, isSoftware: false } };
   const screener = new Screener({ ...own, device }, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32].map(wide);
+  const configurations = [8, 16, 24, 32].map(tiled);
   const { processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
   expect(failed.map(({ configuration }) => configuration)).toEqual([configurations[0], configurations[2]]);
   expect(failed.map(({ outcome }) => outcome)).toEqual(['run-error', 'run-error']);
