@@ -1,4 +1,4 @@
-// Repeated searches of one workload, beside claims of earlier ones.
+// Repeated searches of one workload with earlier claims.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { SpaceOptions } from '../../src/backend/backend.ts';
@@ -161,7 +161,7 @@ describe('an earlier winner', () => {
   });
 });
 
-test('finals of several searches are separated where the numbers of processes start again', () => {
+test('finals of several searches are separated by the numbers of their processes', () => {
   const other = { ...RUN, configuration: DEFAULT_CONFIGURATION };
   const runs = [0, 1, 2, 0, 1].map(
     (batch, i) => ({ ...RUN, batch, placement: i % 2 ? 'packed' : 'apart', build: 0 }) as const,

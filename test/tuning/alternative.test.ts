@@ -1,4 +1,4 @@
-// Beside the best: what is of the other sort.
+// Finalists and alternatives of both kinds: configurations with and without needs of the program.
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Race, Standing } from '../../src/tuning/final-race.ts';
@@ -31,28 +31,28 @@ describe('finalists', () => {
       .finalists(most)
       .map(({ configuration }) => configuration);
 
-  test('are the best, with one that asks nothing of the program', () => {
+  test('are the best, with one without needs', () => {
     expect(among(3, whole, packed(4), packed(8), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
     expect(among(3, whole, packed(4), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
   });
-  test('are the best, with one that asks something of it where that is nearly as fast', () => {
+  test('are the best, with one with needs if it is nearly as fast', () => {
     // In seconds: 1, 1.1, 1.2, 1.3.
     expect(among(2, tile(1), tile(2), whole)).toEqual([tile(1), whole]);
     expect(among(2, tile(1), tile(2), tile(3), whole)).toEqual([tile(1), tile(2)]);
   });
-  test('are the best where there is none, or no place for it', () => {
+  test('are the best if there is no other kind, or no place for it', () => {
     expect(among(2, whole, packed(4), packed(8))).toEqual([whole, packed(4)]);
     expect(among(1, whole, tile(1))).toEqual([whole]);
     expect(new Ranks().finalists(3)).toEqual([]);
   });
-  test('are four, and all others that are behind by chance', () => {
+  test('are four, and all others within the error of screening', () => {
     const counted = (defaultSeconds: number, ...seconds: readonly number[]) =>
       timed(defaultSeconds, ...seconds.map((one, i) => [tile(i + 1), one] as const)).finalists(8).length;
     expect(counted(10, 1, 1.1, 1.2, 1.3, 1.4)).toBe(4);
     expect(counted(10, 1, 1.01, 1.02, 1.03, 1.03, 1.1)).toBe(5);
     expect(counted(10, ...Array<number>(20).fill(1))).toBe(8);
   });
-  test('are four at most where the gain is small', () => {
+  test('are four at most if the gain is small', () => {
     expect(timed(1.05, ...[1, 2, 3, 4, 5].map((m) => [tile(m), 1] as const)).finalists(8)).toHaveLength(4);
   });
 });
@@ -82,21 +82,21 @@ describe('the alternative of a decision', () => {
     return alternativeOf(decisionOf(raced, searched), raced, searched)?.configuration ?? null;
   };
 
-  test('that asks something of the program there is the best that does not', () => {
+  test('of a configuration with needs is the best without needs', () => {
     expect(alternative(standing(whole, 2), standing(packed(4), 1.9), standing(tile(1), 1.5))).toEqual(
       tile(1),
     );
     expect(alternative(standing(whole, 2), standing(tile(1), 1.7), standing(tile(2), 1.5))).toEqual(tile(1));
   });
-  test('that asks for nothing there is the best that does, where it is nearly as fast', () => {
+  test('of a configuration without needs is the best with needs, if it is nearly as fast', () => {
     expect(alternative(standing(tile(1), 2), standing(whole, 1.7), standing(packed(4), 1.65))).toEqual(whole);
     expect(alternative(standing(tile(1), 2), standing(whole, 1.5))).toBeNull();
     expect(alternative(standing(tile(1), 2), standing(tile(2), 1.9))).toBeNull();
   });
-  test('for the default there is none', () => {
+  test('of the default does not exist', () => {
     expect(alternative(standing(tile(1), 1.01, 0.99, 'nothing'))).toBeNull();
   });
-  test('there is none that is not surely faster, or that would be taken for the better one', () => {
+  test('is surely faster than the default, with a lower bound below that of the best', () => {
     expect(alternative(standing(whole, 2), standing(tile(1), 1.5, 0.9, 'undecided'))).toBeNull();
     expect(alternative(standing(whole, 2, 1.2), standing(tile(1), 1.5, 1.4))).toBeNull();
   });

@@ -13,13 +13,13 @@ const undecided = (lastTriedAt: Date, budgetSeconds = 20) => ({
   lastTriedAt: lastTriedAt.toISOString(),
 });
 
-test('what was undecided is worth another try with more time, and not with about the same', () => {
+test('an undecided workload is worth another try with a quarter more time', () => {
   const before = undecided(new Date());
   for (const seconds of [0, 10, 20, 22]) expect(isWorthAnotherTry(before, seconds, [])).toBe(false);
   for (const seconds of [30, 60]) expect(isWorthAnotherTry(before, seconds, [])).toBe(true);
 });
 
-test('what did not run is worth another try with tools that were installed since', () => {
+test('a default that did not run is worth another try with tools that were installed later', () => {
   const tool = join(temporaryDirectory(), 'iree-benchmark-module');
   writeFileSync(tool, '');
   const [later, earlier] = [60_000, -60_000].map((ms) => undecided(new Date(Date.now() + ms)));
@@ -29,14 +29,14 @@ test('what did not run is worth another try with tools that were installed since
   expect(isWorthAnotherTry(earlier!, 20, [tool])).toBe(false);
 });
 
-test('its reason for people says what would have it tried again, and counts as one reason whatever the compiler said', () => {
+test('the message names the time that allows another try', () => {
   expect(whyUndecided(undecided(new Date(), 12))).toBe(
     'cannot be decided: the default is too slow. It was given 12 s; a budget that leaves it more than 15 s, ' +
       'or iree-tuned tune, tries again',
   );
 });
 
-test('a budget is shared evenly as long as that is enough for each', () => {
+test('a budget is shared evenly, with at least ten seconds for each workload', () => {
   expect(shareOf(60, 1)).toBe(60);
   expect(shareOf(60, 3)).toBe(20);
   expect(shareOf(60, 30)).toBe(10);

@@ -1,4 +1,4 @@
-// However many searches there are, and whatever they compile, no more compilers run at once than are permitted.
+// The number of compilers that run at once is limited over all searches.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { keyOfMatmul, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
 
-/** The most compilers that ran at once, of lines that say of each when it begins and ends. */
+/** Most compilers that ran at once, by the lines of their begins and ends. */
 function mostAtOnce(log: string): number {
   let [running, most] = [0, 0];
   for (const line of log.trim().split('\n')) {

@@ -50,7 +50,7 @@ describe('a record that is measured again', () => {
     expect(store.runs(subject)).not.toEqual([]);
   });
 
-  test('shows times whose ratio is its gain, whatever was measured before', async () => {
+  test('has times whose ratio is its gain', async () => {
     for (const ratio of [1.5, 1.9, 1.2]) {
       await again(syntheticBench(at(ratio)));
       const { evidence } = record();

@@ -36,7 +36,7 @@ describe('the space of a matmul', () => {
     }
   });
 
-  test('knows processors by family and model, each in the element types that were measured on it', () => {
+  test('knows processors by family and model, each with its measured element types', () => {
     const isKnown = (device: string, type = 'f32') =>
       spaceWithPrior(llvmCpu, matmul(500, 500, 500, [type, type, 'f32']), OPTIONS, device).guide?.isMeasured;
     expect(isKnown(DEVICE)).toBe(true);
@@ -49,12 +49,12 @@ describe('the space of a matmul', () => {
     expect(isKnown('Apple M4 local-task threads=4')).toBe(false);
   });
 
-  test('has none where a user restricts it', () => {
+  test('has no prior if the user restricts it', () => {
     const options = { ...OPTIONS, only: { peeling: [0] } };
     expect(spaceWithPrior(llvmCpu, matmul(500, 500, 500), options, DEVICE).guide).toBeUndefined();
   });
 
-  test('has none that has other features than this version', () => {
+  test('has no prior with other features than this version', () => {
     const other = { ...llvmCpu, featuresOf: () => [1, 2, 3] };
     expect(spaceWithPrior(other, matmul(500, 500, 500), OPTIONS, DEVICE).guide).toBeUndefined();
   });

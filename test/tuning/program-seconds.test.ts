@@ -7,12 +7,12 @@ const seconds = new Map([
   ['main_dispatch_3', 0.125],
 ]);
 
-test('a workload takes what all of its dispatches take', () => {
+test('the time of a workload is the sum over its dispatches', () => {
   expect(programSeconds({ executables: ['main_dispatch_1', 'main_dispatch_3'] }, seconds)).toBe(0.625);
   expect(programSeconds({ executables: ['main_dispatch_10', 'main_dispatch_77'] }, seconds)).toBe(0.25);
 });
 
-test('nobody knows what one takes that the program was not seen to run', () => {
+test('a workload without timed dispatches has no time', () => {
   expect(programSeconds({ executables: ['main_dispatch_2'] }, seconds)).toBeNull();
   expect(programSeconds({}, seconds)).toBeNull();
   expect(programSeconds({ executables: ['main_dispatch_1'] }, new Map())).toBeNull();

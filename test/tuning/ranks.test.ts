@@ -9,7 +9,7 @@ const [a, b, c] = [configuration(0), configuration(1), configuration(2)];
 
 const order = (ranks: Ranks) => ranks.best(9).map(({ configuration }) => configuration);
 
-test('a ratio to the default beside it counts, and not seconds', () => {
+test('ranks are by the ratio to the default of the same batch, and not by seconds', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a], [4], [2]));
   // The machine is twice as fast by now.
@@ -19,7 +19,7 @@ test('a ratio to the default beside it counts, and not seconds', () => {
   expect(ranks.ratioOf(b)).toBeCloseTo(1.6);
 });
 
-test('one that was lucky once gives way', () => {
+test('a lucky incumbent is replaced after a second timing', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a, b], [4], [2], [2.1]));
   expect(ranks.incumbent!.configuration).toBe(a);
@@ -28,7 +28,7 @@ test('one that was lucky once gives way', () => {
   expect(ranks.ratioOf(a)).toBeCloseTo(Math.sqrt(2 * (4 / 2.6)));
 });
 
-test('where the default is too slow for every batch, the best so far links them', () => {
+test('the incumbent links batches without the default', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a, b], [100], [10], [20]));
   // Twice as slow, all of it.
@@ -39,7 +39,7 @@ test('where the default is too slow for every batch, the best so far links them'
   expect(order(ranks)).toEqual([c, a, b]);
 });
 
-test('what links them stays the same, so that luck does not add up', () => {
+test('the link stays the same, so that luck does not multiply', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a, b], [100], [50], [60]));
   expect(ranks.timedAgain).toEqual([a]);
@@ -56,14 +56,14 @@ test('what links them stays the same, so that luck does not add up', () => {
   expect(ranks.timedAgain).toEqual([ranks.incumbent!.configuration]);
 });
 
-test('where even that failed, the default counts as it was', () => {
+test('without a link the default keeps its earlier time', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a], [100], [10]));
   ranks.observe(batchOf([c, a], null, [5], null));
   expect(ranks.ratioOf(c)).toBeCloseTo(20);
 });
 
-test('the gain over several sizes is their geometric mean, and one that is slower at one of them is worth no more than that', () => {
+test('the gain over several sizes is their geometric mean, unless one size is slower', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a, b], [4, 9], [1, 9], [1, 10]));
   expect(ranks.ratioOf(a)).toBeCloseTo(2);
@@ -71,7 +71,7 @@ test('the gain over several sizes is their geometric mean, and one that is slowe
   expect(ranks.ratioOf(b)).toBeCloseTo(0.9);
 });
 
-test('nothing is known where the default has no time, and of what failed', () => {
+test('a batch without any time of the default, and a failure, give no rank', () => {
   const ranks = new Ranks();
   ranks.observe(batchOf([a], null, [1]));
   expect(ranks.incumbent).toBeNull();

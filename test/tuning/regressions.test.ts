@@ -1,4 +1,4 @@
-// Defaults of two compilers, by what records say.
+// Defaults of two compilers, by their records.
 import { expect, test } from 'vitest';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { byLoss, isRegression, recordedChanges } from '../../src/tuning/regressions.ts';
@@ -26,7 +26,7 @@ test('defaults of the same workload on the same device are compared, the greates
     [1.1, 1.1, 'recorded'],
     [0.5, 0.5, 'recorded'],
   ]);
-  // Between two days a tenth says nothing.
+  // A tenth is noise between two days.
   expect(found.map(isRegression)).toEqual([true, false, false]);
   expect(isRegression({ ...found[1]!, source: 'measured', low: 1.05 })).toBe(true);
   const { low, high } = found[0]!;

@@ -1,5 +1,5 @@
 // @module-tag slow
-// The rule on made-up processes, of which we know what is true.
+// The rule on simulated processes with known gains.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { casesOfTier } from '../support/needs.ts';
@@ -117,7 +117,7 @@ describe('with timings that differ by 2%', () => {
 
 describe('with noise that no single deviation describes', () => {
   const sets = isFull ? 1e5 : 1e4;
-  test('no gain is claimed in six of a thousand sets at most, whatever the noise', () => {
+  test('no gain is claimed in six of a thousand sets at most, with any noise', () => {
     const noises = [
       { spread: 0.08 },
       { spread: 0.2 },
@@ -159,7 +159,7 @@ describe('a claim', () => {
     expect(verdict(...gains.slice(0, 7), 0.6)).not.toBe('claim');
   });
 
-  test('takes three where the gain is huge in each of them, and alike', () => {
+  test('takes three processes if the gain is huge and similar in each', () => {
     expect(verdict(57, 60)).toBe('undecided');
     expect(verdict(57, 60, 55)).toBe('claim');
     expect(verdict(5, 5.2, 4.9)).toBe('claim');
@@ -192,7 +192,7 @@ describe('a claim', () => {
   });
 });
 
-test('a record promises what is gained where nothing is lucky', () => {
+test('the interval of a record is that of ordinary processes', () => {
   // In one of both the default reads the same few lines of a cache again and again.
   const aliased = judge(processes(1.7, 6.6, 1.72, 6.8));
   expect(aliased.ratio).toBeCloseTo(1.71, 2);
@@ -207,7 +207,7 @@ test('a record promises what is gained where nothing is lucky', () => {
   expect(judge(processes(1.3, 1.9, 1.91, 1.92)).ratio).toBeCloseTo(1.73, 2);
 });
 
-test('what is not faster by much is given up soon, and what is slower too', () => {
+test('a small gain and a loss are given up soon', () => {
   expect(judge(processes(1, 1.005, 0.995, 1)).verdict).toBe('nothing');
   expect(judge(processes(0.5, 0.7, 0.6, 0.55)).verdict).toBe('nothing');
 });
@@ -222,13 +222,13 @@ describe('of several sizes', () => {
     expect(judge(at(1.01, 1.44))).toMatchObject({ verdict: 'claim' });
     expect(judge(at(1, 1.44)).ratio).toBeCloseTo(1.2, 2);
   });
-  test('none may be slower beyond noise, whatever is gained at the others', () => {
+  test('no size may be slower beyond noise', () => {
     expect(judge(at(0.99, 2)).verdict).toBe('claim');
     expect(judge(at(0.93, 2)).verdict).toBe('nothing');
   });
 });
 
-test('one may beat another as long as the difference may be worth having', () => {
+test('a finalist may beat the leader while the difference may be worth a configuration', () => {
   const leader = processes(1.3, 1.31, 1.29, 1.3);
   expect(mayBeat(processes(1.325, 1.335, 1.31, 1.325), leader)).toBe(true);
   expect(mayBeat(processes(1.2, 1.21, 1.2, 1.2), leader)).toBe(false);

@@ -19,7 +19,7 @@ import { operationWork } from '../support/operation-work.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
 
-/** One workload, and what there is for it. */
+/** A search that is alone. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}
 
 /** An empty database that the test's end closes. */
@@ -68,7 +68,7 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
   return known;
 }
 
-/** Tunes by what these tools measure. */
+/** Tunes with timings of these tools. */
 export const tuneWith = (tools: Toolchain, store: Store, job: TuningJob) =>
   tuneWorkload(realBench(tools, operationWork(job.subject.workloadForm)), store, job);
 

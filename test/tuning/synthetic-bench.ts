@@ -1,4 +1,4 @@
-// A bench that makes its timings up, in no time: for tests of what tuning decides.
+// A bench with simulated timings, for tests of decisions.
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { configurationKey } from '../../src/backend/index.ts';
@@ -6,7 +6,7 @@ import type { Batch, Bench, Contestant, Field, Stratum, TimedProcess } from '../
 
 import { STRATA } from '../../src/tuning/finals.ts';
 
-/** Where something is timed: a batch of the search, counted from 0, or a process of the finals. */
+/** The place of a timing: a batch of the search, counted from 0, or a process of the finals. */
 export type Occasion = { readonly batch: number } | { readonly stratum: Stratum };
 
 export interface Machine {
@@ -22,7 +22,7 @@ export interface Machine {
 }
 
 export interface SyntheticBench extends Bench {
-  /** What was timed in each batch. */
+  /** Configurations of each batch. */
   readonly batches: readonly (readonly Configuration[])[];
 }
 

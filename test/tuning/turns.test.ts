@@ -1,4 +1,4 @@
-// What becomes of a workload whose record is gone on with, when somebody else had his turn first.
+// A search that continues a record, while other processes measure first.
 import { expect, test } from 'vitest';
 import type { MeasuringTools } from '../../src/compiler/find.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
@@ -37,7 +37,7 @@ function place() {
   return { store, subject, surroundings, tune };
 }
 
-test('nobody else went on: it is', async () => {
+test('without another process the search is continued', async () => {
   const { tune } = place();
   expect((await tune(60)).results.get(key)).toMatchObject({
     outcome: 'tuned',
@@ -46,7 +46,7 @@ test('nobody else went on: it is', async () => {
   });
 });
 
-test('what somebody else found meanwhile is taken over, whatever it is', async () => {
+test('a result of another process is used, a default included', async () => {
   for (const configuration of [DECISION.configuration, DEFAULT]) {
     const { store, subject, surroundings, tune } = place();
     const lock = await acquireMeasuringLock(surroundings, 0);
@@ -58,7 +58,7 @@ test('what somebody else found meanwhile is taken over, whatever it is', async (
   }
 });
 
-test('without patience nothing is waited for', async () => {
+test('without patience a build does not wait', async () => {
   const { surroundings, tune } = place();
   const lock = await acquireMeasuringLock(surroundings, 0);
   const { results, whyNot } = await tune(0);

@@ -40,7 +40,7 @@ test('ends the measuring, and gives the lock back', async () => {
   await ended;
   vi.useRealTimers();
   const acquire = () => acquireMeasuringLock(surroundings, 0);
-  // Here the watcher ends the tool at last.
+  // The watcher ends the tool.
   await expect.poll(() => acquire().catch(() => null), { timeout: 20_000 }).not.toBeNull();
 });
 
