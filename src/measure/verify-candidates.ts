@@ -15,12 +15,7 @@ import type { Values } from '../workload/fillers.ts';
 import { areGuardsWhole, guardedBytes, guardedName, resultIn, UNWRITTEN_BYTE } from '../workload/guarded.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import type { Toolchain } from './toolchain.ts';
-import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Comparison } from './verify.ts';
-
-/** Verdict on a candidate's results. `maxError` is the largest absolute difference of an element from the default's. */
-export type Verification =
-  | { readonly outcome: 'right'; readonly maxError: number }
-  | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
+import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Verification } from './verify.ts';
 
 /** In bytes. A process can hold its operands twice, so processes with larger operands run one at a time. */
 const LARGE_OPERANDS = 2 ** 28;
@@ -30,6 +25,7 @@ const oneAtATime = new Semaphore(1);
 
 const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
 const FAILS: Verification = { outcome: 'run-error', reason: 'the program failed' };
+const FAILS_ALONE: Verification = { outcome: 'run-error', reason: 'it failed in a process of its own' };
 
 /**
  * Compares the outputs of `names` with the output of `stock`, at every combination of sizes. Another order of summation rounds
@@ -74,7 +70,7 @@ export async function verifyCandidates(
     };
     const verificationsOf = (outputs: readonly Uint8Array[] | null): readonly Verification[] =>
       outputs?.map((output, i) =>
-        verificationOf(compareOutputs(references[i]!, output, type, allowanceAt(i), truths?.[i])),
+        compareOutputs(references[i]!, output, type, allowanceAt(i), truths?.[i]),
       ) ?? [FAILS];
     const betweenGuards = async (name: string): Promise<readonly Verification[]> => {
       const functions = functionNames(workload, name).map(guardedName);
@@ -105,9 +101,6 @@ export async function verifyCandidates(
   if (verified.includes(null)) return null;
   return new Map(names.map((name) => [name, worst(verified.flatMap((one) => one!.get(name)!))]));
 }
-
-const verificationOf = ({ reason, maxError }: Comparison): Verification =>
-  reason === null ? { outcome: 'right', maxError } : { outcome: 'wrong-result', reason };
 
 const isRight = (one: Verification): one is Verification & { outcome: 'right' } => one.outcome === 'right';
 
@@ -150,7 +143,7 @@ export async function referenceAlone(
  * Runs each candidate alone, and compares its result with the default's.
  * @param modules in loading order; the last module has the candidates
  * @param limitSeconds of all processes together
- * @returns why each candidate fails; null for a correct one. Candidates for which no time was left are not in it
+ * @returns a verification for each candidate, except for those without time left
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function checkedAlone(
@@ -160,12 +153,12 @@ export async function checkedAlone(
   names: readonly string[],
   reference: Reference,
   limitSeconds = Infinity,
-): Promise<ReadonlyMap<string, string | null>> {
+): Promise<ReadonlyMap<string, Verification>> {
   const end = performance.now() / 1000 + limitSeconds;
   const secondsLeft = () => end - performance.now() / 1000;
   const type = resultTypeOf(workload);
   const longest = LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds;
-  const checked = new Map<string, string | null>();
+  const checked = new Map<string, Verification>();
   for (const name of names) {
     const left = secondsLeft();
     if (left <= 0) break;
@@ -173,10 +166,10 @@ export async function checkedAlone(
     const outputs = await outputsOf(toolchain, modules, functions, Math.min(longest, left));
     // A short time limit does not prove that the candidate is wrong.
     if (outputs === null && left < longest && secondsLeft() <= 0) break;
-    const reasons = outputs?.map(
-      (output, i) => compareOutputs(reference.outputs[i]!, output, type, exactAllowance(type)).reason,
-    ) ?? ['it failed in a process of its own'];
-    checked.set(name, reasons.find((reason) => reason !== null) ?? null);
+    const verified = outputs?.map((output, i) =>
+      compareOutputs(reference.outputs[i]!, output, type, exactAllowance(type)),
+    ) ?? [FAILS_ALONE];
+    checked.set(name, worst(verified));
   }
   return checked;
 }

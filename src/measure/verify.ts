@@ -6,12 +6,10 @@ import type { Allowance } from '../workload/kind.ts';
 import { decodeElements, SPACING, type Elements } from './elements.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
-export interface Comparison {
-  /** Largest absolute difference of two elements; Infinity for a NaN, or for outputs that cannot be compared. */
-  readonly maxError: number;
-  /** Why the outputs are not equal within tolerances; null if they are. */
-  readonly reason: string | null;
-}
+/** Verdict on a candidate's results. `maxError` is the largest absolute difference of an element from the default's. */
+export type Verification =
+  | { readonly outcome: 'right'; readonly maxError: number }
+  | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
 
 /** Allowed error of an element of a whole dispatch's output, as a share of the largest element. */
 const ERROR_OF_LARGEST: Readonly<Record<string, number>> = {
@@ -127,14 +125,11 @@ export function compareOutputs(
   elementType: string,
   { fromExpected, fromTruth }: Allowance,
   truth: Uint8Array | null = null,
-): Comparison {
-  if (expected.length !== actual.length)
-    return { maxError: Infinity, reason: `${actual.length} bytes instead of ${expected.length}` };
-  if (Buffer.compare(expected, actual) === 0) return { maxError: 0, reason: null };
+): Verification {
+  if (expected.length !== actual.length) return wrong(`${actual.length} bytes instead of ${expected.length}`);
+  if (Buffer.compare(expected, actual) === 0) return { outcome: 'right', maxError: 0 };
   const [want, got] = [decodeElements(expected, elementType), decodeElements(actual, elementType)];
-  if (want === null || got === null)
-    return { maxError: Infinity, reason: `outputs of type ${elementType} differ` };
-  const maxError = largestError(want, got);
+  if (want === null || got === null) return wrong(`outputs of type ${elementType} differ`);
   let reason = firstBeyond(want, got, fromExpected);
   const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
   if (exact?.length === want.length) {
@@ -143,8 +138,10 @@ export function compareOutputs(
     if (Number.isFinite(expectedError))
       reason = firstBeyond(exact, got, (value) => fromTruth(value, expectedError));
   }
-  return { maxError, reason };
+  return reason === null ? { outcome: 'right', maxError: largestError(want, got) } : wrong(reason);
 }
+
+const wrong = (reason: string): Verification => ({ outcome: 'wrong-result', reason });
 
 const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));
 

@@ -187,12 +187,16 @@ export class Screener {
       if (this.#reference === null) continue;
       const names = built.map(({ name }) => name);
       const limit = secondsLeft() / (parts.length - i);
-      const reasons = await checkedAlone(toolchain, workload, modules, names, this.#reference, limit);
+      const checked = await checkedAlone(toolchain, workload, modules, names, this.#reference, limit);
       for (const one of built) {
-        const reason = reasons.get(one.name);
-        if (reason === null) right.push(one);
-        else if (reason !== undefined)
-          failed.push({ configuration: one.configuration, outcome: 'run-error', reason });
+        const verification = checked.get(one.name);
+        if (verification?.outcome === 'right') right.push(one);
+        else if (verification !== undefined)
+          failed.push({
+            configuration: one.configuration,
+            outcome: 'run-error',
+            reason: verification.reason,
+          });
       }
     }
     return { right, failed };

@@ -5,6 +5,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 
+const RIGHT = { outcome: 'right', maxError: 0 };
 const NAMES = ['c0', 'c1', 'c2'];
 const MODULES = ['fillers.vmfb', 'batch.vmfb'];
 const SHAPE = matmul(64, 64, 64);
@@ -21,17 +22,20 @@ test('a candidate that crashes or has another result fails, and the others are r
     *--function=c1*) for argument; do case $argument in --output=@*) printf 87654321 >"\${argument#*@}" ;; esac; done; exit ;;
   esac`);
   expect([...outcomes!]).toEqual([
-    ['c0', 'it failed in a process of its own'],
-    ['c1', expect.stringMatching(/^element 0 is .* instead of/)],
-    ['c2', null],
+    ['c0', { outcome: 'run-error', reason: 'it failed in a process of its own' }],
+    [
+      'c1',
+      { outcome: 'wrong-result', reason: expect.stringMatching(/^element 0 is .* instead of/) as string },
+    ],
+    ['c2', RIGHT],
   ]);
 });
 
-test('nothing is said about candidates for which no time was left', async () => {
+test('candidates without time left have no verdict', async () => {
   const outcomes = await checked('case "$*" in *--function=c1*) exec sleep 60 ;; esac', 3);
-  expect(outcomes).toEqual(new Map([['c0', null]]));
+  expect(outcomes).toEqual(new Map([['c0', RIGHT]]));
 });
 
-test('without a default nothing is said about candidates', async () => {
+test('without a default there is no verdict', async () => {
   expect(await checked('exit 1')).toBeNull();
 });

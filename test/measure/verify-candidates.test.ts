@@ -160,7 +160,7 @@ describe('verification finds a kernel that computes in too few bits', () => {
             what: `${what}, ${workloadKey(one.workload)}`,
             verified: verified[i],
             // Small integers do not show the fault.
-            error: compareOutputs(outputs[0]!, outputs[i + 1]!, type, exactAllowance(type)).maxError,
+            onIntegers: compareOutputs(outputs[0]!, outputs[i + 1]!, type, exactAllowance(type)),
           }));
         }),
       );
@@ -168,7 +168,7 @@ describe('verification finds a kernel that computes in too few bits', () => {
         found.flat().map(({ what }) => ({
           what,
           verified: { outcome: 'wrong-result', reason: expect.stringMatching(/^element \d+ is /) as string },
-          error: 0,
+          onIntegers: { outcome: 'right', maxError: 0 },
         })),
       );
       expect(found.flat()).toHaveLength(own.length);
