@@ -5,7 +5,7 @@ import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import { environmentOf, type Placement } from './placement.ts';
 import { undisturbed } from './statistics.ts';
-import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
+import { countdown, runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /** Effort of one process. */
 export interface ProcessEffort {
@@ -54,7 +54,7 @@ export async function benchmark(
     return runBenchmark(toolchain, modules, { ...options, timeoutSeconds }, flags);
   };
   const { timeoutSeconds, limitSeconds = Infinity } = options;
-  const end = performance.now() / 1000 + limitSeconds;
+  const secondsLeft = countdown(limitSeconds);
   const all = await runOnce(names, timeoutSeconds);
   const seconds = readTimings(all.stdout);
   if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
@@ -63,12 +63,12 @@ export async function benchmark(
   const alone = new Map<string, readonly number[]>();
   const secondsOfOne = Math.max(LEAST_SECONDS, timeoutSeconds / names.length);
   for (const name of names) {
-    const secondsLeft = end - performance.now() / 1000;
-    if (secondsLeft <= 0) break;
-    const result = await runOnce([name], Math.min(secondsOfOne, secondsLeft));
+    const left = secondsLeft();
+    if (left <= 0) break;
+    const result = await runOnce([name], Math.min(secondsOfOne, left));
     const own = readTimings(result.stdout).get(name);
     if (result.ok && own !== undefined) alone.set(name, own);
-    else if (!result.timedOut || secondsLeft >= secondsOfOne) failed.set(name, endingOf(result));
+    else if (!result.timedOut || left >= secondsOfOne) failed.set(name, endingOf(result));
   }
   return { seconds: alone, failed };
 }

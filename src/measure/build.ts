@@ -24,7 +24,7 @@ import {
   type Candidate,
 } from './candidate-module.ts';
 import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
-import { runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
+import { countdown, runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
 
 /** Result of a build. A candidate that is neither built nor refused ran out of time, or fails only together with others. */
 export interface Build {
@@ -85,8 +85,7 @@ export async function buildCandidates(
 ): Promise<Build> {
   const refused = new Map<string, string>();
   const nothing: Build = { module: null, built: [], refused };
-  const end = performance.now() + 1000 * timeoutSeconds;
-  const secondsLeft = () => (end - performance.now()) / 1000;
+  const secondsLeft = countdown(timeoutSeconds);
   const compile = (some: readonly Candidate[], workSeconds: number) =>
     compileOnce(toolchain, workload, some, name, { seconds: secondsLeft(), workSeconds });
   /** Compiles again without candidates that the compiler blames. */

@@ -41,6 +41,12 @@ export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
 
+/** Tells the seconds that are left of a limit that begins now. */
+export function countdown(limitSeconds: number): () => number {
+  const end = performance.now() + 1000 * limitSeconds;
+  return () => (end - performance.now()) / 1000;
+}
+
 /** Memory limit of one tool, in KiB: half of the machine's, so that a candidate cannot exhaust the memory. */
 const MEMORY_KIB = Math.floor(memoryBytes() / 2 / 1024);
 

@@ -14,7 +14,7 @@ import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
 import { areGuardsWhole, guardedBytes, guardedName, resultIn, UNWRITTEN_BYTE } from '../workload/guarded.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
-import type { Toolchain } from './toolchain.ts';
+import { countdown, type Toolchain } from './toolchain.ts';
 import { compareOutputs, dispatchAllowance, exactAllowance, outputsOf, type Verification } from './verify.ts';
 
 /** In bytes. A process can hold its operands twice, so processes with larger operands run one at a time. */
@@ -154,8 +154,7 @@ export async function checkedAlone(
   reference: Reference,
   limitSeconds = Infinity,
 ): Promise<ReadonlyMap<string, Verification>> {
-  const end = performance.now() / 1000 + limitSeconds;
-  const secondsLeft = () => end - performance.now() / 1000;
+  const secondsLeft = countdown(limitSeconds);
   const type = resultTypeOf(workload);
   const longest = LEAST_SECONDS + MOST_TIMES_SLOWER * reference.seconds;
   const checked = new Map<string, Verification>();

@@ -7,7 +7,7 @@ import { buildCandidates, isBuilt, isLinked, type Build } from '../measure/build
 import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
 import { loadedWith } from '../measure/common-modules.ts';
 import { placementsHere, type Placement } from '../measure/placement.ts';
-import { runTool, type Toolchain } from '../measure/toolchain.ts';
+import { countdown, runTool, type Toolchain } from '../measure/toolchain.ts';
 import type { OperationWork } from '../workload/workload.ts';
 import type { Batch, Contestant, Failure, Field, ReadyBatch, TimedProcess } from './bench.ts';
 import { race, type Question } from './race.ts';
@@ -123,7 +123,7 @@ export class Screener {
     failed: readonly Failure[],
     timeoutSeconds: number,
   ): Promise<Batch> {
-    const begun = performance.now() / 1000;
+    const secondsLeft = countdown(timeoutSeconds);
     const contestants = compiled.flatMap(({ built }) => built);
     const first = (compiled.find(({ build }) => build.module !== null) ?? compiled[0]!).build;
     const nothing = async (ending?: string): Promise<Batch> => {
@@ -147,8 +147,6 @@ export class Screener {
         ? []
         : [{ build, path: build.module, hasDefault: !isSlow && isBuilt(build, DEFAULT_NAME) }],
     );
-    const end = begun + timeoutSeconds;
-    const secondsLeft = () => end - performance.now() / 1000;
     const { device } = this.#toolchain;
     const checked = meterOf(device).isVerifiedAlone(device)
       ? await this.#checkedAlone(compiled, secondsLeft)

@@ -1,7 +1,7 @@
 // Times functions of compiled modules on this machine. The number of repetitions depends on the function's own time.
 import { timeCandidates, type Timings } from '../measure/benchmark.ts';
 import { median, sumOf } from '../measure/statistics.ts';
-import type { Toolchain } from '../measure/toolchain.ts';
+import { countdown, type Toolchain } from '../measure/toolchain.ts';
 import { staticForms, type OperationWork } from '../workload/workload.ts';
 import type { Stratum, TimedProcess } from './bench.ts';
 
@@ -104,10 +104,10 @@ export class Timer {
     const isDefaultAlone =
       hasDefault && names.length > 0 && ofDefault > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
     const sizes = staticForms(this.#workload).length;
-    const end = performance.now() / 1000 + limitSeconds;
+    const secondsLeft = countdown(limitSeconds);
     const run = (some: readonly string[], seconds: number) => {
       const repetitions = repetitionsFor(seconds / sizes, effort);
-      const left = Math.max(0, end - performance.now() / 1000);
+      const left = Math.max(0, secondsLeft());
       const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (ofDefault || 0));
       return timeCandidates(this.#toolchain, this.#workload, path, some, {
         ...{ repetitions, minSeconds: LEAST_SECONDS, placement },
