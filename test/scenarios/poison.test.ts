@@ -395,6 +395,8 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
     const place = workplace({
       IREE_TUNED_ON_MISS: 'default',
       IREE_TUNED_TEAM: await team.login('ada', { in: 'iree_tuned_reader' }),
+      // A server on a busy machine exceeds the default wait of a build.
+      IREE_TUNED_TEAM_TIMEOUT: '60000',
     });
     await expectStock(place, await place.compile(argv));
     const stats = JSON.parse((await ended(place, 'stats', '--json')).said) as {
