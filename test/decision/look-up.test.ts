@@ -253,7 +253,7 @@ describe('the families of a search', () => {
     expect(narrowOf(only('tile'), here, 'spec').narrow).toEqual([]);
   });
   test('do not matter for a target without a backend', () => {
-    const site = siteOf({ whyNotHere: because('backend-unsupported') }, { backend: 'cuda' });
+    const site = siteOf({ whyNotHere: because('backend-unsupported') }, { backend: 'metal-spirv' });
     const store = storeWith([8, { site, evidence: { families: [] } }]);
     expect(narrowOf(store, site)).toEqual({ misses: [], narrow: [] });
   });
