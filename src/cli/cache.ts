@@ -1,6 +1,6 @@
 // `iree-tuned cache`
 import { readInput } from '../input/text.ts';
-import { forgetInput } from '../system/forget.ts';
+import { forgetInput } from '../system/tidy.ts';
 import { counted, formatBytes } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import { OUTPUTS_LIMIT, outputsIn, trim } from '../wrapper/outputs.ts';

@@ -1,6 +1,5 @@
 // Writes a user's file: the whole file or nothing.
-import { removeLeftovers } from '../system/abandoned.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { removeLeftovers, replaceFile } from '../system/temporary-files.ts';
 import { UserError } from '../system/user-error.ts';
 import { refusalOf } from './refusal.ts';
 

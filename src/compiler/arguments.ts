@@ -90,10 +90,9 @@ function readFlag(
   const equals = body.indexOf('=');
   const name = equals < 0 ? body : body.slice(0, equals);
   const kind = table(name);
-  if (equals >= 0)
-    return { flag: { name, value: body.slice(equals + 1), kind, index, end: index + 1 }, unclear: null };
-  const alone: Flag = { name, value: null, kind, index, end: index + 1 };
-  if (kind === 'flag') return { flag: alone, unclear: null };
+  const value = equals < 0 ? null : body.slice(equals + 1);
+  const alone: Flag = { name, value, kind, index, end: index + 1 };
+  if (value !== null || kind === 'flag') return { flag: alone, unclear: null };
   const next = argv[index + 1];
   if (kind === undefined) {
     // A last argument is clear, because it can take no value.

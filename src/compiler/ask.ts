@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
-import { STALL_SECONDS, whenHung, type Patience } from '../system/stall.ts';
+import { STALL_SECONDS, whenHung, type Patience } from '../system/limits.ts';
 
 export type AskOptions = Pick<RunOptions, 'env' | 'stdin'> & Pick<Patience, 'workSeconds'>;
 
@@ -27,19 +27,18 @@ export async function askCompiler(
     capture: true,
     limits: [whenHung({ stallSeconds: STALL_SECONDS, workSeconds })],
   };
-  let result = await runCompiler(executable, argv, options);
   const made = new Set<string>();
-  for (let isNew = true; isNew;) {
+  for (;;) {
+    const result = await runCompiler(executable, argv, options);
     const missing = missingFolders(argv, result).filter((folder) => !made.has(folder));
-    isNew = missing.length > 0;
     for (const folder of missing) {
       mkdirSync(folder, { recursive: true });
       made.add(folder);
     }
-    if (isNew) result = await runCompiler(executable, argv, options);
+    if (missing.length > 0) continue;
+    if (result.forwarded !== null) exitLike({ code: null, signal: result.forwarded, forwarded: null });
+    return result;
   }
-  if (result.forwarded !== null) exitLike({ code: null, signal: result.forwarded, forwarded: null });
-  return result;
 }
 
 /** Folders that the compiler's dumps lack. It names dumps after functions, and a slash in such a name is part of a path. */
@@ -49,11 +48,9 @@ function missingFolders(argv: readonly string[], { code, stderr }: RunResult): r
   const failed = stderr
     .toString()
     .matchAll(/cannot open output file '([^'\n]+)': No such file or directory/g);
-  const paths = Array.from(failed, ([, path]) => path!);
-  return paths
-    .filter(
-      (path) => dumps.some((folder) => path.startsWith(`${folder}/`)) && !path.split('/').includes('..'),
-    )
+  return Array.from(failed, ([, path]) => path!)
+    .filter((path) => dumps.some((folder) => path.startsWith(`${folder}/`)))
+    .filter((path) => !path.split('/').includes('..'))
     .map((path) => dirname(path));
 }
 

@@ -4,19 +4,21 @@ import { hostCpu } from '../system/processor.ts';
 import { resultOr } from '../system/result-or.ts';
 import type { Command } from './command.ts';
 
+/** Keys of target, device and compiler. */
+interface SiteKeys {
+  readonly target: string;
+  readonly device: string;
+  readonly compiler: string;
+}
+
 /**
  * Key of a program with its flags, target, device and compiler. It is the same on every machine, unless flags name files.
  * @param inputDigest of the program or of its bytes
- * @param place keys of target, device and compiler
  */
 export function programIdentity(
   { arguments: args, files, rewriting }: Command,
   inputDigest: string,
-  {
-    target,
-    device,
-    compiler,
-  }: { readonly target: string; readonly device: string; readonly compiler: string },
+  { target, device, compiler }: SiteKeys,
 ): string {
   // Their paths are in the flags.
   const contents = files.ofFlags.map(([, identity]) => identity);
@@ -26,9 +28,7 @@ export function programIdentity(
 }
 
 /** The keys of target, device and compiler in a program's key, such as a key of a database; null for other text. */
-export function placeIn(
-  identity: string,
-): { readonly target: string; readonly device: string; readonly compiler: string } | null {
+export function placeIn(identity: string): SiteKeys | null {
   const own = resultOr((): unknown => JSON.parse(identity), null);
   if (!Array.isArray(own)) return null;
   const [, target, device, compiler] = own as unknown[];

@@ -5,7 +5,6 @@ import { linkerVariables, stampsOfCompiler, stampsOfFlags, type CommandFiles } f
 import type { FoundCompiler } from './find.ts';
 import { writingOf } from './flag-roles.ts';
 import { loadOptionTable } from './options.ts';
-import { readResponseFile } from './response-file.ts';
 import { expandResponseFiles } from './response.ts';
 import { whyUntouched } from './untouched.ts';
 
@@ -56,7 +55,7 @@ export async function readCommand(
   { env, cacheDirectory }: CommandPlace,
 ): Promise<Command> {
   const ofCompiler = stampsOfCompiler(compiler.executable, env);
-  const expansion = expandResponseFiles(argv, readResponseFile);
+  const expansion = expandResponseFiles(argv);
   const table = await loadOptionTable(compiler.executable, cacheDirectory);
   const read = readArguments(expansion.argv, table);
   // An invalid byte is a lone surrogate: see `undecoded.ts`.
@@ -79,7 +78,7 @@ const FLAG = /^--?([^=]+)(=?)/;
 /** The user's command with more flags, for our own compiles. Drops flags that write files. New flags go before `--`. */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
   // Response files may contain flags that write files.
-  const all = expandResponseFiles(argv, readResponseFile).argv;
+  const all = expandResponseFiles(argv).argv;
   const end = all.includes('--') ? all.indexOf('--') : all.length;
   const own: string[] = [];
   for (let i = 0; i < end; i++) {

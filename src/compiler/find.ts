@@ -48,43 +48,40 @@ export class CompilerNotFoundError extends UserError {
  */
 export function findCompiler(env: Environment, options: FindOptions): FoundCompiler {
   refuseRecursion(env);
+  const { compiler, root, cacheDirectory } = options;
   const report: string[] = [];
-  if (options.compiler) {
-    const path = resolve(options.compiler);
-    const problem = whyNot(path, options.root);
-    if (problem === null) return found(path, 'IREE_TUNED_COMPILER', options.cacheDirectory);
-    // Never replace a compiler that the user named.
-    throw notFound([`the setting compiler: ${path} ${problem}`]);
-  }
-  report.push('IREE_TUNED_COMPILER: not set');
-  const shimmed = env[shimVariable];
-  if (shimmed) {
-    // The other tools in a shim's folder belong to the same installation.
-    const problem = whyNot(shimmed, options.root);
-    if (problem === null) return found(shimmed, 'shim', options.cacheDirectory);
-    report.push(`the shim was installed for ${shimmed}, which ${problem}`);
-  }
-  const alongPath = (origin: 'IREE_TOOL_PATH' | 'PATH'): FoundCompiler | null => {
+  /** The compiler at a path; null and a line of the report if it is none. */
+  const at = (path: string, origin: FoundCompiler['origin'], place = path): FoundCompiler | null => {
+    const problem = whyNot(path, root);
+    if (problem !== null) report.push(`${place} ${problem}`);
+    return problem === null
+      ? { executable: executableBehind(path, pipCompiler, cacheDirectory), invokedAs: path, origin }
+      : null;
+  };
+  const along = (origin: 'IREE_TOOL_PATH' | 'PATH'): FoundCompiler | null => {
     const directories = splitPath(env[origin]);
-    const refused: string[] = [];
+    const before = report.length;
     for (const directory of directories) {
       const path = resolve(directory, 'iree-compile');
-      const problem = whyNot(path, options.root);
-      if (problem === null) return found(path, origin, options.cacheDirectory);
-      if (problem !== missing) refused.push(`${path} ${problem}`);
+      const found = existsSync(path) ? at(path, origin, `${origin}: ${path}`) : null;
+      if (found !== null) return found;
     }
     if (directories.length === 0) report.push(`${origin}: not set`);
-    else if (refused.length > 0) report.push(...refused.map((line) => `${origin}: ${line}`));
-    else report.push(`${origin}: not in ${directories.join(', ')}`);
+    else if (report.length === before) report.push(`${origin}: not in ${directories.join(', ')}`);
     return null;
   };
-  const first = alongPath('IREE_TOOL_PATH') ?? besidePackage(options.root) ?? alongPath('PATH');
-  if (first !== null) return first;
-  const local = localTool(options.root, 'iree-compile');
-  const problem = whyNot(local, options.root);
-  if (problem === null) return found(local, 'local', options.cacheDirectory);
-  report.push(`${local} ${problem}`);
-  throw notFound(report);
+  const shimmed = env[shimVariable];
+  const found = compiler
+    ? // Never replace a compiler that the user named.
+      at(resolve(compiler), 'IREE_TUNED_COMPILER', `the setting compiler: ${resolve(compiler)}`)
+    : // The other tools in a shim's folder belong to the same installation.
+      ((shimmed ? at(shimmed, 'shim', `the shim was installed for ${shimmed}, which`) : null) ??
+      along('IREE_TOOL_PATH') ??
+      besidePackage(root) ??
+      along('PATH') ??
+      at(localTool(root, 'iree-compile'), 'local'));
+  if (found !== null) return found;
+  throw notFound(compiler ? report : ['IREE_TUNED_COMPILER: not set', ...report]);
 }
 
 /** Finds a tool of the runtime: beside the compiler, which has the same version, then in `PATH`, then in `.venv`. */
@@ -132,20 +129,14 @@ export function findMeasuringTools(
   return benchmarkModule === undefined || runModule === undefined ? null : { benchmarkModule, runModule };
 }
 
-const missing = 'does not exist';
-
 /** Why a path is not the real compiler; null if it is. */
 function whyNot(path: string, root: string): string | null {
-  if (!isExecutableFile(path)) return existsSync(path) ? 'is not an executable file' : missing;
+  if (!isExecutableFile(path)) return existsSync(path) ? 'is not an executable file' : 'does not exist';
   const real = realpathOr(path);
   const own = ['bin', 'dist'].map((name) => realpathOr(join(root, name)) + '/');
   if (own.some((directory) => real.startsWith(directory))) return 'is iree-compile-tuned itself';
   if (isLauncher(real)) return 'is iree-compile-tuned itself (a copy of its launcher)';
   return null;
-}
-
-function found(path: string, origin: FoundCompiler['origin'], cache: string | undefined): FoundCompiler {
-  return { executable: executableBehind(path, pipCompiler, cache), invokedAs: path, origin };
 }
 
 /** The executable that a pip script would start; any other file itself. */

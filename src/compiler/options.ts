@@ -15,12 +15,10 @@ export type FlagKind = 'flag' | 'value' | 'choice';
 /** Kind of a flag by its name without dashes; undefined if unknown. */
 export type OptionTable = (name: string) => FlagKind | undefined;
 
-/** Flags in `--help-hidden`. For `uncertain` flags only a probe of the compiler tells their kind. */
-export interface HelpFlags {
+/** Names of flags without dashes, by kind. `choices` are in one of the other sets, too. */
+interface Names {
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlySet<string>;
-  readonly uncertain: ReadonlySet<string>;
-  /** Flags whose values are listed. Each is in one of the other sets, too. */
   readonly choices: ReadonlySet<string>;
 }
 
@@ -30,31 +28,26 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
   const known = tableMemory.recall(cacheDirectory, identity);
   if (known !== null)
     return tableOf(known.flags.split(' '), known.values.split(' '), known.choices.split(' '));
-  let asked: Names;
-  try {
-    asked = await askForFlags(executable);
-  } catch {
-    return tableOf([], []);
-  }
-  const [flags, values, choices] = [asked.flags, asked.values, asked.choices].map((names) => names.join(' '));
+  const asked = await askForFlags(executable).catch(() => null);
+  if (asked === null) return tableOf([], []);
+  const { flags, values, choices } = asked;
   // JSON parses long strings several times faster than long arrays.
-  if (values !== '')
-    tableMemory.remember(cacheDirectory, { identity, flags: flags!, values: values!, choices: choices! });
-  return tableOf(asked.flags, asked.values, asked.choices);
-}
-
-/** Names of flags without dashes, by kind. `choices` are in `values`, too. */
-interface Names {
-  readonly flags: readonly string[];
-  readonly values: readonly string[];
-  readonly choices: readonly string[];
+  const text = (names: ReadonlySet<string>) => [...names].join(' ');
+  if (values.size > 0)
+    tableMemory.remember(cacheDirectory, {
+      identity,
+      flags: text(flags),
+      values: text(values),
+      choices: text(choices),
+    });
+  return tableOf(flags, values, choices);
 }
 
 /** A table from names without dashes. */
 export function tableOf(
-  flags: readonly string[],
-  values: readonly string[],
-  choices: readonly string[] = [],
+  flags: Iterable<string>,
+  values: Iterable<string>,
+  choices: Iterable<string> = [],
 ): OptionTable {
   const [flagSet, valueSet, choiceSet] = [new Set(flags), new Set(values), new Set(choices)];
   return (name) => {
@@ -77,9 +70,10 @@ export function tableOf(
  *   -o <filename>
  * ```
  *
- * Three forms are uncertain: some `--choice=<value>` and every `--pass=<pass-arg>` may also lack the value, and an alias prints no form.
+ * Three forms are `uncertain`: some `--choice=<value>` and every `--pass=<pass-arg>` may also lack the value, and an alias prints no form.
+ * Only a probe of the compiler tells their kind.
  */
-export function parseHelp(text: string): HelpFlags {
+export function parseHelp(text: string) {
   const flags = new Set<string>();
   const values = new Set<string>();
   const uncertain = new Set<string>();
@@ -122,21 +116,16 @@ export const informationalFlags: ReadonlySet<string> = new Set([
 ]);
 
 async function askForFlags(executable: string): Promise<Names> {
-  const options = { env: process.env };
-  const help = parseHelp((await askCompiler(executable, ['--help-hidden'], options)).stdout.toString());
-  const flags = [...help.flags];
-  const values = [...help.values];
-  const choices = [...help.choices];
-  const uncertain = [...help.uncertain];
-  if (uncertain.length === 0) return { flags, values, choices };
+  const ask = (argv: readonly string[]) => askCompiler(executable, argv, { env: process.env });
+  const { uncertain, ...known } = parseHelp((await ask(['--help-hidden'])).stdout.toString());
+  if (uncertain.size === 0) return known;
   // A probe, an unknown flag, follows each uncertain flag. The compiler reports all probes that no flag took as its value, in one run of
   // 15 ms, and then ends.
-  const probe = (await askCompiler(executable, probeArguments(uncertain), options)).stderr.toString();
-  const free = unclaimedProbes(probe);
+  const free = unclaimedProbes((await ask(probeArguments([...uncertain]))).stderr.toString());
   // Without the last probe the run ended early.
-  if (!free.has(uncertain.length)) return { flags, values, choices };
-  uncertain.forEach((name, index) => (free.has(index) ? flags : values).push(name));
-  return { flags, values, choices };
+  if (!free.has(uncertain.size)) return known;
+  [...uncertain].forEach((name, index) => (free.has(index) ? known.flags : known.values).add(name));
+  return known;
 }
 
 /** `--flag --probe-0 ...`, and a last probe that no flag can take, to detect an early end. */
@@ -159,8 +148,11 @@ function probeName(index: number): string {
 }
 
 /** Names with blanks between them. */
-interface CachedTable extends Readonly<Record<keyof Names, string>> {
+interface CachedTable {
   readonly identity: string;
+  readonly flags: string;
+  readonly values: string;
+  readonly choices: string;
 }
 
 const isCachedTable = hasFields<CachedTable>({

@@ -1,15 +1,7 @@
-// Expands `@file` arguments, as the compiler does itself, to know its arguments. Pure: the caller passes the reader of files.
-
-/** Result of reading a response file. Paths are relative to the working directory, even in nested files. */
-export type ResponseFile =
-  | {
-      readonly kind: 'text';
-      readonly text: string;
-      /** Equal for two names of one file. */
-      readonly id: string;
-    }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'unreadable'; readonly reason: string };
+// Expands `@file` arguments, as the compiler does itself, to know its arguments.
+import { isUtf8 } from 'node:buffer';
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 export interface ExpandedArguments {
   /** The arguments as given if there is a problem. */
@@ -24,19 +16,16 @@ const mostArguments = 100_000;
 /**
  * Expands `@file` like LLVM: everywhere, even after `--` or as a flag's value, and nested. A missing file stays an argument. A folder, and
  * a file that contains itself, is a `problem`. So is a text that releases read differently.
+ * @param directory the working directory: paths are relative to it, even in nested files
  */
-export function expandResponseFiles(
-  argv: readonly string[],
-  readFile: (path: string) => ResponseFile,
-): ExpandedArguments {
+export function expandResponseFiles(argv: readonly string[], directory = process.cwd()): ExpandedArguments {
   if (!argv.some((argument) => argument.startsWith('@'))) return { argv, problem: null };
   const expanded: string[] = [];
   /** Adds an argument or its expansion. Returns its problem. `inside` has the ids of the files around it. */
   const add = (argument: string, inside: readonly string[]): string | null => {
-    const file = argument.startsWith('@') ? readFile(argument.slice(1)) : null;
-    if (file === null || file.kind === 'missing')
-      return expanded.push(argument) > mostArguments ? 'too many arguments' : null;
-    if (file.kind === 'unreadable') return `${argument}: ${file.reason}`;
+    const file = argument.startsWith('@') ? readResponseFile(resolve(directory, argument.slice(1))) : null;
+    if (file === null) return expanded.push(argument) > mostArguments ? 'too many arguments' : null;
+    if ('problem' in file) return `${argument}: ${file.problem}`;
     if (inside.includes(file.id)) return `${argument} contains itself`;
     const tokens = splitArguments(file.text);
     // 3.13 keeps an empty argument, and 3.11 drops it.
@@ -53,6 +42,31 @@ export function expandResponseFiles(
   };
   const problem = addAll(argv, []);
   return { argv: problem === null ? expanded : argv, problem };
+}
+
+/** The text of a file, and an id that is equal for two names of it; why it cannot be read; null if it is missing. */
+function readResponseFile(path: string): { text: string; id: string } | { problem: string } | null {
+  try {
+    const stat = statSync(path, { bigint: true });
+    if (stat.isDirectory()) return { problem: 'is a directory' };
+    // A read would take a pipe's bytes from the compiler.
+    if (!stat.isFile()) return { problem: 'is not a regular file' };
+    const text = decode(readFileSync(path));
+    return text === null ? { problem: 'is not UTF-8' } : { text, id: `${stat.dev}:${stat.ino}` };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? null : { problem: message };
+  }
+}
+
+/** UTF-8, or UTF-16 with a byte order mark. Null for invalid UTF-8, which the compiler accepts but a string cannot hold. */
+function decode(bytes: Buffer): string | null {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le');
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+      .swap16()
+      .toString('utf16le');
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
 /** Splits a text by GNU rules: white space separates, `'` and `"` quote, a backslash escapes any character, even in quotes. */

@@ -6,7 +6,7 @@ import type { WholeProgram } from '../backend/backend.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { backendOf, meterOf } from '../backend/index.ts';
 import { preprocessingFlags, preprocessingSpec } from '../spec/preprocessing.ts';
-import { whenHung } from '../system/stall.ts';
+import { whenHung } from '../system/limits.ts';
 import {
   candidatePhase,
   hasConstants,

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeSlices } from '../system/bytes.ts';
 import { makeFolder } from '../system/folder.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/temporary-files.ts';
 import { isFresh } from '../system/tidy.ts';
 
 /** Writes a file atomically, unless a recent file of this size is there. @returns the path */

@@ -8,7 +8,7 @@ import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
 import { exemptFromSlots } from '../system/slots.ts';
 import { noteUnkillable, refuseNoted } from '../system/unkillable.ts';
-import { lockOnMachine, NO_LOCK, type Lock } from '../system/machine-lock.ts';
+import { lockOnMachine, lockWith, NO_LOCK, type Lock } from '../system/machine-lock.ts';
 import { retry } from '../system/patience.ts';
 
 /** The place of a measurement. */
@@ -49,14 +49,12 @@ export async function acquireMeasuringLock(
   }
   const note = pathIn(cacheDirectory, UNKILLABLE, shortHash(gpu ?? 'CPU'));
   const endExemption = exemptFromSlots();
-  const lock = {
-    release() {
-      endExemption();
-      noteUnkillable(note);
-      machine.release();
-      cache.release();
-    },
-  };
+  const lock = lockWith(() => {
+    endExemption();
+    noteUnkillable(note);
+    machine.release();
+    cache.release();
+  });
   try {
     refuseNoted(note);
   } catch (error) {
@@ -81,10 +79,8 @@ export function lockFile(path: string): Lock | null {
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return null;
     throw error;
   }
-  return {
-    release() {
-      database.exec('ROLLBACK');
-      database.close();
-    },
-  };
+  return lockWith(() => {
+    database.exec('ROLLBACK');
+    database.close();
+  });
 }

@@ -19,7 +19,7 @@ export interface ChildOptions {
   readonly output: 'inherit' | 'pipe';
   /** Open file for stdout; by default stdout is treated as stderr. */
   readonly stdoutTo?: number | undefined;
-  /** See `limits.ts` and `stall.ts`. */
+  /** See `limits.ts`. */
   readonly limits?: readonly Limit[];
 }
 

@@ -48,20 +48,29 @@ export const isExecutableFile = (path: string): boolean =>
 /** The real path; the path itself if it does not exist. */
 export const realpathOr = (path: string): string => resultOr(() => realpathSync(path), path);
 
-/** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
-export const fileIdentity = (path: string): string | null =>
+/** A description of a file's real path and status; null for an invisible file. */
+const describe = <T>(path: string, of: (real: string, status: BigIntStats) => T): T | null =>
   resultOr(() => {
     const real = realpathSync(path);
-    const { size, mtimeNs } = statSync(real, { bigint: true });
-    return `${real} ${size} ${mtimeNs}`;
+    return of(real, statSync(real, { bigint: true }));
   }, null);
+
+/** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
+export const fileIdentity = (path: string): string | null =>
+  describe(path, (real, { size, mtimeNs }) => `${real} ${size} ${mtimeNs}`);
+
+/** `fileIdentity` with the change time, which programs cannot set, and the inode. */
+export const lastingIdentity = (path: string): string | null => describe(path, lasting);
+
+const lasting = (real: string, { size, mtimeNs, ctimeNs, ino }: BigIntStats) =>
+  `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 
 /** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
 
 /** State of a file at one moment. */
 export interface FileState {
-  /** `fileIdentity` with the inode and the change time, which programs cannot set. */
+  /** `lastingIdentity` with the device, which gets another number at each start of a container. */
   readonly identity: string;
   /** Whether the file is unchanged for two seconds. A second change within that time may have the same time stamp. */
   readonly isSettled: boolean;
@@ -69,24 +78,10 @@ export interface FileState {
 
 /** Null for an invisible file. */
 export const fileState = (path: string): FileState | null =>
-  resultOr(() => {
-    const real = realpathSync(path);
-    const status = statSync(real, { bigint: true });
-    return {
-      identity: `${lasting(real, status)} ${status.dev}`,
-      isSettled: Math.abs(Date.now() - Number(status.ctimeMs)) >= SETTLED_MS,
-    };
-  }, null);
-
-/** The identity of a file's state without its device, which gets another number at each start of a container. */
-export const lastingIdentity = (path: string): string | null =>
-  resultOr(() => {
-    const real = realpathSync(path);
-    return lasting(real, statSync(real, { bigint: true }));
-  }, null);
-
-const lasting = (real: string, { size, mtimeNs, ctimeNs, ino }: BigIntStats) =>
-  `${real} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
+  describe(path, (real, status) => ({
+    identity: `${lasting(real, status)} ${status.dev}`,
+    isSettled: Math.abs(Date.now() - Number(status.ctimeMs)) >= SETTLED_MS,
+  }));
 
 /** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));

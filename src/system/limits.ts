@@ -1,5 +1,6 @@
-// Limits of a child's time and memory. `stall.ts` detects a hanging child.
+// Limits of a child's time, work and memory.
 import type { Limit } from './child.ts';
+import { treeSeconds } from './process-tree.ts';
 
 /** Longest delay of Node's timers. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -26,6 +27,43 @@ export const onAbort =
       signal.removeEventListener('abort', stop);
     };
   };
+
+/** A tuned compile without processor time for so long is stopped, and the build falls back. */
+export const STALL_SECONDS = 30;
+
+/** Number of samples until a child counts as hanging. */
+const LOOKS = 8;
+
+/** Limits of a child. */
+export interface Patience {
+  /** Seconds in which none of its processes uses processor time. */
+  readonly stallSeconds: number;
+  /** Seconds of work: processor time of its processes, at most the elapsed time. No limit by default. */
+  readonly workSeconds?: number;
+}
+
+/** Ends a child that hangs. On systems without `/proc`, elapsed time counts as work. */
+export function whenHung({ stallSeconds, workSeconds = Infinity }: Patience): Limit {
+  return (pid, end) => {
+    let used = treeSeconds(pid);
+    const isKnown = used !== null;
+    const interval = Math.min(stallSeconds, workSeconds) / LOOKS;
+    // Counts samples instead of time: while a job is suspended, no sample is taken.
+    let idle = 0;
+    let worked = 0;
+    const timer = setInterval(() => {
+      const now = isKnown ? treeSeconds(pid) : null;
+      idle = isKnown && now === used ? idle + interval : 0;
+      // At most the interval, because several processors may work at once.
+      worked += isKnown ? Math.min(interval, Math.max(0, (now ?? 0) - (used ?? 0))) : interval;
+      used = now;
+      if (idle >= stallSeconds || worked >= workSeconds) end('hung');
+    }, interval * 1000);
+    return () => {
+      clearInterval(timer);
+    };
+  };
+}
 
 /** A shell's script that becomes the program. It keeps a lower limit, and ignores systems without the limit. */
 const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"';

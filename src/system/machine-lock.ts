@@ -2,11 +2,14 @@
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { shortHash } from './hash.ts';
+import { resultOr } from './result-or.ts';
 
-/** A held lock. */
-export interface Lock {
+/** A held lock, which `using` releases, too. */
+export interface Lock extends Disposable {
   readonly release: () => void;
 }
+
+export const lockWith = (release: () => void): Lock => ({ release, [Symbol.dispose]: release });
 
 /** Variable with a name for the machine. Tests set it, so that they do not wait for each other. */
 export const machineVariable = 'IREE_TUNED_MACHINE';
@@ -32,7 +35,7 @@ export function lockOnMachine(
 }
 
 /** For systems and folders without locks. */
-export const NO_LOCK: Lock = { release: () => undefined };
+export const NO_LOCK = lockWith(() => undefined);
 
 function bindName(path: string): Promise<Lock | null> {
   return new Promise((resolve) => {
@@ -41,7 +44,7 @@ function bindName(path: string): Promise<Lock | null> {
       resolve(code === 'EADDRINUSE' ? null : NO_LOCK);
     });
     server.listen({ path }, () => {
-      resolve({ release: () => server.close() });
+      resolve(lockWith(() => server.close()));
     });
     // The lock must not keep the process alive.
     server.unref();
@@ -56,17 +59,13 @@ function openLocked(path: string): Lock | null {
   const { O_RDONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
     const file = openSync(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | LOCKED, 0o444);
-    try {
-      // Other users must be able to read it, against the umask.
+    // Other users must be able to read it, against the umask. Another user may own it.
+    resultOr(() => {
       fchmodSync(file, 0o444);
-    } catch {
-      // Another user owns it.
-    }
-    return {
-      release() {
-        closeSync(file);
-      },
-    };
+    }, undefined);
+    return lockWith(() => {
+      closeSync(file);
+    });
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? null : NO_LOCK;
   }

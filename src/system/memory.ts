@@ -6,7 +6,7 @@ import { resultOr } from './result-or.ts';
 import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from './temporary-files.ts';
 
 /** `identity` is the full text behind the hash in the file's name, to detect collisions. */
 interface Remembered {

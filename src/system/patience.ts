@@ -2,9 +2,10 @@
 // by cache folder.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathIn, VAIN_WAITS } from './cache.ts';
-import { isObject } from './data.ts';
+import { hasFields, isNumber } from './data.ts';
 import type { Lock } from './machine-lock.ts';
 import { whenOrphaned } from './parent.ts';
+import { resultOr } from './result-or.ts';
 
 /** Interval in milliseconds at which `isWanted` is called. */
 const INTERVAL = 100;
@@ -19,7 +20,7 @@ export async function waitPatiently(
   seconds: number,
   acquire: (seconds: number, signal: AbortSignal) => Promise<Lock | null>,
   isWanted: () => boolean = () => true,
-): Promise<Disposable | null> {
+): Promise<Lock | null> {
   const patience = patienceOf(cacheDirectory, seconds);
   const enough = new AbortController();
   const stop = () => {
@@ -32,7 +33,7 @@ export async function waitPatiently(
   try {
     const lock = await acquire(patience, enough.signal);
     if (lock === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
-    return lock && { [Symbol.dispose]: lock.release };
+    return lock;
   } finally {
     clearInterval(timer);
     stopWatching();
@@ -71,24 +72,26 @@ export const patienceOf = (cacheDirectory: string, seconds: number): number =>
 /** Adds a vain wait. Never throws: without a note the next build waits again. */
 export function noteVainWait(cacheDirectory: string, seconds: number): void {
   const before = noted(cacheDirectory);
-  const now = { ...before, seconds: before.seconds + seconds };
-  try {
+  const now: VainWaits = { ...before, seconds: before.seconds + seconds };
+  resultOr(() => {
     writeFileSync(pathIn(cacheDirectory, VAIN_WAITS), JSON.stringify(now));
-  } catch {
-    // The cache folder is not writable.
-  }
+  }, undefined);
 }
 
-/** Waits of the current day, which begins with the first wait. */
-function noted(cacheDirectory: string): { readonly since: number; readonly seconds: number } {
-  const none = { since: Date.now(), seconds: 0 };
-  try {
-    const note: unknown = JSON.parse(readFileSync(pathIn(cacheDirectory, VAIN_WAITS), 'utf8'));
-    if (!isObject(note)) return none;
-    const { since, seconds } = note;
-    if (typeof since !== 'number' || typeof seconds !== 'number') return none;
-    return Math.abs(Date.now() - since) < DAY_MS ? { since, seconds } : none;
-  } catch {
-    return none;
-  }
+/** Vain waits of a day, which begins with the first wait. */
+interface VainWaits {
+  /** In milliseconds. */
+  readonly since: number;
+  readonly seconds: number;
+}
+
+const isVainWaits = hasFields<VainWaits>({ since: isNumber, seconds: isNumber });
+
+function noted(cacheDirectory: string): VainWaits {
+  const note = resultOr(
+    () => JSON.parse(readFileSync(pathIn(cacheDirectory, VAIN_WAITS), 'utf8')) as unknown,
+    null,
+  );
+  const isToday = isVainWaits(note) && Math.abs(Date.now() - note.since) < DAY_MS;
+  return isToday ? note : { since: Date.now(), seconds: 0 };
 }

@@ -1,9 +1,19 @@
-// Processor time of a process tree, and its end. A compiler may be a script that runs the real compiler, which starts a linker. A process
-// group of its own would be simpler, but would cut the compiler off from the terminal's Ctrl-C, Ctrl-Z and input.
+// The state of a process, and the processor time and end of its tree. A compiler may be a script that runs the real compiler, which starts
+// a linker. A process group of its own would be simpler, but would cut the compiler off from the terminal's Ctrl-C, Ctrl-Z and input.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resultOr } from './result-or.ts';
 import { namesIn } from './files.ts';
-import { statFields } from './process-stat.ts';
+
+/** The fields of `/proc/PID/stat` from the state on (field 3 in proc(5)); null without such a process or file. */
+export const statFields = (pid: number): string[] | null =>
+  resultOr(
+    // Field 2, the program's name, may contain any character.
+    () => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' '),
+    null,
+  );
+
+/** Start time of a process in ticks; null if unknown. */
+export const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
 /** Unit of times in `/proc` on all supported processors. */
 const TICKS_PER_SECOND = 100;

@@ -1,15 +1,12 @@
 // Facts about this machine's CPU from the system.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { resultOr } from './result-or.ts';
-import { readHead } from './files.ts';
+import { namesIn, readHead } from './files.ts';
 import { shortHash } from './hash.ts';
 
 /** CPU features by the system's names; empty if unknown. Hypervisors hide features, so CPUs of one model can differ. */
-export function cpuFeatures(): string {
-  const info = firstProcessor();
-  return info('flags') ?? info('Features') ?? info('isa') ?? '';
-}
+export const cpuFeatures = (): string => info('flags') ?? info('Features') ?? info('isa') ?? '';
 
 /** Bytes of memory that this process may use: the machine's or the container's limit. */
 export const memoryBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
@@ -19,22 +16,17 @@ let host: string | undefined;
 /** Identifies the CPU that the compiler's `host` means. */
 export const hostCpu = (): string => (host ??= `${cpuModel()} ${shortHash(cpuFeatures())}`);
 
-type ProcessorInfo = (name: string) => string | undefined;
-
 let processor: string | undefined;
 
-/** Fields of the first processor in `/proc/cpuinfo`; all undefined without the file. */
-function firstProcessor(): ProcessorInfo {
-  const text = (processor ??= readFirstProcessor());
-  return (name) => new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
-}
+/** Text about the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today. */
+const firstProcessor = (): string => (processor ??= readHead('/proc/cpuinfo', 16384).split('\n\n')[0] ?? '');
 
-/** Only the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today. */
-const readFirstProcessor = () => readHead('/proc/cpuinfo', 16384).split('\n\n')[0] ?? '';
+/** A field of the first processor in `/proc/cpuinfo`; undefined without the file. */
+const info = (name: string): string | undefined =>
+  new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(firstProcessor())?.[1]?.trim();
 
 /** The CPU's name, with family, model and stepping, because cloud machines hide the model in the name ("AMD EPYC"). */
 export function cpuModel(): string {
-  const info = firstProcessor();
   const name = info('model name') ?? info('Processor') ?? cpus()[0]?.model.trim() ?? process.arch;
   const numbers = [info('cpu family'), info('model'), info('stepping')].filter((n) => n !== undefined);
   return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
@@ -72,7 +64,6 @@ export function physicalCores(
 
 /** An average, because some processors have two kinds of cores. */
 function siblingsPerCore(): number {
-  const info = firstProcessor();
   const ratio = Number(info('siblings')) / Number(info('cpu cores'));
   return ratio > 1 ? ratio : 1;
 }
@@ -95,34 +86,39 @@ function threadsOfNodes(system: string): number[][] | null {
 const siblingsOf = (thread: number, system: string): string =>
   textOf(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`).trim() || String(thread);
 
-const CPU = `${SYSTEM}/cpu/cpu0`;
-
 /** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
 export const cacheSizesKiB = (): number[] =>
-  resultOr(() => cacheFolders().map((folder) => numberIn(`${folder}/size`)), []).filter(Number.isFinite);
+  caches()
+    .map(({ sizeKiB }) => sizeKiB)
+    .filter(Number.isFinite);
 
 /** The same caches with the number of hardware threads that share each; empty if unknown. */
-export function sharedCaches(): { level: number; sizeKiB: number; threads: number }[] {
-  const read = (folder: string) => ({
-    level: numberIn(`${folder}/level`),
-    sizeKiB: numberIn(`${folder}/size`),
-    threads: numbersOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')).length,
-  });
-  return resultOr(() => cacheFolders().map(read), []);
+export const sharedCaches = (): Cache[] =>
+  caches().filter(({ level, sizeKiB, threads }) => Number.isFinite(level + sizeKiB) && threads > 0);
+
+interface Cache {
+  level: number;
+  sizeKiB: number;
+  threads: number;
+}
+
+/** Numbers of unreadable files are NaN. */
+function caches(): Cache[] {
+  const folder = `${SYSTEM}/cpu/cpu0/cache`;
+  const indices = namesIn(folder).filter((name) => name.startsWith('index'));
+  return indices
+    .sort()
+    .map((index) => (name: string) => textOf(`${folder}/${index}/${name}`))
+    .filter((field) => !field('type').startsWith('Instruction'))
+    .map((field) => ({
+      level: Number.parseInt(field('level'), 10),
+      sizeKiB: Number.parseInt(field('size'), 10),
+      threads: numbersOf(field('shared_cpu_list')).length,
+    }));
 }
 
 /** Hardware threads of one core; 1 if unknown. */
 export const threadsPerCore = (): number => numbersOf(siblingsOf(0, SYSTEM)).length;
-
-const numberIn = (path: string) => Number.parseInt(readFileSync(path, 'latin1'), 10);
-
-function cacheFolders(): string[] {
-  return readdirSync(`${CPU}/cache`)
-    .filter((name) => name.startsWith('index'))
-    .sort()
-    .map((name) => `${CPU}/cache/${name}`)
-    .filter((folder) => !readFileSync(`${folder}/type`, 'latin1').startsWith('Instruction'));
-}
 
 /** Numbers of a Linux list such as `0-3,8`. */
 const numbersOf = (list: string): number[] =>
@@ -145,8 +141,7 @@ export interface CpuNumbers {
 /** This machine's model; null if unknown, or if it has several. */
 export function cpuNumbers(): CpuNumbers | null {
   // Only ARM machines mix models. Reading all processors is cheap there.
-  const text = firstProcessor()('CPU part') === undefined ? (processor ?? '') : textOf('/proc/cpuinfo');
-  return numbersIn(text);
+  return numbersIn(info('CPU part') === undefined ? firstProcessor() : textOf('/proc/cpuinfo'));
 }
 
 /** The model in a text of `/proc/cpuinfo`. On x86: vendor, family, model. On ARM: implementer, architecture, part. */

@@ -1,11 +1,10 @@
 // Temporary folders in the cache. Their names contain their owner, so the next process removes leftovers of a killed one.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { removeIfAbandoned } from './abandoned.ts';
+import { owner, OWNER, removeIfAbandoned } from './temporary-files.ts';
 import { filesAt, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { namesIn, removeIfPossible } from './files.ts';
 import { makeFolder } from './folder.ts';
-import { owner, OWNER } from './owner.ts';
 import { UserError } from './user-error.ts';
 
 /** A file that marks a scratch folder of this program. */

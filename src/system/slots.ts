@@ -22,19 +22,13 @@ export function exemptFromSlots(): () => void {
 }
 
 /** Waits for a slot; null after a vain wait. A process must wait for nothing but a compile while it holds a slot. */
-export const takeSlot = (env: Environment, cacheDirectory: string): Promise<Disposable | null> =>
+export const takeSlot = (env: Environment, cacheDirectory: string): Promise<Lock | null> =>
   waitPatiently(cacheDirectory, PATIENCE_SECONDS, (seconds, signal) =>
-    retry(() => freeSlot(env), seconds, signal),
+    retry(() => trySlot(env), seconds, signal),
   );
 
-/** Tries to get a slot. */
-export async function trySlot(env: Environment): Promise<Disposable | null> {
-  const slot = await freeSlot(env);
-  return slot && { [Symbol.dispose]: slot.release };
-}
-
-/** Tries each slot once. There are as many slots as processors. */
-async function freeSlot(env: Environment): Promise<Lock | null> {
+/** Tries each slot once; null if all are taken. There are as many slots as processors. */
+export async function trySlot(env: Environment): Promise<Lock | null> {
   for (let slot = availableParallelism(); slot > 0; slot--) {
     const lock = await lockOnMachine(env, 'compiling', String(slot));
     if (lock !== null) return lock;

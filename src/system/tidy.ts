@@ -1,6 +1,18 @@
-// Removes unused files from the cache. Only builds after a miss take the time for it.
-import { rmSync, statSync, writeFileSync } from 'node:fs';
-import { filesAt, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
+// Removes files from the cache: unused ones, or all about one input.
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  filesAt,
+  INPUTS,
+  OUTPUT_NOTES,
+  pathIn,
+  PLACES,
+  PLANS,
+  REPLAYS,
+  SUBSTITUTES,
+  SURVEYS,
+  TIDIED,
+  type Place,
+} from './cache.ts';
 import { removeAbandoned } from './scratch.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -8,7 +20,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Whether a file is young enough for a new plan. A plan rewrites older files, so that they outlive it. */
 export const isFresh = (modifiedMs: number): boolean => modifiedMs > Date.now() - PLANS.days * DAY_MS;
 
-/** Removes leftovers of dead processes and, once a day, unused files. Never throws. */
+/** Removes leftovers of dead processes and, once a day, unused files. Only builds after a miss take the time for it. Never throws. */
 export function tidyUp(cacheDirectory: string): void {
   removeAbandoned(cacheDirectory);
   try {
@@ -33,4 +45,20 @@ function removeUnused(cacheDirectory: string, place: Place): void {
   } catch {
     // Another build removes the same files.
   }
+}
+
+/**
+ * Removes plans with their states, replays, surveys and outputs. A memory belongs to an input if it has the input's digest.
+ * @returns the number of removed plans and outputs
+ */
+export function forgetInput(cacheDirectory: string, digest: string): { plans: number; outputs: number } {
+  const remove = (place: Place) => {
+    const paths = filesAt(cacheDirectory, place).filter((path) => readFileSync(path).includes(digest));
+    for (const path of paths) rmSync(path, { force: true });
+    return paths;
+  };
+  for (const place of [REPLAYS, SURVEYS, SUBSTITUTES, INPUTS]) remove(place);
+  const notes = remove(OUTPUT_NOTES);
+  for (const path of notes) rmSync(path.replace(/json$/, 'bin'), { force: true });
+  return { plans: remove(PLANS).length, outputs: notes.length };
 }

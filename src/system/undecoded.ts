@@ -15,7 +15,11 @@ export function readProcess(): { readonly argv: readonly string[]; readonly env:
   const isWhole = (texts: readonly (string | undefined)[]) => texts.every((text) => !text?.includes(LOST));
   if (isWhole(argv) && isWhole(Object.values(env))) return { argv, env };
   try {
-    const texts = (name: string) => splitAtZeros(readFileSync(`/proc/self/${name}`)).map(decode);
+    const texts = (name: string) =>
+      readFileSync(`/proc/self/${name}`, 'latin1')
+        .replace(/\0$/, '')
+        .split('\0')
+        .map((bytes) => decode(Buffer.from(bytes, 'latin1')));
     const variables = texts('environ').flatMap((text): [string, string][] => {
       const equals = text.indexOf('=');
       return equals < 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]];
@@ -80,16 +84,6 @@ function printfFormat(text: string): string {
   return text
     .replace(/[\\%]/g, (special) => special + special)
     .replace(/[\udc80-\udcff]/gu, (byte) => `\\${(byte.charCodeAt(0) - 0xdc00).toString(8)}`);
-}
-
-function splitAtZeros(bytes: Buffer): Buffer[] {
-  const parts: Buffer[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(0, start);
-    parts.push(bytes.subarray(start, end < 0 ? bytes.length : end));
-    start = end < 0 ? bytes.length : end + 1;
-  }
-  return parts;
 }
 
 function decode(bytes: Buffer): string {

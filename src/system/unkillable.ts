@@ -1,7 +1,7 @@
 // Processes that SIGKILL does not end, because they wait for a device in a reset or for a dead network disk.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hasFields, isNumber, isText, listOf, orNull } from './data.ts';
-import { startOf, statFields } from './process-stat.ts';
+import { startOf, statFields } from './process-tree.ts';
 import { resultOr } from './result-or.ts';
 import { UserError } from './user-error.ts';
 

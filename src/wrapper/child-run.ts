@@ -8,7 +8,7 @@ import { proveLanded } from '../inject/landed.ts';
 import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
-import { STALL_SECONDS, whenHung } from '../system/stall.ts';
+import { STALL_SECONDS, whenHung } from '../system/limits.ts';
 import { tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { deliverFile, heldOutput } from './deliver.ts';

@@ -7,7 +7,7 @@ import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../sys
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
-import { replaceFile } from '../system/replace-file.ts';
+import { replaceFile } from '../system/temporary-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeAll } from './capture.ts';
 

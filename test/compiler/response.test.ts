@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { readResponseFile } from '../../src/compiler/response-file.ts';
-import { expandResponseFiles, splitArguments, type ResponseFile } from '../../src/compiler/response.ts';
+import { expandResponseFiles, splitArguments } from '../../src/compiler/response.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { quoteArgument } from '../support/quote-argument.ts';
 import { compile, realCompiler, write } from './support.ts';
@@ -68,26 +68,27 @@ describe('splitting', () => {
 });
 
 describe('expanding', () => {
-  const files: Record<string, string> = {
+  const directory = temporaryDirectory();
+  const little = Buffer.from('\ufeff--a é', 'utf16le');
+  const files: Record<string, string | Buffer> = {
     a: '--one @b',
     b: '--two',
     empty: "--a '' --b",
-    self: '--x @self',
+    self: '--x @./self',
     ring: '@ring2',
     ring2: '--y @ring',
     wide: Array.from({ length: 400 }, () => '@wider').join(' '),
     wider: Array.from({ length: 400 }, () => '--z').join(' '),
+    'little-endian': little,
+    'big-endian': Buffer.from(little).swap16(),
+    latin1: Buffer.from([0xe9]),
   };
-  const reader = (path: string): ResponseFile => {
-    if (path === 'dir') return { kind: 'unreadable', reason: 'is a directory' };
-    const text = files[path];
-    return text === undefined ? { kind: 'missing' } : { kind: 'text', text, id: path };
-  };
-  const expand = (...argv: string[]) => expandResponseFiles(argv, reader);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const expand = (...argv: string[]) => expandResponseFiles(argv, directory);
 
   it('leaves arguments without @ alone', () => {
     const argv = ['m.mlir', '--x=@a'];
-    expect(expandResponseFiles(argv, reader)).toEqual({ argv, problem: null });
+    expect(expand(...argv)).toEqual({ argv, problem: null });
   });
   it('inserts the arguments of nested files in place', () => {
     expect(expand('-o', '@a', '--end')).toEqual({
@@ -104,45 +105,22 @@ describe('expanding', () => {
   it('keeps the argument of a missing file', () => {
     expect(expand('@nowhere')).toEqual({ argv: ['@nowhere'], problem: null });
   });
+  test.each(['little-endian', 'big-endian'])('decodes UTF-16 by its byte order mark: %s', (name) => {
+    expect(expand(`@${name}`).argv).toEqual(['--a', 'é']);
+  });
   test.each([
-    ['a file that contains itself', '@self', /@self contains itself/],
+    ['a file that contains itself by another name', '@self', /@.\/self contains itself/],
     ['files that contain each other', '@ring', /@ring contains itself/],
-    ['a directory', '@dir', /is a directory/],
+    ['a directory', '@.', /is a directory/],
+    ['a file below a file', '@a/b', /ENOTDIR/],
+    ['a device', '@/dev/null', /is not a regular file/],
+    ['a text of another encoding', '@latin1', /is not UTF-8/],
     ['an empty argument, which not every compiler keeps', '@empty', /empty argument/],
     ['more arguments than anybody means', '@wide', /too many/],
   ])('reports %s and returns the original', (_, argument, problem) => {
     const result = expand(argument, 'm.mlir');
     expect(result.problem).toMatch(problem);
     expect(result.argv).toEqual([argument, 'm.mlir']);
-  });
-});
-
-describe('reading files', () => {
-  const directory = temporaryDirectory();
-  it('decodes UTF-16 by its byte order mark', () => {
-    const text = '\ufeff--a é';
-    write(join(directory, 'le'), '');
-    const little = Buffer.from(text, 'utf16le');
-    for (const [name, bytes] of [
-      ['le', little],
-      ['be', Buffer.from(little).swap16()],
-    ] as const) {
-      write(join(directory, name), bytes as unknown as string);
-      const file = readResponseFile(name, directory);
-      expect(file.kind === 'text' && splitArguments(file.text)).toEqual(['--a', 'é']);
-    }
-  });
-  it('knows one file by two names', () => {
-    write(join(directory, 'x'), '@./x');
-    expect(expandResponseFiles(['@x'], (path) => readResponseFile(path, directory)).problem).toMatch(
-      /contains itself/,
-    );
-  });
-  it('distinguishes a missing file from an unreadable one', () => {
-    expect(readResponseFile('nowhere', directory).kind).toBe('missing');
-    expect(readResponseFile('.', directory).kind).toBe('unreadable');
-    expect(readResponseFile('x/y', directory).kind).toBe('unreadable');
-    expect(readResponseFile('/dev/null', directory).kind).toBe('unreadable');
   });
 });
 
@@ -167,16 +145,13 @@ describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler']
     write(join(directory, 'inner'), '--inner');
     const expected = ['--outer', '--inner', '--end'];
     expect(seen('@sub/outer', '--end')).toEqual(expected);
-    const reader = (path: string) => readResponseFile(path, directory);
-    expect(expandResponseFiles(['@sub/outer', '--end'], reader).argv).toEqual(expected);
+    expect(expandResponseFiles(['@sub/outer', '--end'], directory).argv).toEqual(expected);
   });
 
   it('rejects every `problem` first', () => {
     write(join(directory, 'self'), '@self');
     for (const argument of ['@self', '@.', '@self/x', '@']) {
-      expect(
-        expandResponseFiles([argument], (path) => readResponseFile(path, directory)).problem,
-      ).not.toBeNull();
+      expect(expandResponseFiles([argument], directory).problem).not.toBeNull();
       expect(compile([argument, '--version'], directory).code).toBe(1);
     }
   });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -26,30 +26,15 @@ function* copiesOf(pieces: Iterable<Uint8Array>) {
 }
 
 test.each([
-  [
-    'longer',
-    (path: string) => {
-      appendFileSync(path, 'x');
-    },
-  ],
-  [
-    'shorter',
-    (path: string) => {
-      truncateSync(path, 3);
-    },
-  ],
-  [
-    'another',
-    (path: string) => {
-      writeFileSync(path, new Uint8Array(9000));
-    },
-  ],
-])('a file that becomes %s during the read is an error', (_, change) => {
+  ['longer', 9001],
+  ['shorter', 3],
+  ['another', 9000],
+])('a file that becomes %s during the read is an error', (_, size) => {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, BYTES);
   const pieces = piecesOfFile(path, 4000);
   pieces.next();
-  change(path);
+  writeFileSync(path, new Uint8Array(size));
   expect(() => [...pieces]).toThrow(`${path} changes while it is read`);
 });
 
@@ -72,11 +57,7 @@ describe('a copy', () => {
     let length = 0;
     const add = (piece: Uint8Array) => void (length += piece.length);
     expect(copyOver(from, to, { add, isRight: () => length !== 9000 })).toBe(false);
-    expect(
-      readFileSync(to)
-        .subarray(0, 4096)
-        .every((byte) => byte === 0),
-    ).toBe(true);
+    expect(readFileSync(to).subarray(0, 4096)).toEqual(Buffer.alloc(4096));
   });
   test('of a missing file is an error', () => {
     expect(() => copyOver(join(folder, 'none'), to)).toThrow(/ENOENT/);
@@ -116,20 +97,10 @@ function readingStdin(script: string) {
     }
     const kept = arrays();
     console.log(JSON.stringify({ length: bytes.length, taken, sum, kept }));`;
-  const { stdout } = spawnSync(
-    '/bin/sh',
-    [
-      '-c',
-      `{ ${script}; } | "$0" "$@"`,
-      process.execPath,
-      '--expose-gc',
-      '--conditions=source',
-      '--input-type=module',
-      '-e',
-      text,
-    ],
-    { encoding: 'utf8' },
-  );
+  const node = [process.execPath, '--expose-gc', '--conditions=source', '--input-type=module', '-e', text];
+  const { stdout } = spawnSync('/bin/sh', ['-c', `{ ${script}; } | "$0" "$@"`, ...node], {
+    encoding: 'utf8',
+  });
   return JSON.parse(stdout) as { length: number; taken: number | null; sum: number; kept: number };
 }
 

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startChild, type ChildOptions, type Limit } from '../../src/system/child.ts';
-import { afterSeconds, onAbort, withMemory } from '../../src/system/limits.ts';
-import { whenHung } from '../../src/system/stall.ts';
+import { afterSeconds, onAbort, whenHung, withMemory } from '../../src/system/limits.ts';
 import { isRunning } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 

@@ -1,16 +1,7 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  utimesSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { DESCRIPTIONS, PLANS } from '../../src/system/cache.ts';
-import { fileIdentity } from '../../src/system/files.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { memoryOf } from '../../src/system/memory.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -78,24 +69,6 @@ describe.each([
     });
     chmodSync(cache, 0o700);
     expect(existsSync(memory.pathOf(cache, 'a'))).toBe(false);
-  });
-});
-
-describe('the identity of a file', () => {
-  const directory = temporaryDirectory();
-  const path = write(join(directory, 'bin/iree-compile'), 'one');
-  const before = fileIdentity(path);
-
-  it('is the same through a link', () => {
-    symlinkSync(path, join(directory, 'link'));
-    expect(fileIdentity(join(directory, 'link'))).toBe(before);
-  });
-  it('changes with the modification time', () => {
-    utimesSync(path, 1, 1);
-    expect(fileIdentity(path)).not.toBe(before);
-  });
-  it('is null for a missing file', () => {
-    expect(fileIdentity(join(directory, 'nowhere'))).toBeNull();
   });
 });
 

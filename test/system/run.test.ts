@@ -1,11 +1,13 @@
 // @module-tag slow
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
 import { describe, expect, it, test } from 'vitest';
-import { runCompiler } from '../../src/system/run.ts';
+import { runCompiler, type RunOptions } from '../../src/system/run.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isRunning, matmul, program, realCompiler, root, write } from '../compiler/support.ts';
 
@@ -13,55 +15,49 @@ const directory = temporaryDirectory();
 const env = process.env;
 const sh = (body: string) => program(join(directory, `program-${String(Math.random()).slice(2)}`), body);
 
+const captured = (file: string, argv: readonly string[] = [], options: Partial<RunOptions> = {}) =>
+  runCompiler(file, argv, { env, capture: true, ...options });
+
 describe('a captured run', () => {
   it('gives code, stdout and stderr byte for byte', async () => {
-    const run = await runCompiler(sh("printf '\\377\\000x'; echo problem >&2; exit 3"), [], {
-      env,
-      capture: true,
-    });
+    const run = await captured(sh("printf '\\377\\000x'; echo problem >&2; exit 3"));
     expect(run).toMatchObject({ code: 3, signal: null, forwarded: null });
     expect([...run.stdout]).toEqual([255, 0, 120]);
     expect(run.stderr.toString()).toBe('problem\n');
   });
   it('passes arguments unchanged', async () => {
     const argv = ['', 'a b', "it's", '"', '\\', '$HOME', '*', 'é', '\n'];
-    const run = await runCompiler(sh('printf "%s\\0" "$@"'), argv, { env, capture: true });
+    const run = await captured(sh('printf "%s\\0" "$@"'), argv);
     expect(run.stdout.toString().split('\0').slice(0, -1)).toEqual(argv);
   });
   it('feeds stdin', async () => {
-    const run = await runCompiler(sh('cat'), [], { env, capture: true, stdin: Buffer.alloc(300_000, 'x') });
+    const run = await captured(sh('cat'), [], { stdin: Buffer.alloc(300_000, 'x') });
     expect(run.stdout.length).toBe(300_000);
   });
   it('works for a program that does not read stdin', async () => {
-    const run = await runCompiler(sh('exit 4'), [], { env, capture: true, stdin: Buffer.alloc(3_000_000) });
+    const run = await captured(sh('exit 4'), [], { stdin: Buffer.alloc(3_000_000) });
     expect(run.code).toBe(4);
   });
   it('gives the signal that ended the program', async () => {
-    expect(await runCompiler(sh('kill -9 $$'), [], { env, capture: true })).toMatchObject({
-      code: null,
-      signal: 'SIGKILL',
-    });
+    expect(await captured(sh('kill -9 $$'))).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
   it('counts the depth of wrappers', async () => {
     const script = sh('echo "$IREE_TUNED_DEPTH"');
-    const depth = async (value: string | undefined) =>
-      (
-        await runCompiler(script, [], { env: { ...env, IREE_TUNED_DEPTH: value }, capture: true })
-      ).stdout.toString();
-    expect([await depth(undefined), await depth('1'), await depth('nonsense')]).toEqual([
-      '1\n',
-      '2\n',
-      '1\n',
-    ]);
+    for (const [outside, inside] of [
+      [undefined, 1],
+      ['1', 2],
+      ['nonsense', 1],
+    ] as const) {
+      const { stdout } = await captured(script, [], { env: { ...env, IREE_TUNED_DEPTH: outside } });
+      expect(stdout.toString()).toBe(`${inside}\n`);
+    }
   });
   it('rejects only if the program cannot start', async () => {
-    await expect(runCompiler(join(directory, 'nowhere'), [], { env, capture: true })).rejects.toThrow(
-      'ENOENT',
-    );
+    await expect(captured(join(directory, 'nowhere'))).rejects.toThrow('ENOENT');
   });
   it('leaves no signal handlers', async () => {
     const before = process.listenerCount('SIGTERM');
-    await runCompiler(sh(''), [], { env, capture: true });
+    await captured(sh(''));
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 });
@@ -113,14 +109,9 @@ describe('ending like the child', () => {
         `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: true }));`,
       );
       const child = spawn(process.execPath, args, { stdio: 'ignore' });
-      const ended = new Promise((resolve) =>
-        child.on('exit', (code, by) => {
-          resolve({ code, by });
-        }),
-      );
-      while (!existsSync(ready)) await sleep(10);
+      await contentOf(ready);
       child.kill(signal);
-      expect(await ended).toEqual({ code: null, by: signal });
+      expect(await once(child, 'exit')).toEqual([null, signal]);
       expect(existsSync(cleaned)).toBe(true);
     },
   );
@@ -158,20 +149,16 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     );
     mkdirSync(cache);
     const us = spawn(process.execPath, args, { stdio: 'ignore' });
-    const ended = new Promise((resolve) =>
-      us.on('exit', (_, by) => {
-        resolve(by);
-      }),
-    );
     await contentOf(ready);
     expect(readdirSync(join(cache, 'work'))).toHaveLength(1);
     us.kill(signal);
-    expect(await ended).toBe(signal);
+    expect(await once(us, 'exit')).toEqual([null, signal]);
     expect(readdirSync(join(cache, 'work'))).toEqual([]);
   },
 );
 
 describe('becoming the compiler', () => {
+  const echo = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
   const become = (executable: string, argv: string[], before = '') =>
     inProcess(
       `${before} await replaceProcess(${JSON.stringify(executable)}, ${JSON.stringify(argv)}, process.env);`,
@@ -181,12 +168,8 @@ describe('becoming the compiler', () => {
     // A native program that prints its process id.
     const { args } = become('/bin/readlink', ['/proc/self']);
     skip(!existsSync('/proc/self') || !existsSync('/bin/readlink'), 'there is no such program');
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const output: string[] = [];
-    child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-    await new Promise((resolve) => child.on('close', resolve));
-    expect(output.join('')).toBe(`${child.pid}\n`);
+    const child = execa(process.execPath, args, { all: true, stdin: 'ignore' });
+    expect((await child).all).toBe(String(child.pid));
   });
   test.each([
     ['a script, with its code', 'exit 7', 7],
@@ -199,8 +182,7 @@ describe('becoming the compiler', () => {
     });
   });
   it('falls back to a child without execve', () => {
-    const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
-    expect(become(native, ['x'], 'delete process.execve; process.execve = undefined;').run()).toMatchObject({
+    expect(become(echo, ['x'], 'delete process.execve; process.execve = undefined;').run()).toMatchObject({
       status: 0,
       stdout: 'x\n',
       stderr: '',
@@ -208,8 +190,7 @@ describe('becoming the compiler', () => {
   });
   it('accepts very long command lines', () => {
     const argv = Array.from({ length: 3000 }, (_, i) => `${i}-${'x'.repeat(50)}`);
-    const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
-    expect(become(native, argv).run().stdout.length).toBeGreaterThan(150_000);
+    expect(become(echo, argv).run().stdout.length).toBeGreaterThan(150_000);
   });
   it('never aborts, for any kind of program', () => {
     const text = write(join(directory, 'text'), 'just text', 0o755);
@@ -265,12 +246,8 @@ describe('becoming the compiler', () => {
       const direct = spawnSync(executable, argv, { encoding: 'utf8', cwd: directory });
       const { args } = become(executable, argv);
       const ours = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: directory });
-      expect([ours.status, ours.signal, ours.stdout, ours.stderr]).toEqual([
-        direct.status,
-        direct.signal,
-        direct.stdout,
-        direct.stderr,
-      ]);
+      const { status, signal, stdout, stderr } = direct;
+      expect(ours).toMatchObject({ status, signal, stdout, stderr });
       return direct;
     };
     write(join(directory, 'm.mlir'), matmul);
@@ -281,9 +258,8 @@ describe('becoming the compiler', () => {
       const { args } = become(executable, [...flags, 'ours.vmfb']);
       expect(spawnSync(process.execPath, args, { cwd: directory }).status).toBe(0);
       expect(statSync(join(directory, 'ours.vmfb')).size).toBeGreaterThan(1000);
-      expect(
-        readFileSync(join(directory, 'ours.vmfb')).equals(readFileSync(join(directory, 'direct.vmfb'))),
-      ).toBe(true);
+      const [ours, direct] = ['ours', 'direct'].map((name) => readFileSync(join(directory, `${name}.vmfb`)));
+      expect(ours!.equals(direct!)).toBe(true);
     });
     test.each([
       ['a compile to stdout', ['m.mlir', '--compile-to=input']],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { isOwnDisk } from '../../src/system/file-system.ts';
-import { temporaryName } from '../../src/system/owner.ts';
+import { temporaryName } from '../../src/system/temporary-files.ts';
 import { makeScratchFolder } from '../../src/system/scratch.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -13,7 +13,7 @@ const system = join(import.meta.dirname, '..', '..', 'src', 'system');
 
 /** Names from a process that has ended. */
 function namesOfTheDead(cache: string): { folder: string; file: string } {
-  const code = `const { temporaryName } = await import(${JSON.stringify(join(system, 'owner.ts'))});
+  const code = `const { temporaryName } = await import(${JSON.stringify(join(system, 'temporary-files.ts'))});
     const { makeScratchFolder } = await import(${JSON.stringify(join(system, 'scratch.ts'))});
     const folder = makeScratchFolder(${JSON.stringify(cache)}, 'tuning');
     process.stdout.write(JSON.stringify({ folder, file: temporaryName(${JSON.stringify(join(cache, 'plans', 'plan-0123456789abcdef.json'))}) }));`;

@@ -1,15 +1,13 @@
-// Writes a folder that replaces the folder of an iree-compile.
+// Writes a folder that replaces the folder of an iree-compile: shims of the compiler and of its other tools.
 import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../../compiler/find.ts';
 import { isPipScript } from '../../compiler/pip.ts';
-import { removeLeftovers } from '../../system/abandoned.ts';
+import { removeLeftovers, replaceFile } from '../../system/temporary-files.ts';
 import { makeFolder } from '../../system/folder.ts';
-import { readHead, realpathOr } from '../../system/files.ts';
-import { isLauncher } from '../../system/recursion.ts';
-import { replaceFile } from '../../system/replace-file.ts';
+import { isExecutableFile, namesIn, readHead, realpathOr } from '../../system/files.ts';
+import { isLauncher, isToolName } from '../../system/recursion.ts';
 import { UserError } from '../../system/user-error.ts';
-import { siblingsOf } from './siblings.ts';
 import { compilerShim, siblingShim } from './text.ts';
 
 export interface Installed {
@@ -46,7 +44,7 @@ export function installShim(
   const shims = new Map([['iree-compile', compilerShim(launcher, executable, directory)]]);
   for (const [name, tool] of siblingsOf(compiler)) shims.set(name, siblingShim(name, tool, directory));
 
-  const there = namesIn(directory);
+  const there = namesToReplace(directory);
   const foreign = there.filter((name) => shims.has(name) && !isLauncher(join(directory, name)));
   const folders = foreign.filter((name) => lstatSync(join(directory, name)).isDirectory());
   if (folders.length > 0 || (foreign.length > 0 && !force))
@@ -68,6 +66,32 @@ export function installShim(
   return { written, unchanged: [...shims.keys()].filter((name) => !written.includes(name)), removed };
 }
 
+/** Absolute paths of the installation's tools by name, without `iree-compile`. */
+export function siblingsOf({ executable, invokedAs }: FoundCompiler): ReadonlyMap<string, string> {
+  const packages = join(dirname(executable), '..', '..');
+  const found = new Map<string, string>();
+  const add = (directory: string, isWanted: (name: string) => boolean) => {
+    for (const name of namesIn(directory).sort()) {
+      const path = join(directory, name);
+      if (name !== 'iree-compile' && !found.has(name) && isWanted(name) && isSibling(path))
+        found.set(name, path);
+    }
+  };
+  add(dirname(executable), isToolName);
+  // pip installs executables in site-packages/iree. Its scripts are slower.
+  add(join(packages, '_runtime_libs'), isToolName);
+  // pip's scripts share their folder with other programs, such as a clang.
+  for (const directory of [dirname(invokedAs), dirname(realpathOr(invokedAs))])
+    add(directory, (name) => name.startsWith('iree-'));
+  return found;
+}
+
+function isSibling(path: string): boolean {
+  if (!isExecutableFile(path) || isLauncher(path)) return false;
+  // Such a script searches IREE_TOOL_PATH for its tool, and would find its own shim.
+  return !/^from iree\.compiler\.tools\.scripts\b/m.test(readHead(path));
+}
+
 /** Renames a complete file: a shell of another build may be reading the old one. */
 function writeShim(path: string, text: string): void {
   removeLeftovers(path);
@@ -78,7 +102,8 @@ function writeShim(path: string, text: string): void {
   });
 }
 
-function namesIn(directory: string): string[] {
+/** Names in a folder that need not exist. */
+function namesToReplace(directory: string): string[] {
   try {
     return readdirSync(directory).sort();
   } catch (error) {

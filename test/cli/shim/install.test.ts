@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCompiler } from '../../../src/compiler/find.ts';
 import { isLauncher } from '../../../src/system/recursion.ts';
-import { installShim, ShimError } from '../../../src/cli/shim/install.ts';
-import { siblingsOf } from '../../../src/cli/shim/siblings.ts';
+import { installShim, ShimError, siblingsOf } from '../../../src/cli/shim/install.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from '../../compiler/support.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 

@@ -2,9 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { removeLeftovers } from '../../src/system/abandoned.ts';
-import { owner } from '../../src/system/owner.ts';
-import { replaceFile } from '../../src/system/replace-file.ts';
+import { owner, removeLeftovers, replaceFile } from '../../src/system/temporary-files.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { deadOwner } from '../support/owners.ts';
 

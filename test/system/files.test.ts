@@ -1,8 +1,8 @@
-import { renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { settledIdentity } from '../../src/system/files.ts';
+import { fileIdentity, settledIdentity } from '../../src/system/files.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 test('a file has a settled identity two seconds after each change', async () => {
@@ -29,6 +29,19 @@ test('a file has a settled identity two seconds after each change', async () => 
   expect(settledIdentity(path)).not.toBe(second);
 });
 
+test('the identity of a file is the same through a link, and changes with its modification time', () => {
+  const folder = temporaryDirectory();
+  const [path, link] = [join(folder, 'iree-compile'), join(folder, 'link')];
+  writeFileSync(path, 'one');
+  symlinkSync(path, link);
+  const before = fileIdentity(path);
+  expect(before).not.toBeNull();
+  expect(fileIdentity(link)).toBe(before);
+  utimesSync(path, 1, 1);
+  expect(fileIdentity(path)).not.toBe(before);
+});
+
 test('a missing file has no identity', () => {
-  expect(settledIdentity(join(temporaryDirectory(), 'missing'))).toBeNull();
+  const path = join(temporaryDirectory(), 'missing');
+  expect([fileIdentity(path), settledIdentity(path)]).toEqual([null, null]);
 });
