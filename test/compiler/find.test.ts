@@ -24,36 +24,38 @@ function places() {
 
 describe('the order', () => {
   const at = places();
+  const inFolder = (folder: string) => join(folder, 'iree-compile');
   const setting = program(join(at.directory, 'anything'), '');
+  const shimmed = program(join(at.directory, 'installed/iree-compile'), '');
   const local = program(join(at.root, '.venv/bin/iree-compile'), '');
-  const env = { IREE_TOOL_PATH: at.tools, PATH: `${at.first}:${at.second}` };
+  const env = {
+    IREE_TUNED_SHIM_FOR: shimmed,
+    IREE_TOOL_PATH: `/nowhere:${at.tools}`,
+    PATH: `/nowhere:${at.first}:${at.second}`,
+  };
+  const wrong = temporaryDirectory();
+  mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
+  write(join(wrong, 'b/iree-compile'), '');
 
-  it('begins with the setting', () => {
-    expect(findCompiler(env, { root: at.root, compiler: setting })).toEqual({
-      executable: setting,
-      invokedAs: setting,
-      origin: 'IREE_TUNED_COMPILER',
-    });
+  test.each([
+    ['the setting', setting, env, 'IREE_TUNED_COMPILER', setting],
+    ["the shim's compiler", '', env, 'shim', shimmed],
+    [
+      'IREE_TOOL_PATH',
+      '',
+      { ...env, IREE_TUNED_SHIM_FOR: '/nowhere/x' },
+      'IREE_TOOL_PATH',
+      inFolder(at.tools),
+    ],
+    ['PATH', '', { PATH: env.PATH }, 'PATH', inFolder(at.first)],
+    ['programs only', '', { PATH: `${wrong}/a:${wrong}/b:${at.second}` }, 'PATH', inFolder(at.second)],
+    ["the package's own environment", '', { PATH: '/nowhere' }, 'local', local],
+    ['the same without PATH', '', {}, 'local', local],
+  ])('has %s', (_, compiler, env, origin, executable) => {
+    const expected = { executable, invokedAs: executable, origin };
+    expect(findCompiler(env, { root: at.root, compiler })).toEqual(expected);
   });
-  it("goes on with the shim's compiler, if it exists", () => {
-    const installed = program(join(at.directory, 'installed/iree-compile'), '');
-    const shimmed = (path: string) => ({ ...env, IREE_TUNED_SHIM_FOR: path });
-    expect(findCompiler(shimmed(installed), { root: at.root })).toMatchObject({
-      executable: installed,
-      origin: 'shim',
-    });
-    expect(findCompiler(shimmed(installed), { root: at.root, compiler: setting }).executable).toBe(setting);
-    expect(findCompiler(shimmed('/nowhere/iree-compile'), { root: at.root }).origin).toBe('IREE_TOOL_PATH');
-  });
-  it('goes on with IREE_TOOL_PATH', () => {
-    expect(findCompiler(env, { root: at.root })).toMatchObject({
-      executable: join(at.tools, 'iree-compile'),
-      origin: 'IREE_TOOL_PATH',
-    });
-    const several = { ...env, IREE_TOOL_PATH: `/nowhere:${at.tools}` };
-    expect(findCompiler(several, { root: at.root }).origin).toBe('IREE_TOOL_PATH');
-  });
-  it('goes on with the Python environment of the package', () => {
+  it('has the Python environment of the package before PATH', () => {
     const venv = join(at.directory, 'venv');
     const packages = join(venv, 'lib/python3.11/site-packages');
     const executable = program(join(packages, 'iree/compiler/_mlir_libs/iree-compile'), '');
@@ -66,70 +68,41 @@ describe('the order', () => {
     expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: executable, origin });
     const script = program(join(venv, 'bin/iree-compile'), '');
     expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: script, origin });
-    expect(findCompiler(env, installed).origin).toBe('IREE_TOOL_PATH');
-  });
-  it('goes on with the first of PATH', () => {
-    expect(findCompiler({ PATH: `/nowhere:${env.PATH}` }, { root: at.root })).toMatchObject({
-      executable: join(at.first, 'iree-compile'),
-      origin: 'PATH',
-    });
-  });
-  it("ends with the package's own environment", () => {
-    expect(findCompiler({ PATH: '/nowhere' }, { root: at.root })).toMatchObject({
-      executable: local,
-      origin: 'local',
-    });
-    expect(findCompiler({}, { root: at.root, compiler: '' }).origin).toBe('local');
-  });
-  it('skips files that are not executable', () => {
-    const wrong = temporaryDirectory();
-    mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
-    write(join(wrong, 'b/iree-compile'), '');
-    expect(findCompiler({ PATH: `${wrong}/a:${wrong}/b:${at.second}` }, { root: at.root })).toMatchObject({
-      executable: join(at.second, 'iree-compile'),
-    });
+    expect(findCompiler({ ...path, IREE_TOOL_PATH: at.tools }, installed).origin).toBe('IREE_TOOL_PATH');
   });
 });
 
 describe('the wrapper', () => {
   const at = places();
   const own = join(at.directory, 'package');
-  program(join(own, 'bin/iree-compile-tuned'), '');
-  const search = (...directories: string[]) =>
-    findCompiler({ PATH: [...directories, at.first].join(':') }, { root: own });
+  const launcher = program(join(own, 'bin/iree-compile-tuned'), '');
+  copyFileSync(launcher, join(own, 'bin/iree-compile'));
   const expected = join(at.first, 'iree-compile');
+  const us = (name: string) => join(at.directory, name, 'iree-compile');
+  for (const name of ['link', 'copy']) mkdirSync(join(at.directory, name));
+  symlinkSync(launcher, us('link'));
+  copyFileSync(join(root, 'bin/iree-compile-tuned'), us('copy'));
+  symlinkSync(join(own, 'bin'), join(at.directory, 'linked'));
+  program(us('shim'), `# ${launcherMarker}\nexec something`);
 
-  it('is not found by a link into its folder', () => {
-    const link = join(at.directory, 'link');
-    mkdirSync(link);
-    symlinkSync(join(own, 'bin/iree-compile-tuned'), join(link, 'iree-compile'));
-    expect(search(link).executable).toBe(expected);
-  });
-  it('is not found in its folder behind a link', () => {
-    copyFileSync(join(own, 'bin/iree-compile-tuned'), join(own, 'bin/iree-compile'));
-    symlinkSync(join(own, 'bin'), join(at.directory, 'linked-bin'));
-    expect(search(join(own, 'bin'), join(at.directory, 'linked-bin')).executable).toBe(expected);
-  });
-  it('is not found as a copy of the launcher', () => {
-    const copy = join(at.directory, 'copy');
-    mkdirSync(copy);
-    copyFileSync(join(root, 'bin/iree-compile-tuned'), join(copy, 'iree-compile'));
-    expect(search(copy).executable).toBe(expected);
-  });
-  it('is not found as any other shim', () => {
-    const shim = program(join(at.directory, 'shim/iree-compile'), `# ${launcherMarker}\nexec something`);
-    expect(search(dirname(shim)).executable).toBe(expected);
+  test.each([
+    ['by a link into its folder', us('link')],
+    ['in its folder', join(own, 'bin/iree-compile')],
+    ['in its folder behind a link', us('linked')],
+    ['as a copy of the launcher', us('copy')],
+    ['as any other shim', us('shim')],
+  ])('is not found %s', (_, path) => {
+    const found = findCompiler({ PATH: `${dirname(path)}:${at.first}` }, { root: own });
+    expect(found.executable).toBe(expected);
   });
   it('is refused as the setting', () => {
-    const setting = join(own, 'bin/iree-compile-tuned');
-    expect(() => findCompiler({}, { root: own, compiler: setting })).toThrow(/iree-compile-tuned itself/);
+    expect(() => findCompiler({}, { root: own, compiler: launcher })).toThrow(/iree-compile-tuned itself/);
   });
   it('is detected when it starts itself', () => {
-    expect(findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '1' }, { root: own }).executable).toBe(expected);
-    expect(() => findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '2' }, { root: own })).toThrow(
-      RecursionError,
-    );
-    expect(findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: 'x' }, { root: own }).executable).toBe(expected);
+    const find = (depth: string) =>
+      findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: depth }, { root: own }).executable;
+    expect([find('1'), find('x')]).toEqual([expected, expected]);
+    expect(() => find('2')).toThrow(RecursionError);
   });
 });
 

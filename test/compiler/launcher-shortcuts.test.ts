@@ -1,7 +1,6 @@
 // @module-tag slow
 // Calls for which the launcher starts no Node, and pip's script.
-import { spawnSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -53,56 +52,48 @@ underEachShell((run, tools) => {
         write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
         return { XDG_CONFIG_HOME };
       };
-      it('starts Node if the file may set the compiler', () => {
-        for (const text of ['{\n"compiler": "/cc"}', '{"trusted-projects": ["/p"]}\n'])
-          for (const [argument, more] of [['m', disabled] as const, ['--version', env] as const])
-            expect(run(wrapper(ready), [argument], { ...more, ...config(text) })).toEqual(
-              said(`iree-compile-tuned ${argument}\n`),
-            );
-      });
-      it('does not start Node if the file sets no compiler, or the environment wins', () => {
-        expect(run(wrapper(ready), ['m'], { ...disabled, ...config('{"budget": 5}') })).toEqual(
-          said('original m\n'),
-        );
-        const own = { IREE_TUNED_COMPILER: join(real, 'iree-compile'), ...config('{"compiler": "/cc"}') };
-        expect(run(wrapper(ready), ['m'], { ...disabled, ...own })).toEqual(said('original m\n'));
+      const named = { IREE_TUNED_COMPILER: join(real, 'iree-compile') };
+      const tuned = 'iree-compile-tuned';
+      test.each<[string, string, string, Record<string, string>, string]>([
+        ['a compiler in the file', '{\n"compiler": "/cc"}', 'm', disabled, tuned],
+        ['trusted projects in the file', '{"trusted-projects": ["/p"]}\n', 'm', disabled, tuned],
+        ['a compiler in the file', '{\n"compiler": "/cc"}', '--version', env, tuned],
+        ['trusted projects in the file', '{"trusted-projects": ["/p"]}\n', '--version', env, tuned],
+        ['another setting', '{"budget": 5}', 'm', disabled, 'original'],
+        ['a variable that wins', '{"compiler": "/cc"}', 'm', { ...disabled, ...named }, 'original'],
+      ])('%s decides who runs (%s %s)', (_, text, argument, more, name) => {
+        const given = { ...more, ...config(text) };
+        expect(run(wrapper(ready), [argument], given)).toEqual(said(`${name} ${argument}\n`));
       });
     });
   });
 
   describe("pip's script", () => {
-    const disabled = { IREE_TUNED_DISABLE: '1' };
+    const compile = (more: Record<string, string>) =>
+      run(wrapper(ready), ['m'], { IREE_TUNED_DISABLE: '1', ...more });
     it('is bypassed', () => {
       const { script } = fakeVenv(temporaryDirectory(), 'elf');
-      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
-        said('elf m\n'),
-      );
+      expect(compile({ IREE_TUNED_COMPILER: script })).toEqual(said('elf m\n'));
     });
     it('is bypassed behind links, and in lib64', () => {
       const directory = temporaryDirectory();
-      const { script } = fakeVenv(join(directory, 'venv'), 'elf');
-      spawnSync('mv', [join(directory, 'venv/lib'), join(directory, 'venv/lib64')]);
+      fakeVenv(join(directory, 'venv'), 'elf');
+      renameSync(join(directory, 'venv/lib'), join(directory, 'venv/lib64'));
       symlinkSync('venv/bin/iree-compile', join(directory, 'iree-compile'));
-      expect(script).toContain('venv');
-      const got = run(wrapper(ready), ['m'], { ...disabled, PATH: `${directory}:${tools}` });
-      expect(got).toEqual(said('elf m\n'));
+      expect(compile({ PATH: `${directory}:${tools}` })).toEqual(said('elf m\n'));
     });
     it('is run itself if the folders are not conclusive', () => {
       const directory = temporaryDirectory();
       const python = program(join(directory, 'python3'), 'echo python; shift; echo "$@"');
       const script = write(join(directory, 'bin/iree-compile'), pipScript(python), 0o755);
-      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
-        said('python\nm\n'),
-      );
+      expect(compile({ IREE_TUNED_COMPILER: script })).toEqual(said('python\nm\n'));
     });
     it('is run itself with several Pythons', () => {
       const directory = temporaryDirectory();
       const { script } = fakeVenv(directory, 'elf', 'python3.11');
       fakeVenv(directory, 'elf', 'python3.12');
       program(join(directory, 'bin/python3'), 'echo python');
-      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
-        said('python\n'),
-      );
+      expect(compile({ IREE_TUNED_COMPILER: script })).toEqual(said('python\n'));
     });
   });
 });

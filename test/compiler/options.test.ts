@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
   informationalFlags,
   loadOptionTable,
@@ -42,26 +42,13 @@ Color Options:
                                    --indented text of a description
 `;
 
-describe('parsing the help', () => {
+test('the help has flags, flags with a value, and flags that only a probe tells', () => {
   const { flags, values, uncertain, choices } = parseHelp(help);
-  it('reads a bare name as a boolean', () => {
-    expect([...flags]).toEqual(expect.arrayContaining(['color', 'help', 'h', 'literal']));
-  });
-  it('reads a name with = as a flag with a value', () => {
-    expect([...values]).toEqual(['iree-cuda-target', 'spaced', 'o']);
-  });
-  it('reads an optional value as one that needs =', () => {
-    expect([...flags]).toEqual(expect.arrayContaining(['maybe', 'choice']));
-  });
-  it('leaves choices and aliases uncertain', () => {
-    expect([...uncertain]).toEqual(['single', 'pass', 'other-name']);
-  });
-  it('reads the flags whose values are listed', () => {
-    expect([...choices]).toEqual(['choice', 'single']);
-  });
-  it('finds no flag anywhere else', () => {
-    expect([...flags].sort()).toEqual(['choice', 'color', 'h', 'help', 'literal', 'maybe']);
-  });
+  // An optional value needs `=`, as for a flag that is printed twice.
+  expect([...flags].sort()).toEqual(['choice', 'color', 'h', 'help', 'literal', 'maybe']);
+  expect([...values]).toEqual(['iree-cuda-target', 'spaced', 'o']);
+  expect([...uncertain]).toEqual(['single', 'pass', 'other-name']);
+  expect([...choices]).toEqual(['choice', 'single']);
 });
 
 describe('the probe', () => {
@@ -146,26 +133,15 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
   if (realCompiler === null) return;
   const table = await loadOptionTable(realCompiler.executable, temporaryDirectory());
 
-  it('knows the flags that this project uses', () => {
-    expect(table('compile-to')).toBe('choice');
-    const values = ['o', 'iree-hal-target-backends', 'iree-llvmcpu-target-cpu'];
-    const codegen = [
-      'iree-codegen-tuning-spec-path',
-      'iree-codegen-transform-dialect-library',
-      'iree-opt-level',
-    ];
-    for (const name of [...values, ...codegen]) expect([name, table(name)]).toEqual([name, 'value']);
-    const flags = [
-      'split-input-file',
-      'iree-opt-data-tiling',
-      'version',
-      'help',
-      'h',
-      'mlir-print-debuginfo',
-    ];
-    const optional = ['enable-machine-outliner', 'mlir-print-ir-after', 'iree-hal-list-target-backends'];
-    for (const name of [...flags, ...optional]) expect([name, table(name)]).toEqual([name, 'flag']);
-    expect(table('iree-tuned-db')).toBeUndefined();
+  test.each([
+    ['choice', 'compile-to'],
+    ['value', 'o iree-hal-target-backends iree-llvmcpu-target-cpu iree-opt-level'],
+    ['value', 'iree-codegen-tuning-spec-path iree-codegen-transform-dialect-library'],
+    ['flag', 'split-input-file iree-opt-data-tiling version help h mlir-print-debuginfo'],
+    ['flag', 'enable-machine-outliner mlir-print-ir-after iree-hal-list-target-backends'],
+    [undefined, 'iree-tuned-db'],
+  ])('has the kind %s of the flags that this project uses: %s', (kind, names) => {
+    for (const name of names.split(' ')) expect([name, table(name)]).toEqual([name, kind]);
   });
 
   it("matches the compiler's treatment of every flag", () => {
