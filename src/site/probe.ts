@@ -46,12 +46,9 @@ export async function probeTargets(
   });
   if (result.code !== 0) {
     const lines = result.stderr.toString().trim().split('\n');
+    const problem = lines.find((line) => /error|Unknown command line argument/.test(line)) ?? lines.at(-1)!;
     // Not cached, because a missing file of a flag may exist next time.
-    return {
-      targets: [],
-      problem:
-        lines.find((line) => /error|Unknown command line argument/.test(line)) ?? lines.at(-1) ?? 'it failed',
-    };
+    return { targets: [], problem };
   }
   // Loaded on demand: a hit never gets here.
   const { readTargets } = await import('./read-targets.ts');

@@ -56,18 +56,14 @@ export async function describeSite(
   const probe = (of: readonly string[], own: readonly string[]) =>
     probeTargets(executable, of, own, cpu, cacheDirectory);
   const { targets, problem } = await probe(flags, codegenFlags(args.flags));
-  const target = targets[0];
-  if (target === undefined)
-    return {
-      ...because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
-      targets,
-    };
-  if (targets.length > 1) {
+  const [target, ...others] = targets;
+  if (target === undefined || others.length > 0) {
     const names = targets.map((one) => one.target.backend).join(', ');
-    return {
-      ...because('several-targets', `the command has several targets: ${names}`),
-      targets,
-    };
+    const why =
+      target === undefined
+        ? because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`)
+        : because('several-targets', `the command has several targets: ${names}`);
+    return { ...why, targets };
   }
 
   const backend = await loadBackend(target.key);

@@ -32,6 +32,10 @@ export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(
 /** Lines of a text file; none for an unreadable file. */
 export const linesIn = (path: string): string[] => resultOr(() => readFileSync(path, 'utf8').split('\n'), []);
 
+/** The value in a JSON file; undefined for an unreadable or invalid file. */
+export const readJson = (path: string): unknown =>
+  resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
+
 /** Removes a file or folder, unless the system refuses. */
 export const removeIfPossible = (path: string): void =>
   resultOr(() => {

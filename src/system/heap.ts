@@ -16,18 +16,20 @@ const PROGRAM = 2 ** 24;
 /** Heap bytes for young objects, which `--max-old-space-size` does not count (Node 24). */
 const YOUNG = 192 * 2 ** 20;
 
-/** Bytes of the heap for a program. Not called for small programs, because a hit need not load the module. */
-const roomBytes = (): number =>
-  process.getBuiltinModule('node:v8').getHeapStatistics().heap_size_limit - YOUNG - PROGRAM;
+/** Whether the heap has room for so many bytes. Asks only for large programs, because a hit need not load the module. */
+function hasRoom(bytes: number): boolean {
+  if (bytes <= LITTLE) return true;
+  const { heap_size_limit } = process.getBuiltinModule('node:v8').getHeapStatistics();
+  return bytes <= heap_size_limit - YOUNG - PROGRAM;
+}
 
 /** Whether the heap has room for parsing a text of this size. */
-export const isParsable = (bytes: number): boolean =>
-  PER_BYTE * bytes <= LITTLE || PER_BYTE * bytes <= roomBytes();
+export const isParsable = (bytes: number): boolean => hasRoom(PER_BYTE * bytes);
 
 /** @throws UserError if the heap has no room for a program with so many operations */
 export function requireRoom(operations: number): void {
   const bytes = PER_OPERATION * operations;
-  if (bytes <= LITTLE || bytes <= roomBytes()) return;
+  if (hasRoom(bytes)) return;
   const needed = Math.ceil((bytes + PROGRAM) / 2 ** 20);
   throw new UserError(
     `the program has ${operations} operations, too many for Node's memory: set NODE_OPTIONS=--max-old-space-size=${needed} to tune it`,

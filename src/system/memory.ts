@@ -1,8 +1,9 @@
 // Facts that builds remember in the cache, one small JSON file each, so that a hit asks the compiler nothing. A missing or damaged file
 // costs time only.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resultOr } from './result-or.ts';
+import { readJson } from './files.ts';
 import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
@@ -41,22 +42,17 @@ export function memoryOf<T extends Remembered>(
   return {
     pathOf,
     recall(cacheDirectory, identity) {
-      const value = read(pathOf(cacheDirectory, identity));
+      const value = readJson(pathOf(cacheDirectory, identity));
       return isValid(value) && value.identity === identity ? value : null;
     },
     remember(cacheDirectory, value) {
-      write(pathOf(cacheDirectory, value.identity), value);
+      const path = pathOf(cacheDirectory, value.identity);
+      resultOr(() => {
+        makeFolder(dirname(path), 0o700);
+        replaceFile(path, (temporary) => {
+          writeFileSync(temporary, JSON.stringify(value));
+        });
+      }, undefined);
     },
   };
 }
-
-const read = (path: string): unknown =>
-  resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, undefined);
-
-const write = (path: string, value: unknown): void =>
-  resultOr(() => {
-    makeFolder(dirname(path), 0o700);
-    replaceFile(path, (temporary) => {
-      writeFileSync(temporary, JSON.stringify(value));
-    });
-  }, undefined);

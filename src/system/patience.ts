@@ -1,8 +1,9 @@
 // Waits for locks that other processes hold. Any user can hold the machine's locks for long, so builds limit the vain waits of a day, counted
 // by cache folder.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { pathIn, VAIN_WAITS } from './cache.ts';
 import { hasFields, isNumber } from './data.ts';
+import { readJson } from './files.ts';
 import type { Lock } from './machine-lock.ts';
 import { whenOrphaned } from './parent.ts';
 import { resultOr } from './result-or.ts';
@@ -88,10 +89,7 @@ interface VainWaits {
 const isVainWaits = hasFields<VainWaits>({ since: isNumber, seconds: isNumber });
 
 function noted(cacheDirectory: string): VainWaits {
-  const note = resultOr(
-    () => JSON.parse(readFileSync(pathIn(cacheDirectory, VAIN_WAITS), 'utf8')) as unknown,
-    null,
-  );
+  const note = readJson(pathIn(cacheDirectory, VAIN_WAITS));
   const isToday = isVainWaits(note) && Math.abs(Date.now() - note.since) < DAY_MS;
   return isToday ? note : { since: Date.now(), seconds: 0 };
 }

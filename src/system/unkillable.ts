@@ -1,6 +1,7 @@
 // Processes that SIGKILL does not end, because they wait for a device in a reset or for a dead network disk.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { hasFields, isNumber, isText, listOf, orNull } from './data.ts';
+import { hasFields, isNumber, isText, orNull } from './data.ts';
+import { readJson } from './files.ts';
 import { startOf, statFields } from './process-tree.ts';
 import { resultOr } from './result-or.ts';
 import { UserError } from './user-error.ts';
@@ -46,12 +47,12 @@ export const noteUnkillable = (path: string): void =>
     if (left.length > 0) writeFileSync(path, JSON.stringify(left));
   }, undefined);
 
-const isNote = listOf(hasFields<Known>({ pid: isNumber, started: orNull(isText) }));
+const isKnown = hasFields<Known>({ pid: isNumber, started: orNull(isText) });
 
 /** @throws UnkillableError while a process of the note is there */
 export function refuseNoted(path: string): void {
-  const note = resultOr(() => JSON.parse(readFileSync(path, 'utf8')) as unknown, null);
-  if (isNote(note)) refuse(note as readonly Known[]);
+  const note = readJson(path);
+  if (Array.isArray(note) && note.every(isKnown)) refuse(note);
 }
 
 function refuse(processes: readonly Known[]): void {

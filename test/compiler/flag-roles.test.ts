@@ -25,33 +25,34 @@ describe('flags', () => {
     ['iree-execution-model'],
   );
   const read = (...argv: string[]) => readArguments(argv, table).flags;
-  test('about outputs only have no role', () => {
-    const flags = read('-o', 'x', '--iree-hal-dump-executable-sources-to=d', '--mlir-print-debuginfo');
-    expect([candidateFlags(flags), codegenFlags(flags)]).toEqual([[], []]);
-  });
-  test('that select the target are for candidates, and not in the key', () => {
-    const flags = read('--iree-hal-target-device', 'local', '--iree-llvmcpu-target-cpu=host');
-    expect(candidateFlags(flags)).toEqual([
-      '--iree-hal-target-device=local',
-      '--iree-llvmcpu-target-cpu=host',
-    ]);
-    expect(codegenFlags(flags)).toEqual([]);
-  });
-  test('that select a GPU are not in the key, because the expanded target has it', () => {
-    const flags = ['cuda', 'hip', 'rocm', 'vulkan', 'metal'].map((name) => `--iree-${name}-target=x`);
-    expect(candidateFlags(read(...flags))).toEqual(flags);
-    expect(codegenFlags(read(...flags, '--iree-rocm-target-features=+a'))).toEqual([]);
-    expect(codegenFlags(read('--iree-rocm-waves-per-eu=2'))).toEqual(['--iree-rocm-waves-per-eu=2']);
-  });
-  test('that select an ABI are in the key, because the expanded target lacks it', () => {
-    expect(codegenFlags(read('--iree-llvmcpu-target-abi=lp64d'))).toEqual([
-      '--iree-llvmcpu-target-abi=lp64d',
-    ]);
-  });
-  test('that may change code are in both, known or not', () => {
-    const flags = read('--iree-opt-level=O2', '--iree-brand-new');
-    expect(codegenFlags(flags)).toEqual(['--iree-opt-level=O2', '--iree-brand-new']);
-    expect(candidateFlags(flags)).toEqual(codegenFlags(flags));
+  const gpus = ['cuda', 'hip', 'rocm', 'vulkan', 'metal'].map((name) => `--iree-${name}-target=x`);
+  test.each([
+    ['about outputs only are in neither', ['-o=x', '--iree-hal-dump-executable-sources-to=d'], false, false],
+    ['about outputs only are in neither', ['--mlir-print-debuginfo'], false, false],
+    [
+      'that select the target are for candidates',
+      ['--iree-hal-target-device=local', '--iree-llvmcpu-target-cpu=host'],
+      true,
+      false,
+    ],
+    ['that select a GPU are not in the key, because the expanded target has it', gpus, true, false],
+    ['that select features of a GPU, too', ['--iree-rocm-target-features=+a'], true, false],
+    ['that change code of a GPU are in both', ['--iree-rocm-waves-per-eu=2'], true, true],
+    [
+      'that select an ABI are in the key, because the expanded target lacks it',
+      ['--iree-llvmcpu-target-abi=lp64d'],
+      true,
+      true,
+    ],
+    [
+      'that may change code are in both, known or not',
+      ['--iree-opt-level=O2', '--iree-brand-new'],
+      true,
+      true,
+    ],
+  ])('%s: %s', (_, flags, isForCandidates, isInKey) => {
+    expect(candidateFlags(read(...flags))).toEqual(isForCandidates ? flags : []);
+    expect(codegenFlags(read(...flags))).toEqual(isInKey ? flags : []);
   });
   test("of the user's own tuning are detected", () => {
     expect(firstOf('tuning', read('--iree-opt-level=O2'))).toBeNull();

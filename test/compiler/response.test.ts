@@ -86,27 +86,15 @@ describe('expanding', () => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   const expand = (...argv: string[]) => expandResponseFiles(argv, directory);
 
-  it('leaves arguments without @ alone', () => {
-    const argv = ['m.mlir', '--x=@a'];
-    expect(expand(...argv)).toEqual({ argv, problem: null });
-  });
-  it('inserts the arguments of nested files in place', () => {
-    expect(expand('-o', '@a', '--end')).toEqual({
-      argv: ['-o', '--one', '--two', '--end'],
-      problem: null,
-    });
-  });
-  it('expands one file twice', () => {
-    expect(expand('@b', '@b').argv).toEqual(['--two', '--two']);
-  });
-  it('expands after --, as the compiler does', () => {
-    expect(expand('--', '@b').argv).toEqual(['--', '--two']);
-  });
-  it('keeps the argument of a missing file', () => {
-    expect(expand('@nowhere')).toEqual({ argv: ['@nowhere'], problem: null });
-  });
-  test.each(['little-endian', 'big-endian'])('decodes UTF-16 by its byte order mark: %s', (name) => {
-    expect(expand(`@${name}`).argv).toEqual(['--a', 'é']);
+  test.each([
+    ['leaves arguments without a leading @ alone', ['m.mlir', '--x=@a'], ['m.mlir', '--x=@a']],
+    ['inserts the arguments of nested files', ['-o', '@a', '--end'], ['-o', '--one', '--two', '--end']],
+    ['expands one file twice', ['@b', '@b'], ['--two', '--two']],
+    ['expands after --, as the compiler does', ['--', '@b'], ['--', '--two']],
+    ['keeps the argument of a missing file', ['@nowhere'], ['@nowhere']],
+    ['decodes UTF-16 by its byte order mark', ['@little-endian', '@big-endian'], ['--a', 'é', '--a', 'é']],
+  ])('%s', (_, argv, expanded) => {
+    expect(expand(...argv)).toEqual({ argv: expanded, problem: null });
   });
   test.each([
     ['a file that contains itself by another name', '@self', /@.\/self contains itself/],

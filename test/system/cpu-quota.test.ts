@@ -17,66 +17,44 @@ function rootWith(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-const OWN = 'proc/self/cgroup';
-const VERSION_1 = '12:cpuset:/\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc';
+/** Files of a process in a group of version 2, with the quotas of groups. */
+const version2 = (group: string, quotas: Readonly<Record<string, string>>) =>
+  Object.fromEntries([
+    ['proc/self/cgroup', `0::${group}`],
+    ...Object.entries(quotas).map(([at, quota]) => [`sys/fs/cgroup${at}/cpu.max`, quota]),
+  ]) as Record<string, string>;
+
+/** Files of a process in a group of version 1 below a mount, with its quota and period. */
+const version1 = (mount: string, quota: string, more = '') => ({
+  'proc/self/cgroup': `12:cpuset:/\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc${more}`,
+  [`sys/fs/cgroup/${mount}/cpu.cfs_quota_us`]: quota,
+  [`sys/fs/cgroup/${mount}/cpu.cfs_period_us`]: '100000',
+});
 
 describe('the CPU quota', () => {
   test.each<[string, Readonly<Record<string, string>>, number | null]>([
     ['no files, as on macOS', {}, null],
-    [
-      'no quota',
-      { [OWN]: '0::/user.slice/a.scope', 'sys/fs/cgroup/user.slice/a.scope/cpu.max': 'max 100000' },
-      null,
-    ],
-    ["a container's own group", { [OWN]: '0::/', 'sys/fs/cgroup/cpu.max': '150000 100000' }, 1.5],
+    ['no quota', version2('/user.slice/a.scope', { '/user.slice/a.scope': 'max 100000' }), null],
+    ["a container's own group", version2('/', { '': '150000 100000' }), 1.5],
     [
       'a group above that allows less',
-      {
-        [OWN]: '0::/pods/pod1/main',
-        'sys/fs/cgroup/pods/pod1/main/cpu.max': '400000 100000',
-        'sys/fs/cgroup/pods/pod1/cpu.max': '50000 25000',
-        'sys/fs/cgroup/pods/cpu.max': 'max 100000',
-      },
+      version2('/pods/pod1/main', {
+        '/pods/pod1/main': '400000 100000',
+        '/pods/pod1': '50000 25000',
+        '/pods': 'max 100000',
+      }),
       2,
     ],
     [
       'a path of the host, seen in a container',
-      { [OWN]: '0::/system.slice/docker-abc.scope', 'sys/fs/cgroup/cpu.max': '200000 100000' },
+      version2('/system.slice/docker-abc.scope', { '': '200000 100000' }),
       2,
     ],
-    [
-      'a path outside the container',
-      { [OWN]: '0::/../../other', 'sys/fs/cgroup/cpu.max': '200000 100000' },
-      2,
-    ],
-    [
-      'version 1',
-      {
-        [OWN]: VERSION_1,
-        'sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us': '50000',
-        'sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us': '100000',
-      },
-      0.5,
-    ],
-    [
-      'version 1 in a container, which has its own group at the root',
-      {
-        [OWN]: VERSION_1,
-        'sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us': '300000',
-        'sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us': '100000',
-      },
-      3,
-    ],
-    [
-      'version 1 without a quota',
-      {
-        [OWN]: `${VERSION_1}\n0::/`,
-        'sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us': '-1',
-        'sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us': '100000',
-      },
-      null,
-    ],
-    ['a damaged file', { [OWN]: '0::/', 'sys/fs/cgroup/cpu.max': '' }, null],
+    ['a path outside the container', version2('/../../other', { '': '200000 100000' }), 2],
+    ['version 1', version1('cpu/docker/abc', '50000'), 0.5],
+    ['version 1 in a container, which has its own group at the root', version1('cpu,cpuacct', '300000'), 3],
+    ['version 1 without a quota', version1('cpu/docker/abc', '-1', '\n0::/'), null],
+    ['a damaged file', version2('/', { '': '' }), null],
   ])('with %s', (_, files, quota) => {
     expect(cpuQuota(rootWith(files))).toBe(quota);
   });
