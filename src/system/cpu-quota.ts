@@ -1,6 +1,5 @@
 // The CPU quotas of containers. Linux stops all threads of a control group for the rest of a period once they have used its quota up.
-import { existsSync, readFileSync } from 'node:fs';
-import { resultOr } from './result-or.ts';
+import { textIn } from './files.ts';
 
 /**
  * Number of CPUs that this process may keep busy: the least quota of its control group and the groups above; null without one.
@@ -8,8 +7,8 @@ import { resultOr } from './result-or.ts';
  */
 export function cpuQuota(root = ''): number | null {
   let least = Infinity;
-  // Without regular expressions and errors, whose first use would take longer than the rest: a hit calls this.
-  for (const line of textOf(`${root}/proc/self/cgroup`).split('\n')) {
+  // Without regular expressions, whose first use would take longer than the rest: a hit calls this.
+  for (const line of textIn(`${root}/proc/self/cgroup`).split('\n')) {
     const [, controllers, ...path] = line.split(':');
     const isVersion2 = controllers === '';
     if (!isVersion2 && controllers?.split(',').includes('cpu') !== true) continue;
@@ -30,19 +29,15 @@ function foldersUpFrom(path: string): string[] {
   return [...names.map((_, i) => `/${names.slice(0, names.length - i).join('/')}`), ''];
 }
 
-/** The text of a file; empty for none. */
-const textOf = (path: string): string =>
-  existsSync(path) ? resultOr(() => readFileSync(path, 'latin1'), '') : '';
-
 /** The file has microseconds of the quota, or `max`, and of the period. */
 function quotaOfVersion2(folder: string): number {
-  const [quota, period] = textOf(`${folder}/cpu.max`).split(' ');
+  const [quota, period] = textIn(`${folder}/cpu.max`).split(' ');
   return ratioOf(quota, period);
 }
 
 function quotaOfVersion1(folder: string): number {
-  const quota = textOf(`${folder}/cpu.cfs_quota_us`);
-  return Number(quota) > 0 ? ratioOf(quota, textOf(`${folder}/cpu.cfs_period_us`)) : Infinity;
+  const quota = textIn(`${folder}/cpu.cfs_quota_us`);
+  return Number(quota) > 0 ? ratioOf(quota, textIn(`${folder}/cpu.cfs_period_us`)) : Infinity;
 }
 
 /** Infinity unless both are positive numbers. */

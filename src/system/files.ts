@@ -1,6 +1,7 @@
 // Queries of the file system, and a removal, that never throw.
 import {
   closeSync,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -29,8 +30,12 @@ export function readHead(path: string, length = 1024): string {
 /** Names in a folder; none for an unreadable folder. */
 export const namesIn = (folder: string): string[] => resultOr(() => readdirSync(folder), []);
 
-/** Lines of a text file; none for an unreadable file. */
-export const linesIn = (path: string): string[] => resultOr(() => readFileSync(path, 'utf8').split('\n'), []);
+/** The text of a file; empty for an unreadable file. A missing one costs no error, whose first use takes long in a hit. */
+export const textIn = (path: string): string =>
+  existsSync(path) ? resultOr(() => readFileSync(path, 'utf8'), '') : '';
+
+/** Lines of a text file; one empty line for an unreadable file. */
+export const linesIn = (path: string): string[] => textIn(path).split('\n');
 
 /** The value in a JSON file; undefined for an unreadable or invalid file. */
 export const readJson = (path: string): unknown =>

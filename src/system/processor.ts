@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { resultOr } from './result-or.ts';
-import { namesIn, readHead } from './files.ts';
+import { namesIn, readHead, textIn } from './files.ts';
 import { shortHash } from './hash.ts';
 
 /** CPU features by the system's names; empty if unknown. Hypervisors hide features, so CPUs of one model can differ. */
@@ -37,9 +37,6 @@ const MOST_WORKERS = 64;
 
 const SYSTEM = '/sys/devices/system';
 
-/** The text of a file; empty if it is unreadable. */
-const textOf = (path: string): string => resultOr(() => readFileSync(path, 'latin1'), '');
-
 /**
  * Number of workers that IREE's runtime starts by default: the allowed cores of one NUMA node. The runtime ignores CPU quotas.
  * @param perCore average hardware threads of a core
@@ -69,7 +66,7 @@ function siblingsPerCore(): number {
 }
 
 function allowedThreads(): ReadonlySet<number> | null {
-  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf('/proc/self/status'))?.[1];
+  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textIn('/proc/self/status'))?.[1];
   return list === undefined ? null : new Set(numbersOf(list));
 }
 
@@ -84,7 +81,7 @@ function threadsOfNodes(system: string): number[][] | null {
 
 /** Threads of a thread's core, in Linux's list format; the thread alone if unknown. */
 const siblingsOf = (thread: number, system: string): string =>
-  textOf(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`).trim() || String(thread);
+  textIn(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`).trim() || String(thread);
 
 /** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
 export const cacheSizesKiB = (): number[] =>
@@ -108,7 +105,7 @@ function caches(): Cache[] {
   const indices = namesIn(folder).filter((name) => name.startsWith('index'));
   return indices
     .sort()
-    .map((index) => (name: string) => textOf(`${folder}/${index}/${name}`))
+    .map((index) => (name: string) => textIn(`${folder}/${index}/${name}`))
     .filter((field) => !field('type').startsWith('Instruction'))
     .map((field) => ({
       level: Number.parseInt(field('level'), 10),
@@ -141,7 +138,7 @@ export interface CpuNumbers {
 /** This machine's model; null if unknown, or if it has several. */
 export function cpuNumbers(): CpuNumbers | null {
   // Only ARM machines mix models. Reading all processors is cheap there.
-  return numbersIn(info('CPU part') === undefined ? firstProcessor() : textOf('/proc/cpuinfo'));
+  return numbersIn(info('CPU part') === undefined ? firstProcessor() : textIn('/proc/cpuinfo'));
 }
 
 /** The model in a text of `/proc/cpuinfo`. On x86: vendor, family, model. On ARM: implementer, architecture, part. */

@@ -1,6 +1,5 @@
 // @module-tag slow
 // Which Node the launchers run the bundle with.
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -18,7 +17,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { said, underEachShell, wrapper } from './launcher.ts';
+import { said, start, underEachShell, wrapper } from './launcher.ts';
 import { fakePackage, program, write } from './support.ts';
 
 underEachShell((run, tools, shell) => {
@@ -122,13 +121,9 @@ underEachShell((run, tools, shell) => {
       writeFileSync(node, content);
       return { directory, node };
     };
-    const compile = (directory: string, env: Record<string, string> = {}) => {
-      const { status, stdout, stderr } = spawnSync(
-        shell,
-        [wrapper(directory), '--iree-tuned-budget', '3', '-'],
-        { encoding: 'utf8', env: { PATH: `${real}:${tools}`, ...env }, input: 'input' },
-      );
-      return { status, stdout, stderr };
+    const compile = (directory: string, more: Record<string, string> = {}) => {
+      const env = { PATH: `${real}:${tools}`, ...more };
+      return run(wrapper(directory), ['--iree-tuned-budget', '3', '-'], env, undefined, 'input');
     };
     /** A Node that counts its starts, and an environment with a home. */
     const counted = () => {
@@ -187,25 +182,15 @@ underEachShell((run, tools, shell) => {
       (limit) => {
         const { directory, env } = counted();
         const text = `ulimit -c 0; ulimit ${limit}; exec "$@"`;
-        const limited = () => {
-          const command = ['-c', text, 'limited', shell, wrapper(directory), '-'];
-          return spawnSync('/bin/sh', command, { encoding: 'utf8', env, input: 'input' });
-        };
+        const limited = ['-c', text, 'limited', shell, wrapper(directory), '-'];
         expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
-        const { status, stdout, stderr } = limited();
-        expect({ status, stdout, stderr }).toEqual(compiled);
+        expect(start('/bin/sh', limited, env, undefined, 'input')).toEqual(compiled);
         expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
       },
     );
     it('is tested again for the same relative path in another directory', () => {
       const { directory, env } = counted();
-      const from = (folder: string) =>
-        spawnSync(shell, ['bin/iree-compile-tuned', '-'], {
-          encoding: 'utf8',
-          env,
-          cwd: folder,
-          input: 'input',
-        }).stdout;
+      const from = (folder: string) => run('bin/iree-compile-tuned', ['-'], env, folder, 'input').stdout;
       expect(from(directory)).toBe('iree-compile-tuned -\n');
       const broken = withNode('#!/bin/sh\nkill -SEGV $$\n');
       utimesSync(broken.node, 0, 0);

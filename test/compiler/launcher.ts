@@ -22,11 +22,17 @@ interface Run {
   stderr: string;
 }
 
-type Runner = (file: string, argv: string[], env?: Record<string, string>, cwd?: string) => Run;
+type Runner = (
+  file: string,
+  argv: string[],
+  env?: Record<string, string>,
+  cwd?: string,
+  input?: string,
+) => Run;
 
-export const start: Runner = (file, argv, env, cwd) => {
-  const run = spawnSync(file, argv, { encoding: 'utf8', env, cwd });
-  return { status: run.status, stdout: run.stdout, stderr: run.stderr };
+export const start: Runner = (file, argv, env, cwd, input) => {
+  const { status, stdout, stderr } = spawnSync(file, argv, { encoding: 'utf8', env, cwd, input });
+  return { status, stdout, stderr };
 };
 
 export const wrapper = (directory: string) => join(directory, 'bin/iree-compile-tuned');
@@ -41,7 +47,8 @@ export function underEachShell(body: (run: Runner, tools: string, shell: string)
   const installed = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
   describe.each(isFull ? installed : installed.slice(0, 1))('under %s', (name) => {
     const shell = join(tools, name);
-    const run: Runner = (file, argv, env, cwd) => start(shell, [file, ...argv], { PATH: tools, ...env }, cwd);
+    const run: Runner = (file, argv, env, cwd, input) =>
+      start(shell, [file, ...argv], { PATH: tools, ...env }, cwd, input);
     body(run, tools, shell);
   });
 }

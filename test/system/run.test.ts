@@ -19,12 +19,6 @@ const captured = (file: string, argv: readonly string[] = [], options: Partial<R
   runCompiler(file, argv, { env, capture: true, ...options });
 
 describe('a captured run', () => {
-  it('gives code, stdout and stderr byte for byte', async () => {
-    const run = await captured(sh("printf '\\377\\000x'; echo problem >&2; exit 3"));
-    expect(run).toMatchObject({ code: 3, signal: null, forwarded: null });
-    expect([...run.stdout]).toEqual([255, 0, 120]);
-    expect(run.stderr.toString()).toBe('problem\n');
-  });
   it('passes arguments unchanged', async () => {
     const argv = ['', 'a b', "it's", '"', '\\', '$HOME', '*', 'é', '\n'];
     const run = await captured(sh('printf "%s\\0" "$@"'), argv);
@@ -37,9 +31,6 @@ describe('a captured run', () => {
   it('works for a program that does not read stdin', async () => {
     const run = await captured(sh('exit 4'), [], { stdin: Buffer.alloc(3_000_000) });
     expect(run.code).toBe(4);
-  });
-  it('gives the signal that ended the program', async () => {
-    expect(await captured(sh('kill -9 $$'))).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
   it('counts the depth of wrappers', async () => {
     const script = sh('echo "$IREE_TUNED_DEPTH"');

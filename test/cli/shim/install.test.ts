@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCompiler } from '../../../src/compiler/find.ts';
 import { isLauncher } from '../../../src/system/recursion.ts';
 import { installShim, ShimError, siblingsOf } from '../../../src/cli/shim/install.ts';
+import { said, start, wrapper } from '../../compiler/launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from '../../compiler/support.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 
@@ -30,7 +30,6 @@ function installation() {
   return { venv, elf, compiler: findCompiler({}, { root: '/nowhere', compiler: script }) };
 }
 
-const launcherOf = (directory: string) => join(directory, 'bin/iree-compile-tuned');
 const names = ['iree-compile', 'iree-import-onnx', 'iree-lld', 'iree-opt', 'iree-run-module'];
 
 describe('the other tools', () => {
@@ -54,7 +53,7 @@ describe('the other tools', () => {
 
 describe('a folder', () => {
   const { compiler, elf } = installation();
-  const launcher = launcherOf(fakePackage({ built: true, node: true }));
+  const launcher = wrapper(fakePackage({ built: true, node: true }));
   const install = (directory: string, force = false, by = compiler) =>
     installShim(directory, launcher, by, force);
   const nothing = { written: [], unchanged: names, removed: [] };
@@ -131,19 +130,16 @@ describe('a folder', () => {
 
 describe('a shim', () => {
   const shell = { PATH: '/usr/bin:/bin' };
-  const run = (file: string, argv: string[] = [], env: Record<string, string> = {}) => {
-    const { status, stdout, stderr } = spawnSync(file, argv, { encoding: 'utf8', env: { ...shell, ...env } });
-    return { status, stdout, stderr };
-  };
+  const run = (file: string, argv: string[] = [], env: Record<string, string> = {}) =>
+    start(file, argv, { ...shell, ...env });
   const make = () => {
     const { venv, compiler } = installation();
     const checkout = fakePackage({ built: false, node: false });
     const directory = join(temporaryDirectory(), "sh'im $HOME");
-    installShim(directory, launcherOf(checkout), compiler, false);
+    installShim(directory, wrapper(checkout), compiler, false);
     return { venv, checkout, shim: (name: string) => join(directory, name) };
   };
   const argv = ['a b', '', "it's", '$x', '*'];
-  const said = (stdout: string) => ({ status: 0, stdout, stderr: '' });
 
   it('of another tool runs the tool', () => {
     const { shim } = make();
