@@ -1,8 +1,8 @@
 // The delay of builds by a faulty team server: the first build that meets the fault, and later builds.
-import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import { readAddress } from '../src/team/address.ts';
@@ -183,13 +183,12 @@ class Builder {
     });
     const output = join(folder, `module-${this.#builds++}.vmfb`);
     const begun = performance.now();
-    const child = spawn(wrapper, [...HOST_FLAGS, join(folder, 'in.mlir'), '-o', output], { env });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (said += String(bytes)));
-    const code = await new Promise((resolve) => child.on('close', resolve));
+    const argv = [...HOST_FLAGS, join(folder, 'in.mlir'), '-o', output];
+    const options = { env, extendEnv: false, all: true, reject: false, stdin: 'ignore' } as const;
+    const { exitCode, all } = await execa(wrapper, argv, options);
     const took = performance.now() - begun;
-    if (code !== 0 || said !== '' || readFileSync(output, 'utf8') !== MODULE)
-      throw new BenchError(`a build ended with ${String(code)} and said: ${said}`);
+    if (exitCode !== 0 || all !== '' || readFileSync(output, 'utf8') !== MODULE)
+      throw new BenchError(`a build ended with ${exitCode} and said: ${all}`);
     rmSync(output);
     return took;
   }

@@ -70,18 +70,24 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     else if (report.length === before) report.push(`${origin}: not in ${directories.join(', ')}`);
     return null;
   };
+  if (compiler) {
+    const path = resolve(compiler);
+    const named = at(path, 'IREE_TUNED_COMPILER', `the setting compiler: ${path}`);
+    // Never replace a compiler that the user named.
+    if (named === null) throw notFound(report);
+    return named;
+  }
+  report.push('IREE_TUNED_COMPILER: not set');
   const shimmed = env[shimVariable];
-  const found = compiler
-    ? // Never replace a compiler that the user named.
-      at(resolve(compiler), 'IREE_TUNED_COMPILER', `the setting compiler: ${resolve(compiler)}`)
-    : // The other tools in a shim's folder belong to the same installation.
-      ((shimmed ? at(shimmed, 'shim', `the shim was installed for ${shimmed}, which`) : null) ??
-      along('IREE_TOOL_PATH') ??
-      besidePackage(root) ??
-      along('PATH') ??
-      at(localTool(root, 'iree-compile'), 'local'));
-  if (found !== null) return found;
-  throw notFound(compiler ? report : ['IREE_TUNED_COMPILER: not set', ...report]);
+  const found =
+    // The other tools in a shim's folder belong to the same installation.
+    (shimmed ? at(shimmed, 'shim', `the shim was installed for ${shimmed}, which`) : null) ??
+    along('IREE_TOOL_PATH') ??
+    besidePackage(root) ??
+    along('PATH') ??
+    at(localTool(root, 'iree-compile'), 'local');
+  if (found === null) throw notFound(report);
+  return found;
 }
 
 /** Finds a tool of the runtime: beside the compiler, which has the same version, then in `PATH`, then in `.venv`. */
