@@ -44,6 +44,8 @@ underEachShell((run, tools) => {
     );
 
     const directory = packages['no bundle'];
+    const compile = (argv: string[], env: Record<string, string> = {}) =>
+      run(wrapper(directory), argv, { PATH: path, ...env });
     it('the Python environment of the package comes before PATH', () => {
       const venv = temporaryDirectory();
       fakeVenv(venv, 'environment');
@@ -74,37 +76,32 @@ underEachShell((run, tools) => {
         directory: 'e',
         PATH: `${dirname(real)}:${tools}`,
       };
-      expect(run(wrapper(directory), ['m'], env)).toEqual(said('a b c d e\n'));
+      expect(compile(['m'], env)).toEqual(said('a b c d e\n'));
     });
     it("the wrapper's flags are not passed to the compiler", () => {
-      const got = run(wrapper(directory), ['--iree-tuned-budget=3', 'm', '-iree-tuned-x', '-o', ''], {
-        PATH: path,
-      });
-      expect(got.stdout).toBe('first m -o \n');
+      const { stdout } = compile(['--iree-tuned-budget=3', 'm', '-iree-tuned-x', '-o', '']);
+      expect(stdout).toBe('first m -o \n');
     });
     test.each(NAMES)('nor is the value of %s in the next argument', (name) => {
       const flag = `--iree-tuned-${name}`;
       const ours = DEFINITIONS[name].type === 'boolean' ? [flag] : [flag, `${at}/setting/iree-compile`];
-      const got = run(wrapper(directory), ['m', ...ours, '-o', 'x'], { PATH: path });
-      expect(got.stdout).toBe(`${name === 'compiler' ? 'setting' : 'first'} m -o x\n`);
-    });
-    it('a compiler from a flag is used', () => {
-      const flag = `--iree-tuned-compiler=${at}/setting/iree-compile`;
-      expect(run(wrapper(directory), [flag, 'm'], { PATH: path }).stdout).toBe('setting m\n');
+      expect(compile(['m', ...ours, '-o', 'x']).stdout).toBe(
+        `${name === 'compiler' ? 'setting' : 'first'} m -o x\n`,
+      );
     });
     it('nor are their values, and their compiler is run', () => {
       const settings = ['--iree-tuned-budget', '3', '-iree-tuned-disable', '--iree-tuned-compiler'];
       const rest = ['m', '--', '--iree-tuned-log', ''];
       const named = `${at}/setting/iree-compile`;
       const said = 'setting m -- --iree-tuned-log \n';
-      expect(run(wrapper(directory), [...settings, named, ...rest], { PATH: path }).stdout).toBe(said);
+      expect(compile([...settings, named, ...rest]).stdout).toBe(said);
       const joined = [...settings.slice(0, -1), `--iree-tuned-compiler=${named}`, ...rest];
-      expect(run(wrapper(directory), joined, { PATH: path }).stdout).toBe(said);
+      expect(compile(joined).stdout).toBe(said);
     });
     it('thousands of arguments take little time', () => {
       // A slow loop would take a minute.
       const many = Array.from({ length: 5000 }, (_, i) => `--flag-with-a-name=${i}`);
-      expect(run(wrapper(directory), many, { PATH: path }).stdout).toBe(`first ${many.join(' ')}\n`);
+      expect(compile(many).stdout).toBe(`first ${many.join(' ')}\n`);
     });
     it('the compiler is never the wrapper, by link, copy or shim', () => {
       const us = temporaryDirectory();
@@ -113,17 +110,13 @@ underEachShell((run, tools) => {
       copyFileSync(wrapper(directory), join(us, 'copy/iree-compile'));
       program(join(us, 'shim/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`);
       const all = `${us}/link:${us}/copy:${us}/shim`;
-      expect(run(wrapper(directory), ['m'], { PATH: `${all}:${path}`, IREE_TOOL_PATH: all }).stdout).toBe(
-        'first m\n',
-      );
+      expect(compile(['m'], { PATH: `${all}:${path}`, IREE_TOOL_PATH: all }).stdout).toBe('first m\n');
     });
     it('directories and files that are not executable are skipped', () => {
       const wrong = temporaryDirectory();
       mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
       write(join(wrong, 'b/iree-compile'), '');
-      expect(run(wrapper(directory), ['m'], { PATH: `${wrong}/a:${wrong}/b:${path}` }).stdout).toBe(
-        'first m\n',
-      );
+      expect(compile(['m'], { PATH: `${wrong}/a:${wrong}/b:${path}` }).stdout).toBe('first m\n');
     });
     it('an empty entry of PATH is the working directory', () => {
       expect(run(wrapper(directory), ['m'], { PATH: `:${tools}` }, join(at, 'second')).stdout).toBe(
@@ -137,18 +130,14 @@ underEachShell((run, tools) => {
     });
     it('an invalid setting is an error', () => {
       for (const setting of ['/no/such', wrapper(directory)]) {
-        const none = run(wrapper(directory), ['m'], { PATH: path, IREE_TUNED_COMPILER: setting });
+        const none = compile(['m'], { IREE_TUNED_COMPILER: setting });
         expect(none).toMatchObject({ status: 127, stdout: '' });
         expect(none.stderr).toContain(`IREE_TUNED_COMPILER=${setting}`);
       }
     });
     it("a shim's compiler comes before the search, and a setting before that", () => {
       const got = (env: Record<string, string>) =>
-        run(wrapper(directory), ['m'], {
-          PATH: path,
-          IREE_TUNED_SHIM_FOR: `${at}/tools/iree-compile`,
-          ...env,
-        }).stdout;
+        compile(['m'], { IREE_TUNED_SHIM_FOR: `${at}/tools/iree-compile`, ...env }).stdout;
       expect(got({})).toBe('tools m\n');
       expect(got({ IREE_TUNED_COMPILER: `${at}/setting/iree-compile` })).toBe('setting m\n');
       expect(got({ IREE_TUNED_SHIM_FOR: `${at}/gone/iree-compile` })).toBe('first m\n');
@@ -180,12 +169,12 @@ underEachShell((run, tools) => {
       ])('the compiler is found in it, %s', (_, text) => {
         const env = config(text);
         expect(readSettings(env, new Map()).settings.compiler).toBe(compiler);
-        expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
+        expect(compile(['m'], env)).toEqual(setting);
       });
       it('a path in it is relative to its folder', () => {
         const env = config('{"compiler": "../cc/iree-compile"}');
         original(join(env.XDG_CONFIG_HOME, 'cc'), 'setting');
-        expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
+        expect(compile(['m'], env)).toEqual(setting);
       });
       test.each([
         ['a comment', `{ // "compiler": "/no/such"\n//"compiler": "/no/such"\n}`],
@@ -196,15 +185,15 @@ underEachShell((run, tools) => {
         ['a text with escapes on another line', '{"compiler":\n"\\/no\\/such"}'],
         ['a text without an end', '{"compiler": "/no/such\n}'],
       ])('%s names no compiler', (_, text) => {
-        expect(run(wrapper(directory), ['m'], config(text))).toEqual(first);
+        expect(compile(['m'], config(text))).toEqual(first);
       });
       it('XDG_CONFIG_HOME replaces the home directory only if it is absolute', () => {
         const HOME = temporaryDirectory();
         write(join(HOME, '.config/iree-tuned/config.json'), `{"compiler": "${compiler}"}`);
         const home = { PATH: `${at}/first`, HOME };
-        expect(run(wrapper(directory), ['m'], home)).toEqual(setting);
-        expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: 'x' })).toEqual(setting);
-        expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: '/no/such' })).toEqual(first);
+        expect(compile(['m'], home)).toEqual(setting);
+        expect(compile(['m'], { ...home, XDG_CONFIG_HOME: 'x' })).toEqual(setting);
+        expect(compile(['m'], { ...home, XDG_CONFIG_HOME: '/no/such' })).toEqual(first);
       });
       it("the machine's file comes after the user's", () => {
         const own = fakePackage({ built: false, node: false });
@@ -225,16 +214,10 @@ underEachShell((run, tools) => {
           IREE_TUNED_SHIM_FOR: `${at}/second/iree-compile`,
         };
         const tools = `${at}/tools/iree-compile`;
-        expect(run(wrapper(directory), ['m'], env).stdout).toBe('setting m\n');
-        expect(run(wrapper(directory), ['m'], { ...env, IREE_TUNED_COMPILER: tools }).stdout).toBe(
-          'tools m\n',
-        );
-        expect(run(wrapper(directory), [`--iree-tuned-compiler=${tools}`, 'm'], env).stdout).toBe(
-          'tools m\n',
-        );
-        expect(run(wrapper(directory), ['m'], { ...env, IREE_TUNED_DISABLE: '1' }).stdout).toBe(
-          'setting m\n',
-        );
+        expect(compile(['m'], env).stdout).toBe('setting m\n');
+        expect(compile(['m'], { ...env, IREE_TUNED_COMPILER: tools }).stdout).toBe('tools m\n');
+        expect(compile([`--iree-tuned-compiler=${tools}`, 'm'], env).stdout).toBe('tools m\n');
+        expect(compile(['m'], { ...env, IREE_TUNED_DISABLE: '1' }).stdout).toBe('setting m\n');
       });
       it('is also read for descriptors of the caller, which do not reach Node', () => {
         const got = run(wrapper(ready), ['/dev/fd/5'], config(`{"compiler": "${compiler}"}`));
@@ -243,7 +226,7 @@ underEachShell((run, tools) => {
       it('a missing compiler is an error', () => {
         const env = config('{"compiler": "no/such"}');
         const folder = join(env.XDG_CONFIG_HOME, 'iree-tuned');
-        const none = run(wrapper(directory), ['m'], env);
+        const none = compile(['m'], env);
         expect(none).toMatchObject({ status: 127, stdout: '' });
         expect(none.stderr).toContain(
           `"compiler" in ${folder}/config.json (${folder}/no/such) is not the real iree-compile`,
@@ -263,8 +246,7 @@ underEachShell((run, tools) => {
           'echo "$PATH ${IREE_TOOL_PATH-unset} $IREE_TUNED_SHIM_FOR"',
         ),
       );
-      const seen = (env: Record<string, string>) =>
-        run(wrapper(directory), ['m'], env).stdout.replace('\n', '');
+      const seen = (env: Record<string, string>) => compile(['m'], env).stdout.replace('\n', '');
       // A folder with other programs stays in PATH, because the compiler may need them.
       expect(
         seen({ PATH: `${shims}:${shared}:${real}:${tools}`, IREE_TOOL_PATH: `${shared}:/nowhere:${shims}` }),
@@ -285,7 +267,7 @@ underEachShell((run, tools) => {
       );
       const script = write(join(venv, 'bin/iree-compile'), pipScript(python), 0o755);
       const env = { PATH: tools, IREE_TOOL_PATH: shims, IREE_TUNED_COMPILER: script };
-      expect(run(wrapper(directory), ['m'], env)).toEqual(said('elf m\n'));
+      expect(compile(['m'], env)).toEqual(said('elf m\n'));
       expect(run(join(shims, 'iree-compile'), ['m'], env)).toEqual(said('elf m\n'));
     });
     it('a compiler that calls the wrapper again is stopped', () => {

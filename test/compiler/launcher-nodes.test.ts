@@ -101,6 +101,7 @@ underEachShell((run, tools, shell) => {
     const real = dirname(
       program(join(temporaryDirectory(), 'iree-compile'), 'echo real "$@"; cat; echo note >&2; exit 3'),
     );
+    const tuned = 'iree-compile-tuned --iree-tuned-budget 3 -\n';
     const compiled = { status: 3, stdout: 'real -\ninput', stderr: 'note\n' };
     const other = Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'), 'latin1');
     // For a machine type that does not exist.
@@ -141,15 +142,13 @@ underEachShell((run, tools, shell) => {
     it('is replaced by the Node of PATH', () => {
       const { directory } = withNode('');
       const node = dirname(program(join(temporaryDirectory(), 'node'), `exec "${process.execPath}" "$@"`));
-      expect(compile(directory, { PATH: `${node}:${tools}` }).stdout).toBe(
-        'iree-compile-tuned --iree-tuned-budget 3 -\n',
-      );
+      expect(compile(directory, { PATH: `${node}:${tools}` }).stdout).toBe(tuned);
     });
     it('is detected by one test', () => {
       const { directory, env, count } = counted();
       const starts = () => {
         const before = count();
-        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+        expect(compile(directory, env).stdout).toBe(tuned);
         return count() - before;
       };
       expect([starts(), starts(), starts()]).toEqual([2, 1, 1]);
@@ -183,9 +182,9 @@ underEachShell((run, tools, shell) => {
         const { directory, env } = counted();
         const text = `ulimit -c 0; ulimit ${limit}; exec "$@"`;
         const limited = ['-c', text, 'limited', shell, wrapper(directory), '-'];
-        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+        expect(compile(directory, env).stdout).toBe(tuned);
         expect(start('/bin/sh', limited, env, undefined, 'input')).toEqual(compiled);
-        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+        expect(compile(directory, env).stdout).toBe(tuned);
       },
     );
     it('is tested again for the same relative path in another directory', () => {
