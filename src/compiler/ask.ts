@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
-import { STALL_SECONDS, whenHung, type Patience } from '../system/limits.ts';
+import { STALL_SECONDS, whenHung, type HangLimits } from '../system/limits.ts';
 
-export type AskOptions = Pick<RunOptions, 'env' | 'stdin'> & Pick<Patience, 'workSeconds'>;
+export type AskOptions = Pick<RunOptions, 'env' | 'stdin'> & Pick<HangLimits, 'workSeconds'>;
 
 /** Options of a compile besides the user's own. */
 export type AsideOptions = AskOptions & { readonly cacheDirectory: string };

@@ -10,7 +10,7 @@ export const BUSY = because('lock-busy');
 
 /**
  * Waits for the lock; null after the time limit, after the parent's end, or when `isWanted` becomes false.
- * @param seconds limit of the wait, which is shorter after many vain waits
+ * @param seconds limit of the wait, which is shorter after many time-outs
  * @throws if the cache folder is not writable; an UnkillableError
  */
 export async function takeTurn(
@@ -20,9 +20,12 @@ export async function takeTurn(
 ): Promise<Disposable | null> {
   // Loaded on demand: a hit never gets here.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
-  const acquire = (patience: number, signal: AbortSignal) =>
-    acquireMeasuringLock(measuring, patience, signal);
-  return waitPatiently(measuring.cacheDirectory, seconds, acquire, isWanted);
+  return waitPatiently(
+    measuring.cacheDirectory,
+    seconds,
+    (limit, signal) => acquireMeasuringLock(measuring, limit, signal),
+    isWanted,
+  );
 }
 
 /** Longest wait, in seconds, of a caller that can go on without the lock. */

@@ -85,8 +85,8 @@ export const GPU_LOCKS = place('measuring-*.lock');
 /** Processes of measurements on a device that do not end: `system/unkillable.ts`. */
 export const UNKILLABLE = place('unkillable-*.json', MEMORY_DAYS);
 
-/** Seconds of waiting for locks without success: `system/patience.ts`. */
-export const VAIN_WAITS = place('vain-waits.json');
+/** Seconds of waits for locks that timed out: `system/patience.ts`. */
+export const LOCK_TIMEOUTS = place('vain-waits.json');
 
 /** Its modification time is the last removal of unused files. */
 export const TIDIED = place('tidied');

@@ -35,7 +35,7 @@ export const STALL_SECONDS = 30;
 const LOOKS = 8;
 
 /** Limits of a child. */
-export interface Patience {
+export interface HangLimits {
   /** Seconds in which none of its processes uses processor time. */
   readonly stallSeconds: number;
   /** Seconds of work: processor time of its processes, at most the elapsed time. No limit by default. */
@@ -43,7 +43,7 @@ export interface Patience {
 }
 
 /** Ends a child that hangs. On systems without `/proc`, elapsed time counts as work. */
-export function whenHung({ stallSeconds, workSeconds = Infinity }: Patience): Limit {
+export function whenHung({ stallSeconds, workSeconds = Infinity }: HangLimits): Limit {
   return (pid, end) => {
     let used = treeSeconds(pid);
     const isKnown = used !== null;

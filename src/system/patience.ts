@@ -1,7 +1,7 @@
-// Waits for locks that other processes hold. Any user can hold the machine's locks for long, so builds limit the vain waits of a day, counted
-// by cache folder.
+// Waits for locks that other processes hold. Any user can hold the machine's locks for long, so builds limit the time-outs of a day,
+// counted by cache folder.
 import { writeFileSync } from 'node:fs';
-import { pathIn, VAIN_WAITS } from './cache.ts';
+import { LOCK_TIMEOUTS, pathIn } from './cache.ts';
 import { hasFields, isNumber } from './data.ts';
 import { readJson } from './files.ts';
 import type { Lock } from './machine-lock.ts';
@@ -13,7 +13,7 @@ const INTERVAL = 100;
 
 /**
  * Waits for a lock; null after the time limit, after the parent's end, or when `isWanted` becomes false.
- * @param seconds limit of the wait, which is shorter after many vain waits
+ * @param seconds limit of the wait, which is shorter after many time-outs
  * @param acquire waits for the lock for some seconds, or until the signal
  */
 export async function waitPatiently(
@@ -22,7 +22,7 @@ export async function waitPatiently(
   acquire: (seconds: number, signal: AbortSignal) => Promise<Lock | null>,
   isWanted: () => boolean = () => true,
 ): Promise<Lock | null> {
-  const patience = patienceOf(cacheDirectory, seconds);
+  const limit = longestWait(cacheDirectory, seconds);
   const enough = new AbortController();
   const stop = () => {
     enough.abort();
@@ -32,8 +32,8 @@ export async function waitPatiently(
     if (!isWanted()) stop();
   }, INTERVAL);
   try {
-    const lock = await acquire(patience, enough.signal);
-    if (lock === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
+    const lock = await acquire(limit, enough.signal);
+    if (lock === null && !enough.signal.aborted) noteTimeout(cacheDirectory, limit);
     return lock;
   } finally {
     clearInterval(timer);
@@ -58,8 +58,8 @@ export async function retry(
   }
 }
 
-/** Limit of vain waits in a day, in seconds. */
-export const MOST_VAIN_SECONDS = 600;
+/** Limit of the waits in a day that time out, in seconds together. */
+export const MOST_TIMED_OUT_SECONDS = 600;
 
 /** Wait of a build beyond the limit, in seconds. Most measurements are short. */
 export const SHORT_SECONDS = 2;
@@ -67,29 +67,29 @@ export const SHORT_SECONDS = 2;
 const DAY_MS = 86_400_000;
 
 /** The seconds that a build may wait, at most `seconds`. */
-export const patienceOf = (cacheDirectory: string, seconds: number): number =>
-  noted(cacheDirectory).seconds < MOST_VAIN_SECONDS ? seconds : Math.min(SHORT_SECONDS, seconds);
+export const longestWait = (cacheDirectory: string, seconds: number): number =>
+  noted(cacheDirectory).seconds < MOST_TIMED_OUT_SECONDS ? seconds : Math.min(SHORT_SECONDS, seconds);
 
-/** Adds a vain wait. Never throws: without a note the next build waits again. */
-export function noteVainWait(cacheDirectory: string, seconds: number): void {
+/** Adds a wait that timed out. Never throws: without a note the next build waits again. */
+export function noteTimeout(cacheDirectory: string, seconds: number): void {
   const before = noted(cacheDirectory);
-  const now: VainWaits = { ...before, seconds: before.seconds + seconds };
+  const now: Timeouts = { ...before, seconds: before.seconds + seconds };
   resultOr(() => {
-    writeFileSync(pathIn(cacheDirectory, VAIN_WAITS), JSON.stringify(now));
+    writeFileSync(pathIn(cacheDirectory, LOCK_TIMEOUTS), JSON.stringify(now));
   }, undefined);
 }
 
-/** Vain waits of a day, which begins with the first wait. */
-interface VainWaits {
+/** Waits of a day that timed out. The day begins with the first of them. */
+interface Timeouts {
   /** In milliseconds. */
   readonly since: number;
   readonly seconds: number;
 }
 
-const isVainWaits = hasFields<VainWaits>({ since: isNumber, seconds: isNumber });
+const isTimeouts = hasFields<Timeouts>({ since: isNumber, seconds: isNumber });
 
-function noted(cacheDirectory: string): VainWaits {
-  const note = readJson(pathIn(cacheDirectory, VAIN_WAITS));
-  const isToday = isVainWaits(note) && Math.abs(Date.now() - note.since) < DAY_MS;
+function noted(cacheDirectory: string): Timeouts {
+  const note = readJson(pathIn(cacheDirectory, LOCK_TIMEOUTS));
+  const isToday = isTimeouts(note) && Math.abs(Date.now() - note.since) < DAY_MS;
   return isToday ? note : { since: Date.now(), seconds: 0 };
 }

@@ -21,7 +21,7 @@ export function exemptFromSlots(): () => void {
   };
 }
 
-/** Waits for a slot; null after a vain wait. A process must wait for nothing but a compile while it holds a slot. */
+/** Waits for a slot; null after a time-out. A process must wait for nothing but a compile while it holds a slot. */
 export const takeSlot = (env: Environment, cacheDirectory: string): Promise<Lock | null> =>
   waitPatiently(cacheDirectory, PATIENCE_SECONDS, (seconds, signal) =>
     retry(() => trySlot(env), seconds, signal),

@@ -37,7 +37,7 @@ export function replaceFile(path: string, make: (temporary: string) => void): vo
   }
 }
 
-const TEMPORARY_END = `\\.tmp(?:${DATABASE_ENDS.join('|')})`;
+const TEMPORARY_END = '\\.tmp(?:|-wal|-shm|-journal)';
 
 /** Removes temporary files of dead processes beside a file that they meant to write. Never throws. */
 export function removeLeftovers(path: string): void {
@@ -53,14 +53,13 @@ export function removeIfAbandoned(path: string): void {
   if (isAbandoned(path)) removeIfPossible(path);
 }
 
-const OWNED = new RegExp(`${OWNER}(?:-\\w+|${TEMPORARY_END})$`);
-
 /** Age at which leftovers are removed if their owner may run on another machine. */
 const FOREIGN_LIFETIME_MS = 24 * 3600 * 1000;
 
 /** A process id proves a death only on a disk that no clone of this machine shares. Elsewhere the age decides. */
 function isAbandoned(path: string): boolean {
-  const [, machine, pid, started] = OWNED.exec(path) ?? [];
+  const owned = new RegExp(`${OWNER}(?:-\\w+|${TEMPORARY_END})$`);
+  const [, machine, pid, started] = owned.exec(path) ?? [];
   if (machine === undefined) return false;
   const isHere = machine === thisMachine();
   if (isHere && isRunning(Number(pid), started!)) return false;

@@ -99,7 +99,7 @@ describe('the measuring lock', () => {
     expect(await isFree(mine)).toBe(true);
     expect(await isFree(yours)).toBe(false);
     cleanUp();
-    // A vain wait holds no part of the lock.
+    // A wait that timed out holds no part of the lock.
     expect(await isFree(yours)).toBe(true);
     expect(await isFree(mine)).toBe(false);
   });

@@ -81,14 +81,14 @@ describe('the end of a child', () => {
   ] as const;
   test.runIf(process.platform === 'linux').each(daemons)(
     'does not wait for a daemon %s that holds its pipes (%s %s)',
-    async (_, apart, group) => {
-      const note = join(directory, `daemon-${apart}-${group}`);
-      const daemon = `${apart} sh -c 'trap "" HUP INT TERM; echo $$ >"$0"; exec sleep 600' '${note}'`;
+    async (_, session, group) => {
+      const note = join(directory, `daemon-${session}-${group}`);
+      const daemon = `${session} sh -c 'trap "" HUP INT TERM; echo $$ >"$0"; exec sleep 600' '${note}'`;
       const script = `${daemon} & until [ -s '${note}' ]; do sleep 0.01; done; echo said; exit 3`;
       const ended = await run(script, { group });
       expect(ended).toMatchObject({ code: 3, cut: null, stdout: Buffer.from('said\n') });
       const pid = Number(readFileSync(note, 'utf8'));
-      if (group === 'own' && apart === '') await expect.poll(() => isRunning(pid)).toBe(false);
+      if (group === 'own' && session === '') await expect.poll(() => isRunning(pid)).toBe(false);
       else process.kill(pid, 'SIGKILL');
     },
   );

@@ -3,17 +3,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCompiler } from '../../src/system/run.ts';
-import { whenHung, type Patience } from '../../src/system/limits.ts';
+import { whenHung, type HangLimits } from '../../src/system/limits.ts';
 import { childrenOf, scanForChildren } from '../../src/system/process-tree.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isRunning, program } from '../compiler/support.ts';
 
-const within = (patience: Patience, ...command: string[]) =>
+const within = (limits: HangLimits, ...command: string[]) =>
   runCompiler('/bin/sh', command, {
     env: process.env,
     stdin: new Uint8Array(),
     capture: true,
-    limits: [whenHung(patience)],
+    limits: [whenHung(limits)],
   });
 const run = (script: string, stallSeconds = 1) => within({ stallSeconds }, '-c', script);
 const work = (script: string, workSeconds: number) => within({ stallSeconds: 60, workSeconds }, '-c', script);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compileAside } from '../../src/compiler/ask.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
-import { MOST_VAIN_SECONDS, noteVainWait } from '../../src/system/patience.ts';
+import { MOST_TIMED_OUT_SECONDS, noteTimeout } from '../../src/system/patience.ts';
 import { takeSlot, trySlot } from '../../src/system/slots.ts';
 import { program } from '../compiler/support.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
@@ -96,11 +96,11 @@ test('the holder of the measuring lock waits for no slot', async () => {
   release(slots);
 });
 
-test('after a vain wait a compile runs without a slot', async () => {
+test('after a wait that timed out a compile runs without a slot', async () => {
   const { env, folder, compile, takeAll } = machine();
   const slots = await takeAll();
   // Builds have waited long today, so this wait is short.
-  noteVainWait(folder, MOST_VAIN_SECONDS);
+  noteTimeout(folder, MOST_TIMED_OUT_SECONDS);
   expect(await takeSlot(env, folder)).toBeNull();
   expect(await compile()).toMatchObject({ code: 0 });
   release(slots);
