@@ -1,11 +1,10 @@
 // `iree-tuned report`
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pendingCounts, sumOf } from '../report/counting.ts';
-import { readKernels, readModels } from '../report/html/bench-files.ts';
-import { factsOf } from '../report/html/facts.ts';
+import { readModels } from '../report/html/bench-models.ts';
 import { pageDataOf } from '../report/html/model.ts';
 import { pageText, type PageAssets } from '../report/html/page.ts';
+import { factsOf } from '../report/html/sections.ts';
 import { knownRates, ratesPlaceAt } from '../running/known-rates.ts';
 import { notedLosses } from '../running/program-times.ts';
 import { fits } from '../store/filter.ts';
@@ -20,35 +19,32 @@ import { writeWhole } from './write-whole.ts';
 
 interface Options {
   readonly output: string;
-  readonly bench?: string;
   readonly models?: string;
 }
 
 export const report = new CliCommand(
   'report',
-  'write an HTML page about the database: gains, lost time, records, rooflines, searches, builds and next steps',
+  'write an HTML page about the database: gains, lost time, records, rooflines, searches and next steps',
 )
   .argument('[text]', 'only records whose workload, target or device contains the text')
   .filters()
   .output('path of the page', 'report.html')
-  .option('--bench <file>', 'output of npm run bench:kernels -- --json: libraries and the peak')
   .option('--models <file>', 'output of npm run bench:models -- --json: whole programs')
   .json('print the path and the content as JSON')
   .examples(
     ['iree-tuned report -o report.html', 'a page about the whole database'],
-    ['iree-tuned report -o report.html --bench kernels.json', 'with libraries for comparison'],
+    ['iree-tuned report -o report.html --models models.json', 'with the gains of whole programs'],
   )
   .action(writeReport);
 
 async function writeReport(
   text: string | undefined,
-  { bench, models, output }: Options,
+  { models, output }: Options,
   command: CliCommand,
 ): Promise<void> {
   const surroundings = surroundingsOf(command);
   const { filter } = command;
   const isMeant = (key: RecordKey) => fits(key, filter) && contains(key, text);
-  const kernelsData = bench === undefined ? null : readKernels(readFileSync(bench, 'utf8'), bench);
   const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);
   const assets = readAssets();
   const store = await openToRead(surroundings);
@@ -64,11 +60,9 @@ async function writeReport(
     records,
     misses,
     ...{ devices, ratesOf, losses },
-    counts: sumOf([store.counters(), pendingCounts(surroundings.cacheDirectory)]),
     subjectOf: (key: RecordKey) => store.subject(key),
     trialsOf: (key: RecordKey) => store.trials(key),
     undecidedOf: (key: RecordKey) => store.findUndecided([key.workload], key)[0] ?? null,
-    kernels: kernelsData,
     models: modelsData,
     about: {
       database: surroundings.settings.database,
@@ -84,10 +78,9 @@ async function writeReport(
   });
   const bytes = Buffer.byteLength(page);
   const facts = factsOf(data);
-  const shapes = data.kernels?.shapes.length ?? 0;
-  const programs = data.models?.models.length ?? 0;
+  const programs = data.models?.results.length ?? 0;
   command.print(
-    { file: output, bytes, ...facts, shapes, programs },
+    { file: output, bytes, ...facts, programs },
     () =>
       `${output}: ${counted(facts.records, 'record')}, ${counted(facts.searches, 'search', 'searches')}, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
   );

@@ -1,16 +1,15 @@
 // The data of the page's script: plain JSON.
-import type { ProgramLoss } from '../loss.ts';
-import type { DayStatistics, Statistics } from '../statistics.ts';
+import type { DeviceRates, ProgramLoss } from '../loss.ts';
+import type { Models } from './bench-models.ts';
 
 /** A site of measurements. The keys are separate for the filters. */
 export interface Place {
   readonly target: string;
   readonly device: string;
-  /** Name of the device; null without a name. */
-  readonly deviceName: string | null;
+  /** Name of the device, else its key. */
+  readonly deviceName: string;
   readonly compiler: string;
-  /** Size in bytes of the largest cache of one core; null if unknown. */
-  readonly cacheBytes: number | null;
+  readonly rates: DeviceRates;
 }
 
 export const OUTCOMES = ['faster', 'default is best', 'must not be used'] as const;
@@ -19,6 +18,10 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface PageRecord {
   /** Key of the workload. */
   readonly key: string;
+  /** Short name, element types and kind of the workload. */
+  readonly shape: string;
+  readonly types: string;
+  readonly shapeClass: string;
   /** Index into `PageData.places`. */
   readonly place: number;
   readonly configuration: string;
@@ -38,8 +41,8 @@ export interface PageRecord {
   readonly tuningSeconds: number;
   readonly complete: boolean;
   readonly author: string;
-  /** Minutes since 1970, UTC. */
-  readonly written: number;
+  /** `2026-01-31 23:59`, UTC. */
+  readonly written: string;
   /** Floating-point or integer operations of one execution, and bytes of operands and result; null if only the key is known. */
   readonly flops: number | null;
   readonly bytes: number | null;
@@ -79,63 +82,11 @@ export interface Task {
   /** Index into `PageData.places`. */
   readonly place: number;
   readonly kind: 'missing' | 'incomplete';
-  readonly items: readonly { readonly workload: string; readonly note: string }[];
+  readonly items: readonly { readonly workload: string; readonly shape: string; readonly note: string }[];
   /** Number of unlisted items. */
   readonly more: number;
-  /** Command for that place; null if only the program of the items can tune them. */
-  readonly command: string | null;
-  /** Command for a place that has the program. */
-  readonly programCommand: string;
-  /** Number of items that the first command tunes. */
-  readonly covered: number;
-}
-
-/** Results of `bench:kernels`. Rates are medians of the rounds in GFLOP/s; null if not measured. */
-export interface KernelsData {
-  readonly date: string;
-  readonly device: string;
-  readonly compiler: string;
-  readonly threads: number;
-  readonly shapes: readonly {
-    readonly name: string;
-    readonly rates: Readonly<Record<Variant, number | null>>;
-    readonly peak: number | null;
-  }[];
-  /** Median of the peaks of all shapes. */
-  readonly peak: number | null;
-}
-
-export const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
-export type Variant = (typeof VARIANTS)[number];
-
-/** Results of `bench:models`. */
-export interface ModelsData {
-  readonly date: string;
-  readonly device: string;
-  readonly compiler: string;
-  readonly models: readonly ModelData[];
-}
-
-export interface ModelData {
-  readonly name: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly sameCode: boolean;
-  readonly equal: boolean | null;
-  /** Stock time over tuned time, with its 99% interval; null if not timed. */
-  readonly timing: {
-    readonly ratio: number;
-    readonly low: number;
-    readonly high: number;
-    readonly seconds: readonly [stock: number, tuned: number];
-  } | null;
-  /** Shares of the stock program's time. Each share contains the next. */
-  readonly coverage: {
-    readonly contractions: number;
-    readonly decided: number;
-    readonly applied: number;
-    readonly left: readonly { readonly reason: string; readonly share: number }[];
-  } | null;
+  /** Ways to do the work: a condition, and the command. */
+  readonly commands: readonly { readonly how: string; readonly command: string }[];
 }
 
 export interface PageData {
@@ -157,9 +108,7 @@ export interface PageData {
   /** Number of records beyond the largest number of curves. */
   readonly searchesLeftOut: number;
   readonly drift: readonly DriftPair[];
-  readonly statistics: Statistics;
-  readonly history: readonly DayStatistics[];
   readonly tasks: readonly Task[];
-  readonly kernels: KernelsData | null;
-  readonly models: ModelsData | null;
+  /** Results of `bench:models`; null without its file. */
+  readonly models: Models | null;
 }

@@ -1,5 +1,4 @@
 // From a database to the data of a page. Pure: `ReportSource` does the reading.
-import { isDevice, largestCache } from '../../backend/device.ts';
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { geometricMean } from '../../measure/statistics.ts';
@@ -19,26 +18,12 @@ import {
   workloadBytes,
   workloadFlops,
 } from '../../workload/workload.ts';
-import type { Counts } from '../counting.ts';
 import { boundOf, type DeviceRates, type ProgramLoss } from '../loss.ts';
 import { ratesText, sumsText } from '../loss-text.ts';
-import { historyOf, statisticsOf } from '../statistics.ts';
-import { curveOf } from './curves.ts';
-import type {
-  DriftPair,
-  KernelsData,
-  ModelsData,
-  PageData,
-  PageLoss,
-  PageRecord,
-  Place,
-  SearchCurve,
-} from './data.ts';
-import { plain } from './plain.ts';
-import { short } from './numbers.ts';
-import { tasksOf, type Open } from './tasks.ts';
-import { counted, formatRatio } from '../../system/format.ts';
-import { meaningOf } from '../../system/reason.ts';
+import type { Models } from './bench-models.ts';
+import type { DriftPair, PageData, PageLoss, PageRecord, Place, SearchCurve } from './data.ts';
+import { tasksOf } from './tasks.ts';
+import { classOf, plain, shapeOf, short, typesOf } from './texts.ts';
 
 type PlaceKey = Omit<RecordKey, 'workload'>;
 
@@ -52,7 +37,6 @@ export interface ReportSource {
   readonly records: readonly TuningRecord[];
   readonly misses: readonly Miss[];
   readonly devices: readonly KnownDevice[];
-  readonly counts: Counts;
   readonly subjectOf: (key: RecordKey) => Subject | undefined;
   readonly trialsOf: (key: RecordKey) => readonly Trial[];
   /** Why a search could not decide, and its budget; null without such a search. */
@@ -60,8 +44,7 @@ export interface ReportSource {
   readonly ratesOf: (place: PlaceKey) => DeviceRates;
   /** Timed programs. */
   readonly losses: readonly SourceLoss[];
-  readonly kernels: KernelsData | null;
-  readonly models: ModelsData | null;
+  readonly models: Models | null;
   readonly about: PageData['about'];
 }
 
@@ -69,20 +52,18 @@ export interface ReportSource {
 export const MOST_SEARCHES = 1000;
 
 export function pageDataOf(source: ReportSource): PageData {
-  const { records, devices, kernels, models, about } = source;
+  const { records, devices, models, about } = source;
   const places: Place[] = [];
-  const known = new Map(devices.map((device) => [device.key, device]));
+  const names = new Map(devices.map(({ key, name }) => [key, name]));
   const placeOf = oncePer(placeKey, ({ target, device, compiler }): number => {
-    const { form, name = null } = known.get(device) ?? {};
-    const cacheBytes = isDevice(form) ? largestCache(form) : null;
     const keys = { target: plain(target), device: plain(device), compiler: plain(compiler) };
-    return places.push({ ...keys, deviceName: name, cacheBytes }) - 1;
+    const rates = source.ratesOf({ target, device, compiler });
+    return places.push({ ...keys, deviceName: names.get(device) ?? keys.device, rates }) - 1;
   });
-  const ratesAt = oncePer(placeKey, source.ratesOf);
   const boundAt = (record: RecordKey): number | null => {
     const form = source.subjectOf(record)?.workloadForm;
     if (form === undefined || isDynamic(form)) return null;
-    const bound = boundOf(workloadAmount(form), ratesAt(record));
+    const bound = boundOf(workloadAmount(form), places[placeOf(record)]!.rates);
     return 'unknown' in bound ? null : short(bound.seconds);
   };
   const workOf = oncePer(
@@ -97,13 +78,12 @@ export function pageDataOf(source: ReportSource): PageData {
   );
   const recordOf = (record: TuningRecord): PageRecord => {
     const { workload, configuration, evidence, failure, createdBy, machine, createdAt } = record;
+    const key = plain(workload);
     const keepsDefault = isDefault(configuration);
     return {
-      ...{
-        key: plain(workload),
-        place: placeOf(record),
-        configuration: text(configurationKey(configuration)),
-      },
+      ...{ key, shape: shapeOf(key), types: typesOf(key), shapeClass: classOf(key) },
+      place: placeOf(record),
+      configuration: text(configurationKey(configuration)),
       kind: configuration.kind,
       outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
       failure: failure && text(failure),
@@ -112,31 +92,22 @@ export function pageDataOf(source: ReportSource): PageData {
       after: short(keepsDefault ? evidence.defaultSeconds : evidence.seconds),
       ...{ trials: evidence.trials, tuningSeconds: short(evidence.tuningSeconds, 3) },
       ...{ complete: evidence.complete, author: text(`${createdBy} on ${machine}`) },
-      written: Math.floor(Date.parse(createdAt) / 60_000),
+      written: createdAt.slice(0, 16).replace('T', ' '),
       ...{ ...workOf(record), bound: boundAt(record) },
     };
   };
-  const counts = withMeanings(source.counts);
-  const page = records.map(recordOf);
-  const tasks = tasksOf([...missing(source, placeOf), ...incomplete(source, placeOf)]);
   return {
     version: 1,
     about: { ...about, database: plain(about.database), filter: plain(about.filter) },
-    ...{ places, records: page, searches: searchesOf(source), losses: lossesOf(source, placeOf) },
-    searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES),
-    ...{ drift: driftPairs(records), statistics: statisticsOf(counts), history: historyOf(counts) },
-    ...{ tasks, kernels, models },
+    records: records.map(recordOf),
+    ...{ searches: searchesOf(source), searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES) },
+    ...{ losses: lossesOf(source, placeOf), drift: driftPairs(records), tasks: tasksOf(source, placeOf) },
+    ...{ models, places },
   };
 }
 
 /** A text of the database, cut to a length for tables. */
 const text = (of: string): string => plain(of, 500);
-
-/** The counts, with the meaning of each code in their names. */
-const withMeanings = (counts: Counts): Counts =>
-  Object.fromEntries(
-    Object.entries(counts).map(([name, value]) => [text(name.replace(/(?<=: )[a-z-]+$/, meaningOf)), value]),
-  );
 
 const placeKey = ({ target, device, compiler }: PlaceKey) => JSON.stringify([target, device, compiler]);
 
@@ -176,6 +147,29 @@ function searchesOf({ records, trialsOf }: ReportSource): SearchCurve[] {
     .filter((curve) => curve !== null);
 }
 
+/**
+ * The best result so far, trial by trial; null if no configuration but the default was timed.
+ * @param record its index
+ * @param trials in the order of the search
+ */
+export function curveOf(record: number, trials: readonly Trial[]): SearchCurve | null {
+  const steps: [number, number][] = [];
+  const failed: Record<string, number> = {};
+  let [measured, best] = [0, 1];
+  const tried = trials.filter(({ configuration }) => !isDefault(configuration));
+  for (const [i, { outcome, ratio }] of tried.entries()) {
+    if (outcome !== 'measured') {
+      failed[outcome] = (failed[outcome] ?? 0) + 1;
+      continue;
+    }
+    measured++;
+    if (ratio === null || !(ratio > best)) continue;
+    best = ratio;
+    steps.push([i + 1, short(ratio, 3)]);
+  }
+  return tried.length === 0 ? null : { record, measured, failed, steps };
+}
+
 /** Orders keys such as `3.13.0rc20261016@abc`: older versions first, keys without a version last. */
 const compareCompilers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
@@ -188,33 +182,5 @@ export function driftPairs(records: readonly TuningRecord[]): DriftPair[] {
   return [...groups.values()].flatMap((group): DriftPair[] => {
     const inOrder = group.toSorted((a, b) => compareCompilers(records[a]!.compiler, records[b]!.compiler));
     return inOrder.slice(1).map((after, i) => ({ before: inOrder[i]!, after }));
-  });
-}
-
-type PlaceOf = (key: RecordKey) => number;
-
-function missing({ misses, subjectOf, undecidedOf }: ReportSource, placeOf: PlaceOf): Open[] {
-  return misses.flatMap((miss): Open[] => {
-    const subject = subjectOf(miss);
-    if (subject === undefined) return [];
-    const undecided = undecidedOf(miss);
-    const tried =
-      undecided === null ? '' : `; not decided in ${undecided.budgetSeconds} s: ${undecided.reason}`;
-    const note = `missed by ${counted(miss.count, 'build')}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
-    // The builds times the operations: an estimate of the lost time.
-    const weight = miss.count * workloadFlops(subject.workloadForm);
-    return [{ kind: 'missing', subject, place: placeOf(miss), note, weight }];
-  });
-}
-
-function incomplete({ records, subjectOf }: ReportSource, placeOf: PlaceOf): Open[] {
-  return records.flatMap((record): Open[] => {
-    const { configuration, evidence, failure } = record;
-    if (evidence.complete || failure !== null) return [];
-    const subject = subjectOf(record);
-    if (subject === undefined) return [];
-    const found = isDefault(configuration) ? 'nothing faster' : formatRatio(evidence.ratio);
-    const note = `${found} after ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(0)} s`;
-    return [{ kind: 'incomplete', subject, place: placeOf(record), note, weight: evidence.seconds }];
   });
 }

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { PageData } from './data.ts';
-import { factsOf } from './facts.ts';
-import { escapeHtml } from './plain.ts';
-import { sectionsOf, tilesOf, type Section } from './sections.ts';
+import { factsOf, sectionsOf, tilesOf, type Section } from './sections.ts';
+import { escapeHtml } from './texts.ts';
 
 /** Script and style, as `scripts/build.mjs` bundles them. */
 export interface PageAssets {
@@ -50,11 +49,8 @@ export function pageText(data: PageData, { script, style }: PageAssets): string 
 <p class="brand">iree-tuned</p>
 <h1>Tuning report</h1>
 <p class="about">Written <time datetime="${about.written}">${about.written.slice(0, 16).replace('T', ' ')} UTC</time> from <bdi class="path">${escapeHtml(about.database)}</bdi>.${filter}</p>
-<dl class="tiles">${tilesOf(data, facts)
-    .map(
-      ({ value, unit = '', label }) =>
-        `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}<span>${escapeHtml(unit)}</span></dd></div>`,
-    )
+<dl class="tiles">${tilesOf(facts)
+    .map(({ value, label }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`)
     .join('')}</dl>
 </div>
 </header>

@@ -1,20 +1,7 @@
-// A program that tunes workloads: one function for each, from its sizes and types.
+// A function that computes one workload, from its sizes and types.
 import { isFloat } from '../../workload/element-type.ts';
 import { operationText, tensorType } from '../../workload/contraction/text.ts';
-import { isDynamic, isSelfContained, type OperationWork, type Workload } from '../../workload/workload.ts';
-
-/** Whether a program can be written for a workload. A dispatch exists only in its own program. */
-export const isWritable = (workload: Workload): workload is OperationWork =>
-  isSelfContained(workload) && !isDynamic(workload);
-
-/** MLIR text whose operations have these workloads: static sizes, no context. */
-export const programText = (workloads: readonly OperationWork[]): string =>
-  workloads
-    .map((workload, i) => {
-      const { elementType } = workload.rhs;
-      return functionText(workload, `w${i}`, `arith.constant dense<${isFloat(elementType) ? '1.0' : '1'}>`);
-    })
-    .join('\n');
+import type { OperationWork } from '../../workload/workload.ts';
 
 /**
  * A function with one operation.

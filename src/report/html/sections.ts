@@ -1,18 +1,57 @@
-// The texts of the page: the numbers at its top, its sections, and commands for missing data. Pure.
+// The numbers and texts of the page: its headline, its sections, and commands for missing data. Pure.
+import { geometricMean, sumOf } from '../../measure/statistics.ts';
 import { countText, counted, formatDuration, formatSeconds } from '../../system/format.ts';
 import type { PageData } from './data.ts';
-import type { Facts } from './facts.ts';
-import { gainText, percentText } from './numbers.ts';
-import { shapeOf } from './shape-name.ts';
+import { gainText, shapeOf } from './texts.ts';
+
+/** The main numbers of a page, for its headline and for `--json`. */
+export function factsOf({ records, tasks, searches, drift }: PageData) {
+  const usable = records.filter(({ failure }) => failure === null);
+  const faster = records.filter(({ outcome }) => outcome === 'faster');
+  const best = faster.toSorted((a, b) => b.ratio - a.ratio)[0];
+  const count = (kind: string) =>
+    sumOf(tasks.filter((task) => task.kind === kind).map(({ items, more }) => items.length + more));
+  return {
+    records: records.length,
+    workloads: new Set(records.map(({ key }) => key)).size,
+    /** Number of sites with measurements. */
+    places: new Set(records.map(({ place }) => place)).size,
+    /** Records whose configuration is faster, whose default is best, and that are not used. */
+    faster: faster.length,
+    default: usable.length - faster.length,
+    failed: records.length - usable.length,
+    /** Records with an unfinished search. */
+    incomplete: count('incomplete'),
+    /** Mean gain of the faster records; null without any. */
+    geometricMean: faster.length === 0 ? null : geometricMean(faster.map(({ ratio }) => ratio)),
+    /** The largest gain. */
+    best: best === undefined ? null : { workload: best.key, ratio: best.ratio },
+    /** Time of one execution of each record, by default and as decided; null without records. */
+    seconds:
+      usable.length === 0
+        ? null
+        : {
+            default: sumOf(usable.map(({ before }) => before)),
+            tuned: sumOf(usable.map(({ after }) => after)),
+          },
+    tuningSeconds: sumOf(records.map(({ tuningSeconds }) => tuningSeconds)),
+    searches: searches.length,
+    trials: sumOf(searches.map(({ measured, failed }) => measured + sumOf(Object.values(failed)))),
+    /** Records that can be compared with an earlier compiler. */
+    compared: drift.length,
+    missing: count('missing'),
+  };
+}
+
+export type Facts = ReturnType<typeof factsOf>;
 
 interface Tile {
   readonly value: string;
-  readonly unit?: string;
   readonly label: string;
 }
 
 /** The numbers at the top of the page. */
-export function tilesOf({ statistics: { hitRate, compiles } }: PageData, facts: Facts): Tile[] {
+export function tilesOf(facts: Facts): Tile[] {
   const { geometricMean, best, seconds, records, faster, workloads, tuningSeconds } = facts;
   const tiles: (Tile | null)[] = [
     geometricMean === null
@@ -30,12 +69,6 @@ export function tilesOf({ statistics: { hitRate, compiles } }: PageData, facts: 
       value: countText(records),
       label: `${records === 1 ? 'record' : 'records'} of ${counted(workloads, 'workload')}, tuned in ${formatDuration(tuningSeconds)}`,
     },
-    hitRate === null
-      ? null
-      : {
-          ...{ value: (100 * hitRate).toFixed(0), unit: '%' },
-          label: `hit rate of ${counted(compiles.all, 'compile')}`,
-        },
   ];
   return tiles.filter((tile) => tile !== null);
 }
@@ -75,12 +108,9 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
   const ofRecords = (content: () => Content) => (facts.records > 0 ? content() : NO_RECORDS);
   return [
     { id: 'gains', short: 'Gains', title: 'Gains', ...ofRecords(() => ({ lede: gains(facts) })) },
-    { id: 'shapes', short: 'Shapes', title: 'Shapes, against libraries and the peak', ...shapes(data) },
     {
       ...{ id: 'roofline', short: 'Roofline', title: 'Distance from the limits of the machine' },
-      ...ofRecords(() => ({
-        lede: 'Each workload at its arithmetic intensity. Under the sloped roof memory limits it, under the flat roof the arithmetic units do.',
-      })),
+      ...ofRecords(() => roofline(data)),
     },
     { id: 'lost', short: 'Lost time', title: 'Time lost against the limits of the machine', ...lost(data) },
     { id: 'programs', short: 'Programs', title: 'Whole programs', ...programs(data) },
@@ -94,7 +124,6 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
       ...{ id: 'searches', short: 'Searches', title: 'Searches, trial by trial' },
       ...ofRecords(() => searches(data, facts)),
     },
-    { id: 'builds', short: 'Builds', title: 'Builds', ...builds(data) },
     {
       ...{ id: 'drift', short: 'Compilers', title: 'Changes between compilers' },
       ...ofRecords(() => drift(data, facts)),
@@ -110,17 +139,15 @@ function gains({ records, faster, failed, default: kept, geometricMean }: Facts)
   return `${counted(faster, 'record')} of ${countText(records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(kept)} the default is best${failed === 0 ? '' : `; ${countText(failed)} ${unused} failed`}.`;
 }
 
-function shapes({ kernels, records }: PageData): Content {
-  if (kernels !== null)
-    return {
-      lede: `${counted(kernels.shapes.length, 'shape')} on ${kernels.device}, ${counted(kernels.threads, 'thread')}: medians of interleaved rounds. Longer is better. The line is the peak.`,
-    };
+function roofline({ places }: PageData): Content {
+  const isMeasured = places.some(({ rates }) => rates.bytesPerSecond !== null);
   return {
-    ...without(
-      'A benchmark measures libraries, data tiling alone and the peak of the processor. Run it in a clone on this machine, then write the page again:',
-      'npm run bench:kernels -- --json kernels.json\niree-tuned report --bench kernels.json -o report.html',
-    ),
-    lede: records.length === 0 ? '' : 'The records that save most time: default and tuned. Longer is better.',
+    ...(!isMeasured &&
+      without(
+        'The limits of the machine are not measured. This command measures them, with the dispatches of a program:',
+        'iree-tuned profile model.mlir',
+      )),
+    lede: 'Each workload at its arithmetic intensity. Under a sloped roof memory limits it, under a flat roof the arithmetic units do.',
   };
 }
 
@@ -136,14 +163,14 @@ function lost({ losses }: PageData): Content {
 }
 
 function programs({ models }: PageData): Content {
-  if (models === null || models.models.length === 0)
+  if (models === null || models.results.length === 0)
     return without(
       'A benchmark in a clone measures the gain of whole programs:',
       'npm run bench:models -- --json models.json\niree-tuned report --models models.json -o report.html',
     );
-  const wrong = models.models.filter(({ equal }) => equal === false).length;
+  const wrong = models.results.filter(({ verdict }) => verdict?.equal === false).length;
   return {
-    lede: `${counted(models.models.length, 'model')} on ${models.device}, stock against tuned. ${wrong === 0 ? 'All results that could be compared are equal.' : `${counted(wrong, 'model')} with results that differ.`}`,
+    lede: `${counted(models.results.length, 'model')} on ${models.machine.key}, stock against tuned. ${wrong === 0 ? 'All results that could be compared are equal.' : `${counted(wrong, 'model')} with results that differ.`}`,
   };
 }
 
@@ -159,25 +186,6 @@ function searches({ searchesLeftOut }: PageData, facts: Facts): Content {
       : ` These records save most time. For others write the page with --workload, --device or --compiler.`;
   return {
     lede: `The best result so far of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget. A flat line could have ended early.${only}`,
-  };
-}
-
-function builds({ statistics: { compiles, hitRate, seconds }, history }: PageData): Content {
-  if (compiles.all === 0)
-    return without(
-      'No build with this database and cache folder was counted yet. This command shows the counts at any time:',
-      'iree-tuned stats',
-    );
-  const rate =
-    hitRate === null
-      ? 'had no operation to look up'
-      : `found ${percentText(hitRate)} of their operations in the database`;
-  return {
-    ...(history.length === 0 &&
-      without(
-        'An earlier version counted these compiles without their days. New builds are counted by day.',
-      )),
-    lede: `${counted(compiles.all, 'compile')} ${rate}; ${formatDuration(seconds.tuning)} of tuning in builds.`,
   };
 }
 

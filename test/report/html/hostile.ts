@@ -46,10 +46,6 @@ export function hostile(count = 40): ReportSource {
     misses: records.slice(0, 5).map(({ workload, target, device, compiler }) => ({
       ...{ workload, target, device, compiler, count: 3, lastSeenAt: '2026-05-30T10:00:00.000Z' },
     })),
-    counts: {
-      ...{ compiles: 9, 'operations: hit': 8, [`skipped: ${word(0)}`]: 3, [`unchanged: ${word(1)}`]: 2 },
-      ...{ '2026-05-30 compiles': 9, [`2026-05-30 skipped: ${word(0)}`]: 3 },
-    },
     subjectOf: ({ workload, target, device, compiler }) =>
       subjects.get(JSON.stringify([workload, target, device, compiler])),
     trialsOf: () => source.trialsOf(source.records[0]!),

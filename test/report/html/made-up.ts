@@ -4,8 +4,9 @@ import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/
 import type { Device } from '../../../src/backend/device.ts';
 import type { PageAssets } from '../../../src/report/html/page.ts';
 import { MOST_SEARCHES, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
-import { lossOf, NO_RATES } from '../../../src/report/loss.ts';
-import type { KernelsData, ModelData, ModelsData, PageData } from '../../../src/report/html/data.ts';
+import { lossOf, NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
+import type { Model, Models } from '../../../src/report/html/bench-models.ts';
+import type { PageData } from '../../../src/report/html/data.ts';
 import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../../src/store/claim.ts';
 import type { Line } from '../../../src/store/exchange/lines.ts';
 import { readValue } from '../../../src/store/exchange/read.ts';
@@ -141,12 +142,10 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeU
     records: records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
     misses,
     devices: DEVICES.map(({ key, form, name }) => ({ key, form, name })),
-    counts: countsOf(roll),
     subjectOf: (key) => subjects.get(keyOf(key)),
     trialsOf: (key) => trialsOf(byKey.get(keyOf(key))!, dice(key.workload.length * 77 + key.device.length)),
     undecidedOf: () => null,
-    ...{ ratesOf: () => NO_RATES, losses: [] },
-    kernels: null,
+    ...{ ratesOf, losses: [] },
     models: null,
     about: {
       database: '/home/a user/.local/share/iree-tuned/tuning.db',
@@ -230,78 +229,26 @@ function trialsOf({ evidence, configuration }: TuningRecord, roll: () => number)
   ];
 }
 
-function countsOf(roll: () => number): Record<string, number> {
-  const counts: Record<string, number> = {};
-  const add = (day: string, name: string, by: number) => {
-    for (const full of [name, `${day} ${name}`]) counts[full] = (counts[full] ?? 0) + by;
-  };
-  for (let i = 0; i < 45; i++) {
-    const day = new Date(Date.UTC(2026, 3, 15 + i)).toISOString().slice(0, 10);
-    const isWeekend = (i + 3) % 7 < 2;
-    const compiles = Math.ceil((isWeekend ? 4 : 40) * (0.5 + roll()));
-    add(day, 'compiles', compiles);
-    add(day, 'route: spec', Math.floor(compiles * 0.8));
-    add(day, 'unchanged: nothing to tune in the input', Math.ceil(compiles * 0.2));
-    const known = Math.min(0.98, 0.35 + i / 60);
-    const operations = compiles * 12;
-    const hit = Math.floor(operations * known);
-    const tuned = Math.floor((operations - hit) * 0.7);
-    add(day, 'operations: hit', hit);
-    add(day, 'operations: tuned', tuned);
-    add(day, 'operations: default', operations - hit - tuned);
-    add(day, 'default: the budget was spent', operations - hit - tuned);
-    add(day, 'operations: skipped', Math.floor(roll() * 20));
-    add(day, 'skipped: dynamic dimensions', Math.floor(roll() * 14));
-    add(day, 'skipped: convolutions are not tuned yet', Math.floor(roll() * 8));
-    add(day, 'seconds tuning', tuned * 14);
-  }
-  return counts;
-}
-
-export const KERNELS: KernelsData = {
-  ...{
-    date: '2026-05-20T08:00:00.000Z',
-    device: DEVICES[0]!.key,
-    compiler: COMPILERS[2]!,
-    threads: 1,
-    peak: 118,
-  },
-  shapes: [
-    shape('512x512x512', 112.8, 113.1, 96, 109, 105),
-    shape('997x997x997', 1.85, 107.8, 88, 104, 99),
-    shape('1x4096x4096', 1.79, 10.4, 9.1, 10.6, null),
-    shape('384x768x768', 113.5, 113.8, 101, 108, 106),
-    shape('127x255x511', 21.2, 94.1, 71, 89, 91),
-    shape('384x768x768xf16', 14.2, 41, null, null, null),
-  ],
-};
-
-function shape(
-  name: string,
-  stock: number,
-  tuned: number,
-  dataTiling: number | null,
-  openblas: number | null,
-  mkl: number | null,
-) {
-  return {
-    name,
-    rates: { stock, tuned, dataTiling, openblas, mkl },
-    peak: name.endsWith('f16') ? null : 118,
-  };
+/** Only the first device was profiled. */
+function ratesOf({ device }: { readonly device: string }): DeviceRates {
+  const { key, peak } = DEVICES[0]!;
+  if (device !== key) return NO_RATES;
+  const cache = { bytes: 2 ** 20, bytesPerSecond: 45e9 };
+  return { bytesPerSecond: 22e9, cache, multiplicationsPerSecond: { f32: (peak * 1e9) / 2 } };
 }
 
 const model = (
   name: string,
   ratio: number | null,
-  contractions: number,
-  decided: number,
-  applied: number,
-  change: Partial<ModelData> = {},
-): ModelData => ({
-  ...{ name, state: 'compiled by both', reason: null, sameCode: false, equal: true },
-  timing:
-    ratio === null ? null : { ratio, low: ratio * 0.98, high: ratio * 1.02, seconds: [0.12 * ratio, 0.12] },
+  [contractions, decided, applied]: readonly [number, number, number],
+  change: Partial<Model> = {},
+): Model => ({
+  ...{ model: name, state: 'compiled by both', reason: null, sameCode: false },
+  verdict: {
+    equal: true,
+    timing:
+      ratio === null ? null : { ratio, low: ratio * 0.98, high: ratio * 1.02, seconds: [0.12 * ratio, 0.12] },
+  },
   coverage: {
     ...{ contractions, decided, applied },
     left: [{ reason: 'the default is the best', share: decided - applied }],
@@ -309,19 +256,16 @@ const model = (
   ...change,
 });
 
-export const MODELS: ModelsData = {
-  ...{ date: '2026-05-20T08:00:00.000Z', device: DEVICES[0]!.key, compiler: COMPILERS[2]! },
-  models: [
-    model('bert-base, 128 tokens', 1.42, 0.93, 0.9, 0.71),
-    model('gpt2, one token', 2.1, 0.88, 0.88, 0.8),
-    model('resnet50', 1.18, 0.95, 0.81, 0.5),
-    model('vit-b16', 1, 0.92, 0.92, 0, { sameCode: true }),
-    model('whisper-tiny', 0.98, 0.7, 0.5, 0.2),
-    model('mixer', null, 0, 0, 0, {
-      state: 'stock does not compile',
-      reason: 'error: no',
-      coverage: null,
-      equal: null,
+export const MODELS: Models = {
+  ...{ version: 1, machine: { key: DEVICES[0]!.key } },
+  results: [
+    model('bert-base, 128 tokens', 1.42, [0.93, 0.9, 0.71]),
+    model('gpt2, one token', 2.1, [0.88, 0.88, 0.8]),
+    model('resnet50', 1.18, [0.95, 0.81, 0.5]),
+    model('vit-b16', 1, [0.92, 0.92, 0], { sameCode: true }),
+    model('whisper-tiny', 0.98, [0.7, 0.5, 0.2]),
+    model('mixer', null, [0, 0, 0], {
+      ...{ state: 'stock does not compile', reason: 'error: no', coverage: null, verdict: null },
     }),
   ],
 };

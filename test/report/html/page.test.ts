@@ -1,33 +1,28 @@
 // The text and the data of a page, without a browser.
 import { gunzipSync } from 'node:zlib';
-import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
-import { curveOf } from '../../../src/report/html/curves.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import { factsOf } from '../../../src/report/html/facts.ts';
-import { driftPairs, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
+import { curveOf, driftPairs, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { pageText } from '../../../src/report/html/page.ts';
-import { plain, shellWord } from '../../../src/report/html/plain.ts';
-import { isWritable, programText } from '../../../src/report/html/program-text.ts';
-import { classOf, shapeOf } from '../../../src/report/html/shape-name.ts';
+import { factsOf } from '../../../src/report/html/sections.ts';
 import { flagsOf } from '../../../src/report/html/tasks.ts';
-import { historyOf } from '../../../src/report/statistics.ts';
+import { classOf, plain, shapeOf, shellWord } from '../../../src/report/html/texts.ts';
+import { NO_RATES } from '../../../src/report/loss.ts';
 import type { Trial } from '../../../src/store/store.ts';
-import { workloadKey, workloadOf } from '../../../src/workload/workload.ts';
 import { TILE } from '../../store/samples.ts';
-import { matmul, workload } from '../../support/workloads.ts';
+import { matmul } from '../../support/workloads.ts';
 import { hostile } from './hostile.ts';
-import { dataOf, KERNELS, LOSSES, madeUp, MODELS, NO_ASSETS } from './made-up.ts';
+import { dataOf, LOSSES, madeUp, MODELS, NO_ASSETS } from './made-up.ts';
 
 const page = (data: PageData) => pageText(data, NO_ASSETS);
 const sectionOf = (text: string, id: string) =>
   new RegExp(`<section id="${id}".*?</section>`, 's').exec(text)![0];
-const NOTHING: Partial<ReportSource> = { misses: [], counts: {}, devices: [] };
+const NOTHING: Partial<ReportSource> = { misses: [], devices: [] };
 
 describe('a page', () => {
   test('has its data, and main numbers that need no script', () => {
-    const data = dataOf(50, { kernels: KERNELS, models: MODELS });
+    const data = dataOf(50, { models: MODELS });
     const text = page(data);
     const [, packed] = /id="data">([^<]*)</.exec(text)!;
     expect(JSON.parse(gunzipSync(Buffer.from(packed!, 'base64')).toString())).toEqual(
@@ -60,8 +55,8 @@ describe('a page', () => {
     expect(/\p{Cc}/u.exec(text.replaceAll('\n', ''))).toBeNull();
     expect(JSON.stringify(data)).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]|\\u0000|\\u001b/);
     // Commands are for a shell, so no name is in them.
-    for (const { command, programCommand } of data.tasks)
-      expect(`${command} ${programCommand}`).not.toMatch(/caught|\$\(|`|javascript|--iree-x/);
+    for (const { command } of data.tasks.flatMap(({ commands }) => commands))
+      expect(command).not.toMatch(/caught|\$\(|`|javascript|--iree-x/);
     const texts = data.records.flatMap((one) => [one.key, one.configuration, one.author, one.failure ?? '']);
     expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(2000);
   });
@@ -84,7 +79,10 @@ describe('lost time', () => {
   });
 
   test('of a record needs the rates of its place', () => {
-    const [known, unknown] = [dataOf(50, { ratesOf: () => rates }), dataOf(50)];
+    const [known, unknown] = [rates, NO_RATES].map((of) => dataOf(50, { ratesOf: () => of })) as [
+      PageData,
+      PageData,
+    ];
     expect(unknown.records.every(({ bound }) => bound === null)).toBe(true);
     const { flops, bytes, bound } = known.records.find(({ key }) => key.includes(' f32,f32->f32 '))!;
     expect(bound! / (Math.max(flops! / 2, bytes!) / 1e9)).toBeCloseTo(1, 2);
@@ -95,7 +93,7 @@ describe('lost time', () => {
 describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
-    for (const id of ['gains', 'shapes', 'roofline', 'lost', 'records', 'searches', 'builds', 'programs'])
+    for (const id of ['gains', 'roofline', 'lost', 'records', 'searches', 'programs'])
       expect(sectionOf(text, id)).toMatch(/<div class="missing"><p>.+<pre /s);
     expect(text).not.toContain('data-draw');
     expect(text).toContain('iree-tuned tune model.mlir');
@@ -107,19 +105,18 @@ describe('missing data comes with its command', () => {
     });
   });
 
-  test('with one record, without trials, statistics or benchmarks', () => {
+  test('with one record, without trials or a benchmark', () => {
     const text = page(dataOf(1, { ...NOTHING, trialsOf: () => [] }));
     expect(sectionOf(text, 'gains')).toContain('data-draw');
     expect(sectionOf(text, 'searches')).toMatch(/have no trials.*iree-tuned tune model\.mlir --again/s);
-    expect(sectionOf(text, 'builds')).toContain('iree-tuned stats');
     expect(sectionOf(text, 'drift')).toContain('one compiler');
-    expect(sectionOf(text, 'shapes')).toContain('npm run bench:kernels -- --json kernels.json');
     expect(sectionOf(text, 'programs')).toContain('npm run bench:models -- --json models.json');
   });
 
-  test('with compiles that were counted without their days', () => {
-    const text = page(dataOf(1, { counts: { compiles: 3, 'operations: hit': 2 } }));
-    expect(sectionOf(text, 'builds')).toMatch(/3 compiles found 100%.*An earlier version counted/s);
+  test('without measured limits', () => {
+    const text = sectionOf(page(dataOf(1, { ratesOf: () => NO_RATES })), 'roofline');
+    expect(text).toMatch(/iree-tuned profile model\.mlir.*data-draw/s);
+    expect(sectionOf(page(dataOf(50)), 'roofline')).not.toContain('iree-tuned profile');
   });
 
   test('with a default that is best, and with a failed record', () => {
@@ -138,38 +135,31 @@ describe('missing data comes with its command', () => {
 });
 
 describe('commands to copy', () => {
-  const forms = [
-    matmul(8, 16, 4),
-    matmul(8, 16, 4, ['f16', 'f16', 'f32']),
-    matmul(5, 7, 3, ['i8', 'i8', 'i32']),
-    { ...matmul(8, 16, 4), constantRhs: true },
-    workload({ batch: 2, m: 8, n: 16, k: 4 }),
-    workload({ m: 8, k: 4 }),
-    { ...matmul(8, 16, 4), rhs: { elementType: 'f32', dimensions: [1, 2] } },
-  ];
-  test('have a program with the open workloads', () => {
-    const { operations, problems } = parse(Buffer.from(programText(forms)));
-    expect(problems).toEqual([]);
-    const found = operations.map((operation) => {
-      const form = workloadOf(operation);
-      return 'skipped' in form ? form.skipped : workloadKey(form.workload);
-    });
-    expect(found).toEqual(forms.map(workloadKey));
-  });
-
-  test('need the program if sizes are not enough', () => {
-    const inPlace = { ...matmul(8, 8, 8), context: { digest: '0123456789abcdef' } };
-    expect(isWritable(inPlace)).toBe(false);
+  test('tune misses without a program, except for work that exists in its program only', () => {
     const { source } = madeUp(1);
-    const subject = { ...source.subjectOf(source.records[0]!)!, workloadForm: inPlace };
-    const { tasks } = pageDataOf({ ...source, subjectOf: () => subject, misses: [{ ...source.misses[0]! }] });
-    expect(tasks.find(({ kind }) => kind === 'missing')).toMatchObject({ command: null, covered: 0 });
+    const [record] = source.records;
+    const subject = source.subjectOf(record!)!;
+    const commandsOf = (workloadForm: typeof subject.workloadForm) => {
+      const { tasks } = pageDataOf({
+        ...{ ...source, misses: [source.misses[0]!] },
+        subjectOf: () => ({ ...subject, workloadForm }),
+      });
+      return tasks.find(({ kind }) => kind === 'missing')!.commands.map(({ command }) => command);
+    };
+    const alone = matmul(8, 8, 8);
+    expect(commandsOf(alone)).toEqual([
+      expect.stringMatching(/ tune --from-misses -- --iree-hal-target-device=local /),
+      expect.stringMatching(/ tune model\.mlir --budget 30 -- --iree-hal-target-device=local /),
+    ]);
+    expect(commandsOf({ ...alone, context: { digest: '0123456789abcdef' } })).toEqual([
+      expect.stringMatching(/ tune model\.mlir /),
+    ]);
   });
 
   test('measure on the device of the records', () => {
     const { tasks, places } = dataOf(60);
-    for (const { place, programCommand } of tasks)
-      expect(programCommand).toMatch(
+    for (const { place, commands } of tasks)
+      expect(commands[0]!.command).toMatch(
         places[place]!.device.includes(' local-sync ')
           ? /^iree-tuned --device local-sync tune /
           : /^iree-tuned tune /,
@@ -178,7 +168,7 @@ describe('commands to copy', () => {
     const subject = source.subjectOf(source.records[0]!)!;
     const deviceForm = { ...(subject.deviceForm as object), driver: 'x; touch caught' };
     const { tasks: hostileTasks } = pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) });
-    expect(hostileTasks[0]!.programCommand).toMatch(/^iree-tuned tune /);
+    expect(hostileTasks[0]!.commands[0]!.command).toMatch(/^iree-tuned tune /);
   });
 
   test('have no file and only flags of the compiler', () => {
@@ -271,15 +261,4 @@ describe('drift', () => {
       { before: 0, after: 3 },
     ]);
   });
-});
-
-test('days are in order, and counts without a day are left out', () => {
-  const days = historyOf({
-    ...{ compiles: 9, '2026-02-01 compiles': 2, '2026-01-31 compiles': 1, '2026-01-31 operations: hit': 3 },
-    '2026-02-01 skipped: x': 1,
-  });
-  expect(days.map(({ day, statistics }) => [day, statistics.compiles.all, statistics.hitRate])).toEqual([
-    ['2026-01-31', 1, 1],
-    ['2026-02-01', 2, null],
-  ]);
 });

@@ -1,4 +1,4 @@
-// Elements from data. Text is never parsed as HTML.
+// Elements from data: texts, buttons, choices, and commands to copy. Text is never parsed as HTML.
 
 /** An element with attributes and children. An attribute of true is empty, an attribute of false is left out. */
 export function element<K extends keyof HTMLElementTagNameMap>(
@@ -27,10 +27,47 @@ export function choice(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
   choose: (value: string) => void,
+  attributes: Readonly<Record<string, string>> = {},
 ): { readonly label: HTMLLabelElement; readonly select: HTMLSelectElement } {
-  const select = element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
+  const made = options.map(([value, text]) => element('option', { value }, text));
+  const select = element('select', attributes, ...made);
   select.addEventListener('change', () => {
     choose(select.value);
   });
   return { label: element('label', {}, element('span', {}, label), select), select };
+}
+
+/** A command with a button next to it. */
+export function copyable(command: string): HTMLElement {
+  const attributes = { tabindex: 0, role: 'group', 'aria-label': 'Command' };
+  const pre = element('pre', attributes, element('code', {}, command));
+  const said = element('span', { class: 'unseen', role: 'status' });
+  const copy = button('Copy', () => {
+    void copyText(pre).then((isCopied) => {
+      copy.textContent = isCopied ? 'Copied' : 'Selected';
+      said.textContent = isCopied
+        ? 'The command is copied.'
+        : 'The command is selected: copy it with the keyboard.';
+      setTimeout(() => {
+        copy.textContent = 'Copy';
+      }, 2000);
+    });
+  });
+  return element('div', { class: 'command' }, pre, copy, said);
+}
+
+/** Adds buttons to the commands in the page's text. */
+export function makeCopyable(root: ParentNode): void {
+  for (const pre of root.querySelectorAll('pre[data-copy]')) pre.replaceWith(copyable(pre.textContent));
+}
+
+/** A page on a disk may have no access to the clipboard: then the text is selected. */
+async function copyText(pre: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(pre.textContent);
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(pre);
+    return false;
+  }
 }

@@ -2,12 +2,11 @@
 import { dot, link, text, type PlotOptions } from '@observablehq/plot';
 import { geometricMean } from '../../../measure/statistics.ts';
 import { counted, formatSeconds } from '../../../system/format.ts';
-import { percentText } from '../numbers.ts';
+import { percentText } from '../texts.ts';
 import { element } from './dom.ts';
 import { figure } from './figure.ts';
-import { ratioRows, rowText } from './marks.ts';
+import { clipped, COLOURS, ratioDomain, ratioRows, rowText } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
-import { clipped, COLOURS, ratioDomain } from './scales.ts';
 import { sortableTable } from './table.ts';
 
 interface Change {
@@ -102,7 +101,7 @@ function drawSummary(host: HTMLElement, changes: readonly Change[]): void {
 function chartOf(changes: readonly Change[], width: number): PlotOptions {
   const shown = changes.map((change, i) => ({
     ...{ ...change, y: i + 0.4, low: i + 0.76, colour: isWorse(change) ? COLOURS.worse : COLOURS.tuned },
-    name: clipped(`${change.after.shape}  ${change.after.device}`, width > 560 ? 70 : 30),
+    name: clipped(`${change.after.shape}  ${change.after.place.deviceName}`, width > 560 ? 70 : 30),
     note: changeText(change.asTuned),
   }));
   const ratios = shown.flatMap(({ asDefault, asTuned }) => [asDefault, asTuned]);

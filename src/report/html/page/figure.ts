@@ -17,11 +17,10 @@ type Chart = (width: number) => PlotOptions | null;
 export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
   const { title, note, legend = [] } = options;
   const chart = element('div', { class: 'chart', role: 'img' });
-  const details = element('details', {}, element('summary', {}, 'These values as a table'));
   const values = sortableTable(options);
+  const summary = element('summary', {}, 'These values as a table');
   let current: Chart | null = null;
   let drawnAt = 0;
-  let waiting: readonly T[] | null = null;
 
   function redraw(): void {
     const width = Math.floor(chart.clientWidth);
@@ -38,14 +37,6 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
     chart.replaceChildren(svg);
   }
 
-  // A closed table is not built.
-  function fill(): void {
-    if (waiting === null || !details.open) return;
-    if (values.element.parentElement === null) details.append(values.element);
-    values.show(waiting);
-    waiting = null;
-  }
-  details.addEventListener('toggle', fill);
   new ResizeObserver(() => {
     if (Math.abs(Math.floor(chart.clientWidth) - drawnAt) > 1) redraw();
   }).observe(chart);
@@ -61,17 +52,14 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
         ),
       ),
     );
-  const whole = element('figure', {}, caption, chart, details);
-  host.append(whole);
+  host.append(element('figure', {}, caption, chart, element('details', {}, summary, values.element)));
   return {
-    element: whole,
     /** @param alternative the chart in words, for screen readers */
     draw(next: Chart, alternative: string, rows: readonly T[]) {
       current = next;
-      waiting = rows;
       chart.setAttribute('aria-label', alternative);
       redraw();
-      fill();
+      values.show(rows);
     },
   };
 }

@@ -1,83 +1,88 @@
 // The form that filters the records.
 import { counted, countText } from '../../../system/format.ts';
+import { OUTCOMES } from '../data.ts';
 import { button, choice, element } from './dom.ts';
-import { OUTCOMES, type Place } from '../data.ts';
-import { deviceText, filtered, NO_FILTERS, type Filters, type Row, type Page } from './rows.ts';
+import type { Page, Row } from './rows.ts';
+
+/** The values of the form's elements, by name; empty for all. */
+type Filters = Readonly<Record<'text' | 'device' | 'compiler' | 'target' | 'outcome', string>>;
 
 /** Delay after a key press, in milliseconds. */
 const PAUSE_MS = 120;
 
 /** Fills the form. Calls `show` with the matching records after every change. */
 export function drawFilters(
-  form: HTMLElement,
-  { data, rows }: Page,
+  form: HTMLFormElement,
+  { data: { places }, rows }: Page,
   show: (rows: readonly Row[]) => void,
 ): void {
-  let filters: Filters = NO_FILTERS;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const search = element('input', {
-    type: 'search',
-    placeholder: '512, f16, tile …',
-    autocomplete: 'off',
-    spellcheck: 'false',
+    ...{ name: 'text', type: 'search', placeholder: '512, f16, tile …' },
+    ...{ autocomplete: 'off', spellcheck: 'false' },
   });
   const status = element('p', { class: 'status', role: 'status' });
+  const clear = button('Clear', () => {
+    form.reset();
+    apply();
+    search.focus();
+  });
 
-  function apply(change: Partial<Filters>): void {
-    filters = { ...filters, ...change };
-    const left = filtered(rows, filters);
-    status.textContent =
-      left.length === rows.length
-        ? counted(rows.length, 'record')
-        : `${countText(left.length)} of ${counted(rows.length, 'record')}`;
-    clear.hidden = left.length === rows.length && Object.values(filters).every((value) => value === '');
+  function apply(): void {
+    // A choice that the page does not have is empty.
+    const all = { text: '', device: '', compiler: '', target: '', outcome: '' };
+    const filters = { ...all, ...Object.fromEntries(new FormData(form)) } as Filters;
+    const left = rows.filter(matching(filters));
+    const total = counted(rows.length, 'record');
+    status.textContent = left.length === rows.length ? total : `${countText(left.length)} of ${total}`;
+    clear.hidden = Object.values(filters).every((value) => value === '');
     show(left);
   }
 
-  search.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      apply({ text: search.value });
-    }, PAUSE_MS);
-  });
-  const selects: HTMLSelectElement[] = [];
-  const select = (label: string, part: keyof Filters, options: readonly (readonly [string, string])[]) => {
-    const made = choice(label, [['', 'all'], ...options], (value) => {
-      apply({ [part]: value });
-    });
-    selects.push(made.select);
-    return made.label;
-  };
-  const clear = button('Clear', () => {
-    search.value = '';
-    for (const one of selects) one.value = '';
-    apply(NO_FILTERS);
-    search.focus();
-  });
-  const distinct = (
+  const select = (label: string, name: keyof Filters, options: Iterable<readonly [string, string]>) =>
+    choice(label, [['', 'all'], ...options], apply, { name }).label;
+  const ofPlaces = (
     label: string,
-    part: 'device' | 'compiler' | 'target',
-    textOf = (place: Place) => place[part],
+    name: 'device' | 'compiler' | 'target',
+    shown: 'deviceName' | 'compiler' | 'target',
   ) => {
-    const values = new Map(data.places.map((place) => [place[part], textOf(place)]));
-    return values.size < 2 ? [] : [select(label, part, [...values])];
+    const values = new Map(places.map((place) => [place[name], place[shown]]));
+    return values.size < 2 ? [] : [select(label, name, values)];
   };
+  const outcomes = [...OUTCOMES, 'incomplete'].map((name) => [name, name] as const);
   form.append(
     element('label', { class: 'search' }, element('span', {}, 'Search'), search),
-    ...distinct('Device', 'device', deviceText),
-    ...distinct('Compiler', 'compiler'),
-    ...distinct('Target', 'target'),
-    select(
-      'Outcome',
-      'outcome',
-      [...OUTCOMES, 'incomplete'].map((name) => [name, name]),
-    ),
+    ...ofPlaces('Device', 'device', 'deviceName'),
+    ...ofPlaces('Compiler', 'compiler', 'compiler'),
+    ...ofPlaces('Target', 'target', 'target'),
+    select('Outcome', 'outcome', outcomes),
     clear,
     status,
   );
+  search.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(apply, PAUSE_MS);
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
   });
   form.hidden = false;
-  apply({});
+  apply();
+}
+
+/** Every word must be in the workload, shape (`x` matches `×`), configuration or author. */
+function matching(filters: Filters): (row: Row) => boolean {
+  const { outcome } = filters;
+  const words = filters.text
+    .toLowerCase()
+    .replaceAll(/(?<=\d)x(?=\d)/g, '×')
+    .split(/\s+/)
+    .filter(Boolean);
+  const parts = (['device', 'compiler', 'target'] as const).filter((part) => filters[part] !== '');
+  return (row) =>
+    parts.every((part) => row.place[part] === filters[part]) &&
+    (outcome === '' || (outcome === 'incomplete' ? !row.complete : row.outcome === outcome)) &&
+    words.every((word) =>
+      `${row.key} ${row.shape} ${row.configuration} ${row.author}`.toLowerCase().includes(word),
+    );
 }

@@ -1,19 +1,18 @@
 // Gains of all records on one axis, by group.
-import { dot, rect, ruleX, type Markish, type PlotOptions } from '@observablehq/plot';
-import { geometricMean, sumOf } from '../../../measure/statistics.ts';
+import { dot, ruleX, type Markish, type PlotOptions } from '@observablehq/plot';
+import { geometricMean } from '../../../measure/statistics.ts';
 import { counted, countText } from '../../../system/format.ts';
-import { gainText } from '../numbers.ts';
+import { gainText } from '../texts.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
-import { ratioRows, rowText } from './marks.ts';
+import { along, clipped, COLOURS, ratioDomain, ratioRows, rowText, type Range } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
-import { along, clipped, COLOURS, ratioDomain, type Range } from './scales.ts';
 
 const GROUPINGS: Readonly<Record<string, (row: Row) => string>> = {
   'kind of shape': ({ shapeClass }) => shapeClass,
   'element types': ({ types }) => types,
   'kind of configuration': ({ kind }) => kind,
-  device: ({ device }) => device,
+  device: ({ place }) => place.deviceName,
   compiler: ({ place }) => place.compiler,
 };
 
@@ -31,7 +30,7 @@ export const drawGains: Drawing = (host) => {
   host.append(element('div', { class: 'controls' }, label));
   const chart = figure<Group>(host, {
     title: 'Gain of each record',
-    note: 'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. Columns count the records of a large group.',
+    note: 'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. Equal gains are stacked.',
     caption: 'Gains by group',
     sortedBy: [3, true],
     columns: [
@@ -83,10 +82,9 @@ function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   const domain = ratioDomain(groups.flatMap(({ rows }) => rows.map(gainOf)));
   const labels = groups.map((group, g) => ({ ...group, y: g + 0.14 }));
   const wide = width > 560;
-  const isDense = sumOf(groups.map(({ rows }) => rows.length)) > MOST_DOTS;
   return ratioRows(
     { count: groups.length, rowHeight: 62, width, domain, label: 'times as fast as the default  →' },
-    ...(isDense ? columnsOf(groups, domain, width) : dotsOf(groups, domain, width)),
+    ...dotsOf(groups, domain, width),
     ...labels.map(({ mean, y }) =>
       ruleX([mean], { y1: y + 0.24, y2: y + 0.8, stroke: COLOURS.ink, strokeWidth: 3 }),
     ),
@@ -100,26 +98,25 @@ function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   );
 }
 
-/** Larger groups are drawn as columns. */
-const MOST_DOTS = 400;
-
-/** Width of a dot or column in pixels. */
+/** Width of a dot in pixels. */
 const STEP = 5;
 
-/** Number of the column of a record. */
-const columnOf = (row: Row, domain: Range, width: number): number =>
-  Math.round(along(domain, gainOf(row)) * (width / STEP));
+/** The height of a full stack, and the largest distance of its dots, as shares of a row. */
+const [STACK, APART] = [0.6, 0.085];
 
-/** Dots that would overlap are stacked, up to a limit. */
+/** A dot for each record. Dots that would overlap are stacked, closer together in a large group. */
 function dotsOf(groups: readonly Group[], domain: Range, width: number): Markish[] {
-  const offsets = [0, 1, -1, 2, -2, 3, -3];
-  const dots = groups.flatMap(({ rows }, g) =>
-    [...Map.groupBy(rows, (row) => columnOf(row, domain, width)).values()].flatMap((own) =>
-      own
-        .slice(0, offsets.length)
-        .map((row, i) => ({ row, x: gainOf(row), y: g + 0.65 + offsets[i]! * 0.085 })),
-    ),
-  );
+  const columnOf = (row: Row) =>
+    `${isFaster(row)} ${Math.round(along(domain, gainOf(row)) * (width / STEP))}`;
+  const dots = groups.flatMap(({ rows }, g) => {
+    const stacks = [...Map.groupBy(rows, columnOf).values()];
+    const most = Math.max(...stacks.map((own) => own.filter(isFaster).length));
+    const apart = Math.min(APART, STACK / most);
+    // Defaults share one stack, which may be cut off.
+    return stacks.flatMap((own) =>
+      own.slice(0, STACK / apart).map((row, i) => ({ row, x: gainOf(row), y: g + 0.92 - i * apart })),
+    );
+  });
   const [kept, faster] = [false, true].map((wanted) => dots.filter(({ row }) => isFaster(row) === wanted));
   return [
     dot(kept, { x: 'x', y: 'y', r: 2.6, stroke: COLOURS.plain, strokeWidth: 1 }),
@@ -128,25 +125,4 @@ function dotsOf(groups: readonly Group[], domain: Range, width: number): Markish
       title: ({ row }: { row: Row }) => `${row.shape}: ${gainText(row.ratio)}\n${row.configuration}`,
     }),
   ];
-}
-
-/** Histogram of the gains of each group, at its own scale. The column of the default may be cut off. */
-function columnsOf(groups: readonly Group[], domain: Range, width: number): Markish[] {
-  const [low, high] = domain;
-  const edge = (column: number) => low * (high / low) ** ((column * STEP) / width);
-  const columns = groups.flatMap(({ rows }, g) => {
-    const own = [
-      ...Map.groupBy(rows, (row) => `${isFaster(row)} ${columnOf(row, domain, width)}`).values(),
-    ] as [Row, ...Row[]][];
-    const most = Math.max(1, ...own.filter(([row]) => isFaster(row)).map(({ length }) => length));
-    return own.map(([first, ...more]) => {
-      const column = columnOf(first, domain, width);
-      return {
-        ...{ x1: edge(column - 0.5), x2: edge(column + 0.5), y2: g + 0.97 },
-        y1: g + 0.97 - 0.66 * Math.min(1, (1 + more.length) / most),
-        colour: isFaster(first) ? COLOURS.tuned : COLOURS.plain,
-      };
-    });
-  });
-  return [rect(columns, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'colour', insetRight: 0.5 })];
 }

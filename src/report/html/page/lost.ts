@@ -3,16 +3,16 @@ import { sumOf } from '../../../measure/statistics.ts';
 import { formatSeconds } from '../../../system/format.ts';
 import type { DispatchLoss } from '../../loss.ts';
 import type { PageLoss } from '../data.ts';
-import { percentText } from '../numbers.ts';
+import { percentText } from '../texts.ts';
 import { choice, element, isolated } from './dom.ts';
-import { deviceText, type Drawing } from './rows.ts';
+import type { Drawing } from './rows.ts';
 import { sortableTable, type Column } from './table.ts';
 
 export const drawLost: Drawing = (host, { data }) => {
   const { losses, places } = data;
   const nameOf = ({ name, place }: PageLoss) => {
-    const { compiler } = places[place]!;
-    return `${name}, ${deviceText(places[place]!)}, ${compiler}`;
+    const { deviceName, compiler } = places[place]!;
+    return `${name}, ${deviceName}, ${compiler}`;
   };
   const programs = losses.map((one, i) => [String(i), nameOf(one)] as const);
   const { label } = choice('Program', programs, (at) => {

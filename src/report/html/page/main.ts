@@ -2,8 +2,7 @@
 // browser prints the page at that event.
 import { gunzipSync, strFromU8 } from 'fflate';
 import type { PageData } from '../data.ts';
-import { drawBuilds } from './builds.ts';
-import { makeCopyable } from './copy.ts';
+import { makeCopyable } from './dom.ts';
 import { drawDrift } from './drift.ts';
 import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
@@ -12,19 +11,16 @@ import { drawNext } from './next.ts';
 import { drawPrograms } from './programs.ts';
 import { drawRecords } from './records.ts';
 import { drawRoofline } from './roofline.ts';
-import { rowsOf, type Drawing, type Page } from './rows.ts';
+import { pageOf, type Drawing } from './rows.ts';
 import { drawSearches } from './searches.ts';
-import { drawShapes } from './shapes.ts';
 
 const DRAWINGS: Readonly<Record<string, Drawing>> = {
   gains: drawGains,
-  shapes: drawShapes,
   roofline: drawRoofline,
   lost: drawLost,
   programs: drawPrograms,
   records: drawRecords,
   searches: drawSearches,
-  builds: drawBuilds,
   drift: drawDrift,
   next: drawNext,
 };
@@ -37,14 +33,13 @@ function unpack(): PageData {
 
 function start(): void {
   makeCopyable(document);
-  const data = unpack();
-  const page: Page = { data, rows: rowsOf(data) };
+  const page = pageOf(unpack());
   const filtered = [...document.querySelectorAll<HTMLElement>('[data-draw]')].map((host) =>
     DRAWINGS[host.dataset['draw']!]!(host, page),
   );
   // The filters draw the sections with records, now and after each change.
   if (page.rows.length > 0)
-    drawFilters(document.getElementById('filters')!, page, (rows) => {
+    drawFilters(document.querySelector<HTMLFormElement>('#filters')!, page, (rows) => {
       for (const show of filtered) show?.(rows);
     });
   document.documentElement.dataset['drawn'] = '';

@@ -1,47 +1,30 @@
 // Open tasks by place.
 import { counted } from '../../../system/format.ts';
-import type { Task } from '../data.ts';
-import { copyable } from './copy.ts';
-import { element, isolated } from './dom.ts';
-import { deviceText, type Drawing } from './rows.ts';
-import { shapeOf } from '../shape-name.ts';
+import { copyable, element, isolated } from './dom.ts';
+import type { Drawing } from './rows.ts';
 
 export const drawNext: Drawing = (host, { data }) => {
-  for (const task of data.tasks) {
-    const place = data.places[task.place]!;
-    const count = task.items.length + task.more;
+  for (const { kind, place, items, more, commands } of data.tasks) {
+    const { deviceName, target, compiler } = data.places[place]!;
+    const count = items.length + more;
     const title =
-      task.kind === 'missing'
+      kind === 'missing'
         ? `${counted(count, 'workload')} without a record`
         : counted(count, 'unfinished search', 'unfinished searches');
-    const [device, target, compiler] = [deviceText(place), place.target, place.compiler].map(isolated);
-    const where = ['on ', device!, ', for ', target!, ', with ', compiler!];
-    const items = task.items.map(({ workload, note }) =>
-      element('li', {}, element('bdi', { title: workload }, shapeOf(workload)), element('span', {}, note)),
+    const where = ['on ', isolated(deviceName), ', for ', isolated(target), ', with ', isolated(compiler)];
+    const list = items.map(({ workload, shape, note }) =>
+      element('li', {}, element('bdi', { title: workload }, shape), element('span', {}, note)),
     );
-    if (task.more > 0) items.push(element('li', { class: 'more' }, `and ${counted(task.more, 'other')}`));
+    if (more > 0) list.push(element('li', { class: 'more' }, `and ${counted(more, 'other')}`));
     host.append(
       element(
         'article',
         {},
         element('h3', {}, title),
         element('p', { class: 'where' }, ...where),
-        element('ul', { class: 'items' }, ...items),
-        ...commandsOf(task),
+        element('ul', { class: 'items' }, ...list),
+        ...commands.flatMap(({ how, command }) => [element('p', {}, how), copyable(command)]),
       ),
     );
   }
 };
-
-function commandsOf({ command, programCommand, covered, items, more }: Task): Node[] {
-  const program = [
-    element('p', {}, 'With their own program in place of model.mlir:'),
-    copyable(programCommand),
-  ];
-  if (command === null) return program;
-  const all = more === 0 ? 'All of them' : 'The listed workloads';
-  const these = covered === items.length ? all : `${covered} of the listed workloads`;
-  // A printed page leaves it out.
-  const pasted = { class: 'pasted' };
-  return [element('div', pasted, element('p', {}, `${these}, as a program:`), copyable(command)), ...program];
-}

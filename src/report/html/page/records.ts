@@ -1,11 +1,9 @@
 // The sortable table of all records.
 import { formatDuration, formatSeconds } from '../../../system/format.ts';
-import { gainText, percentText } from '../numbers.ts';
-import { shellWord } from '../plain.ts';
-import { copyable } from './copy.ts';
-import { element, isolated } from './dom.ts';
+import { gainText, percentText, shellWord } from '../texts.ts';
+import { copyable, element, isolated } from './dom.ts';
+import { rateOf, rateText } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
-import { rateOf, rateText } from './scales.ts';
 import { sortableTable } from './table.ts';
 
 export const drawRecords: Drawing = (host) => {
@@ -27,12 +25,9 @@ export const drawRecords: Drawing = (host) => {
       { title: 'Of bound', value: shareOf, format: percentText, isMinor: true },
       { title: 'Lost', value: lostBy, format: formatSeconds, isMinor: true },
       { title: 'Configuration', value: ({ configuration }) => configuration, isMinor: true, isLong: true },
-      { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
+      { title: 'Device', value: ({ place }) => place.deviceName, isMinor: true, isLong: true },
       { title: 'Compiler', value: ({ place }) => place.compiler, isMinor: true, isLong: true },
-      {
-        ...{ title: 'Written', value: ({ written }: Row) => written.getTime(), isMinor: true },
-        format: (time) => new Date(time).toISOString().slice(0, 10),
-      },
+      { title: 'Written', value: ({ written }) => written.slice(0, 10), isMinor: true },
     ],
   });
   host.append(table.element);
@@ -64,9 +59,9 @@ function detailsOf(row: Row): Node {
     Time: `${formatSeconds(before)} by default, ${formatSeconds(after)} as decided (${less})`,
     Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}`,
     Target: target,
-    Device: deviceName === null ? device : `${deviceName}: ${device}`,
+    Device: deviceName === device ? device : `${deviceName}: ${device}`,
     Compiler: compiler,
-    Written: `${written.toISOString().slice(0, 16).replace('T', ' ')} UTC by ${row.author}`,
+    Written: `${written} UTC by ${row.author}`,
     ...(row.failure !== null && { 'Not used because': row.failure }),
   };
   const list = element('dl');

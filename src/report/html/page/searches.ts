@@ -3,12 +3,11 @@ import { axisX, axisY, dot, gridY, line, text, type PlotOptions } from '@observa
 import { sumOf } from '../../../measure/statistics.ts';
 import { counted, formatDuration } from '../../../system/format.ts';
 import type { SearchCurve } from '../data.ts';
-import { gainText } from '../numbers.ts';
-import { button, choice, element } from './dom.ts';
+import { gainText } from '../texts.ts';
+import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
-import { axis, GRID, HALO } from './marks.ts';
+import { axis, COLOURS, GRID, HALO, ratioDomain, ratioTick, ratioTicks } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
-import { COLOURS, ratioDomain, ratioTick, ratioTicks } from './scales.ts';
 
 interface Search {
   readonly row: Row;
@@ -32,7 +31,8 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
   let shown: readonly Search[] = [];
   let chosen: Search | undefined;
   const { label, select } = choice('Search', [], (value) => {
-    choose(searches[Number(value)]!);
+    chosen = searches[Number(value)]!;
+    update();
   });
   host.append(element('div', { class: 'controls' }, label));
   const chart = figure<Search>(host, {
@@ -41,7 +41,7 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
     caption: 'Searches',
     sortedBy: [4, true],
     columns: [
-      { title: 'Shape', value: ({ row }) => row.shape, show: (search) => showButton(search) },
+      { title: 'Shape', value: ({ row }) => row.shape },
       { title: 'Trials', value: ({ tried }) => tried },
       { title: 'Failed', value: ({ failed }) => failed, show: failuresText, isMinor: true },
       { title: 'Best at trial', value: ({ foundAt }) => foundAt || NaN },
@@ -52,28 +52,13 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
         show: ({ row }) => (row.outcome === 'faster' ? gainText(row.ratio) : row.outcome),
       },
       { title: 'Tuning', value: ({ row }) => row.tuningSeconds, format: formatDuration, isMinor: true },
-      { title: 'Device', value: ({ row }) => row.device, isMinor: true, isLong: true },
+      { title: 'Device', value: ({ row }) => row.place.deviceName, isMinor: true, isLong: true },
     ],
   });
 
-  const showButton = (search: Search) =>
-    button(
-      search.row.shape,
-      () => {
-        choose(search);
-        chart.element.scrollIntoView({ block: 'nearest' });
-        select.focus();
-      },
-      { class: 'link', 'aria-label': `Show the search for ${search.row.shape} in the chart` },
-    );
-
-  function choose(search: Search): void {
-    chosen = search;
-    select.value = String(searches.indexOf(search));
-    update();
-  }
-
   function update(): void {
+    if (chosen === undefined || !shown.includes(chosen)) chosen = shown[0];
+    select.value = chosen === undefined ? '' : String(searches.indexOf(chosen));
     const one = chosen;
     const said =
       one === undefined
@@ -89,17 +74,11 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
   return (rows) => {
     const wanted = new Set(rows);
     shown = searches.filter(({ row }) => wanted.has(row)).sort((a, b) => b.best - a.best);
-    select.replaceChildren(
-      ...shown.map((search) =>
-        element(
-          'option',
-          { value: searches.indexOf(search) },
-          `${search.row.shape}: ${gainText(search.best)} in ${search.tried} trials`,
-        ),
-      ),
-    );
-    if (chosen === undefined || !shown.includes(chosen)) chosen = shown[0];
-    if (chosen !== undefined) select.value = String(searches.indexOf(chosen));
+    const options = shown.map((search) => {
+      const name = `${search.row.shape}: ${gainText(search.best)} in ${search.tried} trials`;
+      return element('option', { value: searches.indexOf(search) }, name);
+    });
+    select.replaceChildren(...options);
     select.disabled = shown.length === 0;
     update();
   };

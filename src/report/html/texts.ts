@@ -1,5 +1,31 @@
-// Short names of workloads from their keys, for the page and its script. Pure.
+// Short texts for the page and its script: numbers, names of workloads, and untrusted texts of databases. Pure.
 import { groupOf } from '../dispatch-group.ts';
+
+/** A number with few digits, which keeps the page's data small. */
+export const short = (value: number, digits = 4): number => Number(value.toPrecision(digits));
+
+/** A gain: `1.42×`, `58.1×`, `400×`. */
+export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;
+
+/** A share: `58%`. */
+export const percentText = (share: number): string => `${(100 * share).toFixed(0)}%`;
+
+// Control characters, marks that turn the direction of text around, and characters without any width.
+const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** A text of at most `longest` characters, with invisible characters made visible. It cannot reorder the text around it. */
+export function plain(text: string, longest = 2000): string {
+  const shown = text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+  return shown.toWellFormed().replaceAll(UNSEEN, '\ufffd');
+}
+
+/** A text as HTML, between tags and in attributes in quotes. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+
+/** Any text as one word of a shell's command line. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
 const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
