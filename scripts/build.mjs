@@ -60,7 +60,6 @@ const ON_DEMAND = [
   'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
-  'src/report/nearest.ts',
   'src/report/story.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',

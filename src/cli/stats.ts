@@ -1,7 +1,7 @@
 // `iree-tuned stats`
 import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
-import { statisticsOf, type Statistics } from '../report/statistics.ts';
+import { statisticsOf, type Statistics } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
 import { printable, wrapped } from '../report/text.ts';

@@ -4,21 +4,13 @@ import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync
 import { dirname } from 'node:path';
 import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
-import { isIntegerWithin } from '../system/data.ts';
 import type { Store } from '../store/store.ts';
 import { COUNTERS, filesAt, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
 
-/** Key of a line: the day of the compile, in days since 1970, UTC. See `datedName`. */
+/** Earlier versions wrote the day of a compile under this key. */
 const DAY = 'day';
-const DAY_MS = 24 * 3600 * 1000;
-/** In the year 9999: `toISOString` writes later years with a sign. */
-const LAST_DAY = 2_932_896;
-
-/** A count of one day, such as `2026-01-31 operations: hit`. Names of counts begin with no digit. */
-const datedName = (day: number, name: string) =>
-  `${new Date(day * DAY_MS).toISOString().slice(0, 10)} ${name}`;
 
 /** About five thousand compiles. A larger file is replaced by one line with its sums. */
 const LARGEST_BYTES = 1_000_000;
@@ -32,8 +24,7 @@ const ABANDONED_MS = 60_000;
 /** Counts one compile. Never throws: a full disk must not fail a build. */
 export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
-    if (append(cacheDirectory, { [DAY]: Math.floor(Date.now() / DAY_MS), ...counts }) <= LARGEST_BYTES)
-      return;
+    if (append(cacheDirectory, counts) <= LARGEST_BYTES) return;
     for (const path of take(cacheDirectory)) {
       append(cacheDirectory, sumIn(path));
       rmSync(path);
@@ -117,24 +108,15 @@ export function sumOf(all: readonly Counts[]): Counts {
 
 const sumIn = (path: string): Counts => sumOf(linesIn(path).map(parseLine));
 
-/** The counts of a line, in all and of its day. Sums of lines, and lines of earlier versions, have no day. */
-function withDay({ [DAY]: day, ...counts }: Counts): Counts {
-  if (!isIntegerWithin(day, 0, LAST_DAY)) return counts;
-  const dated = Object.entries(counts).map(([name, value]): [string, number] => [
-    datedName(day!, name),
-    value,
-  ]);
-  return { ...counts, ...Object.fromEntries(dated) };
-}
-
 function parseLine(line: string): Counts {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
     const numbers = Object.entries(value).filter(
-      (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
+      (entry): entry is [string, number] =>
+        entry[0] !== DAY && typeof entry[1] === 'number' && Number.isFinite(entry[1]),
     );
-    return withDay(Object.fromEntries(numbers));
+    return Object.fromEntries(numbers);
   } catch {
     // An empty line, or a line that a killed process left incomplete.
     return {};

@@ -3,11 +3,11 @@ import { formatBytes, formatSeconds } from '../system/format.ts';
 import type { DeviceRates, ProgramLoss } from './loss.ts';
 import type { Page } from './page.ts';
 import { table } from './table.ts';
+import { percent } from './time-shares.ts';
 
 /** Most dispatches in a table for people. The JSON has all. */
 const MOST_ROWS = 20;
 
-const percent = (share: number): string => `${Math.round(100 * share)}%`;
 const milliseconds = (seconds: number): string => (1000 * seconds).toFixed(3);
 
 /** For people: a table, its sums, and the rates. */

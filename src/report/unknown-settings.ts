@@ -1,6 +1,5 @@
 // Flags and variables that start like a setting and are none, most likely typos.
 import { NAMES, variableOf } from '../settings/settings.ts';
-import { didYouMean } from './nearest.ts';
 
 /** Variables that are no settings: of the launcher, of a child process and of tests. */
 const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM_FOR', 'IREE_TUNED_MACHINE'];
@@ -21,4 +20,37 @@ export function unknownFlag(argv: readonly string[]): string | null {
   const flag = argv.find((argument) => /^--?iree-tuned-/.test(argument))?.replace(/=.*/s, '');
   const known = NAMES.map((name) => `--iree-tuned-${name}`);
   return flag === undefined ? null : message(flag, known);
+}
+
+/** Largest share of wrong characters in a name. */
+const LARGEST_SHARE = 0.4;
+
+/** ` (did you mean ...?)` with the nearest name; empty without a near name. */
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const most = Math.max(1, Math.floor(LARGEST_SHARE * typed.length));
+  const found = names
+    .map((name) => ({ name, distance: distanceOf(typed, name) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance)[0];
+  return found === undefined ? '' : ` (did you mean ${found.name}?)`;
+}
+
+/** Edit distance: insertions, deletions, replacements, and swaps of neighbours. */
+function distanceOf(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const [above, diagonal] = [rows[i - 1]![j]!, rows[i - 1]![j - 1]!];
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        above + 1,
+        row[j - 1]! + 1,
+        diagonal + (a[i - 1] === b[j - 1] ? 0 : 1),
+        isSwap ? rows[i - 2]![j - 2]! + 1 : Infinity,
+      );
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
 }

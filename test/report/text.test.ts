@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pageOn, type Page } from '../../src/report/page.ts';
 import { table } from '../../src/report/table.ts';
 import { columnsOf, printable, shortened, wrapped } from '../../src/report/text.ts';
-import { didYouMean } from '../../src/report/nearest.ts';
+import { didYouMean } from '../../src/report/unknown-settings.ts';
 
 const pageOf = (columns: number): Page => pageOn({ isTTY: true, columns }, {});
 

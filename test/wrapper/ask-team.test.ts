@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { pendingCounts } from '../../src/report/counting.ts';
-import { undated } from '../support/counts.ts';
 import type { Settings } from '../../src/settings/index.ts';
 import type { ClaimLine, Line } from '../../src/store/exchange/lines.ts';
 import type { Subject } from '../../src/store/store.ts';
@@ -50,7 +49,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       const { decisions, until, isFinal } = await lookUpAndTune(open, means);
       return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
-    counts: () => undated(pendingCounts(surroundings.cacheDirectory)),
+    counts: () => pendingCounts(surroundings.cacheDirectory),
   };
 }
 

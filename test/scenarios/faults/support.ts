@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { isDefault, type Configuration } from '../../../src/backend/configuration.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
-import type { Statistics } from '../../../src/report/statistics.ts';
+import type { Statistics } from '../../../src/report/counts.ts';
 import { DECISION, EVIDENCE } from '../../store/samples.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
