@@ -1,26 +1,21 @@
 // Shares of a program's time with and without decisions. Pure.
 import type { Decision } from '../decision/decision.ts';
 import { isDispatchOf } from '../input/operation.ts';
+import { sumOf } from '../measure/statistics.ts';
 import { workloadBytes } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
 import { NO_RATES, type DeviceRates, type TimedDispatch } from './loss.ts';
 
 /** Times of a program's dispatches, as they were timed last. */
 export interface ProgramTimes {
-  /** By dispatch, in one run of all functions; empty if they were not timed. */
-  readonly seconds: ReadonlyMap<string, number>;
-  /** Memory bandwidth of the machine, for reading; null if it was not measured. */
-  readonly bytesPerSecond: number | null;
-  /** The same dispatches with their work, for `lossOf`. */
+  /** In one run of all functions; empty if they were not timed. */
   readonly dispatches: readonly TimedDispatch[];
   /** One call of each function together; null if it was not timed. */
   readonly wholeSeconds: number | null;
   readonly rates: DeviceRates;
 }
 
-export const NO_TIMES: ProgramTimes = {
-  ...{ seconds: new Map(), bytesPerSecond: null, dispatches: [], wholeSeconds: null, rates: NO_RATES },
-};
+export const NO_TIMES: ProgramTimes = { dispatches: [], wholeSeconds: null, rates: NO_RATES };
 
 /** Shares of the time in a program's dispatches, from 0 to 1. */
 export interface TimeShares {
@@ -50,23 +45,23 @@ const BOUND = 0.8;
 /** @param cacheBytes size of the largest cache, from which smaller data may come; null if unknown */
 export function timeSharesOf(
   decisions: readonly Decision[],
-  { seconds, bytesPerSecond }: Pick<ProgramTimes, 'seconds' | 'bytesPerSecond'>,
+  { dispatches, rates: { bytesPerSecond } }: Pick<ProgramTimes, 'dispatches' | 'rates'>,
   cacheBytes: number | null,
 ): TimeShares | null {
-  const total = [...seconds.values()].reduce((sum, one) => sum + one, 0);
+  const total = sumOf(dispatches.map(({ seconds }) => seconds));
   if (total === 0) return null;
-  const isAtBound = ({ tunable }: Decision, own: number) => {
+  const isAtBound = ({ tunable }: Decision, seconds: number) => {
     if (tunable === null || bytesPerSecond === null || cacheBytes === null) return false;
     const bytes = workloadBytes(tunable.workload);
-    return bytes > cacheBytes && bytes / own >= BOUND * bytesPerSecond;
+    return bytes > cacheBytes && bytes / seconds >= BOUND * bytesPerSecond;
   };
   const shares = { decided: 0, atBound: 0, undecided: 0, untuned: 0 };
   const left: Left[] = [];
-  for (const [dispatch, own] of seconds) {
+  for (const { dispatch, seconds } of dispatches) {
     const decision = decisions.find(({ tunable }) => tunable !== null && isDispatchOf(tunable, dispatch));
     const fate = fateOf(decision);
-    const share = own / total;
-    if (fate !== 'decided' && decision !== undefined && isAtBound(decision, own)) {
+    const share = seconds / total;
+    if (fate !== 'decided' && decision !== undefined && isAtBound(decision, seconds)) {
       shares.atBound += share;
       continue;
     }

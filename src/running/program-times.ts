@@ -132,8 +132,6 @@ function timesOf(noted: NotedTimes, rates: DeviceRates): ProgramTimes {
   const amountOf = (name: string) =>
     amounts.find(([executable]) => isDispatchOf({ executables: [executable] }, name))?.[1] ?? null;
   return {
-    seconds: new Map(noted.dispatches),
-    bytesPerSecond: noted.bytesPerSecond ?? null,
     dispatches: noted.dispatches.map(([dispatch, seconds]) => ({
       ...{ dispatch, seconds, calls: calls.get(dispatch) ?? null, amount: amountOf(dispatch) },
     })),

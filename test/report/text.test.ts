@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageOn, type Page } from '../../src/report/page.ts';
+import { formatDuration, formatSeconds } from '../../src/system/format.ts';
 import { table } from '../../src/report/table.ts';
 import { columnsOf, printable, shortened, wrapped } from '../../src/report/text.ts';
 import { didYouMean } from '../../src/report/unknown-settings.ts';
@@ -47,6 +48,17 @@ describe('a table', () => {
     ['m=512 n=512 k=512 f32,f32->f32', '1.50x', 'AMD EPYC 9654 96-Core Processor local-task'],
     ['m=8 n=8 k=8 f32,f32->f32', '12.00x', 'another one'],
   ];
+  test('aligns text to the left and numbers to the right', () => {
+    expect(
+      table(
+        ['name', 'gain'],
+        [
+          ['a', '1.50x'],
+          ['long', '12.00x'],
+        ],
+      ),
+    ).toBe('name    gain\na      1.50x\nlong  12.00x');
+  });
   test('is as wide as its cells without a terminal', () => {
     expect(table(header, rows)).toContain(rows[0]![2]);
     expect(table(header, rows)).toContain(rows[0]![0]);
@@ -102,4 +114,25 @@ test.each([
   ['SOMETHING_ELSE', ''],
 ])('the suggestion for %s is:%s', (typed, said) => {
   expect(didYouMean(typed, ['IREE_TUNED_BUDGET', 'IREE_TUNED_ON_MISS', 'IREE_TUNED_DB'])).toBe(said);
+});
+
+test.each([
+  [2.5, '2.50 s'],
+  [0.0123, '12.3 ms'],
+  [0.0000456, '45.6 us'],
+  [NaN, '-'],
+])('%d seconds read %s', (seconds, text) => {
+  expect(formatSeconds(seconds)).toBe(text);
+});
+
+test.each([
+  [0, '0 s'],
+  [0.04, '0 s'],
+  [12.34, '12.3 s'],
+  [60, '1 min'],
+  [303.4, '5 min 3 s'],
+  [3599.7, '1 h'],
+  [7500, '2 h 5 min'],
+])('%d seconds of waiting read %s', (seconds, text) => {
+  expect(formatDuration(seconds)).toBe(text);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
+import { NO_RATES } from '../../src/report/loss.ts';
 import { NO_TIMES, timeLines, timeSharesOf } from '../../src/report/time-shares.ts';
 
 /** @param executables of an operation; null for a skipped operation */
@@ -16,8 +17,17 @@ const decision = (
   }) as unknown as Decision;
 
 /** Shares on a machine that reads 20 GB/s and has caches of 32 MB. */
-const shares = (decisions: readonly Decision[], seconds: ReadonlyMap<string, number>) =>
-  timeSharesOf(decisions, { seconds, bytesPerSecond: 20e9 }, 32e6);
+function shares(
+  decisions: readonly Decision[],
+  seconds: ReadonlyMap<string, number>,
+  bytesPerSecond: number | null = 20e9,
+  cacheBytes: number | null = 32e6,
+) {
+  const dispatches = [...seconds].map(([dispatch, own]) => ({
+    ...{ dispatch, seconds: own, calls: 1, amount: null },
+  }));
+  return timeSharesOf(decisions, { dispatches, rates: { ...NO_RATES, bytesPerSecond } }, cacheBytes);
+}
 
 test('each dispatch counts once, by the decision about its operation', () => {
   const decisions = [
@@ -76,7 +86,7 @@ test('data that fits into a cache, or an unknown bandwidth, gives no bound', () 
     [20e9, null],
     [null, 32e6],
   ] as const)
-    expect(timeSharesOf(decisions, { seconds, bytesPerSecond }, cacheBytes)!.atBound).toBe(0);
+    expect(shares(decisions, seconds, bytesPerSecond, cacheBytes)!.atBound).toBe(0);
 });
 
 test('a decided dispatch at its bound counts as decided', () => {

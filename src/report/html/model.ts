@@ -28,7 +28,7 @@ import { classOf, plain, shapeOf, short, typesOf } from './texts.ts';
 type PlaceKey = Omit<RecordKey, 'workload'>;
 
 /** The time that a program loses at one place. */
-export interface SourceLoss extends PlaceKey {
+interface SourceLoss extends PlaceKey {
   readonly name: string;
   readonly loss: ProgramLoss;
 }
@@ -49,7 +49,7 @@ export interface ReportSource {
 }
 
 /** Most curves of a page, of the records that save most time. To read all curves would take minutes. */
-export const MOST_SEARCHES = 1000;
+const MOST_SEARCHES = 1000;
 
 export function pageDataOf(source: ReportSource): PageData {
   const { records, devices, models, about } = source;

@@ -17,7 +17,7 @@ export const HOSTILE = [
 
 /** A database whose free texts are all hostile. */
 export function hostile(count = 40): ReportSource {
-  const { source } = madeUp(count);
+  const source = madeUp(count);
   const word = (i: number) => HOSTILE[i % HOSTILE.length]!;
   const subjects = new Map<string, Subject>();
   const records = source.records.map((record, i) => {

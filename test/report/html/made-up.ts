@@ -1,16 +1,11 @@
 // A synthetic database of a team, of any size. Equal sizes give equal databases.
-import { randomBytes } from 'node:crypto';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
 import type { PageAssets } from '../../../src/report/html/page.ts';
-import { MOST_SEARCHES, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
+import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { lossOf, NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
 import type { Model, Models } from '../../../src/report/html/bench-models.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../../src/store/claim.ts';
-import type { Line } from '../../../src/store/exchange/lines.ts';
-import { readValue } from '../../../src/store/exchange/read.ts';
-import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
 import type { Miss, RecordKey, Subject, Trial, TuningRecord } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
 import { workloadFlops, workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
@@ -18,7 +13,7 @@ import { TILE } from '../../store/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 /** Reproducible random numbers from 0 to 1. */
-export function dice(seed: number): () => number {
+function dice(seed: number): () => number {
   let state = seed || 1;
   return () => {
     state ^= state << 13;
@@ -81,13 +76,8 @@ function configurationOf(roll: () => number, rank: number): Configuration {
   };
 }
 
-interface MadeUp {
-  readonly source: ReportSource;
-  readonly subjects: readonly Subject[];
-}
-
 /** `count` records of fewer workloads: some have several devices and compilers. */
-export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeUp {
+export function madeUp(count: number, change: Partial<ReportSource> = {}): ReportSource {
   const roll = dice(7);
   const records: TuningRecord[] = [];
   const subjects = new Map<string, Subject>();
@@ -155,7 +145,7 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeU
     },
     ...change,
   };
-  return { source, subjects: [...subjects.values()] };
+  return source;
 }
 
 function recordOf(
@@ -271,45 +261,10 @@ export const MODELS: Models = {
 };
 
 export const dataOf = (count: number, change: Partial<ReportSource> = {}): PageData =>
-  pageDataOf(madeUp(count, change).source);
+  pageDataOf(madeUp(count, change));
 
 /** Assets for tests of the text alone. */
 export const NO_ASSETS: PageAssets = { script: 'void 0', style: '' };
-
-/** Writes the same records as a database, with trials for as many records as a page shows. */
-export function fillDatabase(path: string, count: number): void {
-  const { source, subjects } = madeUp(count);
-  const exchange = openSqliteExchange(path);
-  const parts = new Map<string, Line>();
-  for (const subject of subjects)
-    for (const type of ['workload', 'target', 'device', 'compiler'] as const)
-      parts.set(`${type} ${subject[type]}`, {
-        type,
-        version: 1,
-        key: subject[type],
-        form: subject[`${type}Form`],
-      });
-  const lines = source.records.flatMap((record, i): Line[] => {
-    const { configuration, createdAt, createdBy, machine, tool } = record;
-    const evidence = { version: EVIDENCE_VERSION, confidence: CONFIDENCE, ...record.evidence };
-    const claim = { ...keysOf(record), configuration, evidence, createdAt, createdBy, machine, tool };
-    const trials = i < MOST_SEARCHES ? source.trialsOf(record) : [];
-    return [
-      { type: 'claim', version: 1, ...claim, digest: digestOf(claim) },
-      ...trials.map((trial): Line => ({
-        ...{ type: 'trial', version: 1, ...keysOf(record), id: randomBytes(16).toString('hex'), ...trial },
-        ...{ createdAt, createdBy, machine, tool, runs: [] },
-      })),
-    ];
-  });
-  const all = [...parts.values(), ...lines];
-  for (let i = 0; i < all.length; i += 1000)
-    exchange.receive(
-      all.slice(i, i + 1000).map((line) => readValue(line)),
-      'file',
-    );
-  exchange.close();
-}
 
 /** A timed program with a dispatch that has a bound, and one without. */
 export const LOSSES: ReportSource['losses'] = [

@@ -120,7 +120,7 @@ describe('missing data comes with its command', () => {
   });
 
   test('with a default that is best, and with a failed record', () => {
-    const { source } = madeUp(1);
+    const source = madeUp(1);
     const [record] = source.records;
     const [best, failed] = [
       { ...record!, configuration: DEFAULT_CONFIGURATION },
@@ -136,7 +136,7 @@ describe('missing data comes with its command', () => {
 
 describe('commands to copy', () => {
   test('tune misses without a program, except for work that exists in its program only', () => {
-    const { source } = madeUp(1);
+    const source = madeUp(1);
     const [record] = source.records;
     const subject = source.subjectOf(record!)!;
     const commandsOf = (workloadForm: typeof subject.workloadForm) => {
@@ -164,7 +164,7 @@ describe('commands to copy', () => {
           ? /^iree-tuned --device local-sync tune /
           : /^iree-tuned tune /,
       );
-    const { source } = madeUp(1);
+    const source = madeUp(1);
     const subject = source.subjectOf(source.records[0]!)!;
     const deviceForm = { ...(subject.deviceForm as object), driver: 'x; touch caught' };
     const { tasks: hostileTasks } = pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) });
@@ -247,7 +247,7 @@ describe('searches', () => {
 
 describe('drift', () => {
   test('is between successive compilers, by version', () => {
-    const { source } = madeUp(1);
+    const source = madeUp(1);
     const of = (compiler: string, change = {}) => ({ ...source.records[0]!, compiler, ...change });
     const records = [
       of('3.10.0@b'),
