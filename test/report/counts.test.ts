@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeStatistics } from '../../src/cli/stats.ts';
 import type { Decision, Outcome } from '../../src/decision/decision.ts';
-import type { Counts } from '../../src/report/counting.ts';
+import { sumOf, type Counts } from '../../src/report/counting.ts';
 import { countsOf, countsOfPass, statisticsOf, type Counted } from '../../src/report/counts.ts';
 import { notVerified } from '../../src/program/verdict.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -34,13 +34,6 @@ const counts = (given: Partial<Counted>): Counts =>
     ...{ decisions: [], injection: spec, verdict: null, landed: null, fallback: null, tuningSeconds: 0 },
     ...given,
   });
-
-function sum(...all: Counts[]): Counts {
-  const sums: Record<string, number> = {};
-  for (const one of all)
-    for (const [name, value] of Object.entries(one)) sums[name] = (sums[name] ?? 0) + value;
-  return sums;
-}
 
 describe('the counts of one compile', () => {
   test('have the saved time of injected operations', () => {
@@ -107,7 +100,7 @@ describe('the counts of one compile', () => {
   });
 });
 
-const many = sum(
+const many = sumOf([
   ...Array<Counts>(8).fill(counts({ decisions: [hit, best, skipped] })),
   counts({
     decisions: [hit, tuned],
@@ -122,7 +115,7 @@ const many = sum(
   counts({ decisions: [hit], fallback: because('tuned-compile-failed') }),
   countsOfPass(because('nothing-to-tune'), []),
   countsOfPass(because('nothing-to-tune'), []),
-);
+]);
 
 describe('the statistics of many compiles', () => {
   test('count every compile and every operation once', () => {
