@@ -1,16 +1,17 @@
-// Imports, exports and pruning of a SQLite database.
-import type { Exchange, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
+// Everything in and out of a SQLite database: exports, imports, changes for a push, health and pruning.
+import { isRevoked } from '../claim.ts';
+import type { Changes, Exchange, Health, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
 import { lineText, type Line } from '../exchange/lines.ts';
 import { readValue } from '../exchange/read.ts';
-import { PARTS } from '../fields.ts';
+import { PARTS, type PartType } from '../fields.ts';
 import { isNarrow, type Filter } from '../filter.ts';
-import { changesIn } from './changes.ts';
+import type { RecordKey } from '../store.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import * as sql from './exchange-statements.ts';
 import { LINE_TYPES, lineOf, partLine, type PartRow } from './lines.ts';
-import { healthOf } from './health.ts';
-import { receiverOf } from './receive.ts';
-import { rereadKept } from './reread.ts';
+import { receiverOf, rereadKept } from './receive.ts';
+import { toClaim, toMark, toRevocation, toRun, toTrial, type ClaimRow } from './rows.ts';
+import { isSoundForm, knownPart, revocationsIn, type Prepare } from './write.ts';
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
 export function openSqliteExchange(path: string, options: OpenOptions = {}): Exchange {
@@ -114,3 +115,70 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
 
 const parametersOf = (filter: Filter) =>
   Object.fromEntries(PARTS.map((part) => [part, filter[part] ?? null]));
+
+/** The first `most` changes after a number, with the descriptions of their keys. */
+function changesIn(statement: Prepare, after: number, most: number): Changes {
+  const all = ([...LINE_TYPES, 'kept'] as const)
+    .flatMap((table) => {
+      const rows = statement(sql.selectChanged(table)).all({ after, most }) as { readonly change: number }[];
+      return rows.map((row) => ({ table, row, change: row.change }));
+    })
+    .sort((a, b) => a.change - b.change)
+    .slice(0, most);
+  const own: Line[] = [];
+  const kept: string[] = [];
+  for (const { table, row } of all) {
+    if (table === 'kept') {
+      kept.push((row as unknown as { line: string }).line);
+      continue;
+    }
+    const line = lineOf(table, row, statement);
+    if (line !== undefined && isSound(line)) own.push(line);
+  }
+  const parts = PARTS.flatMap((type) => {
+    const keys = new Set(own.flatMap((line) => (type in line ? [(line as RecordKey)[type]] : [])));
+    return [...keys].map((key) => partLine(type, { key, form: knownPart(statement, type, key)!.form }));
+  });
+  return { lines: [...parts.filter(isSound), ...own], kept, last: all.at(-1)?.change ?? null };
+}
+
+const isSound = (line: Line): boolean => readValue(line).outcome === 'line';
+
+/** Counts rows and invalid rows. Reads every row. */
+function healthOf(statement: Prepare): Health {
+  /** @param read a false value or undefined for an invalid row */
+  const unsoundIn = (text: string, read: (row: never) => unknown) => {
+    let unsound = 0;
+    for (const row of statement(text).iterate()) if (!read(row as never)) unsound++;
+    return unsound;
+  };
+  const unsoundPart = (part: PartType) =>
+    unsoundIn(`SELECT key, form FROM ${part}`, ({ key, form }: PartRow) => isSoundForm(part, key, form));
+  const revocations = revocationsIn(statement);
+  let [claims, revokedClaims] = [0, 0];
+  const recorded = new Set<number>();
+  const claim = unsoundIn(sql.ROWS.claim, (row: ClaimRow) => {
+    claims++;
+    if (toClaim(row) === undefined) return false;
+    if (isRevoked(row, revocations)) revokedClaims++;
+    else recorded.add(row.subject);
+    return true;
+  });
+  return {
+    records: recorded.size,
+    claims,
+    unsound: {
+      claim,
+      mark: unsoundIn(sql.ROWS.mark, toMark),
+      trial: unsoundIn(sql.ROWS.trial, toTrial),
+      run: unsoundIn(sql.ALL_RUNS, toRun),
+      revocation: unsoundIn(sql.ROWS.revocation, toRevocation),
+      workload: unsoundPart('workload'),
+      target: unsoundPart('target'),
+      device: unsoundPart('device'),
+      compiler: unsoundPart('compiler'),
+    },
+    revokedClaims,
+    keptLines: statement(sql.COUNT_KEPT_LINES).pluck().get() as number,
+  };
+}

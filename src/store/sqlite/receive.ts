@@ -1,27 +1,28 @@
-// Merges received lines. Runs in the caller's transaction.
+// Merges received lines, and lines that an earlier version of this program kept unread. Runs in the caller's transaction.
 import { isConfiguration } from '../../backend/index.ts';
 import { isWorkload, storedForm, workloadRank, type Workload } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
 import { errorCode } from '../errors.ts';
 import type { Source } from '../exchange/exchange.ts';
 import { lineText, type Line, type PartLine, type TrialLine } from '../exchange/lines.ts';
-import type { Reading } from '../exchange/read.ts';
+import { readLine, type Reading } from '../exchange/read.ts';
 import { PARTS } from '../fields.ts';
 import type { RecordKey } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import * as exchange from './exchange-statements.ts';
-import { lineOf, type PartRow } from './lines.ts';
-import { describePart, receivePart } from './parts.ts';
+import { lineOf } from './lines.ts';
 import type { KeptTrialRow } from './rows.ts';
-import * as sql from './statements.ts';
 import {
   deleteMiss,
+  describePart,
   insertKnownSubject,
   insertRun,
   insertTrial,
+  knownPart,
   nextChange,
   putClaim,
   putMark,
+  receivePart,
   revocationsIn,
   type Prepare,
 } from './write.ts';
@@ -144,10 +145,10 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
   }
 
   function findSubject(key: RecordKey): KnownSubject | undefined {
-    const row = statement(sql.selectPart('workload')).get(key.workload) as Pick<PartRow, 'form'> | undefined;
-    const id = row && insertKnownSubject(statement, key);
+    const workload = knownPart(statement, 'workload', key.workload);
+    const id = workload && insertKnownSubject(statement, key);
     if (id === undefined) return undefined;
-    const form = parseJson(row!.form);
+    const form = parseJson(workload!.form);
     return { id, rank: isWorkload(form) ? workloadRank(form) : undefined };
   }
 
@@ -159,3 +160,32 @@ const takenAs = (isNew: boolean): Taken => (isNew ? 'added' : 'known');
 /** Orders copies of a trial: more runs win, then the greater text, so that all databases keep the same copy. */
 const compareTrials = (a: TrialLine, b: TrialLine): number =>
   compare(a.runs.length, b.runs.length) || compare(lineText(a), lineText(b));
+
+interface KeptRow {
+  readonly line: string;
+  /** Null for a line from a team's server. */
+  readonly change: number | null;
+}
+
+/** Merges lines that this version understands, and removes them from the kept lines. Returns their number. */
+export function rereadKept(statement: Prepare): number {
+  const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(({ line: text, change }) => {
+    const reading = readLine(text);
+    const source: Source = change === null ? 'team' : 'file';
+    return reading.outcome === 'line' ? [{ text, source, line: reading.line }] : [];
+  });
+  // Descriptions before the lines that refer to them.
+  const comesFirst = ({ line }: { line: Line }) => 'form' in line || line.type === 'revocation';
+  const phases = [readable.filter(comesFirst), readable.filter((one) => !comesFirst(one))];
+  let taken = 0;
+  for (const phase of phases)
+    for (const [source, lines] of Map.groupBy(phase, (one) => one.source)) {
+      const take = receiverOf(statement, source, new Set());
+      for (const { text, line } of lines)
+        if (typeof take({ outcome: 'line', line }) !== 'object') {
+          statement(exchange.DELETE_KEPT_LINE).run(text);
+          taken++;
+        }
+    }
+  return taken;
+}

@@ -37,14 +37,15 @@ import {
 } from './rows.ts';
 import { parseJson } from '../validate.ts';
 import { isWorkload } from '../../workload/workload.ts';
-import { describePart } from './parts.ts';
 import * as sql from './statements.ts';
 import {
   deleteMiss,
+  describePart,
   formText,
   insertRun,
   insertSubject,
   insertTrial,
+  knownPart,
   nextChange,
   putClaim,
   putMark,
@@ -245,7 +246,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
     nameDevice: (name, { key, form }) => {
       write(() => {
-        if (statement(sql.selectPart('device')).get(key) === undefined)
+        if (knownPart(statement, 'device', key) === undefined)
           describePart(statement, 'device', key, formText(form));
         statement(sql.DELETE_DEVICE_NAME).run({ name, key });
         statement(sql.INSERT_DEVICE_NAME).run({ name, key });

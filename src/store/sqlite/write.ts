@@ -1,11 +1,14 @@
-// Writes subjects, claims and marks by merging. Runs in the caller's transaction.
+// Writes subjects, descriptions of their keys, claims and marks by merging. Runs in the caller's transaction. Merging leaves the same
+// `form` of a key in all databases. `own` keeps this machine's own description.
 import type { Statement } from 'better-sqlite3';
 import { configurationText } from '../../backend/index.ts';
-import { joinedUnder } from '../claim.ts';
-import { PARTS } from '../fields.ts';
+import { shapeOf } from '../../workload/shape.ts';
+import { isWorkload, workloadKey } from '../../workload/workload.ts';
+import { compare, joinedUnder } from '../claim.ts';
+import { PARTS, type PartType } from '../fields.ts';
 import type { Claim, KeptMark, KeptTrial, RecordKey, Revocation, Run, Subject } from '../store.ts';
 import { formOf, keysOf } from '../subject.ts';
-import { describePart } from './parts.ts';
+import { parseJson } from '../validate.ts';
 import { toClaim, toRevocation, type ClaimRow } from './rows.ts';
 import * as sql from './statements.ts';
 
@@ -27,6 +30,56 @@ export function insertKnownSubject(statement: Prepare, subject: RecordKey): numb
 /** JSON text of a form; `null` for undefined. */
 export function formText(form: unknown): string {
   return JSON.stringify(form ?? null);
+}
+
+interface KnownPart {
+  readonly form: string;
+  /** This machine's description, if it differs; null for workloads, whose form determines the key. */
+  readonly own: string | null;
+}
+
+/** The stored descriptions of a key; undefined for an unknown key. */
+export const knownPart = (statement: Prepare, type: PartType, key: string) =>
+  statement(sql.selectPart(type)).get(key) as KnownPart | undefined;
+
+/** Merges a received description. Returns whether it changed the database. */
+export function receivePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
+  const known = knownPart(statement, type, key);
+  const joined = known === undefined ? form : joinedForm(type, key, known.form, form);
+  if (joined === known?.form) return false;
+  statement(sql.putPart(type)).run(key, joined);
+  if (type === 'workload') placeWorkload(statement, key, joined);
+  return true;
+}
+
+/** Adds a valid workload to the index of shapes. */
+function placeWorkload(statement: Prepare, key: string, form: string): void {
+  const workload = parseJson(form);
+  if (!isWorkload(workload)) return;
+  const { structure, place, sizes } = shapeOf(workload);
+  statement(sql.PLACE_WORKLOAD).run(structure, place, ...sizes, key);
+}
+
+/** Stores this machine's description. Returns whether it changed the database. */
+export function describePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
+  const known = knownPart(statement, type, key);
+  const isJoined = receivePart(statement, type, key, form);
+  if (type === 'workload' || (known !== undefined && (known.own ?? known.form) === form)) return isJoined;
+  statement(sql.putOwnPart(type)).run(form, key);
+  return true;
+}
+
+/** Chooses one of two descriptions, the same in every database: a valid one wins, then the greater text. */
+function joinedForm(type: PartType, key: string, a: string, b: string): string {
+  const [isASound, isBSound] = [isSoundForm(type, key, a), isSoundForm(type, key, b)];
+  if (isASound !== isBSound) return isASound ? a : b;
+  return compare(a, b) >= 0 ? a : b;
+}
+
+/** Whether a form is valid. A workload's form must determine its key. */
+export function isSoundForm(type: PartType, key: string, text: string): boolean {
+  const form = parseJson(text);
+  return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;
 }
 
 /** Next number of a change, for a push. */
