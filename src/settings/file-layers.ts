@@ -3,12 +3,11 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import { isServer } from './address.ts';
 import type { OutputName, SettingsFile } from './files.ts';
-import { DEFINITIONS, isName, NAMES, shownText, type Name } from './settings.ts';
+import { DEFINITIONS, isName, NAMES, shownText, type Definition, type Name } from './settings.ts';
 
 export interface FileSources {
   /** In order of precedence. */
   readonly files: readonly SettingsFile[];
-
   readonly parse: (text: string) => ConfigText;
   readonly home: string;
   /** Resolves links in the path of an existing or new file; null if it cannot. */
@@ -102,10 +101,9 @@ function whyRefused(
   realPath: FileSources['realPath'],
   mayOverwrite: FileSources['mayOverwrite'],
 ): string | null {
-  if (name === 'compiler') return 'a project may not choose the compiler';
-  if (name === 'team') return "a project may not choose the team's server";
-  if (name === 'cache') return 'builds run commands from the cache';
-  if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
+  const { whyNotProject, isPath }: Definition<unknown> = DEFINITIONS[name];
+  if (whyNotProject !== undefined) return whyNotProject;
+  if (!isPath || isStderr(name, text)) return null;
   if (isServer(text) || !isInside(realPath(text), folder)) return 'the path is outside the project';
   const isLost = (name === 'explain' || name === 'log') && !mayOverwrite(name, text);
   return isLost ? 'it would overwrite a file of another program' : null;

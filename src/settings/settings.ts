@@ -78,6 +78,8 @@ export interface Definition<T> {
   readonly isPath?: boolean;
   /** Removes secrets from the text, for messages. */
   readonly shown?: (text: string) => string;
+  /** Why a project's file may not set it, because other people write the file; absent if it may. */
+  readonly whyNotProject?: string;
 }
 
 const text = (takes: string, isPath = false): Definition<string> => ({
@@ -134,6 +136,7 @@ const teamAddress: Definition<string> = {
     'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for special characters of a password',
   read: (value) => (isTeamAddress(value) ? value : undefined),
   shown: withoutPassword,
+  whyNotProject: "a project may not choose the team's server",
 };
 
 const sizes: Definition<string> = {
@@ -148,7 +151,10 @@ export const DEFINITIONS = {
     ...path('the path of a SQLite file'),
     shown: (value: string) => (isServer(value) ? withoutPassword(value) : value),
   },
-  compiler: path('the path of the real iree-compile'),
+  compiler: {
+    ...path('the path of the real iree-compile'),
+    whyNotProject: 'a project may not choose the compiler',
+  },
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
   budget: duration,
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
@@ -161,7 +167,7 @@ export const DEFINITIONS = {
   readonly: onOrOff,
   explain: path('a path, or - for stderr'),
   log: path('the path of a file'),
-  cache: path('the path of a folder'),
+  cache: { ...path('the path of a folder'), whyNotProject: 'builds run commands from the cache' },
   outputs: onOrOff,
   lock: path('the path of a lock file'),
   frozen: onOrOff,
