@@ -21,18 +21,11 @@ import {
   failure,
   look,
   open,
+  recorded,
   startChild,
   temporaryFolder,
   temporaryPath,
 } from './support.ts';
-
-/** A closed database with one record. */
-function filled(path = temporaryPath()): string {
-  const store = open(path);
-  store.putRecord(SUBJECT, DECISION);
-  store.close();
-  return path;
-}
 
 describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) => {
   it.each([
@@ -47,13 +40,13 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
   });
 
   it('calls a truncated file damaged', () => {
-    const path = filled();
+    const path = recorded();
     truncateSync(path, 9000);
     failure('damaged', path, () => open(path, options).allRecords());
   });
 
   it('calls a database without its tables damaged', () => {
-    const path = filled();
+    const path = recorded();
     alter(path, 'DROP TABLE claim');
     const store = open(path, options);
     failure('damaged', path, () => store.allRecords());
@@ -79,7 +72,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
 
 describe('opened for writing', () => {
   it('calls a database of a later schema a future one', () => {
-    const path = filled();
+    const path = recorded();
     alter(path, 'PRAGMA user_version = 99');
     const error = failure('future', path, () => open(path));
     expect(error.message).toContain(
@@ -87,18 +80,11 @@ describe('opened for writing', () => {
     );
   });
 
-  it('initialises an empty file', () => {
-    const path = temporaryPath();
-    writeFileSync(path, '');
-    filled(path);
-    expect(open(path).allRecords()).toHaveLength(1);
-  });
-
-  it('initialises an empty SQLite database', () => {
-    const path = temporaryPath();
-    alter(path, 'VACUUM');
-    filled(path);
-    expect(open(path).allRecords()).toHaveLength(1);
+  it('initialises an empty file, and an empty SQLite database', () => {
+    const [file, database] = [temporaryPath(), temporaryPath()];
+    writeFileSync(file, '');
+    alter(database, 'VACUUM');
+    for (const path of [file, database]) expect(open(recorded(path)).allRecords()).toHaveLength(1);
   });
 
   it('calls a path below a file unwritable', () => {
@@ -108,25 +94,26 @@ describe('opened for writing', () => {
     failure('unwritable', path, () => open(path));
   });
 
-  it('calls a read-only folder unwritable', async () => {
+  const inReadonlyFolder = (...names: readonly string[]) => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);
-    const path = join(folder, 'tuning.db');
-    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable .*IREE_TUNED_READONLY=1/);
-  });
-
-  it('calls a folder that cannot be created unwritable', async () => {
-    const folder = temporaryFolder();
-    chmodSync(folder, 0o555);
-    const path = join(folder, 'below', 'tuning.db');
-    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable /);
-  });
-
-  it('calls a read-only file unwritable', async () => {
-    const path = filled();
-    chmodSync(dirname(path), 0o755);
-    chmodSync(path, 0o444);
-    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable /);
+    return join(folder, ...names);
+  };
+  it.each([
+    ['a read-only folder', () => inReadonlyFolder('tuning.db')],
+    ['a folder that cannot be created', () => inReadonlyFolder('below', 'tuning.db')],
+    [
+      'a read-only file',
+      () => {
+        const path = recorded();
+        chmodSync(dirname(path), 0o755);
+        chmodSync(path, 0o444);
+        return path;
+      },
+    ],
+  ])('calls %s unwritable', async (_, make) => {
+    const said = await startChild('unprivileged-write', make()).done;
+    expect(said).toMatch(/^unwritable .*IREE_TUNED_READONLY=1/);
   });
 });
 
@@ -154,14 +141,14 @@ describe('opened for reading', () => {
   });
 
   it('reads a database in a read-only folder', async () => {
-    const path = filled();
+    const path = recorded();
     chmodSync(path, 0o444);
     chmodSync(dirname(path), 0o555);
     expect(await startChild('unprivileged-read', path).done).toBe('ok 1');
   });
 
   it('reads a database of more than 64 MiB in any folder', async () => {
-    const path = filled();
+    const path = recorded();
     alter(path, 'CREATE TABLE ballast AS SELECT zeroblob(70000000)');
     expect(open(path, { readonly: true }).allRecords()).toHaveLength(1);
     const elsewhere = temporaryPath();
@@ -172,14 +159,14 @@ describe('opened for reading', () => {
   });
 
   it('calls an unreadable file unavailable', async () => {
-    const path = filled();
+    const path = recorded();
     chmodSync(path, 0o000);
     chmodSync(dirname(path), 0o755);
     expect(await startChild('unprivileged-read', path).done).toMatch(/^unavailable /);
   });
 
   it('leaves no files beside the database', () => {
-    const path = filled();
+    const path = recorded();
     const store = open(path, { readonly: true });
     expect(store.allRecords()).toHaveLength(1);
     store.close();
@@ -194,7 +181,7 @@ describe('opened for reading', () => {
   });
 
   it('refuses every write with a reason, and changes nothing', () => {
-    const path = filled();
+    const path = recorded();
     const before = readFileSync(path);
     const store = open(path, { readonly: true });
     for (const write of [
@@ -234,14 +221,14 @@ describe('opened for reading', () => {
 
 describe('while another process holds the lock', () => {
   it('reads during a write', async () => {
-    const path = filled();
+    const path = recorded();
     const holder = startChild('hold', path);
     await holder.says('ready');
     expect(open(path, { busyTimeoutMs: 100 }).allRecords()).toHaveLength(1);
   });
 
   it('fails to write after the busy timeout', async () => {
-    const path = filled();
+    const path = recorded();
     const holder = startChild('hold', path);
     await holder.says('ready');
     const store = open(path, { busyTimeoutMs: 200 });
@@ -254,14 +241,14 @@ describe('while another process holds the lock', () => {
   });
 
   it('fails to open after the busy timeout of an exclusive lock', async () => {
-    const path = filled();
+    const path = recorded();
     const holder = startChild('hold', path, 'everything');
     await holder.says('ready');
     failure('locked', path, () => open(path, { busyTimeoutMs: 100 }));
   });
 
   it('writes after the lock is released in time', async () => {
-    const path = filled();
+    const path = recorded();
     const holder = startChild('hold', path);
     await holder.says('ready');
     const store = open(path, { busyTimeoutMs: 20_000 });
@@ -273,20 +260,20 @@ describe('while another process holds the lock', () => {
 });
 
 it('throws StoreError for a closed store', () => {
-  const path = filled();
+  const path = recorded();
   const store = open(path);
   store.close();
   failure('unavailable', path, () => store.allRecords());
 });
 
 it('can be closed twice', () => {
-  const store = open(filled());
+  const store = open(recorded());
   store.close();
   store.close();
 });
 
 it('writes application id and schema version to the file', () => {
-  const path = filled();
+  const path = recorded();
   expect(look(path, 'PRAGMA application_id')).toBe(0x49524574);
   expect(look(path, 'PRAGMA user_version')).toBe(SCHEMA_VERSION);
 });
@@ -295,6 +282,6 @@ it('opens a path relative to the working directory', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'data'));
   const path = join(folder, 'data', 'tuning.db');
-  filled(relative(process.cwd(), path));
+  recorded(relative(process.cwd(), path));
   expect(open(path).allRecords()).toHaveLength(1);
 });

@@ -3,22 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
 import { openAsFarAsPossible, openStore } from '../../src/store/open.ts';
-import { DECISION, failure, open, SUBJECT, temporaryPath } from './support.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { failure, open, recorded, SUBJECT, temporaryPath } from './support.ts';
 
 const networkAt = () => 'NFS';
 
-function recorded(): string {
-  const path = temporaryPath();
-  const store = openSqliteStore(path);
-  store.putRecord(SUBJECT, DECISION);
-  store.close();
-  return path;
-}
-
 test('is refused for writing with the way out, and no file is created', () => {
   const path = temporaryPath();
-  const { message } = failure('network', path, () => openSqliteStore(path, { networkAt }));
+  const { message } = failure('network', path, () => open(path, { networkAt }));
   expect(message).toContain('a network disk (NFS)');
   expect(message).toMatch(/IREE_TUNED_DB.*IREE_TUNED_TEAM.*export and import/);
   expect(existsSync(path)).toBe(false);

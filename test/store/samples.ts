@@ -1,6 +1,6 @@
 // Sample values for tests and their child processes.
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Evidence, Run, Subject, Mark } from '../../src/store/store.ts';
+import type { Evidence, Run, Subject, Mark, Trial } from '../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 
 export const TILE: TileConfiguration = {
@@ -42,6 +42,15 @@ export const MARK: Mark = {
   reason: 'in.mlir:2:3: error: no such thing',
   createdAt: '2026-02-01T08:00:00.000Z',
   createdBy: 'a builder',
+};
+
+export const TRIAL: Trial = {
+  configuration: TILE,
+  outcome: 'measured',
+  seconds: 1,
+  ratio: 1,
+  message: null,
+  strategy: 'grid',
 };
 
 export const RUN: Run = {

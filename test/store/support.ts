@@ -6,11 +6,15 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
 import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
+import type { Exchange } from '../../src/store/exchange/exchange.ts';
+import type { OpenOptions } from '../../src/store/sqlite/connect.ts';
+import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NODE_CODE } from '../support/node-code.ts';
+import { DECISION, SUBJECT } from './samples.ts';
 
-export { DECISION, EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from './samples.ts';
+export { DECISION, EVIDENCE, MARK, RUN, SUBJECT, TILE, TRIAL, subjectOf } from './samples.ts';
 
 /** A folder that the test's end removes. */
 export function temporaryFolder(): string {
@@ -35,6 +39,23 @@ export function open(path: string, options?: SqliteOptions): Store {
     store.close();
   });
   return store;
+}
+
+/** An open exchange that the test's end closes. */
+export function openExchange(path = temporaryPath(), options?: OpenOptions): Exchange {
+  const exchange = openSqliteExchange(path, options);
+  onTestFinished(() => {
+    exchange.close();
+  });
+  return exchange;
+}
+
+/** Path of a closed database with one record. */
+export function recorded(path = temporaryPath()): string {
+  const store = openSqliteStore(path);
+  store.putRecord(SUBJECT, DECISION);
+  store.close();
+  return path;
 }
 
 /** Runs SQL on the file, bypassing the store. */

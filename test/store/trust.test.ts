@@ -2,10 +2,10 @@
 // Untrusted databases: builds skip invalid rows, and the doctor counts them.
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
+import type { Exchange } from '../../src/store/exchange/exchange.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
-import { open, SUBJECT, temporaryPath } from './support.ts';
+import { alter, open, openExchange, SUBJECT, temporaryPath } from './support.ts';
 import { SAMPLE } from './exchange/samples.ts';
 
 /** Values that the type of a column allows. */
@@ -26,16 +26,28 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   REAL: ['-1', '0', '9e999', '-9e999', '1e308', '1e-320'],
   INTEGER: ['-1', '0', '9007199254740993', '9223372036854775807'],
 };
-const NO_PARTS = { workload: 0, target: 0, device: 0, compiler: 0 };
+/** Counts of invalid rows in a valid database. */
+const SOUND = {
+  ...{ claim: 0, mark: 0, trial: 0, run: 0, revocation: 0 },
+  ...{ workload: 0, target: 0, device: 0, compiler: 0 },
+};
+/** In an order in which rows can be deleted. */
+const FILLED = [
+  ...['run', 'trial', 'mark', 'claim', 'revocation', 'subject'],
+  ...['workload', 'target', 'device', 'compiler', 'kept_line'],
+];
 const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload'];
 
-it('is validated in every column', () => {
-  const path = temporaryPath();
-  const exchange = openSqliteExchange(path);
+const fill = (exchange: Exchange) =>
   exchange.receive(
     SAMPLE.map((line) => readValue(line)),
     'file',
   );
+
+it('is validated in every column', () => {
+  const path = temporaryPath();
+  const exchange = openExchange(path);
+  fill(exchange);
   const store = open(path);
   const db = new Database(path);
   db.pragma('ignore_check_constraints = ON');
@@ -84,57 +96,29 @@ it('is validated in every column', () => {
     for (const line of exchange.lines({}, () => undefined))
       expect(readValue(JSON.parse(line)).outcome, place).not.toBe('refused');
     // Unchanged.
-    for (const text of [
-      'run',
-      'trial',
-      'mark',
-      'claim',
-      'revocation',
-      'subject',
-      'workload',
-      'target',
-      'device',
-      'compiler',
-      'kept_line',
-    ])
-      db.exec(`DELETE FROM ${text}`);
-    exchange.receive(
-      SAMPLE.map((line) => readValue(line)),
-      'file',
-    );
+    for (const table of FILLED) db.exec(`DELETE FROM ${table}`);
+    fill(exchange);
   }
   expect(ignored).toBeGreaterThan(60);
-  expect(exchange.health().unsound).toEqual({
-    ...NO_PARTS,
-    claim: 0,
-    mark: 0,
-    trial: 0,
-    run: 0,
-    revocation: 0,
-  });
+  expect(exchange.health().unsound).toEqual(SOUND);
   db.close();
-  exchange.close();
 });
 
 it('is counted by row', () => {
   const path = temporaryPath();
-  const exchange = openSqliteExchange(path);
-  exchange.receive(
-    SAMPLE.map((line) => readValue(line)),
-    'file',
-  );
+  const exchange = openExchange(path);
+  fill(exchange);
   expect(exchange.health()).toEqual({
     ...{ records: 1, claims: 2, revokedClaims: 0, keptLines: 0 },
-    unsound: { ...NO_PARTS, claim: 0, mark: 0, trial: 0, run: 0, revocation: 0 },
+    unsound: SOUND,
   });
-  const db = new Database(path);
-  db.pragma('ignore_check_constraints = ON');
-  db.exec(`UPDATE claim SET low = 9 WHERE id = 1; UPDATE mark SET created_at = 'now'; UPDATE run SET seconds = '[0]';
-    UPDATE revocation SET created_at = 'now'`);
-  db.close();
+  alter(
+    path,
+    `UPDATE claim SET low = 9 WHERE id = 1; UPDATE mark SET created_at = 'now'; UPDATE run SET seconds = '[0]';
+     UPDATE revocation SET created_at = 'now'`,
+  );
   expect(exchange.health()).toMatchObject({
     ...{ records: 1, claims: 2 },
     unsound: { claim: 1, mark: 1, trial: 0, run: 1, revocation: 1 },
   });
-  exchange.close();
 });

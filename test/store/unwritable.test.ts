@@ -3,16 +3,15 @@
 import { chmodSync, copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { DECISION, open, startChild, SUBJECT, subjectOf, temporaryFolder, temporaryPath } from './support.ts';
-
-/** A closed database with a record. */
-function recorded(): string {
-  const path = temporaryPath();
-  const store = open(path);
-  store.putRecord(SUBJECT, DECISION);
-  store.close();
-  return path;
-}
+import {
+  DECISION,
+  open,
+  recorded,
+  startChild,
+  subjectOf,
+  temporaryFolder,
+  temporaryPath,
+} from './support.ts';
 
 /** Number of records that another user finds, and why the database is read-only for them. */
 const opened = (path: string) => startChild('unprivileged-open', path).done;

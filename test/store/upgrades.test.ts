@@ -5,10 +5,9 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openAsFarAsPossible } from '../../src/store/open.ts';
-import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { deadOwner } from '../support/owners.ts';
-import { DECISION, failure, look, open, SUBJECT, temporaryPath } from './support.ts';
+import { DECISION, failure, look, open, openExchange, recorded, SUBJECT, temporaryPath } from './support.ts';
 
 /** SQL of a database of the first release, after a tuned build, a miss and a hit. */
 const FIRST = readFileSync(join(import.meta.dirname, 'first-release.sql'), 'utf8');
@@ -129,10 +128,8 @@ describe('a database of the first release', () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
     // A migrated copy on disk has the same content.
     const linesOf = (options: { readonly readonly: boolean }) => {
-      const exchange = openSqliteExchange(path, options);
-      const lines = [...exchange.lines({}, (reason) => expect.fail(reason))];
-      exchange.close();
-      return lines;
+      const exchange = openExchange(path, options);
+      return [...exchange.lines({}, (reason) => expect.fail(reason))];
     };
     const read = linesOf({ readonly: true });
     expect(read.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('claim');
@@ -160,10 +157,7 @@ it('a large read-only database of an older schema is an error with the way out',
 describe('a database of a later version', () => {
   /** A database with a record, changed like a later version. */
   function writeLater(sql: string): Buffer {
-    const store = open(path);
-    store.putRecord(SUBJECT, DECISION);
-    store.close();
-    const db = new Database(path);
+    const db = new Database(recorded(path));
     db.exec(`${sql}; PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     db.close();
     return readFileSync(path);
@@ -210,7 +204,7 @@ describe('a database of a later version', () => {
     'is not copied: what is new in it would be lost: %j',
     (options) => {
       const before = writeLater('ALTER TABLE claim ADD COLUMN joules REAL');
-      const { message } = failure('future', path, () => openSqliteExchange(path, options));
+      const { message } = failure('future', path, () => openExchange(path, options));
       expect(message).toMatch(wayOut);
       staysAs(before);
     },

@@ -2,7 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { isInstant, parseJson } from '../../src/store/validate.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { isWorkload } from '../../src/workload/workload.ts';
-import { DECISION, RUN, SUBJECT, TILE, alter, open, subjectOf, temporaryPath } from './support.ts';
+import type { Store, Subject } from '../../src/store/store.ts';
+import {
+  DECISION,
+  RUN,
+  SUBJECT,
+  TILE,
+  TRIAL,
+  alter,
+  open,
+  recorded,
+  subjectOf,
+  temporaryPath,
+} from './support.ts';
 import { operationWork } from '../support/operation-work.ts';
 
 const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
@@ -118,96 +130,82 @@ it('parseJson returns undefined for invalid JSON', () => {
   expect(parseJson(null)).toBeUndefined();
 });
 
-describe('a record in the file', () => {
-  it.each([
-    ['a configuration that is not JSON', "configuration = 'tile'"],
+describe('an invalid row of the file', () => {
+  const OTHER = subjectOf(256);
+  /** Numbers of rows about a subject that readers see. */
+  const seen = (store: Store, subject: Subject) => {
+    const found = store.findRecords([SUBJECT.workload, OTHER.workload], subject.target, subject.compiler);
+    const isOwn = ({ workload }: { readonly workload: string }) => workload === subject.workload;
+    return {
+      records: store.allRecords().filter(isOwn).length,
+      found: found.filter(isOwn).length,
+      trials: store.trials(subject).length,
+      runs: store.runs(subject).length,
+      undecided: store.findUndecided([subject.workload], subject).length,
+    };
+  };
+  const ALL = { records: 1, found: 1, trials: 2, runs: 2, undecided: 1 };
+  const NO_RECORD = { records: 0, found: 0 };
+
+  it.each<[string, string, Partial<typeof ALL>]>([
+    ['a configuration that is not JSON', "claim SET configuration = 'tile'", NO_RECORD],
     [
       'a configuration with an unknown key',
-      `configuration = ${quoted({ version: 1, kind: 'default', spec: '' })}`,
+      `claim SET configuration = ${quoted({ version: 1, kind: 'default', spec: '' })}`,
+      NO_RECORD,
     ],
-    ['tiles of the wrong number', `configuration = ${quoted({ ...TILE, distribution: [1, 1] })}`],
-    ['a ratio outside its interval', 'ratio = 9'],
-    ['an infinite time', 'seconds = 9e999'],
-    ['a date that is none', "created_at = 'yesterday'"],
-    ['families that are no list', `families = '"tile"'`],
-    ['families out of order', `families = '["tile","data-tile"]'`],
-    ['a family that is no word', `families = '["tile; DROP TABLE"]'`],
+    [
+      'tiles of the wrong number',
+      `claim SET configuration = ${quoted({ ...TILE, distribution: [1, 1] })}`,
+      NO_RECORD,
+    ],
+    ['a ratio outside its interval', 'claim SET ratio = 9', NO_RECORD],
+    ['an infinite time', 'claim SET seconds = 9e999', NO_RECORD],
+    ['a date that is none', "claim SET created_at = 'yesterday'", NO_RECORD],
+    ['families that are no list', `claim SET families = '"tile"'`, NO_RECORD],
+    ['families out of order', `claim SET families = '["tile","data-tile"]'`, NO_RECORD],
+    ['a family that is no word', `claim SET families = '["tile; DROP TABLE"]'`, NO_RECORD],
     [
       'a configuration that is spelled in another way, so that no mark could be found by it',
-      `configuration = '{"kind":"default","version":1}'`,
+      `claim SET configuration = '{"kind":"default","version":1}'`,
+      NO_RECORD,
     ],
-  ])('with %s is skipped, and others are not', (_, change) => {
+    ['a trial with an invalid configuration', `trial SET configuration = '{"kind":"tile"}'`, { trials: 1 }],
+    ['a run with a time of zero', `run SET seconds = '[0]'`, { runs: 1 }],
+    ['a run without times', `run SET seconds = '[]'`, { runs: 1 }],
+    ['a run with times of other sizes than the default', `run SET seconds = '[1]'`, { runs: 1 }],
+    ['a run with a time of the default', `run SET default_seconds = '[1, "x"]'`, { runs: 1 }],
+    ['an attempt without end', 'undecided SET budget_seconds = 9e999', { undecided: 0 }],
+  ])('is skipped, and others are not: %s', (_, change, left) => {
     const path = temporaryPath();
     const first = open(path);
-    first.putRecord(SUBJECT, DECISION);
-    first.putRecord(subjectOf(256), DECISION);
+    for (const subject of [SUBJECT, OTHER]) {
+      first.putRecord(subject, DECISION);
+      first.noteUndecided(subject, 'too slow', 60);
+      first.addTrials(subject, [TRIAL, TRIAL]);
+      // They belong to the second trial.
+      first.addRuns(subject, [RUN, RUN]);
+    }
     first.close();
-    alter(path, `UPDATE claim SET ${change} WHERE subject = 1`);
+    const [table] = change.split(' ');
+    alter(path, `UPDATE ${change} WHERE rowid = (SELECT min(rowid) FROM ${table})`);
     const store = open(path);
-    const wanted = [SUBJECT.workload, subjectOf(256).workload];
-    const rest = [subjectOf(256).workload];
-    expect(store.allRecords().map(({ workload }) => workload)).toEqual(rest);
-    expect(
-      store.findRecords(wanted, SUBJECT.target, SUBJECT.compiler).map(({ workload }) => workload),
-    ).toEqual(rest);
+    expect(seen(store, SUBJECT)).toEqual({ ...ALL, ...left });
+    expect(seen(store, OTHER)).toEqual(ALL);
   });
 
-  it('with an invalid form of its workload is skipped, and heals when it is put again', () => {
-    const path = temporaryPath();
-    const first = open(path);
-    first.putRecord(SUBJECT, DECISION);
-    first.close();
+  it('of a workload hides its records until it is put again', () => {
+    const path = recorded();
     alter(path, `UPDATE workload SET form = '{"dimensions":[]}'`);
     const store = open(path);
     expect(store.allRecords()).toEqual([]);
     store.putRecord(SUBJECT, DECISION);
     expect(store.allRecords()).toHaveLength(1);
   });
-});
 
-it('skips a trial with an invalid configuration', () => {
-  const path = temporaryPath();
-  const first = open(path);
-  const trial = { outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' } as const;
-  first.addTrials(SUBJECT, [
-    { ...trial, configuration: TILE },
-    { ...trial, configuration: { version: 1, kind: 'default' } },
-  ]);
-  first.close();
-  alter(path, `UPDATE trial SET configuration = '{"kind":"tile"}' WHERE number = 1`);
-  expect(open(path).trials(SUBJECT)).toHaveLength(1);
-});
-
-it.each([
-  ['times', `seconds = '[0]'`],
-  ['no time at all', `seconds = '[]'`],
-  ['times of other sizes than the default', `seconds = '[1]'`],
-  ['a time of the default', `default_seconds = '[1, "x"]'`],
-])('skips an invalid run: %s', (_, change) => {
-  const path = temporaryPath();
-  const first = open(path);
-  const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1 } as const;
-  first.addTrials(SUBJECT, [{ ...trial, message: null, strategy: 'grid' }]);
-  first.addRuns(SUBJECT, [RUN, RUN]);
-  first.close();
-  alter(path, `UPDATE run SET ${change} WHERE id = 1`);
-  expect(open(path).runs(SUBJECT)).toEqual([RUN]);
-});
-
-it('skips an invalid undecided row', () => {
-  const path = temporaryPath();
-  const first = open(path);
-  first.noteUndecided(SUBJECT, 'too slow', 60);
-  first.close();
-  alter(path, 'UPDATE undecided SET budget_seconds = 9e999');
-  expect(open(path).findUndecided([SUBJECT.workload], SUBJECT)).toEqual([]);
-});
-
-it("a subject whose key does not match its workload's form is unknown", () => {
-  const path = temporaryPath();
-  const first = open(path);
-  first.noteMiss(SUBJECT);
-  first.close();
-  alter(path, `UPDATE workload SET form = ${quoted(subjectOf(256).workloadForm)}`);
-  expect(open(path).subject(SUBJECT)).toBeUndefined();
+  it('of a workload with the key of another makes its subject unknown', () => {
+    const path = recorded();
+    alter(path, `UPDATE workload SET form = ${quoted(OTHER.workloadForm)}`);
+    expect(open(path).subject(SUBJECT)).toBeUndefined();
+  });
 });

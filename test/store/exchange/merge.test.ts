@@ -10,8 +10,6 @@ import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
 import { readLine, readValue } from '../../../src/store/exchange/read.ts';
 import { lineText, type Line } from '../../../src/store/exchange/lines.ts';
-import type { OpenOptions } from '../../../src/store/sqlite/connect.ts';
-import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
 import { migrate } from '../../../src/store/sqlite/migrate.ts';
 import {
   alter,
@@ -21,12 +19,14 @@ import {
   look,
   MARK,
   open,
+  openExchange,
   RUN,
   SUBJECT,
   subjectOf,
   temporaryFolder,
   temporaryPath,
   TILE,
+  TRIAL,
 } from '../support.ts';
 import {
   claimLineOf,
@@ -41,14 +41,6 @@ import {
   TRIAL_RUN,
   trialLineOf,
 } from './samples.ts';
-
-function exchangeAt(path = temporaryPath(), options?: OpenOptions): Exchange {
-  const exchange = openSqliteExchange(path, options);
-  onTestFinished(() => {
-    exchange.close();
-  });
-  return exchange;
-}
 
 const fail = (reason: string): never => {
   throw new Error(reason);
@@ -78,7 +70,7 @@ describe('databases', () => {
   /** Two databases that each case empties, because creating one takes longer than a case. */
   function pair() {
     const paths = [temporaryPath(), temporaryPath()];
-    const [a, b] = paths.map((path) => exchangeAt(path)) as [Exchange, Exchange];
+    const [a, b] = paths.map((path) => openExchange(path)) as [Exchange, Exchange];
     const cleaners = paths.map((path) => new Database(path));
     onTestFinished(() => {
       for (const db of cleaners) db.close();
@@ -144,22 +136,8 @@ describe('an export', () => {
     for (const m of [512, 4, 33]) {
       const subject = subjectOf(m);
       store.addTrials(subject, [
-        {
-          configuration: TILE,
-          outcome: 'measured',
-          seconds: 0.1 + 0.2,
-          ratio: 1.5,
-          message: null,
-          strategy: 'grid',
-        },
-        {
-          configuration: TILE,
-          outcome: 'timeout',
-          seconds: null,
-          ratio: null,
-          message: 'ä\n"\u2028',
-          strategy: 'grid',
-        },
+        { ...TRIAL, seconds: 0.1 + 0.2, ratio: 1.5 },
+        { ...TRIAL, outcome: 'timeout', seconds: null, ratio: null, message: 'ä\n"\u2028' },
       ]);
       store.addRuns(subject, [RUN, { ...RUN, batch: 4, defaultSeconds: null }]);
       store.putRecord(subject, DECISION);
@@ -171,11 +149,11 @@ describe('an export', () => {
       store.addMarks(subject, [MARK, { ...MARK, kind: 'lifted' }]);
       store.noteMiss(subjectOf(m + 1000));
     }
-    const first = exchangeAt(path);
+    const first = openExchange(path);
     receive(first, [revocationLineOf(), { type: 'dream', version: 7, of: [1] }]);
     const lines = linesOf(first);
     expect(lines).toHaveLength(3 + 3 + 1 + 6 + 6 + 6 + 1);
-    const second = exchangeAt();
+    const second = openExchange();
     expect(tell(first, second)).toEqual({
       added: { workload: 3, target: 1, device: 1, compiler: 1, revocation: 1, claim: 6, mark: 6, trial: 6 },
       known: 0,
@@ -197,7 +175,7 @@ describe('an export', () => {
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(4), DECISION);
     store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0' }), DECISION);
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     receive(exchange, [revocationLineOf(), { type: 'dream', version: 1 }]);
     const types = (filter: object) =>
       linesOf(exchange, filter).map((line) => (JSON.parse(line) as Line).type);
@@ -217,7 +195,7 @@ describe('an export', () => {
     // Its digest does not match.
     alter(path, 'UPDATE claim SET ratio = 1.8 WHERE subject = 1');
     const skipped: string[] = [];
-    const lines = [...exchangeAt(path).lines({}, (reason) => skipped.push(reason))];
+    const lines = [...openExchange(path).lines({}, (reason) => skipped.push(reason))];
     expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
     expect(skipped).toEqual([
       `${SUBJECT.workload}: claim: it does not match its digest: the claim was changed`,
@@ -231,7 +209,7 @@ describe('a received line', () => {
     const store = open(path);
     store.noteMiss(SUBJECT);
     store.noteUndecided(SUBJECT, 'too slow', 60);
-    expect(receive(exchangeAt(path), SAMPLE)).toEqual({
+    expect(receive(openExchange(path), SAMPLE)).toEqual({
       added: { revocation: 1, claim: 2, mark: 1, trial: 1 },
       ...{ known: 4, kept: 0, refused: [] },
     });
@@ -245,7 +223,7 @@ describe('a received line', () => {
   });
 
   it('is refused alone, and the others are accepted', () => {
-    const exchange = exchangeAt();
+    const exchange = openExchange();
     const { refused, added } = receive(exchange, [
       claimLineOf(),
       ...partLinesOf(),
@@ -270,7 +248,7 @@ describe('a received line', () => {
 
   it('of a later version is kept verbatim with the lines about it, and not read', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     const later = [
       { type: 'workload', version: 1, key: 'attention 8', form: { kind: 'attention' } },
       { ...claimLineOf(), workload: 'attention 8', digest: '' },
@@ -292,7 +270,7 @@ describe('a received line', () => {
 
   it('of a later version is read after an upgrade, with the lines about it', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     const parts = [...partLinesOf()];
     receive(exchange, parts.slice(1));
     const later = { ...claimLineOf(), version: 2 };
@@ -320,7 +298,7 @@ describe('a received line', () => {
 
   it('replaces a damaged form; of two valid forms all databases keep the same', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     receive(exchange, SAMPLE);
     alter(path, `UPDATE workload SET form = '{"z":"damaged"}'`);
     receive(exchange, partLinesOf());
@@ -335,7 +313,7 @@ describe('a received line', () => {
     it.each(TEXTS)('leaves it as it was found here: %j, before or after', (text) => {
       for (const isBefore of [true, false]) {
         const path = temporaryPath();
-        const exchange = exchangeAt(path);
+        const exchange = openExchange(path);
         const store = open(path);
         if (isBefore) receive(exchange, others(text), 'team');
         store.putRecord(SUBJECT, DECISION);
@@ -344,7 +322,7 @@ describe('a received line', () => {
         expect(store.devices()).toEqual([{ key: SUBJECT.device, form: SUBJECT.deviceForm, name: null }]);
         // Exports are the same, so databases do not alternate.
         const lines = linesOf(exchange);
-        const other = exchangeAt();
+        const other = openExchange();
         receive(other, others(text));
         tell(exchange, other);
         expect(linesOf(other)).toEqual(lines);
@@ -356,7 +334,7 @@ describe('a received line', () => {
 
     it('keeps the own description before any write', () => {
       const path = temporaryPath();
-      const exchange = exchangeAt(path);
+      const exchange = openExchange(path);
       receive(exchange, [...partLinesOf()].slice(2, 3), 'here');
       receive(exchange, others('zzz'), 'team');
       expect(open(path).devices()).toMatchObject([{ form: SUBJECT.deviceForm }]);
@@ -364,7 +342,7 @@ describe('a received line', () => {
 
     it('still merges descriptions of other devices', () => {
       const path = temporaryPath();
-      const exchange = exchangeAt(path);
+      const exchange = openExchange(path);
       receive(exchange, [...partLinesOf(), claimLineOf()], 'team');
       const store = open(path);
       // This machine has no own description of that device.
@@ -376,7 +354,7 @@ describe('a received line', () => {
 
     it('does not depend on the order of own and received descriptions', () => {
       const path = temporaryPath();
-      const exchange = exchangeAt(path);
+      const exchange = openExchange(path);
       const store = open(path);
       const cleaner = new Database(path);
       onTestFinished(() => {
@@ -405,7 +383,7 @@ describe('a received line', () => {
 
   it('adds runs to a known trial, and removes none', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     const more = { ...trialLineOf(), runs: [TRIAL_RUN, { ...TRIAL_RUN, batch: 9 }] };
     receive(exchange, [...partLinesOf(), trialLineOf()]);
     expect(receive(exchange, [more]).added).toEqual({ trial: 1 });
@@ -421,10 +399,8 @@ describe('a received line', () => {
   it('leaves the runs of a local search at their trials', () => {
     const path = temporaryPath();
     const store = open(path);
-    store.addTrials(SUBJECT, [
-      { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' },
-    ]);
-    receive(exchangeAt(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
+    store.addTrials(SUBJECT, [TRIAL]);
+    receive(openExchange(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
     store.addRuns(SUBJECT, [RUN]);
     expect(look(path, 'SELECT trial FROM run')).toBe(1);
   });
@@ -442,7 +418,7 @@ describe('a revocation', () => {
     ['by both', { scope: 'origin', value: `${ORIGIN.createdBy}@${ORIGIN.machine}` }],
   ] as const)('hides a claim %s', (_, revocation) => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     receive(exchange, [...partLinesOf(), claimLineOf(), revocationLineOf({ value: 'x@y', scope: 'origin' })]);
     expect(recordOf(path)).toBeDefined();
     receive(exchange, [revocationLineOf(revocation)]);
@@ -453,7 +429,7 @@ describe('a revocation', () => {
 
   it('hides marks and trials', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     receive(exchange, [...partLinesOf(), claimLineOf({ tool: '9' }), markLineOf(), trialLineOf()]);
     expect(recordOf(path)?.failure).not.toBeNull();
     receive(exchange, [revocationLineOf({ scope: 'tool', value: ORIGIN.tool })]);
@@ -465,7 +441,7 @@ describe('a revocation', () => {
 
   it('lets any new evidence win', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     const bad = claimLineOf({ tool: '0.0.9', evidence: { processes: 99, families: ['later'] } });
     receive(exchange, [...partLinesOf(), bad, revocationLineOf()]);
     open(path).putRecord(SUBJECT, DECISION);
@@ -479,7 +455,7 @@ describe('a revocation', () => {
     const path = temporaryPath();
     const store = open(path, { origin: ORIGIN });
     expect(store.ownRevocation()).toBeNull();
-    receive(exchangeAt(path), [
+    receive(openExchange(path), [
       revocationLineOf(),
       revocationLineOf({ scope: 'tool', value: '0.1.0', reason: 'wrong' }),
     ]);
@@ -493,7 +469,7 @@ describe('changes', () => {
 
   it('come once, with their descriptions, page by page', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     expect(exchange.changes(0, 10)).toEqual({ lines: [], kept: [], last: null });
     receive(exchange, [...SAMPLE, { type: 'dream', version: 1 }]);
     const found: string[] = [];
@@ -506,9 +482,7 @@ describe('changes', () => {
       ...[...parts, 'trial', '{"type":"dream","version":1}'],
     ]);
     const store = open(path);
-    store.addTrials(SUBJECT, [
-      { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' },
-    ]);
+    store.addTrials(SUBJECT, [TRIAL]);
     const trial = exchange.changes(after, 9);
     expect(typesOf(trial)).toEqual([...parts, 'trial']);
     // New runs are a change, too.
@@ -518,7 +492,7 @@ describe('changes', () => {
 
   it('exclude lines of a team, unless local evidence is better', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     receive(exchange, SAMPLE, 'team');
     expect(exchange.changes(0, 9)).toMatchObject({ lines: [] });
     receive(exchange, [claimLineOf({ evidence: { trials: 1000 } })]);
@@ -533,7 +507,7 @@ describe('changes', () => {
   });
 
   it('have a position for each server', () => {
-    const exchange = exchangeAt();
+    const exchange = openExchange();
     expect(exchange.peer('db.example')).toBeNull();
     exchange.setPeer('db.example', { epoch: 'a', pulled: 7, pushed: 3 });
     exchange.setPeer('other', { epoch: 'b', pulled: 1, pushed: 1 });
@@ -559,10 +533,9 @@ describe('a read-only database', () => {
         '["tile"]', 1, '2026-01-31T08:00:00Z', 'a')`);
     db.close();
     const before = readFileSync(path);
-    const old = openSqliteExchange(path, { readonly: true, copyInto: temporaryFolder() });
-    const exchange = exchangeAt();
+    const old = openExchange(path, { readonly: true, copyInto: temporaryFolder() });
+    const exchange = openExchange();
     expect(tell(old, exchange)).toMatchObject({ added: { claim: 1 }, refused: [] });
-    old.close();
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(linesOf(exchange).at(-1)).toContain('"evidence":{"version":1,"confidence":0.99,"ratio":2,');
   });
@@ -571,10 +544,10 @@ describe('a read-only database', () => {
     const path = temporaryPath();
     open(path).close();
     alter(path, 'PRAGMA user_version = 99');
-    failure('future', path, () => openSqliteExchange(path, { readonly: true, copyInto: temporaryFolder() }));
+    failure('future', path, () => openExchange(path, { readonly: true, copyInto: temporaryFolder() }));
     const other = temporaryPath();
     writeFileSync(other, 'no database');
-    failure('damaged', other, () => openSqliteExchange(other, { readonly: true }));
+    failure('damaged', other, () => openExchange(other, { readonly: true }));
   });
 });
 
@@ -583,7 +556,7 @@ describe('pruning', () => {
 
   it('removes the requested rows, and never marks or revocations', () => {
     const path = temporaryPath();
-    const exchange = exchangeAt(path);
+    const exchange = openExchange(path);
     const recent = trialLineOf({ id: 'f'.repeat(32), createdAt: '2026-03-01T00:00:00.000Z' });
     receive(exchange, [...SAMPLE, recent, ...partLinesOf(subjectOf(4))]);
     expect(exchange.surplus({ ...all, claims: false })).toEqual({ trials: 1, runs: 1, claims: 0 });

@@ -3,11 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/store/sqlite/migrate.ts';
 import { schemaText } from '../../../src/store/sqlite/schema.ts';
 import { root } from '../../support/folders.ts';
-import { DECISION, failure, open, SUBJECT, temporaryPath } from '../support.ts';
+import { failure, open, openExchange, recorded, temporaryPath } from '../support.ts';
 
 it('is in db/schema.sql after all migrations', async () => {
   const db = new Database(':memory:');
@@ -22,10 +21,7 @@ const SLOW = `CHECK (printf('%.*c', 100000, 'a') NOT LIKE '${'%a'.repeat(30)}%b'
 
 /** A database with a record, and these changes. */
 function changed(sql: string, version = SCHEMA_VERSION): string {
-  const path = temporaryPath();
-  const store = open(path);
-  store.putRecord(SUBJECT, DECISION);
-  store.close();
+  const path = recorded();
   const db = new Database(path);
   db.pragma('foreign_keys = OFF');
   db.exec(sql);
@@ -94,7 +90,7 @@ describe.each(FOREIGN)('a database with %s', (_, make) => {
     const path = make();
     const { message } = failure('foreign', path, () => open(path, options));
     expect(message).toMatch(/could run for ever \(.{5,}\): set IREE_TUNED_DB to another file$/);
-    failure('foreign', path, () => openSqliteExchange(path, options));
+    failure('foreign', path, () => openExchange(path, options));
   });
 });
 
