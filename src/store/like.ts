@@ -61,11 +61,16 @@ export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
   const bySubject = Map.groupBy(found, ({ subject }) => subject);
   return [...bySubject.values()].map((own) => {
     const { workload, device, compiler, distance } = own[0]!;
-    const trials = new Map<string, Trial>();
-    for (const { trial } of own) {
-      const text = configurationText(trial.configuration);
-      if (!trials.has(text)) trials.set(text, trial);
-    }
-    return { workload, device, compiler, distance, trials: [...trials.values()] };
+    return { workload, device, compiler, distance, trials: firstOfEach(own.map(({ trial }) => trial)) };
   });
+}
+
+/** The first trial of each configuration. */
+export function firstOfEach(trials: readonly Trial[]): Trial[] {
+  const first = new Map<string, Trial>();
+  for (const trial of trials) {
+    const text = configurationText(trial.configuration);
+    if (!first.has(text)) first.set(text, trial);
+  }
+  return [...first.values()];
 }

@@ -1,5 +1,5 @@
 // Converts rows to values; undefined for an invalid row, which readers skip.
-import { workloadRank, workloadKey, isWorkload, type Workload } from '../../workload/workload.ts';
+import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
 import type { Effort } from '../claim.ts';
 import {
   HIGHEST_GENERATION,
@@ -10,7 +10,6 @@ import {
   LONGEST_REVOKED,
 } from '../limits.ts';
 import { FIELDS, MARK_KINDS, MEASURED, PLACEMENTS, SCOPES, STAGES, TRIAL_OUTCOMES } from '../fields.ts';
-import type { TrialAlike } from '../like.ts';
 import { isIntegerWithin, pick } from '../../system/data.ts';
 import type {
   Claim,
@@ -146,12 +145,6 @@ export function toTrial(row: TrialRow): Trial | undefined {
   if ((outcome === 'measured') !== areTimes([seconds]) || (ratio !== null && !areTimes([ratio])))
     return undefined;
   return { configuration, outcome, seconds, ratio, message, strategy };
-}
-
-export function toTrialAlike(row: AlikeRow, workload: Workload): TrialAlike | undefined {
-  const trial = toTrial(row);
-  const { device, compiler, distance } = row;
-  return trial && { subject: String(row.subject), workload, device, compiler, distance, trial };
 }
 
 export function toRun(row: RunRow): Run | undefined {

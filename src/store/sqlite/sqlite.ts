@@ -10,7 +10,7 @@ import {
   isRevoked,
   nextGeneration,
 } from '../claim.ts';
-import { MOST_SUBJECTS, MOST_TRIALS, neighboursIn, OTHER_COMPILER, OTHER_DEVICE, WIDTH } from '../like.ts';
+import { firstOfEach, MOST_SUBJECTS, MOST_TRIALS, OTHER_COMPILER, OTHER_DEVICE, WIDTH } from '../like.ts';
 import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import { keysOf } from '../subject.ts';
@@ -24,7 +24,6 @@ import {
   toRun,
   toSubject,
   toTrial,
-  toTrialAlike,
   toUndecided,
   type AlikeRow,
   type DeviceRow,
@@ -101,6 +100,8 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     const decision = decisionAmong(live.map(candidateOf));
     return decision === null ? [] : [decision];
   };
+  const decideEach = (rows: readonly RecordRow[]): TuningRecord[] =>
+    [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
 
   return {
     findRecords: (workloads, target, compiler) =>
@@ -114,13 +115,12 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
           const row = rowOf(sql.FOUND_NAMES, values) as unknown as FoundRow;
           return { ...row, workload: asked[row.place]!, target, compiler };
         });
-        return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
+        return decideEach(rows);
       }),
     findOfOtherCompilers: (workloads, target, compiler) =>
       guard(() => {
-        const asked = { workloads: JSON.stringify([...new Set(workloads)]), target, compiler };
-        const rows = statement(sql.FIND_OF_OTHER_COMPILERS).all(asked) as RecordRow[];
-        return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
+        const asked = { workloads: listOf(workloads), target, compiler };
+        return decideEach(statement(sql.FIND_OF_OTHER_COMPILERS).all(asked) as RecordRow[]);
       }),
     allRecords: () =>
       guard(() =>
@@ -183,10 +183,13 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         ...{ width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
         ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
       });
-      // Rows of one subject share their workload, which is parsed once.
       return [...Map.groupBy(rows, (row) => row.subject).values()].flatMap((own) => {
-        const workload = parseJson(own[0]!.workloadForm);
-        return isWorkload(workload) ? neighboursIn(valid(own, (row) => toTrialAlike(row, workload))) : [];
+        const { workloadForm, device, compiler, distance } = own[0]!;
+        const workload = parseJson(workloadForm);
+        const found = firstOfEach(valid(own, toTrial));
+        return isWorkload(workload) && found.length > 0
+          ? [{ workload, device, compiler, distance, trials: found }]
+          : [];
       });
     },
     addRuns: (subject, runs) => {
@@ -218,12 +221,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     },
     findUndecided: (workloads, { target, device, compiler }) =>
       valid(
-        read<Undecided>(sql.FIND_UNDECIDED, {
-          workloads: JSON.stringify([...new Set(workloads)]),
-          target,
-          device,
-          compiler,
-        }),
+        read<Undecided>(sql.FIND_UNDECIDED, { workloads: listOf(workloads), target, device, compiler }),
         toUndecided,
       ),
     hasProgramNotes: (kinds) => read(sql.HAS_PROGRAM_NOTES, { kinds: JSON.stringify(kinds) }).length > 0,
@@ -232,12 +230,10 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       return row === undefined ? null : (JSON.parse(row.note) as unknown);
     },
     programNotes: (kind) =>
-      read<{ program: string; note: string }>(sql.SELECT_PROGRAM_NOTES, { kind }).map(
-        ({ program, note }) => ({
-          program,
-          note: JSON.parse(note) as unknown,
-        }),
-      ),
+      read<{ program: string; note: string }>(sql.SELECT_PROGRAM_NOTES, { kind }).map((row) => ({
+        program: row.program,
+        note: JSON.parse(row.note) as unknown,
+      })),
     noteProgram: (kind, program, note) => {
       const writtenAt = now().toISOString();
       write(() => statement(sql.NOTE_PROGRAM).run({ kind, program, note: JSON.stringify(note), writtenAt }));
@@ -271,6 +267,9 @@ interface CounterRow {
   readonly name: string;
   readonly value: number;
 }
+
+/** A parameter of statements: a JSON array without repetitions. */
+const listOf = (workloads: readonly string[]): string => JSON.stringify([...new Set(workloads)]);
 
 const byName = (rows: readonly CounterRow[]) =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
