@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import { packageVersion } from '../../../src/system/package-root.ts';
 import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
@@ -42,6 +42,12 @@ const TRIALS: readonly Trial[] = [
 
 const NOTHING = { ratio: 1, low: 1, high: 1 };
 
+/** An empty store. */
+let store: Store;
+beforeEach(() => {
+  store = open(temporaryPath());
+});
+
 describe('a new database', () => {
   it('is created with its parent folders', () => {
     const path = join(temporaryFolder(), 'some', 'where', 'tuning.db');
@@ -50,7 +56,6 @@ describe('a new database', () => {
   });
 
   it('is empty', () => {
-    const store = open(temporaryPath());
     expect(store.allRecords()).toEqual([]);
     expect(store.misses()).toEqual([]);
     expect(store.counters()).toEqual({});
@@ -86,13 +91,11 @@ describe('records', () => {
     { version: 1, kind: 'data-tile' } as const,
     { ...TILE, cacheParallel: [0, 0, 0], cacheReduction: [0, 0, 64], vectorInnerParallel: [0, 0, 0] },
   ])('keep a configuration of kind $kind', (configuration) => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, { ...DECISION, configuration });
     expect(store.allRecords()[0]?.configuration).toEqual(configuration);
   });
 
   it('are found by workloads, target and compiler, on any device', () => {
-    const store = open(temporaryPath());
     for (const subject of [
       SUBJECT,
       subjectOf(512, { device: 'other device' }),
@@ -115,14 +118,12 @@ describe('records', () => {
   });
 
   it('are found for thousands of workloads in one call', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     const wanted = Array.from({ length: 50_000 }, (_, i) => `workload ${i}`).concat(SUBJECT.workload);
     expect(store.findRecords(wanted, SUBJECT.target, SUBJECT.compiler)).toHaveLength(1);
   });
 
   it.each([2 ** 20 + 1, 2 ** 31])('are found again where a dimension is %d', (m) => {
-    const store = open(temporaryPath());
     const subject = subjectOf(m);
     store.putRecord(subject, DECISION);
     expect(store.findRecords([subject.workload], subject.target, subject.compiler)).toHaveLength(1);
@@ -159,9 +160,9 @@ describe('records', () => {
       [none, sure, surer],
       [surer, sure, none],
     ]) {
-      const store = open(temporaryPath());
-      for (const decision of decisions) store.putRecord(SUBJECT, decision);
-      expect(store.allRecords()).toMatchObject([
+      const fresh = open(temporaryPath());
+      for (const decision of decisions) fresh.putRecord(SUBJECT, decision);
+      expect(fresh.allRecords()).toMatchObject([
         {
           configuration: surer.configuration,
           evidence: { ratio: 2, families: ['data-tile', 'tile'], trials: 120, tuningSeconds: 50 },
@@ -171,7 +172,6 @@ describe('records', () => {
   });
 
   it('keep the better evidence for the same configuration, and the effort of both', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     const worse = { ...EVIDENCE, ratio: 1.8, complete: false, trials: 500, families: ['later', 'tile'] };
     store.putRecord(SUBJECT, { ...DECISION, evidence: worse });
@@ -183,7 +183,6 @@ describe('records', () => {
   });
 
   it('are the default if no tile is certainly faster', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, low: 0.99 } });
     const evidence = { ...EVIDENCE, ...NOTHING };
     store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence });
@@ -191,7 +190,6 @@ describe('records', () => {
   });
 
   it('are listed newest first', () => {
-    const store = open(temporaryPath());
     const years = ['2025', '2027', '2026'];
     years.forEach((year, i) => {
       store.putRecord(subjectOf(i + 1), { ...DECISION, createdAt: `${year}-01-01T00:00:00.000Z` });
@@ -209,7 +207,6 @@ describe('marks', () => {
     store.findRecords([subject.workload], subject.target, subject.compiler)[0]?.failure;
 
   it('appear at the record with their configuration only', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(256), DECISION);
     expect(failureOf(store)).toBeNull();
@@ -220,7 +217,6 @@ describe('marks', () => {
   });
 
   it('belong to the configuration: an unmarked claim wins with any gain', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
     const evidence = { ...EVIDENCE, ...NOTHING };
@@ -231,7 +227,6 @@ describe('marks', () => {
   });
 
   it('stay lifted until a new mark', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
     store.addMarks(SUBJECT, [{ ...MARK, kind: 'lifted', reason: 'a compiler of before' }]);
@@ -249,9 +244,9 @@ describe('marks', () => {
     const origin = { createdBy: 'me', machine: 'mine', tool: '1' };
     const slower = { ...MARK, kind: 'slower' } as const;
     const from = (createdBy: string, machine: string) => {
-      const store = open(path, { origin: { createdBy, machine, tool: '1' } });
-      store.addMarks(SUBJECT, [{ ...slower, createdBy }]);
-      store.close();
+      const writer = open(path, { origin: { createdBy, machine, tool: '1' } });
+      writer.addMarks(SUBJECT, [{ ...slower, createdBy }]);
+      writer.close();
     };
     const read = () => open(path, { origin }).marks(SUBJECT).length;
     from('ann', 'one');
@@ -266,13 +261,11 @@ describe('marks', () => {
   });
 
   it('are stored without control characters', () => {
-    const store = open(temporaryPath());
     store.addMarks(SUBJECT, [{ ...MARK, reason: `\x1b[2J${'x'.repeat(5000)}\ud800` }]);
     expect(store.marks(SUBJECT)[0]!.reason).toBe(` [2J${'x'.repeat(4092)}`);
   });
 
   it('need no record', () => {
-    const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK]);
     expect(store.marks(SUBJECT)).toEqual([
       { ...MARK, generation: 0, machine: hostname(), tool: packageVersion() },
@@ -283,7 +276,6 @@ describe('marks', () => {
   });
 
   it('are found for any order of keys in the configuration', () => {
-    const store = open(temporaryPath());
     const { peeling, distribution, ...others } = TILE;
     const reordered = { peeling, ...others, cacheReduction: [0, 0, 64], distribution };
     const configuration = { ...TILE, cacheReduction: [0, 0, 64] };
@@ -293,7 +285,6 @@ describe('marks', () => {
   });
 
   it('are kept once for each kind, the earliest', () => {
-    const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK, { ...MARK, reason: 'again', createdAt: '2026-03-01T08:00:00.000Z' }]);
     store.addMarks(SUBJECT, [{ ...MARK, kind: 'wrong-result', reason: 'wrong in the program' }]);
     expect(store.marks(SUBJECT).map(({ kind, reason }) => `${kind} ${reason}`)).toEqual([
@@ -303,7 +294,6 @@ describe('marks', () => {
   });
 
   it('belong to one device', () => {
-    const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK]);
     expect(store.marks(subjectOf(512, { device: 'other device' }))).toEqual([]);
   });
@@ -318,7 +308,7 @@ describe('an undecided workload', () => {
     );
 
   it('is found by workloads, target, device and compiler', () => {
-    const store = open(temporaryPath(), { now: () => new Date('2026-02-03T04:05:06Z') });
+    store = open(temporaryPath(), { now: () => new Date('2026-02-03T04:05:06Z') });
     store.noteUndecided(SUBJECT, 'too slow', 60);
     for (const change of [{ device: 'other device' }, { target: 'other' }, { compiler: 'other' }])
       store.noteUndecided(subjectOf(256, change), 'too slow', 60);
@@ -335,7 +325,6 @@ describe('an undecided workload', () => {
   });
 
   it('keeps the largest budget with its reason', () => {
-    const store = open(temporaryPath());
     store.noteUndecided(SUBJECT, 'in 10 s', 10);
     store.noteUndecided(SUBJECT, 'in 60 s', 60);
     store.noteUndecided(SUBJECT, 'in 5 s', 5);
@@ -343,7 +332,6 @@ describe('an undecided workload', () => {
   });
 
   it('is removed by a record', () => {
-    const store = open(temporaryPath());
     store.noteUndecided(SUBJECT, 'too slow', 60);
     store.noteUndecided(subjectOf(256), 'too slow', 60);
     store.putRecord(SUBJECT, DECISION);
@@ -355,14 +343,12 @@ describe('an undecided workload', () => {
 
 describe('trials', () => {
   it('come back in the order of insertion', () => {
-    const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS.slice(0, 1));
     store.addTrials(SUBJECT, TRIALS.slice(1));
     expect(store.trials(KEY)).toEqual(TRIALS);
   });
 
   it('stay when a record is put or replaced', () => {
-    const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(SUBJECT, DECISION);
@@ -370,14 +356,13 @@ describe('trials', () => {
   });
 
   it('belong to their subject only', () => {
-    const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     expect(store.trials(subjectOf(256))).toEqual([]);
   });
 
   it('have the time of the given clock', () => {
     const path = temporaryPath();
-    const store = open(path, { now: () => new Date('2026-02-03T04:05:06Z') });
+    store = open(path, { now: () => new Date('2026-02-03T04:05:06Z') });
     store.addTrials(SUBJECT, TRIALS);
     store.close();
     expect(look(path, 'SELECT created_at FROM trial')).toBe('2026-02-03T04:05:06.000Z');
@@ -386,7 +371,6 @@ describe('trials', () => {
 
 describe('runs', () => {
   it('come back unchanged in the order of insertion', () => {
-    const store = open(temporaryPath());
     store.addTrials(SUBJECT, TRIALS);
     const runs: readonly Run[] = [
       RUN,
@@ -401,7 +385,7 @@ describe('runs', () => {
 
   it('belong to the last trial of their configuration', () => {
     const path = temporaryPath();
-    const store = open(path);
+    store = open(path);
     for (let i = 0; i < 2; i++) {
       store.addTrials(SUBJECT, TRIALS);
       store.addRuns(SUBJECT, [RUN]);
@@ -414,14 +398,13 @@ describe('runs', () => {
 describe('misses', () => {
   it('are counted with the time of the last', () => {
     let hour = 1;
-    const store = open(temporaryPath(), { now: () => new Date(Date.UTC(2026, 0, 1, hour++)) });
+    store = open(temporaryPath(), { now: () => new Date(Date.UTC(2026, 0, 1, hour++)) });
     store.noteMiss(SUBJECT);
     store.noteMiss(SUBJECT);
     expect(store.misses()).toEqual([{ ...KEY, count: 2, lastSeenAt: '2026-01-01T02:00:00.000Z' }]);
   });
 
   it('are listed with the most frequent first', () => {
-    const store = open(temporaryPath());
     [1, 2, 2, 3, 3, 3].forEach((m) => {
       store.noteMiss(subjectOf(m));
     });
@@ -429,7 +412,6 @@ describe('misses', () => {
   });
 
   it('are removed by a record', () => {
-    const store = open(temporaryPath());
     store.noteMiss(SUBJECT);
     store.noteMiss(subjectOf(256));
     store.putRecord(SUBJECT, DECISION);
@@ -439,7 +421,6 @@ describe('misses', () => {
 
 describe('subjects', () => {
   it('come back in full after a record, trial, miss, mark or undecided attempt', () => {
-    const store = open(temporaryPath());
     store.putRecord(subjectOf(1), DECISION);
     store.addTrials(subjectOf(2), TRIALS);
     store.noteMiss(subjectOf(3));
@@ -449,14 +430,12 @@ describe('subjects', () => {
   });
 
   it('are unknown if only their parts exist', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.putRecord(subjectOf(1, { device: 'other device' }), DECISION);
     expect(store.subject(subjectOf(512, { device: 'other device' }))).toBeUndefined();
   });
 
   it('store an undefined form as null', () => {
-    const store = open(temporaryPath());
     store.noteMiss(subjectOf(1, { deviceForm: undefined }));
     expect(store.subject(subjectOf(1))?.deviceForm).toBeNull();
   });
@@ -464,14 +443,12 @@ describe('subjects', () => {
 
 describe('counters', () => {
   it('are created on demand and add up', () => {
-    const store = open(temporaryPath());
     store.count({ hit: 2, 'tuning seconds': 0.5 });
     store.count({ hit: 1, miss: 1, 'tuning seconds': 0.25 });
     expect(store.counters()).toEqual({ hit: 3, miss: 1, 'tuning seconds': 0.75 });
   });
 
   it('are returned and removed when zeroed, without other rows', () => {
-    const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.count({ hit: 2, 'tuning seconds': 0.5 });
     expect(store.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
