@@ -21,8 +21,7 @@ import {
   variablesOf,
 } from './context.ts';
 import { page, sentences } from './output.ts';
-import { refusalOf } from './refusal.ts';
-import { writeWhole } from './write-whole.ts';
+import { refusalOf, writeWhole } from './files.ts';
 
 interface Options {
   readonly json?: string;

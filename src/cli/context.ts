@@ -1,5 +1,5 @@
 // The settings, the compiler, the input and the database of a command.
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { Device } from '../backend/device.ts';
 import { DRIVERS, loadBackendOfDriver } from '../backend/index.ts';
 import {
@@ -32,7 +32,7 @@ import { packageRoot } from '../system/package-root.ts';
 import type { CliCommand } from './command.ts';
 import { warn } from './output.ts';
 import { isReason, type Reason } from '../system/reason.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from './files.ts';
 
 /** The command line is invalid; the message says how to write it. */
 export class UsageError extends UserError {
@@ -260,15 +260,6 @@ export function readableCommand(
   if (statSync(input, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new UserError(`${input} is a folder: name a file with MLIR in it`);
   return commandFor(input, withTarget(flags), surroundings);
-}
-
-/** @throws UserError for an unreadable file */
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UserError(`${path} cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
 }
 
 /** Adds the input to an error. */

@@ -2,7 +2,7 @@
 import { SettingsError } from '../settings/index.ts';
 import { UserError } from '../system/user-error.ts';
 import { UsageError } from './context.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from './files.ts';
 
 /** For an invalid command line or setting: the command has not started. Other errors end with 1. */
 export const USAGE_EXIT_CODE = 2;

@@ -7,7 +7,7 @@ import { CliCommand } from './command.ts';
 import { compare } from './compare.ts';
 import { config } from './config.ts';
 import { db } from './db/db.ts';
-import { device } from './device/device.ts';
+import { device } from './device.ts';
 import { doctor } from './doctor.ts';
 import { explain } from './explain.ts';
 import { exitCodeOf, messageForUser, USAGE_EXIT_CODE } from './failure.ts';

@@ -15,7 +15,7 @@ import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { openToRead, surroundingsOf } from './context.ts';
 import { contains, filterText } from './db/records.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from './files.ts';
 
 interface Options {
   readonly output: string;

@@ -5,7 +5,7 @@ import { parseConfigText } from '../settings/config-text.ts';
 import type { Site } from '../site/site.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { UserError } from '../system/user-error.ts';
-import { readText } from './context.ts';
+import { readText } from './files.ts';
 import { warn } from './output.ts';
 
 /**

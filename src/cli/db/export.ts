@@ -6,7 +6,7 @@ import { openExchange } from '../../store/open-exchange.ts';
 import { CliCommand } from '../command.ts';
 import { openWholeDatabase, requireDatabase, surroundingsOf, UsageError } from '../context.ts';
 import { sentences, warn } from '../output.ts';
-import { writeWhole } from '../write-whole.ts';
+import { writeWhole } from '../files.ts';
 
 /** Lines of one write or one transaction. */
 export const BATCH = 1000;

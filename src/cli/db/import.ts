@@ -11,7 +11,7 @@ import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { openWholeDatabase, surroundingsOf } from '../context.ts';
 import { sentences, warn } from '../output.ts';
-import { refusalOf } from '../refusal.ts';
+import { refusalOf } from '../files.ts';
 import { BATCH, batches, MOST_PROBLEMS } from './export.ts';
 
 /** Result of one file. */

@@ -18,15 +18,8 @@ import { openStore } from '../../store/open.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';
 import type { CliCommand } from '../command.ts';
-import {
-  compilerOf,
-  openDatabase,
-  openIfThere,
-  readText,
-  surroundingsOf,
-  UsageError,
-  withTarget,
-} from '../context.ts';
+import { compilerOf, openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { readText } from '../files.ts';
 import { readSpaceFile, restricted } from '../search-space.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
