@@ -1,5 +1,4 @@
 // Decides which configurations a program keeps. Runs of the program find the configurations that make it wrong or slower.
-import { bestSubset } from './best-subset.ts';
 import { LEAST_RATIO, type SlowerWorkload } from './slower.ts';
 import { formatSeconds } from '../system/format.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -163,3 +162,37 @@ const leaveOut = (
   reason: detail === null ? UNCHECKED : `${WORSE}: ${detail}`,
   mark: kind && { kind, reason: `in a program ${detail!}` },
 });
+
+interface Scored<T> {
+  readonly subset: readonly T[];
+  readonly score: number;
+}
+
+/**
+ * Finds a large subset of `items` that scores at least `least`, by halving: all items if they reach it; otherwise the best subsets of
+ * both halves, together if they reach it, else the better one. The empty subset scores 1.
+ * @param scoreOf of a subset; called about 2 * log2(items) times for each harmful item
+ */
+export async function bestSubset<T>(
+  items: readonly T[],
+  least: number,
+  scoreOf: (subset: readonly T[]) => Promise<number>,
+): Promise<Scored<T>> {
+  const nothing: Scored<T> = { subset: [], score: 1 };
+  if (items.length === 0) return nothing;
+  const score = await scoreOf(items);
+  if (score >= least) return { subset: items, score };
+  if (items.length === 1) return nothing;
+  const middle = items.length >> 1;
+  const halves = [
+    await bestSubset(items.slice(0, middle), least, scoreOf),
+    await bestSubset(items.slice(middle), least, scoreOf),
+  ];
+  const parts = halves.filter(({ subset }) => subset.length > 0);
+  const together = parts.flatMap(({ subset }) => subset);
+  if (parts.length === 2 && together.length < items.length) {
+    const score = await scoreOf(together);
+    if (score >= least) return { subset: together, score };
+  }
+  return parts.sort((a, b) => b.score - a.score)[0] ?? nothing;
+}

@@ -18,8 +18,8 @@ import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
+import { otherBuildsOf } from './compiling.ts';
 import type { Limits } from './limits.ts';
-import { otherBuildsOf } from './other-builds.ts';
 
 /** A program to compile and run, with its limits. */
 export interface MeasuredProgram {

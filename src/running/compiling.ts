@@ -1,7 +1,12 @@
 // Compiles of a program that is measured.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { backendNamed } from '../backend/index.ts';
 import { askCompiler } from '../compiler/ask.ts';
+import { withTrailingFlags } from '../compiler/command.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import type { MeasuredProgram } from './callable.ts';
+import { originalCompile } from '../plan/injected-command.ts';
+import type { CalledProgram, MeasuredProgram } from './callable.ts';
 
 /** The result of a compile that was ended because it worked for too long or hung. */
 export const TOO_LONG = 'the compiler took too long';
@@ -28,3 +33,28 @@ export const compiling =
     if (cut !== null) return TOO_LONG;
     return code === 0 ? null : stderr.toString();
   };
+
+/**
+ * Other honest builds of a program: flags change only its rounding, and their results show how far rounding alone moves those of stock.
+ * They compile at the first call. Builds that fail are left out.
+ * @param folder for the modules
+ * @returns paths of the modules
+ */
+export function otherBuildsOf(program: CalledProgram, folder: string): () => Promise<readonly string[]> {
+  const { command, inspected } = program;
+  const { argv, stdin } = originalCompile(command, inspected.input);
+  const run = compiling(program);
+  let made: Promise<readonly string[]> | null = null;
+  const compile = async (flags: readonly string[], name: string): Promise<readonly string[]> => {
+    const module = join(folder, name);
+    const problem = await run(withTrailingFlags(argv, [...flags, '-o', module]), stdin);
+    return problem === null ? [module] : [];
+  };
+  return () =>
+    (made ??= (async () => {
+      mkdirSync(folder, { recursive: true });
+      const flags = backendNamed(inspected.site.target.key)?.otherRounding ?? [];
+      const modules = await Promise.all(flags.map((own, i) => compile(own, `${i}.vmfb`)));
+      return modules.flat();
+    })());
+}

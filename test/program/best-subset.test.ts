@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bestSubset } from '../../src/program/best-subset.ts';
+import { bestSubset } from '../../src/program/judge.ts';
 
 /** Each harmful item halves the score. */
 const harmedBy = (harmful: readonly number[]) => {
