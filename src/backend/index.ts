@@ -133,7 +133,7 @@ export const attributeText = ({ attribute, value }: Directive): string =>
 
 /** The stored JSON of a configuration. Equal configurations give equal text. */
 export const configurationText = (configuration: Configuration): string =>
-  JSON.stringify(configuration, ['version', 'kind', ...Object.keys(schemaOf(configuration.kind)!.checks)]);
+  JSON.stringify(configuration, ['version', 'kind', ...Object.keys(schemaOf(configuration.kind)!.fields)]);
 
 /** A short text for people. Equal configurations give equal text. */
 export const configurationKey = (configuration: Configuration): string =>

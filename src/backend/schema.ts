@@ -5,11 +5,13 @@ import type { Configuration } from './configuration.ts';
 /** The largest tile of a valid configuration. */
 export const LARGEST_TILE = 2 ** 20;
 
-/**
- * A check of a field.
- * @param rank number of the workload's dimensions; undefined if unknown
- */
-type FieldCheck = (value: unknown, rank: number | undefined) => boolean;
+/** A knob in the stored JSON and in a text for people. */
+export interface SchemaField {
+  /** @param rank number of the workload's dimensions; undefined if unknown */
+  readonly check: (value: unknown, rank: number | undefined) => boolean;
+  /** The name in a text for people; absent for a field that only groups other fields. */
+  readonly label?: string;
+}
 
 /** The configurations of a backend. All have the fields `version`, which is 1, and `kind`. */
 export interface Schema {
@@ -22,15 +24,13 @@ export interface Schema {
       >
     >
   >;
-  /** The checks of all fields, in the order of the stored JSON. Equal configurations give equal text. */
-  readonly checks: Readonly<Record<string, FieldCheck>>;
-  /** The name of each field in a text for people, in the order of the text. */
-  readonly labels: Readonly<Record<string, string>>;
+  /** All fields, in the order of the stored JSON and of the text for people. Equal configurations give equal text. */
+  readonly fields: Readonly<Record<string, SchemaField>>;
   /** A rule about several fields. Absent for none. */
   readonly isConsistent?: (configuration: Configuration) => boolean;
 }
 
-export const DEFAULT_SCHEMA: Schema = { kinds: { default: { required: [] } }, checks: {}, labels: {} };
+export const DEFAULT_SCHEMA: Schema = { kinds: { default: { required: [] } }, fields: {} };
 
 /** Whether a value is one tile for each dimension of the workload. */
 export const isLevel = (value: unknown, rank: number | undefined): boolean =>
@@ -48,26 +48,26 @@ export const isWithin =
  * Whether a value of one of the backend's kinds is a configuration. All fields are checked.
  * @param rank number of the workload's dimensions, if known; every level must have that many tiles
  */
-export function isOfSchema({ kinds, checks, isConsistent }: Schema, value: object, rank?: number): boolean {
+export function isOfSchema(schema: Schema, value: object, rank?: number): boolean {
   if (!isObject(value)) return false;
-  const { version, kind, ...fields } = value;
-  const { required, optional } = kinds[kind as Configuration['kind']]!;
-  const length = rank ?? Object.values(fields).find((field) => Array.isArray(field))?.length;
+  const { version, kind, ...own } = value;
+  const { required, optional } = schema.kinds[kind as Configuration['kind']]!;
+  const length = rank ?? Object.values(own).find((field) => Array.isArray(field))?.length;
   return (
     version === 1 &&
-    hasKeys(fields, required, optional) &&
-    Object.entries(fields).every(([name, field]) => checks[name]!(field, length)) &&
-    isConsistent?.(value as unknown as Configuration) !== false
+    hasKeys(own, required, optional) &&
+    Object.entries(own).every(([name, field]) => schema.fields[name]!.check(field, length)) &&
+    schema.isConsistent?.(value as unknown as Configuration) !== false
   );
 }
 
 /** A short text for people. Equal configurations give equal text. */
-export function textOfSchema({ labels }: Schema, configuration: Configuration): string {
+export function textOfSchema({ fields }: Schema, configuration: Configuration): string {
   const inner = Object.values(configuration).find(isObject);
-  const fields: Readonly<Record<string, unknown>> = { ...configuration, ...inner };
-  const texts = Object.entries(labels).map(([name, label]) => {
-    const field = fields[name];
-    if (field === undefined || field === false) return '';
+  const values: Readonly<Record<string, unknown>> = { ...configuration, ...inner };
+  const texts = Object.entries(fields).map(([name, { label }]) => {
+    const field = values[name];
+    if (label === undefined || field === undefined || field === false) return '';
     return field === true ? ` ${label}` : ` ${label}=${(field as string | number | number[]).toString()}`;
   });
   return configuration.kind + texts.join('');

@@ -47,8 +47,7 @@ const vmvx: Backend = {
   whyNotRunnable: () => Promise.resolve(null),
   schema: {
     kinds: { [KIND]: { required: ['tile'] } },
-    checks: { tile: isLevel },
-    labels: { tile: 'tile' },
+    fields: { tile: { check: isLevel, label: 'tile' } },
   },
   hardwareOf: () => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 }),
   familiesOf: () => ['small-tile'],

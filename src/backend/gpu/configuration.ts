@@ -1,5 +1,9 @@
 // The knobs of IREE's GPU pipelines for CUDA and HIP. The number of threads is no knob, because it follows from the tiles. The compiler
 // accepts a wrong number silently.
+import { isBoolean } from '../../system/data.ts';
+import type { Workload } from '../../workload/workload.ts';
+import type { KnobColumns } from '../backend.ts';
+import { isLevel, isWithin, type Schema, type SchemaField } from '../schema.ts';
 import { readMma } from './target.ts';
 
 /** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
@@ -76,7 +80,7 @@ export interface AttentionConfiguration extends Tiles {
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 
 /** The fields of all kinds. */
-export type Field = Exclude<
+type Field = Exclude<
   keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration,
   'version' | 'kind'
 >;
@@ -127,3 +131,75 @@ export function isConsistent(c: GpuConfiguration | AttentionConfiguration): bool
 
 /** Elements along k of one step of `reduction`: the k of an instruction, or 1. */
 export const stepOf = (c: GpuConfiguration): number => (c.kind === 'mma-tile' ? (readMma(c.mma)?.k ?? 1) : 1);
+
+/** Most threads in a workgroup of any GPU. */
+const MOST_THREADS = 1024;
+
+const COMMON = ['subgroupSize', 'workgroup', 'reduction'];
+const FUSED = [...COMMON, 'padded', 'igemm'];
+
+/** The name becomes MLIR text. */
+const isMma = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 64 && readMma(value) !== null;
+
+export const SCHEMA: Schema = {
+  kinds: {
+    'attention-tile': { required: [...COMMON, 'subgroups'] },
+    'mma-tile': {
+      required: [...FUSED, 'mma', 'subgroup', 'subgroups', 'bankPadding'],
+      optional: ['prefetch', 'wavesPerEu'],
+    },
+    'shared-sum': { required: [...COMMON, 'thread', 'lanes', 'subgroups'] },
+    'simt-tile': { required: [...FUSED, 'thread', 'promoted'] },
+  },
+  fields: {
+    mma: { check: isMma, label: 'mma' },
+    subgroupSize: { check: isWithin(1, MOST_THREADS), label: 'sg' },
+    workgroup: { check: isLevel, label: 'wg' },
+    subgroup: { check: isLevel, label: 'subgroup' },
+    subgroups: { check: isLevel, label: 'subgroups' },
+    thread: { check: isLevel, label: 'thread' },
+    lanes: { check: isLevel, label: 'lanes' },
+    reduction: { check: isLevel, label: 'red' },
+    promoted: { check: isBoolean, label: 'promoted' },
+    padded: { check: isBoolean, label: 'padded' },
+    igemm: { check: isBoolean, label: 'igemm' },
+    bankPadding: { check: isBoolean, label: 'bank-padding' },
+    prefetch: { check: isWithin(0, 16), label: 'prefetch' },
+    wavesPerEu: { check: isWithin(0, 16), label: 'waves' },
+  } satisfies Readonly<Record<Field, SchemaField>>,
+  isConsistent(configuration) {
+    const own = configuration as GpuConfiguration | AttentionConfiguration;
+    return isConsistent(own) && threadsOf(own) <= MOST_THREADS;
+  },
+};
+
+/** Columns for each dimension of a workload, by kind and number: steps of reductions, and the tiles of each level. */
+export const tileColumns = (
+  { dimensions }: Workload,
+  reduction: readonly number[],
+  levels: Readonly<Record<string, readonly number[]>>,
+): KnobColumns =>
+  Object.fromEntries(
+    dimensions.flatMap(({ kind }, d) =>
+      kind === 'k'
+        ? [[`summed_${kind}${d}`, reduction[d]!]]
+        : Object.entries(levels).map(([level, tiles]) => [`${level}_${kind}${d}`, tiles[d]!]),
+    ),
+  );
+
+export const knobValues = (workload: Workload, c: GpuConfiguration): KnobColumns => ({
+  // Elements of one thread; with matrix instructions, instructions of one subgroup.
+  ...tileColumns(workload, c.reduction, {
+    workgroup: c.workgroup,
+    tile: c.kind === 'mma-tile' ? c.subgroup : c.thread,
+  }),
+  threads: threadsOf(c),
+  matrix: c.kind === 'mma-tile',
+  padded: c.kind !== 'shared-sum' && c.padded,
+});
+
+export const attentionKnobs = (workload: Workload, c: AttentionConfiguration): KnobColumns => ({
+  ...tileColumns(workload, c.reduction, { workgroup: c.workgroup, subgroups: c.subgroups }),
+  threads: threadsOf(c),
+});

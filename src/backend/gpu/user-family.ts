@@ -1,10 +1,14 @@
 // The configurations of `TileAndFuse` by a user's knobs. Operands are padded where tiles leave a remainder. Pure.
 import { isOfSchema } from '../schema.ts';
-import type { GpuConfiguration, MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
+import {
+  SCHEMA,
+  type GpuConfiguration,
+  type MmaTileConfiguration,
+  type SimtTileConfiguration,
+} from './configuration.ts';
 import { illegality, legal, usableMmas, type Problem } from './legality.ts';
 import type { Traits } from './mma-space.ts';
 import { matmulLevel, stepsOf } from './roles.ts';
-import { SCHEMA } from './schema.ts';
 import { readMma, type Mma } from './target.ts';
 import { powers } from './tiles.ts';
 import { familyOf, NOT_WHOLE, type UserFamily } from './user-space.ts';

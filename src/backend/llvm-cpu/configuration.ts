@@ -1,5 +1,7 @@
 // The knobs of llvm-cpu, and the tiles of a configuration by level and dimension.
+import { hasKeys, isBoolean, isObject } from '../../system/data.ts';
 import type { Dimension } from '../../workload/contraction/contraction.ts';
+import { isLevel, type Schema, type SchemaField } from '../schema.ts';
 
 /**
  * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
@@ -75,7 +77,7 @@ export type LlvmCpuConfiguration =
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
 /** The fields of all kinds, and of packed tiles. */
-export type Field = Exclude<
+type Field = Exclude<
   keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration,
   'version' | 'kind'
 >;
@@ -121,3 +123,47 @@ export function withTiles(
     peeling,
   };
 }
+
+const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
+
+/** Whether a value is some tiles of a packed operation. */
+const isPackedLevel = (value: unknown, count: number): boolean =>
+  isLevel(value, count) && (value as number[]).every((tile) => tile > 0);
+
+/** Only workloads of one m, one n and one k have packed tiles. */
+const arePackedTiles = (value: unknown, rank = 3): boolean =>
+  rank === 3 &&
+  isObject(value) &&
+  hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing']) &&
+  isPackedLevel(value['inner'], 3) &&
+  isBoolean(value['swapped']) &&
+  ['distribution', 'packing'].every((level) => !(level in value) || isPackedLevel(value[level], 2));
+
+/** A configuration itself has none of the fields of packed tiles. */
+const inPacked = () => false;
+
+export const SCHEMA: Schema = {
+  kinds: {
+    'data-tile': { required: [], optional: ['packed'] },
+    'dispatch-tile': { required: ['distribution', 'vector'] },
+    tile: {
+      required: [...REQUIRED_LEVELS, 'peeling'],
+      optional: ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'],
+    },
+    'window-tile': { required: REQUIRED_LEVELS },
+  },
+  fields: {
+    packed: { check: arePackedTiles },
+    inner: { check: inPacked, label: 'inner' },
+    swapped: { check: inPacked, label: 'swapped' },
+    distribution: { check: isLevel, label: 'dist' },
+    cacheParallel: { check: isLevel, label: 'cp' },
+    cacheReduction: { check: isLevel, label: 'cr' },
+    vectorCommonParallel: { check: isLevel, label: 'vcp' },
+    vectorReduction: { check: isLevel, label: 'vr' },
+    vectorInnerParallel: { check: isLevel, label: 'vip' },
+    vector: { check: isLevel, label: 'vector' },
+    peeling: { check: isBoolean, label: 'peel' },
+    packing: { check: inPacked, label: 'pack' },
+  } satisfies Readonly<Record<Field, SchemaField>>,
+};

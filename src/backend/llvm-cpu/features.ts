@@ -4,7 +4,6 @@ import { elementBits } from '../../workload/element-type.ts';
 import type { DimensionKind } from '../../workload/sizes.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
-import { CACHE_LINE, linesInSet, powerIn } from './cache-sets.ts';
 import type { TileConfiguration } from './configuration.ts';
 import { asOne, divisionOf, type Division } from './division.ts';
 import { laneDimension, lanesOf, rowDimension } from './tile-knobs.ts';
@@ -14,6 +13,9 @@ type Options = Pick<SpaceOptions, 'nativeVectorBytes' | 'vectorRegisters' | 'thr
 /** Bytes from a set of a cache to the same set. L1 on x86 has 4 KiB, the size of a page; 64 KiB are typical of L2. */
 const L1_WAY = 2 ** 12;
 const L2_WAY = 2 ** 16;
+
+/** Bytes of a cache line. */
+const CACHE_LINE = 64;
 
 /** Typical size of L2 in KiB, where it is not known. */
 const L2_KIB = 1024;
@@ -258,4 +260,26 @@ function sizesOf(workload: OperationWork, c: TileConfiguration, options: Options
     lane: { size: laneSize, tile: workgroup(lane, laneSize) },
     along: { m: along('m'), n: along('n'), k: along('k') },
   };
+}
+
+/**
+ * Lines that the fullest set of a cache holds. Rows at a distance of a power of two share few sets, and evict each other from a cache
+ * that has room for all of them.
+ * @param run bytes of each row that are used
+ * @param stride bytes from row to row
+ * @param way bytes from a set to the same set: a power of two
+ */
+function linesInSet(run: number, rows: number, stride: number, way: number): number {
+  const step = powerIn(stride, way);
+  const lines = Math.max(1, Math.ceil(run / CACHE_LINE));
+  const places = Math.min(way / step, rows);
+  const sets = Math.min(way / CACHE_LINE, places * Math.min(Math.max(1, step / CACHE_LINE), lines));
+  return (lines * rows) / sets;
+}
+
+/** The largest power of two up to `most` that divides a number. */
+function powerIn(number: number, most: number): number {
+  let power = 1;
+  while (power < most && number % (2 * power) === 0) power *= 2;
+  return power;
 }

@@ -1,5 +1,9 @@
 // The knobs of IREE's SPIR-V pipelines. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
 // number silently.
+import type { Workload } from '../../workload/workload.ts';
+import type { KnobColumns } from '../backend.ts';
+import { tileColumns } from '../gpu/configuration.ts';
+import { isLevel, isWithin, type Schema, type SchemaField } from '../schema.ts';
 
 /** Knobs of all pipelines. Arrays have one entry for each dimension of the workload; 0 means "not tiled at this level". */
 interface Tiles {
@@ -46,7 +50,50 @@ export interface CooperativeConfiguration extends SharedTiles {
 export type VulkanConfiguration = SpirvTileConfiguration | PromotedConfiguration | CooperativeConfiguration;
 
 /** The fields of all kinds. */
-export type Field = Exclude<
+type Field = Exclude<
   keyof SpirvTileConfiguration | keyof PromotedConfiguration | keyof CooperativeConfiguration,
   'version' | 'kind'
 >;
+
+/** Threads along each parallel dimension; 0 along reduction dimensions. */
+export function threadsOf(c: VulkanConfiguration): readonly number[] {
+  const lane = c.workgroup.findLastIndex((tile) => tile > 0);
+  return c.workgroup.map((tile, d) =>
+    tile === 0
+      ? 0
+      : (tile / c.thread[d]!) * (c.kind === 'spirv-cooperative' && d === lane ? c.subgroupSize : 1),
+  );
+}
+
+const COMMON = ['workgroup', 'thread', 'reduction'];
+const SHARED = [...COMMON, 'depth', 'storeStage'];
+
+export const SCHEMA: Schema = {
+  kinds: {
+    'spirv-cooperative': { required: [...SHARED, 'native', 'subgroupSize'] },
+    'spirv-promoted': { required: SHARED },
+    'spirv-tile': { required: COMMON, optional: ['window'] },
+  },
+  fields: {
+    workgroup: { check: isLevel, label: 'wg' },
+    thread: { check: isLevel, label: 'thread' },
+    reduction: { check: isLevel, label: 'k' },
+    window: { check: isLevel, label: 'window' },
+    native: { check: isLevel, label: 'native' },
+    subgroupSize: { check: isWithin(1, 128), label: 'sg' },
+    depth: { check: isWithin(0, 8), label: 'depth' },
+    storeStage: { check: isWithin(0, 1), label: 'stage' },
+  } satisfies Readonly<Record<Field, SchemaField>>,
+};
+
+/** See `Backend`. */
+export function knobValues(workload: Workload, c: VulkanConfiguration): KnobColumns {
+  const { workgroup, thread, reduction } = c;
+  const isShared = c.kind !== 'spirv-tile';
+  return {
+    ...tileColumns(workload, reduction, { workgroup, threads: threadsOf(c), tile: thread }),
+    pipeline_depth: isShared ? c.depth : null,
+    store_stage: isShared ? c.storeStage : null,
+    matrix: c.kind === 'spirv-cooperative',
+  };
+}

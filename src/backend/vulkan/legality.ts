@@ -3,8 +3,7 @@
 import type { OperationWork } from '../../workload/workload.ts';
 import { product } from '../gpu/configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
-import type { SpirvTileConfiguration } from './configuration.ts';
-import { threadsOf } from './render.ts';
+import { threadsOf, type SpirvTileConfiguration } from './configuration.ts';
 
 /** Most results of one thread without register spills. */
 export const MOST_RESULTS = 128;

@@ -1,7 +1,7 @@
 // Configurations as MLIR attributes, with a tile for each loop of the operation. Threads belong to the last three parallel loops, x to the
 // innermost.
 import type { Rendered } from '../compilation-info.ts';
-import type { VulkanConfiguration } from './configuration.ts';
+import { threadsOf, type VulkanConfiguration } from './configuration.ts';
 
 const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {
   'spirv-tile': 'BaseVectorize',
@@ -34,16 +34,6 @@ function levelsOf(c: VulkanConfiguration): readonly (readonly number[])[] {
     case 'spirv-cooperative':
       return [workgroup, thread, reduction, c.native];
   }
-}
-
-/** Threads along each parallel dimension; 0 along reduction dimensions. */
-export function threadsOf(c: VulkanConfiguration): readonly number[] {
-  const lane = c.workgroup.findLastIndex((tile) => tile > 0);
-  return c.workgroup.map((tile, d) =>
-    tile === 0
-      ? 0
-      : (tile / c.thread[d]!) * (c.kind === 'spirv-cooperative' && d === lane ? c.subgroupSize : 1),
-  );
 }
 
 /** Threads along x, y and z. */

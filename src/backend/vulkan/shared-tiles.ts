@@ -5,8 +5,7 @@ import { product } from '../gpu/configuration.ts';
 import { isMatmul, rolesOf, type Shaped } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import { isPowerOfTwo, powers } from '../gpu/tiles.ts';
-import type { CooperativeConfiguration, PromotedConfiguration } from './configuration.ts';
-import { threadsOf } from './render.ts';
+import { threadsOf, type CooperativeConfiguration, type PromotedConfiguration } from './configuration.ts';
 
 type SharedConfiguration = CooperativeConfiguration | PromotedConfiguration;
 

@@ -5,9 +5,9 @@ import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { eitherSpace } from '../choices.ts';
 import type { GpuTarget } from '../gpu/target.ts';
+import { SCHEMA } from './configuration.ts';
 import { cooperativeSpace } from './cooperative-space.ts';
 import { promotedSpace } from './promoted-space.ts';
-import { SCHEMA } from './schema.ts';
 import { productOf } from './shared-tiles.ts';
 import { tileSpace } from './tile-space.ts';
 

@@ -5,9 +5,8 @@ import type { GpuTarget } from '../gpu/target.ts';
 import { divisors } from '../gpu/tiles.ts';
 import { familyOf, NOT_WHOLE, type UserFamily } from '../gpu/user-space.ts';
 import { isOfSchema } from '../schema.ts';
-import type { SpirvTileConfiguration } from './configuration.ts';
+import { SCHEMA, type SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
-import { SCHEMA } from './schema.ts';
 
 export function userFamily(workload: OperationWork, target: GpuTarget): UserFamily {
   const { dimensions } = workload;

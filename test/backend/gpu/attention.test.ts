@@ -1,8 +1,7 @@
 // Attentions on CUDA and HIP: reading the compiler's configuration, the search space, and other tiles in the text.
 import { describe, expect, test } from 'vitest';
-import type { AttentionConfiguration } from '../../../src/backend/gpu/configuration.ts';
+import { SCHEMA, type AttentionConfiguration } from '../../../src/backend/gpu/configuration.ts';
 import { reconfigured } from '../../../src/backend/gpu/attention-text.ts';
-import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { isOfSchema } from '../../../src/backend/schema.ts';
 import { legalPoints } from '../../../src/search/space.ts';

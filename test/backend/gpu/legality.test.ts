@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  SCHEMA,
   isConsistent,
   threadsOf,
   type GpuConfiguration,
@@ -11,7 +12,6 @@ import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legalit
 import { compilationInfo } from '../../../src/backend/compilation-info.ts';
 import { rendered } from '../../../src/backend/gpu/render.ts';
 import { isOfSchema, textOfSchema } from '../../../src/backend/schema.ts';
-import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { problemOf } from '../../../src/backend/gpu/space.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';

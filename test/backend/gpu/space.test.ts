@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { cuda } from '../../../src/backend/cuda/index.ts';
-import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
+import { SCHEMA, type GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
 import { FEATURES } from '../../../src/backend/gpu/features.ts';
 import { illegality } from '../../../src/backend/gpu/legality.ts';
 import { isOfSchema } from '../../../src/backend/schema.ts';
-import { SCHEMA } from '../../../src/backend/gpu/schema.ts';
 import { problemOf } from '../../../src/backend/gpu/space.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';

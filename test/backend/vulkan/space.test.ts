@@ -1,8 +1,7 @@
 // The spaces of GPUs with matrix instructions.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { configurationText, isConfiguration, loadBackend } from '../../../src/backend/index.ts';
-import type { VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
-import { knobValues } from '../../../src/backend/vulkan/names.ts';
+import { knobValues, type VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
 import { rendered } from '../../../src/backend/vulkan/render.ts';
 import { familiesOf, unsupported, vulkanSpace } from '../../../src/backend/vulkan/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';

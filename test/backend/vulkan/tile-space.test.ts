@@ -5,9 +5,9 @@ import {
   isConfiguration,
   loadBackend,
 } from '../../../src/backend/index.ts';
-import type { SpirvTileConfiguration } from '../../../src/backend/vulkan/configuration.ts';
+import { threadsOf, type SpirvTileConfiguration } from '../../../src/backend/vulkan/configuration.ts';
 import { illegality } from '../../../src/backend/vulkan/legality.ts';
-import { rendered, threadsOf } from '../../../src/backend/vulkan/render.ts';
+import { rendered } from '../../../src/backend/vulkan/render.ts';
 import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
 import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
