@@ -74,8 +74,32 @@ export interface Measured {
 /** Text after a phase of the compiler of a program with one operation of this configuration; null if the compile fails. */
 export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
 
-/** The differences between backends. Most backends have no optional parts. */
-export interface Backend {
+/** The part of a backend about one kind of work. */
+export interface Tuning<Work extends Workload = Workload> {
+  /** The property for which a workload is not tuned, such as `bf16`; null for a tuned workload. */
+  unsupported(workload: Work): string | null;
+  /**
+   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record without one of
+   * these kinds is searched again: a later version may have added the kind.
+   */
+  familiesOf(workload: Work, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
+  /** The search space of a workload. All its configurations compile and compute the right result. */
+  spaceOf(workload: Work, options: SpaceOptions): SearchSpace<Configuration>;
+  /**
+   * Features of a configuration for a prior; null without features.
+   * @returns one number for each feature of the backend's priors
+   */
+  featuresOf(workload: Work, configuration: Configuration, options: SpaceOptions): readonly number[] | null;
+  /** Whether a user can restrict the knobs of a workload. */
+  isRestrictable(workload: Work): boolean;
+  /** Values of `options.only` that no configuration of a workload can have. */
+  illegalValues(workload: Work, options: SpaceOptions): readonly IllegalValue[];
+  /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
+  knobValues(workload: Work, configuration: OwnConfiguration): KnobColumns;
+}
+
+/** The differences between backends. Most backends have no optional parts. `tuningByKind` makes the inherited part. */
+export interface Backend extends Tuning {
   /** IREE's name: the first word of a target's key. */
   readonly name: string;
   /** Drivers of the runtime for its code, the values of `--device=`; the first driver is the default. */
@@ -104,41 +128,17 @@ export interface Backend {
   // Configurations.
 
   readonly schema: Schema;
-  /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
-  knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns;
 
   // Search spaces.
 
-  /** The property for which a workload is not tuned, such as `bf16`; null for a tuned workload. */
-  unsupported(workload: Workload): string | null;
   /** The facts about a target and its device that search spaces depend on. */
   hardwareOf(target: Target, device: Device): Hardware;
-  /**
-   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record without one of
-   * these kinds is searched again: a later version may have added the kind.
-   */
-  familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
-  /** The search space of a workload. All its configurations compile and compute the right result. */
-  spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
-  /**
-   * Features of a configuration for a prior; null without features.
-   * @returns one number for each feature of the backend's priors
-   */
-  featuresOf(
-    workload: Workload,
-    configuration: Configuration,
-    options: SpaceOptions,
-  ): readonly number[] | null;
   /** Flags of builds that change only how a program rounds: one list for each build. Their results bound the rounding of honest builds. */
   readonly otherRounding: readonly (readonly string[])[];
   /** Flags for code that is generated quickly, for any processor, and computes the same. */
   readonly plainCode?: readonly string[];
   /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
   readonly userKnobs: readonly UserKnob[];
-  /** Whether a user can restrict the knobs of a workload. */
-  isRestrictable(workload: Workload): boolean;
-  /** Values of `options.only` that no configuration of a workload can have. */
-  illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[];
 
   // Injection and landing.
 

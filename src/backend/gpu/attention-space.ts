@@ -7,9 +7,12 @@ import {
   type MatrixInstructions,
 } from '../../workload/dispatch/dispatch-work.ts';
 import { elementBits } from '../../workload/element-type.ts';
+import type { Tuning } from '../backend.ts';
 import { spaceOfChoices, type Choice } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { threadsOf, type AttentionConfiguration } from './configuration.ts';
+import { WITHOUT_USER_KNOBS } from '../tuning-by-kind.ts';
+import { attentionKnobs, threadsOf, type AttentionConfiguration } from './configuration.ts';
+import { targetOf } from './parts.ts';
 import type { GpuTarget } from './target.ts';
 import { isPowerOfTwo, powers } from './tiles.ts';
 
@@ -59,10 +62,21 @@ function rolesOf({ dimensions, matrix, lane, parts }: DispatchWork): Roles | nul
   return { rows: rows.d, columns: lane, keys: keys.d, depth };
 }
 
-export const isTunedAttention = (workload: DispatchWork): boolean => rolesOf(workload) !== null;
+/** Attentions with matrix instructions are the only whole dispatches that are tuned. */
+export const attentions: Tuning<DispatchWork> = {
+  ...WITHOUT_USER_KNOBS,
+  unsupported: (workload) => (rolesOf(workload) === null ? 'such attentions' : null),
+  familiesOf: (workload, { only }) =>
+    only === undefined && rolesOf(workload) !== null ? ['attention-tile'] : [],
+  spaceOf(workload, options) {
+    const target = targetOf(options);
+    return target === null ? EMPTY_SPACE : attentionSpace(workload, target);
+  },
+  // Callers pass only configurations of the backend's kinds.
+  knobValues: (workload, c) => attentionKnobs(workload, c as AttentionConfiguration),
+};
 
-/** The search space. All its configurations compile and compute the right result. Pure. */
-export function attentionSpace(workload: DispatchWork, target: GpuTarget): SearchSpace<Configuration> {
+function attentionSpace(workload: DispatchWork, target: GpuTarget): SearchSpace<Configuration> {
   const { dimensions, matrix } = workload;
   const roles = rolesOf(workload);
   if (roles === null || matrix === undefined) return EMPTY_SPACE;

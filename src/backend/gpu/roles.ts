@@ -1,6 +1,6 @@
 // Roles of a workload's dimensions in the GPU pipelines.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 
 /** Indices into a workload's dimensions; -1 for none. */
 export interface Roles {
@@ -41,8 +41,7 @@ export function rolesOf(workload: OperationWork): Roles | null {
 }
 
 /** Whether a workload is a matmul: one dimension of each kind, and batches. */
-export const isMatmul = (workload: Workload): workload is OperationWork =>
-  isOperationWork(workload) &&
+export const isMatmul = (workload: OperationWork): boolean =>
   workload.windows === undefined &&
   rolesOf(workload) !== null &&
   (['m', 'n', 'k'] as const).every(

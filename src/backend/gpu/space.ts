@@ -1,11 +1,9 @@
 // The search space of a workload on a GPU.
 import type { SearchSpace } from '../../search/space.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
-import { isTunedAttention } from './attention-space.ts';
-import { SCHEMA } from './configuration.ts';
 import type { Problem } from './legality.ts';
 import { mmaSpace, type Traits } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
@@ -28,19 +26,15 @@ export function problemOf(workload: OperationWork, target: GpuTarget): Problem |
   return roles && { workload, roles, target };
 }
 
-/** See `Backend`. */
-export function unsupported(workload: Workload): string | null {
-  if (!isOperationWork(workload)) return isTunedAttention(workload) ? null : 'such attentions';
+/** See `Tuning`. */
+export function unsupported(workload: OperationWork): string | null {
   if (rolesOf(workload) !== null) return null;
   return isDynamic(workload) ? 'dynamic sizes' : 'depthwise convolutions';
 }
 
 /** Families of a workload, sorted. The target decides about the real families, and every record names the target. */
-export function familiesOf(workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] {
-  if (only !== undefined || unsupported(workload) !== null) return [];
-  return isOperationWork(workload)
-    ? Object.keys(SCHEMA.kinds).filter((kind) => kind !== ATTENTION)
-    : [ATTENTION];
-}
-
-const ATTENTION = 'attention-tile';
+export const familiesOf = (
+  workload: OperationWork,
+  { only }: Pick<SpaceOptions, 'only'>,
+): readonly string[] =>
+  only !== undefined || unsupported(workload) !== null ? [] : ['mma-tile', 'shared-sum', 'simt-tile'];

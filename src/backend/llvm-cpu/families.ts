@@ -3,9 +3,8 @@ import { isOperationWork, type OperationWork, type Workload } from '../../worklo
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
-/** See `Backend`. The pipeline for convolutions takes no other layout. */
-export const unsupported = (workload: Workload): string | null =>
-  isOperationWork(workload) &&
+/** See `Tuning`. The pipeline for convolutions takes no other layout. */
+export const unsupported = (workload: OperationWork): string | null =>
   workload.windows?.some(([along]) => along === workload.accumulator.dimensions.at(-1)) === true
     ? 'convolutions with the channels first'
     : null;
@@ -15,11 +14,10 @@ export const unsupported = (workload: Workload): string | null =>
  * and compiler decide whether data tiling has them, and every record names both.
  */
 export function familiesOf(
-  workload: Workload,
+  workload: OperationWork,
   { wholeProgram, only }: Pick<SpaceOptions, 'wholeProgram' | 'only'>,
 ): readonly LlvmCpuConfiguration['kind'][] {
   if (only !== undefined || unsupported(workload) !== null) return [];
-  if (!isOperationWork(workload)) return ['dispatch-tile'];
   if (workload.windows !== undefined) return ['window-tile'];
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }

@@ -1,5 +1,6 @@
 // llvm-cpu: direct tiles, data tiling, tiles of packed operations, and tiles of whole dispatches.
 import type { Backend } from '../backend.ts';
+import { tuningByKind, WITHOUT_USER_KNOBS } from '../tuning-by-kind.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
@@ -25,16 +26,27 @@ export const llvmCpu: Backend = {
   hardwareOf,
   specFlag: 'tuning-spec',
   schema: SCHEMA,
-  unsupported,
-  familiesOf,
-  spaceOf(workload, options) {
-    if (!isOperationWork(workload)) return dispatchSpace(workload, options);
-    return workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options);
-  },
-  featuresOf: (workload, configuration, options) =>
-    isOperationWork(workload) && configuration.kind === 'tile'
-      ? tileFeatures(workload, configuration, options)
-      : null,
+  ...tuningByKind(
+    {
+      unsupported,
+      familiesOf,
+      spaceOf: (workload, options) =>
+        workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
+      featuresOf: (workload, configuration, options) =>
+        configuration.kind === 'tile' ? tileFeatures(workload, configuration, options) : null,
+      // Convolutions have other knobs.
+      isRestrictable: ({ windows }) => windows === undefined,
+      illegalValues,
+      knobValues,
+    },
+    {
+      ...WITHOUT_USER_KNOBS,
+      unsupported: () => null,
+      familiesOf: (_, { only }) => (only === undefined ? ['dispatch-tile'] : []),
+      spaceOf: dispatchSpace,
+      knobValues: dispatchKnobs,
+    },
+  ),
   // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.
   otherRounding: [
     ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
@@ -42,11 +54,6 @@ export const llvmCpu: Backend = {
   ],
   plainCode: ['--iree-llvmcpu-target-cpu=generic'],
   userKnobs: USER_KNOBS,
-  illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
-  knobValues: (workload, configuration) =>
-    isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),
-  // Convolutions have other knobs.
-  isRestrictable: (workload) => isOperationWork(workload) && workload.windows === undefined,
   directive,
   reconfigured,
   landedOn,

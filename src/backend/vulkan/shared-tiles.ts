@@ -1,6 +1,6 @@
 // Rules of the SPIR-V pipelines with shared memory, for matrix products. The compiler checks some of them for named operations only.
 import { elementBits } from '../../workload/element-type.ts';
-import type { OperationWork, Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import { product } from '../gpu/configuration.ts';
 import { isMatmul, rolesOf, type Shaped } from '../gpu/roles.ts';
 import type { GpuTarget } from '../gpu/target.ts';
@@ -10,7 +10,7 @@ import { threadsOf, type CooperativeConfiguration, type PromotedConfiguration } 
 type SharedConfiguration = CooperativeConfiguration | PromotedConfiguration;
 
 /** A product with row-major operands; null for other workloads. */
-export function productOf(workload: Workload): Shaped | null {
+export function productOf(workload: OperationWork): Shaped | null {
   if (!isMatmul(workload)) return null;
   const roles = rolesOf(workload)!;
   const { dimensions, lhs, rhs, accumulator } = workload;

@@ -1,6 +1,6 @@
 // Tuned workloads, and their search spaces on a Vulkan device.
 import type { SearchSpace } from '../../search/space.ts';
-import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { eitherSpace } from '../choices.ts';
@@ -11,18 +11,18 @@ import { promotedSpace } from './promoted-space.ts';
 import { productOf } from './shared-tiles.ts';
 import { tileSpace } from './tile-space.ts';
 
-/** See `Backend`. Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */
-export function unsupported(workload: Workload): string | null {
-  if (!isOperationWork(workload)) return 'whole dispatches';
+/** See `Tuning`. Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */
+export function unsupported(workload: OperationWork): string | null {
   if (isDynamic(workload)) return 'dynamic sizes';
   return [workload.lhs, workload.rhs].some(({ elementType }) => elementType === 'bf16') ? 'bf16' : null;
 }
 
-export const isTuned = (workload: Workload): workload is OperationWork => unsupported(workload) === null;
-
 /** Families of a workload, sorted; none if a user restricts knobs. The target decides about the real families. */
-export const familiesOf = (workload: Workload, { only }: Pick<SpaceOptions, 'only'>): readonly string[] =>
-  only !== undefined || !isTuned(workload)
+export const familiesOf = (
+  workload: OperationWork,
+  { only }: Pick<SpaceOptions, 'only'>,
+): readonly string[] =>
+  only !== undefined || unsupported(workload) !== null
     ? []
     : productOf(workload) === null
       ? ['spirv-tile']
