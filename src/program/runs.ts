@@ -184,7 +184,8 @@ export function programRuns(
         (reference && byOriginal(reference, seconds[1], isAnswered)) ??
         (isOnce ? byProcesses(seconds, isAnswered) : null) ??
         (await budget.spend(() => timeProgram(both, Math.max(...seconds), extent, isAnswered)));
-      timed.push(one);
+      // Dispatches that are tuned in both programs would seem to gain nothing.
+      timed.push(reference === undefined ? one : { ...one, dispatches: [] });
       if (one.timing === null) break;
     }
     return Object.assign(known, { timed, dispatches: program.dispatches });

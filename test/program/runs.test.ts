@@ -131,6 +131,15 @@ describe('a program whose original is too slow to run', () => {
     expect(runs.measured(['a']).functions).toMatchObject([{ timing: { ratio: 5 } }]);
   });
 
+  test('has no times of dispatches, which may be tuned in both', async () => {
+    const { runs } = fakeProgram('case $module in a) ms=0.2 ;; esac', {
+      reference: { ...REFERENCE, originalSeconds: 1e-6 },
+    });
+    await runs.compare(['a']);
+    expect(await runs.slower(['a'])).toEqual([]);
+    expect(runs.measured(['a']).workloads).toEqual([]);
+  });
+
   test('does not ship a result that differs from that of the reference', async () => {
     const { runs } = fakeProgram('case $module in a) result=wrong ;; esac', { reference: REFERENCE });
     expect(await runs.compare(['a'])).toMatchObject({ results: 'different' });
