@@ -5,6 +5,7 @@ import { isConcat, type Concat } from './concat.ts';
 import { isConvolution, type Convolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
+import { isSpread } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 
 /** The form for all equal operations. */
@@ -18,7 +19,12 @@ export interface FormChoice {
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
   const isInChain = isChain(convolutions);
-  const shapes = new Set(convolutions.flatMap(({ image, result }) => [image, result].map(tensorText)));
+  const spread = operations.filter(isSpread);
+  const shapes = new Set(
+    [...convolutions, ...spread.map(({ convolution, image }) => ({ ...convolution, image }))].flatMap(
+      ({ image, result }) => [image, result].map(tensorText),
+    ),
+  );
   /** Operations on other values, such as joins of the two directions of an LSTM, gain nothing. */
   const isOfImages = ({ operands, result }: Concat | Broadcast) =>
     [result, ...operands].some((one) => shapes.has(tensorText(one)));

@@ -1,7 +1,7 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
 import { isSizes, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { listOf, movesText, type Value, type Written } from './text.ts';
+import { definitionIn, listOf, movesText, type Value, type Written } from './text.ts';
 
 /**
  * A named convolution over an image of one, two or three dimensions. The filter of a pooling is its window: a shape without
@@ -94,18 +94,9 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
 const MOVING =
   /^(?:linalg\.transpose\b|linalg\.generic\b(?:(?!\^bb0)[^])*\^bb0\((%\w+):[^\n]*\n *linalg\.yield \1 )/;
 
-/** Characters of such an operation. */
-const MOST_CHARACTERS = 2000;
-
 /** Whether the text before an operation defines a value as another layout of a value. */
-function isTransposed(value: string, end: number, text: Uint8Array): boolean {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  const defined = ` ${value} = `;
-  const at = bytes.lastIndexOf(defined, end);
-  if (at < 0) return false;
-  const from = at + defined.length;
-  return MOVING.test(bytes.toString('latin1', from, Math.min(end, from + MOST_CHARACTERS)));
-}
+const isTransposed = (value: string, end: number, text: Uint8Array): boolean =>
+  MOVING.test(definitionIn(text, value, end) ?? '');
 
 /** `strides = dense<2> : vector<2xi64>` or `dense<[2, 1]> : tensor<2xi64>`. */
 function readSteps(text: string): { sizes: readonly number[]; written: Steps } | null {
@@ -194,11 +185,11 @@ export function convolutionKey({ name, image, filter, result, strides, dilations
   return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
 }
 
-/** A convolution as the program has it. */
-export function writtenConvolution(convolution: Convolution): Written {
+/** A convolution as the program has it. @param name of its image */
+export function writtenConvolution(convolution: Convolution, name = '%image'): Written {
   const { image, filter, result, strides, dilations, steps } = convolution;
   const operands: readonly [Value, Value, Value] = [
-    { ...image, name: '%image' },
+    { ...image, name },
     { ...filter, name: '%filter' },
     { ...result, name: '%accumulator' },
   ];

@@ -10,6 +10,7 @@ import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
+import { isSpread, spreadForm } from './spread-convolution.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 
 /** For a convolution alone: transposes of its image and its result cost more than they gain. */
@@ -56,5 +57,6 @@ export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
+  if (isSpread(one)) return [{ name: spreadForm(one) }];
   return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(channelsFirst(one)));
 }

@@ -1,4 +1,5 @@
 // Parts of a transform-dialect module: a replacement of operations by functions of the module, and passes over all functions.
+import type { Written } from './text.ts';
 
 /**
  * A function, and sequences that replace an operation by its body.
@@ -8,7 +9,7 @@
 export function replacement(
   [match, rewrite, form]: readonly [match: string, rewrite: string, form: string],
   i: number,
-  { list, operation }: { readonly list: string; readonly operation: string },
+  { list, before = '', operation }: Pick<Written, 'list' | 'before' | 'operation'>,
   { body, result, type }: { readonly body: string; readonly result: string; readonly type: string },
   place: string,
 ): string {
@@ -19,6 +20,7 @@ ${body.replaceAll(/[^{:]$/gm, `$& loc(${place})`)}
   transform.named_sequence @${match}_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %op {
     ^bb0(${list}):
+      ${before}
       %0 = ${operation}
     } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value

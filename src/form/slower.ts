@@ -2,6 +2,7 @@
 import type { FormChoice } from './choose.ts';
 import { extentsOf, isConvolution, type Convolution } from './convolution.ts';
 import { rewritableKey } from './rewritable.ts';
+import { isSpread } from './spread-convolution.ts';
 
 /** The name of a convolution's dispatch, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
 const NAMED = /_conv_(\d+(?:x\d+)*)_/;
@@ -59,17 +60,12 @@ export function slowerForms(
     const loops = loopsKey(sizes.split('x').map(Number));
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
-  const convolutions = choices.flatMap(({ operation }) =>
-    isConvolution(operation)
-      ? [
-          {
-            key: rewritableKey(operation),
-            loops: loopsOf(operation),
-            leastGain: LEAST_GAIN / (isTuned ? tuningGain(operation) : 1),
-          },
-        ]
-      : [],
-  );
+  const convolutions = choices.flatMap(({ operation }) => {
+    const convolution = isSpread(operation) ? operation.convolution : operation;
+    if (!isConvolution(convolution)) return [];
+    const leastGain = LEAST_GAIN / (isTuned ? tuningGain(convolution) : 1);
+    return [{ key: rewritableKey(operation), loops: loopsOf(convolution), leastGain }];
+  });
   const total = sumOf(formed.values());
   const slower = new Set<string>();
   const unknown = new Set<string>();

@@ -1,14 +1,15 @@
 // A transform-dialect module that rewrites operations of a program into forms, before any optimisation. It matches each operation
 // by name, attributes and types, and replaces it by a function of the module. It runs compiler passes on attentions.
 import type { FormChoice } from './choose.ts';
-import { isAttention } from './attention.ts';
-import { dropUnits, isBroadcast, type Broadcast } from './broadcast.ts';
+import { isAttention, type Attention } from './attention.ts';
+import { dropUnits, isBroadcast } from './broadcast.ts';
 import { cancelling } from './cancel.ts';
-import { isConcat, joinChannelsLast, type Concat } from './concat.ts';
-import { convolutionKey, type Convolution } from './convolution.ts';
+import { isConcat, joinChannelsLast } from './concat.ts';
+import { convolutionKey } from './convolution.ts';
 import { channelsFirst, fromChannelsFirst, toChannelsFirst } from './channels-first.ts';
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
-import { rewritableKey, writtenOf } from './rewritable.ts';
+import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
+import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
@@ -17,7 +18,7 @@ import { Writer, type Value } from './text.ts';
 export const REWRITE = 'iree_tuned_forms';
 
 interface InForm {
-  readonly operation: Convolution | Concat | Broadcast;
+  readonly operation: Exclude<Rewritable, Attention>;
   readonly form: string;
 }
 
@@ -38,13 +39,14 @@ export function formsSpec(choices: readonly FormChoice[]): string {
     parts.flatMap(({ moves }) => moves),
     parts.flatMap(({ tensors }) => tensors),
   );
+  const padTypes = new Set([...distinct.values()].flatMap(({ operation }) => padTypeOf(operation)));
   const root = first.length === 0 ? '%root' : '%first';
   const done = later.length === 0 ? root : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${replacing('%first', '%root', first)}${cancel.before(root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
+${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
@@ -60,6 +62,25 @@ const replacing = (result: string, root: string, parts: readonly { readonly i: n
         parts.map(({ i }) => i),
       )}    transform.apply_dce to ${result} : !transform.any_op
 `;
+
+/** The type of the padding that a matched operation reads. */
+function padTypeOf(operation: InForm['operation']): string[] {
+  const pad = isSpread(operation) ? padOf(operation) : null;
+  return pad === null ? [] : [tensorText(pad)];
+}
+
+/** Makes padding of these types insertions into zeros. The matcher does not look into the body of a `tensor.pad`. */
+const insertingPads = (types: ReadonlySet<string>, root: string): string =>
+  [...types]
+    .map(
+      (
+        type,
+        i,
+      ) => `    %pads_${i} = transform.structured.match ops{["tensor.pad"]} filter_result_type = ${type} in ${root} : (!transform.any_op) -> !transform.any_op
+    %inserted_${i} = transform.structured.rewrite_in_destination_passing_style %pads_${i} : (!transform.any_op) -> !transform.any_op
+`,
+    )
+    .join('');
 
 function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   const form = passesFormNamed(name);
@@ -92,6 +113,11 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   }
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
+  if (isSpread(operation)) {
+    const { image, convolution } = operation;
+    const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);
+    return { value, tensors: [image, convolution.result] };
+  }
   const form = writtenFormNamed(name);
   const own = channelsFirst(operation);
   if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${name}`);

@@ -22,6 +22,19 @@ export interface Written {
   readonly type: string;
 }
 
+/** Characters of a definition that are read. */
+const MOST_CHARACTERS = 2000;
+
+/** The operation that defines a value in a text, from its name on; null if there is none before `end`. */
+export function definitionIn(text: Uint8Array, value: string, end: number): string | null {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const defined = ` ${value} = `;
+  const at = bytes.lastIndexOf(defined, end);
+  if (at < 0) return null;
+  const from = at + defined.length;
+  return bytes.toString('latin1', from, Math.min(end, from + MOST_CHARACTERS));
+}
+
 /** Values with their types, as a function's parameters. */
 export const listOf = (values: readonly Value[]): string =>
   values.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
@@ -152,12 +165,41 @@ export class Writer {
 
   /** `into` with `part` at one place of the dimension `d`, which `part` lacks. */
   insert(part: Value, into: Value, d: number, place: number): Value {
-    const list = (other: (size: number) => number, own: number) =>
-      `[${into.shape.map((size, at) => (at === d ? own : other(size))).join(', ')}]`;
-    const [offsets, sizes, strides] = [list(() => 0, place), list((size) => size, 1), list(() => 1, 1)];
+    return this.insertAt(
+      part,
+      into,
+      into.shape.map((_, at) => (at === d ? place : null)),
+    );
+  }
+
+  /** `into` with `part` at these places. @param places of the dimensions that `part` lacks; null for its own dimensions */
+  insertAt(part: Value, into: Value, places: readonly (number | null)[]): Value {
+    const list = (own: (place: number) => number, other: (size: number) => number) => {
+      const all = into.shape.map((size, d) => {
+        const place = places[d] ?? null;
+        return place === null ? other(size) : own(place);
+      });
+      return `[${all.join(', ')}]`;
+    };
+    const [zero, one] = [() => 0, () => 1];
+    const offsets = list((place) => place, zero);
+    const sizes = list(one, (size) => size);
+    const strides = list(one, one);
     return this.define(
       into,
       `tensor.insert_slice ${part.name} into ${into.name}${offsets} ${sizes} ${strides} : ${tensorText(part)} into ${tensorText(into)}`,
+    );
+  }
+
+  /** A value with zeros before and after it, along each dimension. */
+  pad(value: Value, low: readonly number[], high: readonly number[]): Value {
+    const shape = value.shape.map((size, d) => low[d]! + size + high[d]!);
+    if (shape.every((size, d) => size === value.shape[d])) return value;
+    const into = this.zeros({ ...value, shape });
+    const list = (of: (size: number) => number) => `[${value.shape.map(of).join(', ')}]`;
+    return this.define(
+      into,
+      `tensor.insert_slice ${value.name} into ${into.name}[${low.join(', ')}] ${list((size) => size)} ${list(() => 1)} : ${tensorText(value)} into ${tensorText(into)}`,
     );
   }
 

@@ -28,6 +28,7 @@ import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
+import { readSpread } from '../form/spread-convolution.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -204,7 +205,9 @@ function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): 
 }
 
 function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritable[] {
-  const convolutions = written.flatMap(({ operation }) => readConvolution(operation, text) ?? []);
+  const convolutions = written.flatMap(
+    ({ operation }) => readSpread(operation, text) ?? readConvolution(operation, text) ?? [],
+  );
   const all = [...convolutions, ...readConcats(text), ...readBroadcasts(text), ...readAttentions(text)];
   return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { passesOf, withTrailingFlags } from '../compiler/command.ts';
-import { rewritableKey, writtenOf, type Rewritable } from '../form/rewritable.ts';
+import { resultOf, rewritableKey, writtenOf, type Rewritable } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { NOT_RECORDED } from '../measure/build.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
@@ -95,7 +95,12 @@ interface Called extends Alone {
 }
 
 const calledOf = (operation: Rewritable, i: number): Called => ({
-  ...{ name: `check${i}`, arguments: writtenOf(operation).operands, results: [operation.result], operation },
+  ...{
+    name: `check${i}`,
+    arguments: writtenOf(operation).operands,
+    results: [resultOf(operation)],
+    operation,
+  },
 });
 
 const reasonsOf = (
