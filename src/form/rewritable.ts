@@ -3,17 +3,19 @@ import { attentionKey, isAttention, writtenAttention, type Attention } from './a
 import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
 import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
+import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
 import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
 import type { Written } from './text.ts';
 
-export type Rewritable = Convolution | SpreadConvolution | Attention | Concat | Broadcast;
+export type Rewritable = Convolution | SpreadConvolution | Product | Attention | Concat | Broadcast;
 
 /** Equal for equal operations. */
 export function rewritableKey(one: Rewritable): string {
   if (isAttention(one)) return attentionKey(one);
   if (isConcat(one)) return concatKey(one);
   if (isSpread(one)) return spreadKey(one);
+  if (isProduct(one)) return productKey(one);
   return isBroadcast(one) ? broadcastKey(one) : convolutionKey(one);
 }
 
@@ -22,12 +24,13 @@ export const resultOf = (one: Rewritable): Tensor => (isSpread(one) ? one.convol
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
-  [isAttention, isConcat, isBroadcast, isSpread, isConvolution].some((is) => is(value));
+  [isAttention, isConcat, isBroadcast, isSpread, isProduct, isConvolution].some((is) => is(value));
 
 /** An operation as the program has it. */
 export function writtenOf(one: Rewritable): Written {
   if (isAttention(one)) return writtenAttention(one);
   if (isConcat(one)) return writtenConcat(one);
   if (isSpread(one)) return writtenSpread(one);
+  if (isProduct(one)) return writtenProduct(one);
   return isBroadcast(one) ? writtenBroadcast(one) : writtenConvolution(one);
 }

@@ -1,11 +1,12 @@
 // Finds forms whose dispatches are slower than the dispatches of the written operations. Pure.
 import type { FormChoice } from './choose.ts';
 import { extentsOf, isConvolution, type Convolution } from './convolution.ts';
+import { isProduct } from './product.ts';
 import { rewritableKey } from './rewritable.ts';
 import { isSpread } from './spread-convolution.ts';
 
-/** The name of a convolution's dispatch, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
-const NAMED = /_conv_(\d+(?:x\d+)*)_/;
+/** The name of a dispatch with a convolution or a product, with the sizes of its loops: `conv_64x56x56x3x3x3_f32`. */
+const NAMED = /_(?:conv|matmul)_(\d+(?:x\d+)*)_/;
 
 /** Equal for dispatches with equal loops. The compiler drops loops of size 1, and orders loops by the operation. */
 const loopsKey = (sizes: readonly number[]): string =>
@@ -61,6 +62,10 @@ export function slowerForms(
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
   const convolutions = choices.flatMap(({ operation }) => {
+    if (isProduct(operation)) {
+      const loops = loopsKey([...operation.factors[0].shape, operation.factors[1].shape[0]!]);
+      return [{ key: rewritableKey(operation), loops, leastGain: LEAST_GAIN }];
+    }
     const convolution = isSpread(operation) ? operation.convolution : operation;
     if (!isConvolution(convolution)) return [];
     const leastGain = LEAST_GAIN / (isTuned ? tuningGain(convolution) : 1);

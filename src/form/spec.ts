@@ -11,6 +11,7 @@ import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
 import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
+import { isProduct, withSettledWeights } from './product.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
 
@@ -113,6 +114,8 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   }
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
+  if (isProduct(operation))
+    return { value: withSettledWeights(writer, operands as [Value, Value, Value]), tensors: [] };
   if (isSpread(operation)) {
     const { image, convolution } = operation;
     const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);

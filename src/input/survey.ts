@@ -28,6 +28,7 @@ import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
+import { readProducts } from '../form/product.ts';
 import { readSpread } from '../form/spread-convolution.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
@@ -208,7 +209,17 @@ function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritabl
   const convolutions = written.flatMap(
     ({ operation }) => readSpread(operation, text) ?? readConvolution(operation, text) ?? [],
   );
-  const all = [...convolutions, ...readConcats(text), ...readBroadcasts(text), ...readAttentions(text)];
+  const products = readProducts(
+    written.map(({ operation }) => operation),
+    text,
+  );
+  const all = [
+    ...convolutions,
+    ...products,
+    ...readConcats(text),
+    ...readBroadcasts(text),
+    ...readAttentions(text),
+  ];
   return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }
 
