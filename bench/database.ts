@@ -2,18 +2,14 @@
 import { once } from 'node:events';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { configurationText } from '../src/backend/index.ts';
-import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../src/store/claim.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
 import { preparedOnce } from '../src/store/sqlite/connect.ts';
 import * as sql from '../src/store/sqlite/statements.ts';
 import { insertSubject } from '../src/store/sqlite/write.ts';
 import { seededRandom } from '../src/search/strategy.ts';
 import { table } from '../src/report/table.ts';
-import { workloadKey } from '../src/workload/workload.ts';
-import { matmul } from '../test/support/workloads.ts';
 import {
   BenchError,
   jsonFile,
@@ -25,8 +21,18 @@ import {
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
-import { quantile } from './shared/rows.ts';
-import { describeMachine, temporaryFolder } from './shared/workplace.ts';
+import {
+  claimOf,
+  configurationOf,
+  EVIDENCE,
+  FORM,
+  ORIGIN,
+  percentiles,
+  PLACE,
+  subjectOf,
+  workloadOf,
+} from './shared/made-up.ts';
+import { aboutRun, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:database -- [--records N] [--trials N] [--rounds N] [--db FILE] [--json FILE]
 
@@ -41,27 +47,7 @@ const KEYS_OF_A_BUILD = 50;
 /** Rows of one transaction. */
 const BATCH = 50_000;
 
-const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@bench' };
-const FORMS = { targetForm: { bench: true }, deviceForm: { bench: true }, compilerForm: { bench: true } };
-const ORIGIN = { createdBy: 'a bench', machine: 'a bench', tool: '0.0.0' };
-const CREATED_AT = '2026-01-01T00:00:00.000Z';
-
-const workloadOf = (n: number) => matmul(1 + (n % 10_000), 1 + Math.floor(n / 10_000), 512);
-const keyOf = (n: number) => workloadKey(workloadOf(n));
-const configurationOf = (n: number) => ({
-  version: 1 as const,
-  kind: 'tile' as const,
-  distribution: [(n % 512) + 1, 128, 0],
-  vectorCommonParallel: [8, 32, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: n % 2 === 0,
-});
-
-const EVIDENCE = {
-  ...{ version: EVIDENCE_VERSION, confidence: CONFIDENCE, ratio: 1.5, low: 1.4, high: 1.6 },
-  ...{ defaultSeconds: 0.003, seconds: 0.002, processes: 8, repetitions: 80, noiseFloor: 0.01, maxError: 0 },
-  ...{ trials: TRIALS_OF_EACH, tuningSeconds: 30, families: ['data-tile', 'tile'], complete: true },
-};
+const FORMS = { targetForm: FORM, deviceForm: FORM, compilerForm: FORM };
 
 /**
  * Writes the rows of a store in large transactions, because a store writes one entry per transaction.
@@ -86,49 +72,32 @@ function fill(path: string, records: number, trials: number) {
     return { seconds: (performance.now() - begun) / 1000, bytes: statSync(path).size };
   };
   const withRecords = inBatches('records', records, (n) => {
-    const claim = {
-      ...{ ...PLACE, workload: keyOf(n), configuration: configurationOf(n), evidence: EVIDENCE },
-      ...{ createdAt: CREATED_AT, ...ORIGIN },
-    };
-    const subject = insertSubject(statement, {
-      ...{ ...PLACE, ...FORMS, workload: claim.workload, workloadForm: workloadOf(n) },
-    });
+    const { digest, configuration } = claimOf(n);
+    const subject = insertSubject(statement, { ...subjectOf(n), ...FORMS, workloadForm: workloadOf(n) });
     if (subject !== n + 1) throw new BenchError(`the database ${path} is not a new one`);
     statement(sql.PUT_CLAIM).run({
       ...{ ...EVIDENCE, families: JSON.stringify(EVIDENCE.families), complete: 1 },
-      ...{ subject, configuration: configurationText(claim.configuration), createdAt: CREATED_AT, ...ORIGIN },
-      ...{ digest: digestOf(claim), change: ++change },
+      ...{ subject, configuration: configurationText(configuration), ...ORIGIN },
+      ...{ digest, change: ++change },
     });
   });
   const random = seededRandom(1);
   const withAll = inBatches('trials', trials, (n) => {
-    const id = [0, 0, 0, 0]
-      .map(() =>
-        Math.floor(random() * 2 ** 32)
-          .toString(16)
-          .padStart(8, '0'),
-      )
-      .join('');
+    const part = () => Math.floor(random() * 2 ** 32);
+    const id = [part(), part(), part(), part()].map((one) => one.toString(16).padStart(8, '0')).join('');
     statement(sql.INSERT_TRIAL).run({
-      ...{
-        id,
-        subject: 1 + Math.floor(n / TRIALS_OF_EACH),
-        configuration: configurationText(configurationOf(n)),
-      },
-      ...{
-        outcome: 'measured',
-        seconds: 0.001 + (n % 1000) / 1e6,
-        ratio: 1 + (n % 100) / 100,
-        message: null,
-      },
-      ...{ strategy: 'descent', createdAt: CREATED_AT, ...ORIGIN, change: ++change },
+      ...{ id, subject: 1 + Math.floor(n / TRIALS_OF_EACH) },
+      ...{ configuration: configurationText(configurationOf(n)), outcome: 'measured', message: null },
+      ...{ seconds: 0.001 + (n % 1000) / 1e6, ratio: 1 + (n % 100) / 100 },
+      ...{ strategy: 'descent', ...ORIGIN, change: ++change },
     });
   });
   db.close();
   return { withRecords, withAll };
 }
 
-function timed(rounds: number, action: (round: number) => void): number[] {
+/** Milliseconds of each round. The store answers at once, so no round waits for anything. */
+function timedRounds(rounds: number, action: (round: number) => void): number[] {
   // Warm-up.
   for (let round = 0; round < Math.min(rounds, 200); round++) action(rounds + round);
   return Array.from({ length: rounds }, (_, round) => {
@@ -141,7 +110,7 @@ function timed(rounds: number, action: (round: number) => void): number[] {
 function lookUp(path: string, records: number, trials: number, rounds: number) {
   const random = seededRandom(2);
   const below = (count: number) => Math.floor(random() * count);
-  const keys = (count: number) => Array.from({ length: count }, () => keyOf(below(records)));
+  const keys = (count: number) => Array.from({ length: count }, () => subjectOf(below(records)).workload);
   const found = (store: ReturnType<typeof openSqliteStore>, workloads: readonly string[]) => {
     const { length } = store.findRecords(workloads, PLACE.target, PLACE.compiler);
     if (length !== new Set(workloads).size)
@@ -150,25 +119,25 @@ function lookUp(path: string, records: number, trials: number, rounds: number) {
   const store = openSqliteStore(path);
   const asked = Array.from({ length: 2 * rounds + 200 }, () => keys(1));
   const builds = Array.from({ length: 2 * rounds + 200 }, () => keys(KEYS_OF_A_BUILD));
-  const one = timed(rounds, (round) => {
+  const one = timedRounds(rounds, (round) => {
     found(store, asked[round]!);
   });
-  const fifty = timed(rounds, (round) => {
+  const fifty = timedRounds(rounds, (round) => {
     found(store, builds[round]!);
   });
-  const searches = timed(Math.ceil(rounds / 10), () => {
-    const workload = keyOf(below(Math.ceil(trials / TRIALS_OF_EACH)));
-    if (store.trials({ ...PLACE, workload }).length !== Math.min(trials, TRIALS_OF_EACH))
-      throw new BenchError(`the trials of ${workload} are not all there`);
+  const searches = timedRounds(Math.ceil(rounds / 10), () => {
+    const subject = subjectOf(below(Math.ceil(trials / TRIALS_OF_EACH)));
+    if (store.trials(subject).length !== Math.min(trials, TRIALS_OF_EACH))
+      throw new BenchError(`the trials of ${subject.workload} are not all there`);
   });
-  const alike = timed(rounds, () => {
+  const alike = timedRounds(rounds, () => {
     const n = below(Math.ceil(trials / TRIALS_OF_EACH));
-    const subject = { ...PLACE, ...FORMS, workload: keyOf(n), workloadForm: workloadOf(n) };
+    const subject = { ...subjectOf(n), ...FORMS, workloadForm: workloadOf(n) };
     if (store.trialsLike(subject, [PLACE.device]).length === 0)
       throw new BenchError(`nothing is like ${subject.workload}`);
   });
   store.close();
-  const opened = timed(Math.ceil(rounds / 10), (round) => {
+  const opened = timedRounds(Math.ceil(rounds / 10), (round) => {
     const own = openSqliteStore(path);
     found(own, asked[round]!);
     own.close();
@@ -188,27 +157,22 @@ async function main(): Promise<void> {
     );
   const path = args.options['db'] ?? join(temporaryFolder(), 'tuning.db');
   const json = jsonFile(args);
+  const about = aboutRun('database', 'local-sync', {});
 
   const filled = existsSync(path) ? null : fill(path, records, trials);
   // Bring the file into memory, so that the disk's speed does not matter.
   await once(createReadStream(path, { highWaterMark: 2 ** 22 }).resume(), 'end');
   say(`${rounds} look-ups of each kind ...`);
   const times = lookUp(path, records, trials, rounds);
-  const us = (ms: number) => `${(1000 * ms).toFixed(0)} us`;
-  const row = (what: string, values: readonly number[]) => [
-    what,
-    us(quantile(values, 0.5)),
-    us(quantile(values, 0.99)),
-  ];
   console.log(
     table(
       ['what', 'median', '99th percentile'],
       [
-        row(`the record of one workload, of ${records}`, times.one),
-        row(`the records of ${KEYS_OF_A_BUILD} workloads`, times.fifty),
-        row('one record, with opening and closing', times.opened),
-        row(`all trials of one workload, of ${trials}`, times.searches),
-        row('the fastest trials of similar workloads', times.alike),
+        [`the record of one workload, of ${records}`, ...percentiles(times.one)],
+        [`the records of ${KEYS_OF_A_BUILD} workloads`, ...percentiles(times.fifty)],
+        ['one record, with opening and closing', ...percentiles(times.opened)],
+        [`all trials of one workload, of ${trials}`, ...percentiles(times.searches)],
+        ['the fastest trials of similar workloads', ...percentiles(times.alike)],
       ],
     ),
   );
@@ -228,14 +192,7 @@ async function main(): Promise<void> {
       )}`,
     );
   }
-  writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine: describeMachine('local-sync'),
-    versions: { node: process.version },
-    options: { records, trials, rounds },
-    results: { filled, times },
-  });
+  writeJson(json, { ...about, options: { records, trials, rounds }, results: { filled, times } });
 }
 
 await run('bench:database', main);

@@ -29,7 +29,7 @@ import {
 } from './shared/arguments.ts';
 import { readSpaces, spaceFiles, type MeasuredSpace } from './shared/measured-spaces.ts';
 import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
-import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
+import { aboutRun, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 import { needsProgram } from '../src/workload/workload.ts';
 
 const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
@@ -90,13 +90,8 @@ async function main(): Promise<void> {
   const surroundings = surroundingsOf(place, driver);
   const shapes: MatmulSearch[] = [];
   for (const name of names) shapes.push(await matmulSearch(name, place, surroundings));
-  const about = {
-    version: 1,
-    date: new Date().toISOString(),
-    machine: describeMachine(driver),
-    versions: { iree: place.description, node: process.version },
-    options: { again, clones, budgetSeconds, flags: HOST_FLAGS },
-  };
+  const about = aboutRun('decisions', driver, { iree: place.description });
+  const options = { again, clones, budgetSeconds, flags: HOST_FLAGS };
 
   const cloned: Cloned[] = [];
   for (const [i, shape] of shapes.entries()) {
@@ -113,7 +108,7 @@ async function main(): Promise<void> {
     repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings, best, forest));
     console.log(repeatedText(repeated.at(-1)!));
   }
-  writeJson(json, { ...about, cloned, repeated });
+  writeJson(json, { ...about, options, cloned, repeated });
 }
 
 /** Finals whose finalists are copies of the default, with other names and at other places of the code. */

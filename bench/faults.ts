@@ -11,9 +11,8 @@ import { comparisonWith, type Compared } from '../src/program/results.ts';
 import type { StockContest } from '../src/program/verify.ts';
 import { Semaphore } from '../src/system/semaphore.ts';
 import { execa } from 'execa';
-import { BenchError, jsonFile, readArguments, run, say, wholeNumber } from './shared/arguments.ts';
-import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
-import { requirements } from './onnx/prepared.ts';
+import { BenchError, jsonFile, readArguments, run, say, wholeNumber, writeJson } from './shared/arguments.ts';
+import { aboutRun, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
 import { modelFolder, runPython } from './shared/exporter.ts';
 import { openPython } from './shared/python.ts';
 import { FAULTS, type Plant } from './faults/builder.ts';
@@ -66,6 +65,7 @@ async function main(): Promise<void> {
   const draws = wholeNumber(args, 'draws', 2);
   const json = jsonFile(args);
   const place = await openWorkplace();
+  const about = aboutRun('faults', 'local-sync', { iree: place.description });
   const isNamed = ({ name }: Subject) =>
     args.positionals.length === 0 || args.positionals.some((part) => name.includes(part));
   const subjects = args.switches.has('quantized')
@@ -89,8 +89,7 @@ async function main(): Promise<void> {
       `${name}: ${caught} of ${planted.length} faults refused, ${accepted} of ${honest.length} honest builds accepted, ${Math.max(...honest.map(({ times }) => times)).toFixed(2)} of the allowed difference at most`,
     );
   }
-  if (json !== undefined)
-    writeFileSync(json, `${JSON.stringify({ machine: describeMachine('local-sync'), rows }, null, 1)}\n`);
+  writeJson(json, { ...about, rows });
 }
 
 function subjectOf(name: string): Subject {
@@ -102,6 +101,7 @@ function subjectOf(name: string): Subject {
 
 /** Networks that ONNX Runtime quantized, and the same with a wrong channel. */
 async function quantizedSubjects(place: Workplace): Promise<Subject[]> {
+  const requirements = join(root, 'bench', 'faults', 'requirements.txt');
   const python = await openPython('.venv-onnx', requirements, 'onnx and ONNX Runtime');
   const script = join(root, 'bench', 'faults', 'quantized_models.py');
   const folder = modelFolder('quantized', [script, requirements]);

@@ -19,7 +19,7 @@ import {
   writeJson,
 } from './shared/arguments.ts';
 import { compileBoth, openTools } from './shared/stock-and-tuned.ts';
-import { openWorkplace } from './shared/workplace.ts';
+import { aboutRun, openWorkplace } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:gpu -- [CASE...] [--target NAME] [--chip NAME] [--budget SECONDS] [--json FILE]
 
@@ -51,6 +51,7 @@ await run('bench:gpu', async () => {
   if (chip === null) throw new UsageError(`--chip is missing: the compiler's name of ${device.model}`);
   const tools = { ...openTools(place, { driver: target.driver, budgetSeconds, folder: undefined }), device };
   const flags = target.flags(chip);
+  const about = aboutRun('gpu', target.driver, { iree: place.description });
   const results = [];
   for (const name of names) {
     say(`Tuning and timing ${name} ...`);
@@ -110,7 +111,7 @@ await run('bench:gpu', async () => {
   );
   console.log(`${device.model}: geometric mean ${mean.toFixed(2)}x`);
   writeJson(json, {
-    ...{ version: 1, date: new Date().toISOString(), target: targetName, chip, device },
+    ...{ ...about, target: targetName, chip, device },
     ...{ budgetSeconds, mean, results },
   });
   if (results.some(({ equal }) => !equal))

@@ -1,16 +1,12 @@
-// Single matmuls: IREE's default, tuned and data-tiled code against OpenBLAS, MKL and the CPU's peak.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+// Single matmuls: IREE's default, tuned and data-tiled code against OpenBLAS and MKL.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
-import { findRuntimeTool } from '../src/compiler/find.ts';
-import { timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
-import { geometricMean, median, ratioInterval } from '../src/measure/statistics.ts';
+import { comparisonOf, type ModuleComparison, type ModuleRun } from '../src/measure/compare-modules.ts';
+import { geometricMean, median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
-import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
-import { type Device } from '../src/backend/device.ts';
-import { rotate } from '../src/running/comparison/rounds.ts';
+import { inRounds, moduleTimer } from '../src/running/comparison/rounds.ts';
+import { messageOf } from '../src/system/tell.ts';
 import {
-  BenchError,
   counted,
   jsonFile,
   readArguments,
@@ -21,348 +17,163 @@ import {
   writeJson,
 } from './shared/arguments.ts';
 import { openBlas, type Blas } from './shared/blas.ts';
-import { buildPeak, type MeasurePeak, type Peak } from './shared/fma-peak.ts';
 import { moduleText, operandBytes, operationCount, parseShape, type Shape } from './shared/shape.ts';
+import { compileBoth, compileStock, openTools, type Tools } from './shared/stock-and-tuned.ts';
 import { driverOf, threadsOption } from './shared/threads.ts';
-import {
-  describeMachine,
-  HOST_FLAGS,
-  lastLine,
-  openWorkplace,
-  root,
-  wrapperEnvironment,
-  type Explained,
-  type Workplace,
-} from './shared/workplace.ts';
+import { aboutRun, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
 const DEFAULT_SHAPES = [
-  '128x128x128',
-  '256x256x256',
-  '512x512x512',
-  '1024x1024x1024',
-  '384x768x768',
-  '997x997x997',
-  '1x4096x4096',
-  '127x255x511',
+  ...['128x128x128', '256x256x256', '512x512x512', '1024x1024x1024'],
+  ...['384x768x768', '997x997x997', '1x4096x4096', '127x255x511'],
 ];
 
-const USAGE = `usage: npm run bench:kernels -- [SHAPE...] [--threads N] [--rounds N] [--budget SECONDS] [--json FILE]
+const USAGE = `usage: npm run bench:kernels -- [SHAPE...] [--threads N] [--rounds N] [--budget SECONDS] [--folder FOLDER] [--json FILE]
 
   SHAPE      MxNxK or MxNxKxTYPE (default: ${DEFAULT_SHAPES.join(' ')})
   --threads  1, or all threads of this machine (default 1)
   --rounds   rounds of timing (default 7)
   --budget   seconds of tuning per shape (default 60)
+  --folder   keep the tuning database and the cache in FOLDER (default: a temporary folder)
   --json     also write all values to FILE`;
 
-/** Least seconds of one repetition. */
-const MIN_SECONDS = 0.01;
-const EFFORT = { repetitions: 15, minSeconds: MIN_SECONDS, timeoutSeconds: 600 };
+const EFFORT = { repetitions: 15, minSeconds: 0.01 };
 
-const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
+const RIVALS = ['stock', 'dataTiling', 'openblas', 'mkl'] as const;
+type Rival = (typeof RIVALS)[number];
+const VARIANTS = [...RIVALS, 'tuned'] as const;
 type Variant = (typeof VARIANTS)[number];
 
 /** One shape, with timers for all variants that compile. */
 interface Contestants {
   readonly shape: Shape;
   readonly timers: ReadonlyMap<Variant, () => Promise<number>>;
-  readonly measurePeak: MeasurePeak | null;
-  readonly tuning: Tuning | null;
+  /** The wrapper's decision. */
+  readonly tuning: object | null;
 }
 
-/** The wrapper's result for the matmul. */
-interface Tuning {
-  readonly outcome: string;
-  readonly reason: string;
-  readonly configuration: unknown;
-  readonly speedup: unknown;
-  readonly route: string;
-  readonly applied: boolean | null;
-}
-
-/** One value per round; null for a variant that could not be measured. */
+/** Values of one shape. Variants that could not be measured are left out. */
 interface Measured {
   readonly shape: Shape;
-  readonly tuning: Tuning | null;
-  readonly seconds: Readonly<Record<Variant, readonly number[] | null>>;
-  readonly peak: readonly Peak[] | null;
-}
-
-interface Options {
-  readonly threads: number;
-  readonly rounds: number;
-  readonly budgetSeconds: number;
-}
-
-interface Tools {
-  readonly place: Workplace;
-  readonly benchmarkModule: string;
-  readonly device: Device;
-  readonly blas: Blas | null;
-  readonly measurePeak: MeasurePeak | null;
+  readonly tuning: object | null;
+  readonly gflops: Partial<Readonly<Record<Variant, number>>>;
+  /** The rival's time over tuned's. */
+  readonly gains: Partial<Readonly<Record<Rival, ModuleComparison>>>;
 }
 
 async function main(): Promise<void> {
-  const args = readArguments(['threads', 'rounds', 'budget', 'json'], USAGE);
-  const options: Options = {
-    threads: threadsOption(args),
-    rounds: wholeNumber(args, 'rounds', 7),
-    budgetSeconds: secondsOption(args, 'budget', 60),
-  };
+  const args = readArguments(['threads', 'rounds', 'budget', 'folder', 'json'], USAGE);
+  const threads = threadsOption(args);
+  const rounds = wholeNumber(args, 'rounds', 7);
+  const budgetSeconds = secondsOption(args, 'budget', 60);
   const json = jsonFile(args);
   const names = args.positionals.length === 0 ? DEFAULT_SHAPES : args.positionals;
   const shapes = [...new Map(names.map(parseShape).map((shape) => [shape.name, shape])).values()];
 
   const place = await openWorkplace();
-  const benchmarkModule = findRuntimeTool('iree-benchmark-module', place.compiler, process.env, {
-    root,
-    cacheDirectory: place.cacheDirectory,
-  });
-  if (benchmarkModule === undefined)
-    throw new BenchError('iree-benchmark-module is missing: pip install iree-base-runtime');
-  const driver = driverOf(options.threads);
-  const machine = describeMachine(driver);
+  const driver = driverOf(threads);
+  const tools = openTools(place, { driver, budgetSeconds, folder: args.options['folder'] });
   // The libraries' routines for integers and half precision do other work than IREE's code.
   const usesF32 = shapes.some(({ elementType }) => elementType === 'f32');
-  const tools: Tools = {
-    place,
-    benchmarkModule,
-    device: describeDevice(driver),
-    blas: usesF32 ? await openBlas() : null,
-    measurePeak: usesF32 ? await buildPeak() : null,
-  };
+  const blas = usesF32 ? await openBlas() : null;
+  const about = aboutRun('kernels', driver, { iree: place.description, ...blas?.versions });
 
   // Compile everything first: a compile would disturb the timing.
   const contestants: Contestants[] = [];
-  for (const shape of shapes) contestants.push(await prepare(shape, options, tools));
+  for (const shape of shapes) contestants.push(await prepare(shape, threads, tools, blas));
   const measured: Measured[] = [];
   for (const [i, item] of contestants.entries()) {
     say(`Timing ${item.shape.name} (${i + 1} of ${contestants.length}) ...`);
-    measured.push(await measure(item, options));
+    measured.push(await measure(item, rounds));
   }
-
-  const { version } = place.description;
   console.log(
-    `IREE ${version}, ${counted(options.threads, 'thread')}, ` +
-      `medians of ${counted(options.rounds, 'round')}, GFLOP/s. A ratio above 1 means that tuned is faster.\n`,
+    `IREE ${place.description.version}, ${counted(threads, 'thread')}, ` +
+      `medians of ${counted(rounds, 'round')}, GFLOP/s. A ratio above 1 means that tuned is faster.\n`,
   );
   console.log(report(measured));
-  writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine,
-    versions: { iree: place.description, node: process.version, ...tools.blas?.versions },
-    options: { ...options, flags: HOST_FLAGS },
-    shapes: measured.map((item) => ({
-      ...item,
-      operations: operationCount(item.shape),
-      gflops: Object.fromEntries(VARIANTS.map((variant) => [variant, rate(item, variant)])),
-      tunedOver: Object.fromEntries(
-        RIVALS.map((rival) => {
-          const ratios = perRound(item, rival);
-          return [
-            rival,
-            ratios && { median: median(ratios), perRound: ratios, interval: ratioInterval(ratios) },
-          ];
-        }),
-      ),
-      shareOfPeak: shareOfPeak(item),
-    })),
-    geometricMeans: Object.fromEntries(RIVALS.map((rival) => [rival, meanRatio(measured, rival)])),
-  });
+  const options = { threads, rounds, budgetSeconds, flags: HOST_FLAGS };
+  writeJson(json, { ...about, options, results: measured });
 }
 
 /** Compiles, tunes and writes the operands. */
-async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Contestants> {
-  const { place, blas } = tools;
-  const folder = join(place.folder, shape.name);
+async function prepare(shape: Shape, threads: number, tools: Tools, blas: Blas | null): Promise<Contestants> {
+  const { name, m, n, k, elementType } = shape;
+  const folder = join(tools.place.folder, name);
   mkdirSync(folder);
-  const file = (name: string) => join(folder, name);
+  const file = (own: string) => join(folder, own);
   const source = file('matmul.mlir');
   writeFileSync(source, moduleText(shape));
-  writeFileSync(file('lhs.bin'), operandBytes(shape.elementType, shape.m * shape.k));
-  writeFileSync(file('rhs.bin'), operandBytes(shape.elementType, shape.k * shape.n));
+  writeFileSync(file('lhs.bin'), operandBytes(elementType, m * k));
+  writeFileSync(file('rhs.bin'), operandBytes(elementType, k * n));
   const runs: ModuleRun = {
-    tools,
-    device: tools.device,
-    function: { name: 'main' },
-    inputs: [
-      `${shape.m}x${shape.k}x${shape.elementType}=@${file('lhs.bin')}`,
-      `${shape.k}x${shape.n}x${shape.elementType}=@${file('rhs.bin')}`,
-    ],
+    ...{ tools, device: tools.device, function: { name: 'main' } },
+    inputs: [`${m}x${k}x${elementType}=@${file('lhs.bin')}`, `${k}x${n}x${elementType}=@${file('rhs.bin')}`],
   };
-
   const timers = new Map<Variant, () => Promise<number>>();
-  const compile = async (variant: Variant, program: string, flags: readonly string[], env = process.env) => {
-    const module = file(`${variant}.vmfb`);
-    const result = await execa(program, [...HOST_FLAGS, ...flags, source, '-o', module], {
-      reject: false,
-      stdin: 'ignore',
-      env: { ...env, NO_COLOR: '1' },
-      extendEnv: false,
-    });
-    // The compiler can exit with 0 and write only a crash reproducer.
-    const isWritten = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
-    if (isWritten) timers.set(variant, async () => (await timeModule(runs, module, EFFORT)).seconds);
-    else {
-      const error = result.stderr.split('\n').find((line) => line.includes('error:'));
-      say(`${shape.name}: ${variant} does not compile: ${error ?? lastLine(result)}`);
-    }
+  const add = (variant: Variant, module: string, error: string | null) => {
+    if (error === null) timers.set(variant, () => moduleTimer(runs, module)(EFFORT));
+    else say(`${name}: ${variant} does not compile: ${error}`);
   };
-  say(`Compiling ${shape.name}, tuning for up to ${options.budgetSeconds} s ...`);
-  await compile('stock', place.compiler.executable, []);
-  await compile('dataTiling', place.compiler.executable, ['--iree-opt-data-tiling']);
-  const explain = file('explain.json');
-  const env = wrapperEnvironment(place, {
-    DB: process.env['IREE_TUNED_DB'] || join(place.folder, 'tuning.sqlite'),
-    BUDGET: String(options.budgetSeconds),
-    DEVICE: tools.device.driver,
-    EXPLAIN: explain,
-  });
-  await compile('tuned', place.wrapper, [], env);
-  const tuning = readTuning(explain);
-  if (tuning === null)
-    say(`${shape.name}: the wrapper wrote no explain JSON, so "tuned" may be the default.`);
-  else if (tuning.route === 'none') say(`${shape.name}: "tuned" is the default: ${tuning.reason}`);
-  else if (tuning.applied === false) say(`${shape.name}: the configuration did not take effect.`);
-
-  const isF32 = shape.elementType === 'f32';
-  if (blas !== null && isF32)
+  say(`Compiling ${name}, tuning for up to ${tools.budgetSeconds} s ...`);
+  const both = await compileBoth(source, folder, HOST_FLAGS, tools);
+  add('stock', both.stock, both.state === 'stock does not compile' ? both.error : null);
+  const tiled = file('data-tiling.vmfb');
+  const flags = [...HOST_FLAGS, '--iree-opt-data-tiling'];
+  add('dataTiling', tiled, (await compileStock(source, tiled, flags, tools)).error);
+  add('tuned', both.tuned, both.error);
+  const { route, applied, operations: [operation] = [] } = both.explanation ?? {};
+  if (both.sameCode) say(`${name}: "tuned" is the default: ${operation?.reason ?? 'no reason is given'}`);
+  else if (applied === false) say(`${name}: the configuration did not take effect.`);
+  if (blas !== null && elementType === 'f32')
     for (const library of ['openblas', 'mkl'] as const)
       if (blas.versions[library] !== null)
-        timers.set(library, () => blas.time(library, shape, options.threads, MIN_SECONDS));
-  return { shape, timers, tuning, measurePeak: isF32 ? tools.measurePeak : null };
-}
-
-function readTuning(explain: string): Tuning | null {
-  let explained: Explained;
-  try {
-    explained = JSON.parse(readFileSync(explain, 'utf8')) as Explained;
-  } catch {
-    return null;
-  }
-  const { route, applied, reason, operations } = explained;
-  const operation = operations[0];
-  return {
-    outcome: operation?.outcome ?? 'none',
-    reason: operation?.reason ?? reason ?? 'no reason is given',
-    configuration: operation?.configuration ?? null,
-    speedup: operation?.speedup ?? null,
-    route,
-    applied,
-  };
+        timers.set(library, () => blas.time(library, shape, threads, EFFORT.minSeconds));
+  return { shape, timers, tuning: operation === undefined ? null : { ...operation, route, applied } };
 }
 
 /** Times every variant once per round, in separate processes and a rotating order. */
-async function measure(
-  { shape, timers, tuning, measurePeak }: Contestants,
-  options: Options,
-): Promise<Measured> {
-  const seconds = new Map<Variant, number[]>();
-  const steps: (() => Promise<void>)[] = [];
-  for (const [variant, time] of timers) {
+async function measure({ shape, timers, tuning }: Contestants, rounds: number): Promise<Measured> {
+  const usable: Variant[] = [];
+  for (const [variant, time] of timers)
     // This run brings the files into memory, and removes variants that cannot run.
     try {
       await time();
+      usable.push(variant);
     } catch (error) {
-      say(
-        `${shape.name}: ${variant} cannot be timed: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      continue;
+      say(`${shape.name}: ${variant} cannot be timed: ${messageOf(error)}`);
     }
-    const values: number[] = [];
-    seconds.set(variant, values);
-    steps.push(async () => {
-      values.push(await time());
-    });
-  }
-  const peak: Peak[] = [];
-  if (measurePeak !== null)
-    steps.push(async () => {
-      peak.push(await measurePeak(options.threads));
-    });
-  for (let round = 0; round < options.rounds; round++) for (const step of rotate(steps, round)) await step();
-  const values = Object.fromEntries(VARIANTS.map((variant) => [variant, seconds.get(variant) ?? null]));
+  const extent = { rounds, seconds: Infinity };
+  const times = await inRounds(usable, extent, (variant) => timers.get(variant)!());
+  const secondsOf = (variant: Variant) => times.map((round) => round.get(variant)!);
+  const gflops = (variant: Variant) => operationCount(shape) / median(secondsOf(variant)) / 1e9;
+  const gainOver = (rival: Variant) =>
+    comparisonOf(times.map((round) => [round.get(rival)!, round.get('tuned')!]));
+  const rivals = usable.includes('tuned') ? usable.filter((variant) => variant !== 'tuned') : [];
   return {
-    shape,
-    tuning,
-    seconds: values as Record<Variant, number[] | null>,
-    peak: measurePeak === null ? null : peak,
+    ...{ shape, tuning },
+    gflops: Object.fromEntries(usable.map((variant) => [variant, gflops(variant)])),
+    gains: Object.fromEntries(rivals.map((rival) => [rival, gainOver(rival)])),
   };
 }
 
-const RIVALS = ['stock', 'openblas', 'mkl'] as const;
-
-/** Median GFLOP/s. */
-function rate({ shape, seconds }: Measured, variant: Variant): number | null {
-  const values = seconds[variant];
-  return values && operationCount(shape) / median(values) / 1e9;
-}
-
-/** The rival's time over tuned's, in each round. */
-function perRound({ seconds }: Measured, rival: Variant): number[] | null {
-  const [tuned, other] = [seconds.tuned, seconds[rival]];
-  return tuned && other && other.map((time, round) => time / tuned[round]!);
-}
-
-function shareOfPeak({ shape, seconds, peak }: Measured): number | null {
-  const { tuned } = seconds;
-  return (
-    tuned &&
-    peak &&
-    median(tuned.map((time, round) => operationCount(shape) / time / 1e9 / peak[round]!.gflops))
-  );
-}
-
-const meanRatio = (measured: readonly Measured[], rival: Variant): number | null =>
-  meanOf(measured.map((item) => perRound(item, rival)).map((ratios) => ratios && median(ratios)));
-
-/** Geometric mean of the known values; null if there are none. */
-function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : geometricMean(known);
-}
-
-const inGflops = (value: number | null) =>
-  value === null ? '-' : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
-const asRatio = (value: number | null) => (value === null ? '-' : `${value.toFixed(2)}x`);
-const asShare = (value: number | null) => (value === null ? '-' : `${(100 * value).toFixed(0)}%`);
+const inGflops = (value: number | undefined) =>
+  value === undefined ? '-' : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+const asRatio = (value: number | undefined) => (value === undefined ? '-' : `${value.toFixed(2)}x`);
 
 function report(measured: readonly Measured[]): string {
-  const rows = measured.map((item) => [
-    item.shape.name,
-    ...VARIANTS.map((variant) => inGflops(rate(item, variant))),
-    inGflops(item.peak && median(item.peak.map(({ gflops }) => gflops))),
-    ...RIVALS.map((rival) => {
-      const ratios = perRound(item, rival);
-      return asRatio(ratios && median(ratios));
-    }),
-    asShare(shareOfPeak(item)),
+  const rows = measured.map(({ shape, gflops, gains }) => [
+    shape.name,
+    ...VARIANTS.map((variant) => inGflops(gflops[variant])),
+    ...RIVALS.map((rival) => asRatio(gains[rival]?.ratio)),
   ]);
-  const means = [
-    'geometric mean',
-    ...VARIANTS.map((variant) => {
-      const rates = measured.map((item) => rate(item, variant));
-      // Means over different sets of shapes are not comparable.
-      return inGflops(rates.includes(null) ? null : meanOf(rates));
-    }),
-    '-',
-    ...RIVALS.map((rival) => asRatio(meanRatio(measured, rival))),
-    asShare(meanOf(measured.map(shareOfPeak))),
-  ];
+  const meanOver = (rival: Rival) => {
+    const ratios = measured.flatMap(({ gains }) => gains[rival]?.ratio ?? []);
+    return asRatio(ratios.length === 0 ? undefined : geometricMean(ratios));
+  };
   const header = [
-    'MxNxK',
-    'stock',
-    'tuned',
-    'data tiling',
-    'OpenBLAS',
-    'MKL',
-    'FMA peak',
-    'tuned/stock',
-    'tuned/OpenBLAS',
-    'tuned/MKL',
-    'of peak',
+    ...['MxNxK', 'stock', 'data tiling', 'OpenBLAS', 'MKL', 'tuned'],
+    ...['tuned/stock', 'tuned/data tiling', 'tuned/OpenBLAS', 'tuned/MKL'],
   ];
-  return table(header, [...rows, means]);
+  return table(header, [...rows, ['geometric mean', ...VARIANTS.map(() => ''), ...RIVALS.map(meanOver)]]);
 }
 
 await run('bench:kernels', main);

@@ -8,7 +8,7 @@ import { table } from '../src/report/table.ts';
 import { formatRatio } from '../src/system/format.ts';
 import { jsonFile, readArguments, run, say, writeJson } from './shared/arguments.ts';
 import { moduleText, parseShape } from './shared/shape.ts';
-import { describeMachine, HOST_FLAGS, openWorkplace, wrapperEnvironment } from './shared/workplace.ts';
+import { aboutRun, HOST_FLAGS, openWorkplace, wrapperEnvironment } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:misses -- [SHAPE...] [--json FILE]
 
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const programs = shapes.map((shape) => moduleText(parseShape(shape)));
   const json = jsonFile(args);
   const place = await openWorkplace();
-  const machine = describeMachine(DRIVER);
+  const about = aboutRun('misses', DRIVER, { iree: place.description });
   const misses: Miss[] = [];
   for (const [i, shape] of shapes.entries()) {
     say(`${shape} (${i + 1} of ${shapes.length}) ...`);
@@ -70,14 +70,7 @@ async function main(): Promise<void> {
     `\nmedian ${median(all).toFixed(1)} s, longest ${Math.max(...all).toFixed(1)} s, ` +
       `gain ${formatRatio(geometricMean(misses.map(({ gain }) => gain)))} (geometric mean)`,
   );
-  writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine,
-    versions: { iree: place.description, node: process.version },
-    options: { flags: HOST_FLAGS },
-    results: misses,
-  });
+  writeJson(json, { ...about, options: { flags: HOST_FLAGS }, results: misses });
 }
 
 await run('bench:misses', main);

@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
-import { readAddress } from '../src/team/address.ts';
-import { openConnection } from '../src/team/connection.ts';
-import { migrateTeam } from '../src/team/migrate.ts';
-import { ROLES_SQL } from '../src/team/roles.ts';
 import { teamState } from '../src/team/state.ts';
 import { rotate } from '../src/running/comparison/rounds.ts';
-import { startServer, whyNoPostgres, type TestDatabase, type TestServer } from '../test/support/postgres.ts';
+import { startServer, type TestServer } from '../test/support/postgres.ts';
 import {
   BenchError,
   jsonFile,
@@ -22,8 +18,9 @@ import {
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
+import { requirePostgres, teamDatabase } from './shared/team-database.ts';
 import {
-  describeMachine,
+  aboutRun,
   HOST_FLAGS,
   openWorkplace,
   wrapperEnvironment,
@@ -37,8 +34,6 @@ const USAGE = `usage: npm run bench:outages -- [--rounds N] [--json FILE]
 
 /** Most milliseconds that a build may take longer than without a team: the first build, and later builds. */
 const ALLOWED = { first: 350, again: 5 };
-
-const LIMIT_MS = 60_000;
 
 interface BadServer {
   readonly what: string;
@@ -81,20 +76,11 @@ const atPort = (url: string, port: number): string => {
   return there.href;
 };
 
-async function migrated(server: TestServer): Promise<TestDatabase> {
-  const database = await server.database();
-  const owner = openConnection(readAddress(database.url), '');
-  await owner.query(ROLES_SQL, [], LIMIT_MS);
-  await migrateTeam(owner);
-  owner.close();
-  return database;
-}
-
 const reader = { in: 'iree_tuned_reader' };
 
 /** URL of a database whose function `ask` first runs these statements. */
 async function asking(server: TestServer, statements: string): Promise<string> {
-  const database = await migrated(server);
+  const database = await teamDatabase(server);
   await database.query(
     `CREATE OR REPLACE FUNCTION iree_tuned.ask(request jsonb) RETURNS json LANGUAGE plpgsql SECURITY DEFINER
      SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${statements} RETURN identity()::json; END $$`,
@@ -105,7 +91,7 @@ async function asking(server: TestServer, statements: string): Promise<string> {
 async function badServers(server: TestServer): Promise<BadServer[]> {
   const nobody = (port: number, host = '127.0.0.1') =>
     `postgres://ada:secret@${host}:${port}/tuning?sslmode=disable`;
-  const database = await migrated(server);
+  const database = await teamDatabase(server);
   const good = await database.login('bench', reader);
   const full = await database.login('full', reader);
   await database.query(`ALTER ROLE full_${database.name} CONNECTION LIMIT 0`);
@@ -201,12 +187,12 @@ class Builder {
 async function main(): Promise<void> {
   const args = readArguments(['rounds', 'json'], USAGE);
   refusePositionals(args);
-  if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
+  requirePostgres();
   const rounds = wholeNumber(args, 'rounds', 15);
   const json = jsonFile(args);
 
   const builder = new Builder(await openWorkplace());
-  const machine = describeMachine('local-sync');
+  const about = aboutRun('outages', 'local-sync', {});
   const server = await startServer();
   const servers = await badServers(server);
   // Warm-up: the first build asks the compiler and fills caches.
@@ -249,13 +235,7 @@ async function main(): Promise<void> {
       results.map(({ what, withoutMs, firstMs, againMs }) => [what, ms(withoutMs), ms(firstMs), ms(againMs)]),
     ),
   );
-  writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine,
-    options: { rounds },
-    results,
-  });
+  writeJson(json, { ...about, options: { rounds }, results });
   const slow = results.filter(({ firstMs, againMs }) => firstMs > ALLOWED.first || againMs > ALLOWED.again);
   for (const { what } of slow)
     say(

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from '../src/measure/statistics.ts';
+import type { Explanation } from '../src/report/explain.ts';
 import { table } from '../src/report/table.ts';
 import { rotate } from '../src/running/comparison/rounds.ts';
 import {
@@ -18,12 +19,11 @@ import {
   writeJson,
 } from './shared/arguments.ts';
 import {
-  describeMachine,
+  aboutRun,
   HOST_FLAGS,
   openWorkplace,
   root,
   wrapperEnvironment,
-  type Explained,
   type Workplace,
 } from './shared/workplace.ts';
 
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   const json = jsonFile(args);
 
   const place = await openWorkplace();
-  const machine = describeMachine(NO_TUNING.DEVICE);
+  const about = aboutRun('overhead', NO_TUNING.DEVICE, { iree: place.description });
   const { commands, hits } = listCommands(place, budgetSeconds);
   // Warm-up: the first run of each command fills caches.
   for (const command of commands) milliseconds(command);
@@ -78,10 +78,7 @@ async function main(): Promise<void> {
   );
   console.log(report(results));
   writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine,
-    versions: { iree: place.description, node: process.version },
+    ...about,
     options: { rounds, budgetSeconds, flags: HOST_FLAGS },
     hits,
     results: results.map(({ command, ...rest }) => ({
@@ -95,7 +92,7 @@ async function main(): Promise<void> {
 }
 
 /** Makes the hits, and lists all commands to time. */
-function listCommands(place: Workplace, budgetSeconds: number): { commands: Command[]; hits: Explained[] } {
+function listCommands(place: Workplace, budgetSeconds: number): { commands: Command[]; hits: Explanation[] } {
   const { compiler, wrapper, folder } = place;
   const elementwise = join(folder, 'elementwise.mlir');
   writeFileSync(elementwise, ELEMENTWISE);
@@ -162,14 +159,14 @@ function makeHit(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   budgetSeconds: number,
-): Explained {
-  const explain = (budget: number): Explained => {
+): Explanation {
+  const explain = (budget: number): Explanation => {
     const file = join(folder, 'explain.json');
     rmSync(file, { force: true });
     runOnce(wrapper, argv, { ...env, IREE_TUNED_BUDGET: String(budget), IREE_TUNED_EXPLAIN: file });
     if (!existsSync(file))
       throw new BenchError('the wrapper wrote no explain JSON: run `node scripts/build.mjs` first');
-    return JSON.parse(readFileSync(file, 'utf8')) as Explained;
+    return JSON.parse(readFileSync(file, 'utf8')) as Explanation;
   };
   say(`Tuning ${matmul} for up to ${budgetSeconds} s ...`);
   // The first compile tunes and proves the plan. The second is a later build.

@@ -19,7 +19,7 @@ import {
 } from './shared/arguments.ts';
 import type { ParserRun } from './shared/parser-child.ts';
 import { hugeStarts, repeated, worstTexts, writeBlob } from './shared/parser-inputs.ts';
-import { describeMachine, root, temporaryFolder } from './shared/workplace.ts';
+import { aboutRun, root, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--json FILE] [FILES...]
 
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
   for (const file of args.positionals)
     if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
 
-  const machine = describeMachine('local-sync');
+  const about = aboutRun('parser', 'local-sync', {});
   const folder = temporaryFolder();
   const results: Result[] = [];
   for (const one of listCases(folder, args.positionals, rounds, huge === 'yes')) {
@@ -75,12 +75,7 @@ async function main(): Promise<void> {
   console.log(report(results));
   console.log(`\n${verdicts(results).join('\n')}`);
   writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine,
-    versions: { node: process.version },
-    options: { rounds, huge },
-    goals: GOALS,
+    ...{ ...about, options: { rounds, huge }, goals: GOALS },
     results: results.map((result) => ({ ...result, argv: undefined })),
   });
 }

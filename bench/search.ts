@@ -17,7 +17,7 @@ import type { Doubt } from '../src/search/likeness.ts';
 import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
 import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
 import { jsonFile, readArguments, run, wholeNumber, writeJson } from './shared/arguments.ts';
-import { describeMachine } from './shared/workplace.ts';
+import { aboutRun } from './shared/workplace.ts';
 import { readSpaces, spaceFiles, type MeasuredSpace } from './shared/measured-spaces.ts';
 
 const USAGE = `usage: npm run bench:search -- [--seeds N] [--json FILE] [FILE...]
@@ -53,6 +53,7 @@ async function main(): Promise<void> {
   const json = jsonFile(args);
   const seeds = wholeNumber(args, 'seeds', 5);
   const files = args.positionals.length > 0 ? args.positionals : spaceFiles();
+  const about = aboutRun('search', 'local-sync', {});
   const results: unknown[] = [];
   const measured = files.map((file) => ({ name: basename(file, '.jsonl.gz'), spaces: readSpaces(file) }));
   const all = measured.flatMap(({ spaces }) => spaces);
@@ -88,12 +89,7 @@ async function main(): Promise<void> {
     console.log(`${table(heads, rows)}\n`);
     results.push({ name: matmuls, doubt, untimed, searched: [...searched] });
   }
-  writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine: describeMachine('local-sync'),
-    results,
-  });
+  writeJson(json, { ...about, results });
   return Promise.resolve();
 }
 

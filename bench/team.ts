@@ -1,17 +1,9 @@
 // Load on a team's server: queries, many writers with pullers, and many trials.
-import { performance } from 'node:perf_hooks';
-import { digestOf, CONFIDENCE, EVIDENCE_VERSION } from '../src/store/claim.ts';
 import type { ClaimLine, PartLine, TrialLine } from '../src/store/exchange/lines.ts';
 import { table } from '../src/report/table.ts';
-import { readAddress } from '../src/team/address.ts';
-import { openConnection } from '../src/team/connection.ts';
-import { migrateTeam } from '../src/team/migrate.ts';
+import { startServer, type TestDatabase } from '../test/support/postgres.ts';
 import { openTeam } from '../src/team/postgres.ts';
-import { ROLES_SQL } from '../src/team/roles.ts';
 import type { Answer, Cursor, Page, Team } from '../src/team/team.ts';
-import { startServer, whyNoPostgres, type TestDatabase } from '../test/support/postgres.ts';
-import { matmul } from '../test/support/workloads.ts';
-import { workloadKey } from '../src/workload/workload.ts';
 import {
   BenchError,
   jsonFile,
@@ -22,8 +14,19 @@ import {
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
-import { quantile } from './shared/rows.ts';
-import { describeMachine } from './shared/workplace.ts';
+import {
+  claimOf,
+  configurationOf,
+  FORM,
+  ORIGIN,
+  percentiles,
+  PLACE,
+  subjectOf,
+  timed,
+  workloadOf,
+} from './shared/made-up.ts';
+import { LIMIT_MS, requirePostgres, teamDatabase } from './shared/team-database.ts';
+import { aboutRun } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:team -- [--writers N] [--records N] [--pullers N] [--rounds N] [--trials N] [--json FILE]
 
@@ -34,9 +37,6 @@ const USAGE = `usage: npm run bench:team -- [--writers N] [--records N] [--pulle
   --trials   trials to load and look up (default 50000)
   --json     also write all values to FILE`;
 
-const LIMIT_MS = 600_000;
-const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@bench' };
-
 /** Lines of one push. */
 const BATCH = 50;
 const TRIAL_BATCH = 2000;
@@ -45,57 +45,20 @@ const TRIAL_SUBJECTS = 500;
 const TRIAL_CONFIGURATIONS = 200;
 const KEYS_ASKED = 50;
 
-const ORIGIN = { createdBy: 'a bench', machine: 'a bench', tool: '0.0.0' };
-const CREATED_AT = '2026-01-01T00:00:00.000Z';
-
-const subjectOf = (n: number) => ({ workload: workloadKey(matmul(n, 512, 512)), ...PLACE });
-const configurationOf = (n: number) => ({
-  version: 1 as const,
-  kind: 'tile' as const,
-  distribution: [n + 1, 128, 0],
-  vectorCommonParallel: [8, 32, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: n % 2 === 0,
-});
-
 const workloadLine = (n: number): PartLine => ({
   type: 'workload',
   version: 1,
   key: subjectOf(n).workload,
-  form: JSON.parse(JSON.stringify(matmul(n, 512, 512))) as unknown,
+  form: JSON.parse(JSON.stringify(workloadOf(n))) as unknown,
 });
 const PARTS: readonly PartLine[] = (['target', 'device', 'compiler'] as const).map((type) => ({
   type,
   version: 1,
   key: PLACE[type],
-  form: { bench: true },
+  form: FORM,
 }));
 
-function claimLine(n: number): ClaimLine {
-  const claim = {
-    ...{
-      type: 'claim' as const,
-      version: 1 as const,
-      ...subjectOf(n),
-      configuration: configurationOf(n % 1000),
-    },
-    evidence: {
-      ...{ version: EVIDENCE_VERSION, confidence: CONFIDENCE, ratio: 1.5, low: 1.4, high: 1.6 },
-      ...{
-        defaultSeconds: 0.003,
-        seconds: 0.002,
-        processes: 8,
-        repetitions: 80,
-        noiseFloor: 0.01,
-        maxError: 0,
-      },
-      ...{ trials: 100, tuningSeconds: 30, families: ['data-tile', 'tile'], complete: true },
-    },
-    createdAt: CREATED_AT,
-    ...ORIGIN,
-  };
-  return { ...claim, digest: digestOf(claim) };
-}
+const claimLine = (n: number): ClaimLine => ({ type: 'claim', version: 1, ...claimOf(n) });
 
 function trialLine(n: number): TrialLine {
   const hasFailed = n % 20 === 0;
@@ -108,7 +71,6 @@ function trialLine(n: number): TrialLine {
     ratio: hasFailed ? null : 1 + (n % 100) / 100,
     message: hasFailed ? 'error: no such thing' : null,
     strategy: 'descent',
-    createdAt: CREATED_AT,
     ...ORIGIN,
     runs: [],
   };
@@ -118,12 +80,6 @@ async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
   const got = await answer;
   if (got.ok) return got.value;
   throw new BenchError(got.failure.reason);
-}
-
-async function timed(action: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await action();
-  return performance.now() - begun;
 }
 
 /** Runs writers and pullers at the same time. Counts the claims that each puller received, and those it received twice. */
@@ -234,7 +190,7 @@ async function loadTrials(database: TestDatabase, url: string, count: number, ro
 async function main(): Promise<void> {
   const args = readArguments(['writers', 'records', 'pullers', 'rounds', 'trials', 'json'], USAGE);
   refusePositionals(args);
-  if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
+  requirePostgres();
   const writers = wholeNumber(args, 'writers', 64);
   const records = wholeNumber(args, 'records', 1000);
   const pullers = wholeNumber(args, 'pullers', 4);
@@ -242,12 +198,9 @@ async function main(): Promise<void> {
   const trials = wholeNumber(args, 'trials', 50_000);
   const json = jsonFile(args);
 
+  const about = aboutRun('team', 'local-sync', {});
   const server = await startServer();
-  const database = await server.database();
-  const owner = openConnection(readAddress(database.url), '');
-  await owner.query(ROLES_SQL, [], LIMIT_MS);
-  await migrateTeam(owner);
-  owner.close();
+  const database = await teamDatabase(server);
   const url = await database.login('bench', { in: 'iree_tuned_worker' });
 
   say(`${writers} writers of ${records} records each, ${pullers} pullers ...`);
@@ -261,22 +214,16 @@ async function main(): Promise<void> {
   const [version] = await database.query('SELECT version()');
   await server.stop();
 
-  const ms = (value: number) => `${value.toFixed(1)} ms`;
   const missed = written.pulled.reduce((sum, pulled) => sum + claims - pulled.claims, 0);
   const doubled = written.pulled.reduce((sum, pulled) => sum + pulled.doubled, 0);
   const lost = claims - (stored as { claims: number }).claims;
-  const row = (what: string, times: readonly number[]) => [
-    what,
-    ms(quantile(times, 0.5)),
-    ms(quantile(times, 0.99)),
-  ];
   console.log(
     table(
       ['what', 'median', '99th percentile'],
       [
-        row(`query ${KEYS_ASKED} workloads of ${claims}, connected`, asked.warm),
-        row('the same, with connection and login', asked.cold),
-        row(`all trials of one of ${TRIAL_SUBJECTS} workloads, of ${trials}`, loaded.lookups),
+        [`query ${KEYS_ASKED} workloads of ${claims}, connected`, ...percentiles(asked.warm)],
+        ['the same, with connection and login', ...percentiles(asked.cold)],
+        [`all trials of one of ${TRIAL_SUBJECTS} workloads, of ${trials}`, ...percentiles(loaded.lookups)],
       ],
     ),
   );
@@ -302,10 +249,8 @@ async function main(): Promise<void> {
     )}`,
   );
   writeJson(json, {
-    version: 1,
-    date: new Date().toISOString(),
-    machine: describeMachine('local-sync'),
-    versions: { node: process.version, postgres: version },
+    ...about,
+    versions: { ...about.versions, postgres: version },
     options: { writers, records, pullers, rounds, trials },
     results: { written, lost, missed, doubled, asked, loaded },
   });

@@ -27,12 +27,12 @@ export interface Output<Result> {
   readonly earlier?: readonly Result[];
 }
 
-/** Prints a row for each model. */
+/** Prints a row for each result. */
 export async function measureEach<Model extends { readonly name: string }, Result>(
   models: readonly Model[],
   { folder, json, about, earlier = [] }: Output<Result>,
   table: Table<Result>,
-  measure: (model: Model, folder: string) => Promise<Result>,
+  measure: (model: Model, folder: string) => Promise<readonly Result[]>,
 ): Promise<Result[]> {
   const results = [...earlier];
   const names = [...models.map(({ name }) => name), ...earlier.map((one) => table.cells(one)[0]!)];
@@ -50,9 +50,9 @@ export async function measureEach<Model extends { readonly name: string }, Resul
     const own = join(folder, `model${i}`);
     mkdirSync(own);
     try {
-      const result = await measure(model, own);
-      results.push(result);
-      show(result);
+      const measured = await measure(model, own);
+      results.push(...measured);
+      measured.forEach(show);
     } finally {
       rmSync(own, { recursive: true });
     }

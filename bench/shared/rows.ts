@@ -1,5 +1,6 @@
-// Rows of tables that are printed one by one.
+// Rows of tables that are printed one by one, and texts in their cells. Pure.
 import type { Explanation } from '../../src/report/explain.ts';
+import { settledShare as settledShareOf, timeLines } from '../../src/report/time-shares.ts';
 import { formatSeconds } from '../../src/system/format.ts';
 
 /** One line. The first column has the width of the longest name, the others have `widths`. */
@@ -8,9 +9,6 @@ export const growingRow = (values: readonly string[], nameWidth: number, widths:
     .map((value, column) => value.padEnd(column === 0 ? nameWidth : widths[column]!))
     .join('  ')
     .trimEnd();
-
-export const quantile = (values: readonly number[], q: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!;
 
 /** `-` for an unknown value. */
 export const either = (value: boolean | null | undefined, yes: string, no: string): string =>
@@ -29,3 +27,19 @@ export const endingText = ({
   readonly reason: string | null;
 }): string =>
   [state === 'compiled by both' ? null : state, reason].filter((text) => text !== null).join(': ');
+
+/** A percentage; `-` for an unknown share. */
+export const percent = (share: number | null | undefined): string =>
+  share === null || share === undefined ? '-' : `${(100 * share).toFixed(0)}%`;
+
+/** Share of a program's time with a decision, or at its bound. */
+export const settledShare = (explanation: Explanation | null): number | null => {
+  const time = explanation?.time ?? null;
+  return time === null ? null : settledShareOf(time);
+};
+
+/** The lines of `iree-tuned explain` about a program's time, indented. */
+export const shareLines = (explanation: Explanation | null): string[] => {
+  const time = explanation?.time ?? null;
+  return time === null ? [] : timeLines(time).map((line, i) => `${i === 0 ? '  ' : '    '}${line}`);
+};

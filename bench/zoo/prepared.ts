@@ -1,0 +1,66 @@
+// Prepares ONNX models for all contestants: static shapes, inputs, and an import as MLIR.
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { BenchError } from '../shared/arguments.ts';
+import { modelFolder, runPython } from '../shared/exporter.ts';
+import { root } from '../shared/workplace.ts';
+import { isFile, type Model } from './models.ts';
+
+export interface Prepared {
+  /** Path of the static ONNX model. */
+  readonly onnx: string;
+  /** Path of the same as MLIR in the torch dialect, with one function, named after the graph. */
+  readonly program: string;
+  /** Paths of .npy files, one for each input. */
+  readonly inputs: readonly string[];
+}
+
+const script = (name: string) => join(root, 'bench', 'zoo', name);
+export const requirements = script('requirements.txt');
+const exporter = script('export.py');
+const sources = [exporter, script('light_models.py'), script('networks.py'), requirements];
+
+/**
+ * Makes the files of a model, or finds them in `.cache/zoo`. Its graph keeps its name, because the compiler names code after it.
+ * @param python of an environment with the requirements
+ * @throws BenchError when the model cannot be exported, downloaded or imported, or its file is missing
+ */
+export async function prepare(model: Model, python: string): Promise<Prepared> {
+  const { name, source, dimensions } = model;
+  if (isFile(source)) checkFile(source);
+  const folder = join(modelFolder('zoo', sources), await folderName(model));
+  mkdirSync(folder, { recursive: true });
+  const about = join(folder, 'model.json');
+  const onnx = join(folder, 'model.onnx');
+  if (!existsSync(about)) {
+    const sizes = Object.entries(dimensions).map(([dimension, size]) => `${dimension}=${size}`);
+    await runPython(python, ['-W', 'ignore', exporter, folder, source, ...sizes], name);
+  }
+  const program = join(folder, 'model.mlir');
+  if (!existsSync(program)) {
+    const part = `${program}.part`;
+    const argv = ['-m', 'iree.compiler.tools.import_onnx', onnx, '-o', part];
+    await runPython(python, argv, `${name}: it cannot be imported by ${python} ${argv.join(' ')}`);
+    // Rename last, so that an existing file is complete.
+    renameSync(part, program);
+  }
+  const { inputs } = JSON.parse(readFileSync(about, 'utf8')) as Pick<Prepared, 'inputs'>;
+  return { onnx, program, inputs };
+}
+
+/** @throws BenchError when the path is not a file */
+export function checkFile(path: string): void {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (status?.isFile()) return;
+  const what = status === undefined ? 'there is no such file' : 'it is not a file';
+  throw new BenchError(`${path}: ${what}; give the path of an .onnx file`);
+}
+
+/** The name depends on the source, the content of a file, and the sizes. */
+async function folderName({ name, source, dimensions }: Model): Promise<string> {
+  const digest = createHash('sha256').update(JSON.stringify([source, Object.entries(dimensions).sort()]));
+  if (isFile(source)) await pipeline(createReadStream(source), digest);
+  return `${basename(name).replace(':', '-')}-${digest.digest('hex').slice(0, 12)}`;
+}
