@@ -57,7 +57,7 @@ const BEST_OF_WIDE = 5;
 /** Configurations within this share of the best count as equally good. */
 const AS_GOOD = 0.03;
 
-interface Repeated {
+export interface Repeated {
   readonly shape: string;
   /** Default time over the time of each decision, from one long run. */
   readonly speeds: readonly number[];
@@ -70,7 +70,7 @@ interface Repeated {
   readonly asGood: number;
 }
 
-interface Cloned {
+export interface Cloned {
   readonly shape: string;
   readonly finals: number;
   /** Finals in which a clone of the default won. */

@@ -10,11 +10,11 @@ import { writeInputs } from '../src/program/inputs.ts';
 import { comparisonWith, type Compared } from '../src/program/results.ts';
 import type { StockContest } from '../src/program/verify.ts';
 import { Semaphore } from '../src/system/semaphore.ts';
-import { execa } from 'execa';
 import { BenchError, jsonFile, readArguments, run, say, wholeNumber, writeJson } from './shared/arguments.ts';
 import { aboutRun, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
 import { modelFolder, runPython } from './shared/exporter.ts';
 import { openPython } from './shared/python.ts';
+import { compileStock } from './shared/stock-and-tuned.ts';
 import { FAULTS, type Plant } from './faults/builder.ts';
 import { PROGRAMS, programText } from './faults/programs.ts';
 
@@ -189,7 +189,7 @@ async function rowsOf(
 
 /** Path of the compiled program; null if it does not compile. */
 async function compiled(
-  { compiler }: Workplace,
+  place: Workplace,
   folder: string,
   name: string,
   text: string,
@@ -197,11 +197,9 @@ async function compiled(
 ): Promise<string | null> {
   const [source, module] = [join(folder, `${name}.mlir`), join(folder, `${name}.vmfb`)];
   writeFileSync(source, text);
-  const result = await execa(compiler.executable, [source, ...HOST_FLAGS, ...flags, '-o', module], {
-    reject: false,
-  });
-  if (result.exitCode === 0) return module;
-  if (name === 'stock' || name.startsWith('fault')) say(result.stderr.slice(0, 1500));
+  const { error } = await compileStock(source, module, [...HOST_FLAGS, ...flags], { place });
+  if (error === null) return module;
+  if (name === 'stock' || name.startsWith('fault')) say(error);
   return null;
 }
 

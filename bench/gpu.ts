@@ -2,7 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { comparisonOf, inPairs, timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
+import {
+  comparisonOf,
+  inPairs,
+  timeModule,
+  type ModuleComparison,
+  type ModuleRun,
+} from '../src/measure/compare-modules.ts';
 import { geometricMean } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import { CASES, moduleText, operandBytes } from './gpu/cases.ts';
@@ -33,6 +39,17 @@ const USAGE = `usage: npm run bench:gpu -- [CASE...] [--target NAME] [--chip NAM
 const EXTENT = { pairs: 7, seconds: 30 };
 const EFFORT = { repetitions: 5, minSeconds: 0.02, timeoutSeconds: 120 };
 
+export interface Case extends ModuleComparison {
+  readonly name: string;
+  readonly equal: boolean;
+  readonly landed: boolean | null;
+  readonly reason: string | null;
+  readonly configuration: unknown;
+  readonly route: string | null;
+  /** Null for another operation than a matmul, and for another target than CUDA. */
+  readonly cublasSeconds: number | null;
+}
+
 await run('bench:gpu', async () => {
   const args = readArguments(['target', 'chip', 'budget', 'json'], USAGE);
   const json = jsonFile(args);
@@ -52,7 +69,7 @@ await run('bench:gpu', async () => {
   const tools = { ...openTools(place, { driver: target.driver, budgetSeconds, folder: undefined }), device };
   const flags = target.flags(chip);
   const about = aboutRun('gpu', target.driver, { iree: place.description });
-  const results = [];
+  const results: Case[] = [];
   for (const name of names) {
     say(`Tuning and timing ${name} ...`);
     const one = CASES[name]!;

@@ -52,7 +52,7 @@ interface Contestants {
 }
 
 /** Values of one shape. Variants that could not be measured are left out. */
-interface Measured {
+export interface Measured {
   readonly shape: Shape;
   readonly tuning: object | null;
   readonly gflops: Partial<Readonly<Record<Variant, number>>>;

@@ -25,7 +25,7 @@ const SHAPES = [
   ...['6x2048x1536', '3000x40x80', '640x320x480', '960x960x288', '28x28x28'],
 ];
 
-interface Miss {
+export interface Miss {
   readonly shape: string;
   /** Wall time of the build. */
   readonly seconds: number;

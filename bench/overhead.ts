@@ -81,13 +81,7 @@ async function main(): Promise<void> {
     ...about,
     options: { rounds, budgetSeconds, flags: HOST_FLAGS },
     hits,
-    results: results.map(({ command, ...rest }) => ({
-      input: command.input,
-      what: command.what,
-      baseline: command.baseline?.what ?? null,
-      ...rest,
-      milliseconds: times.get(command),
-    })),
+    results,
   });
 }
 
@@ -200,8 +194,11 @@ function milliseconds({ file, argv, env, isNew = false }: Command): number {
   return elapsed;
 }
 
-interface Summary {
-  readonly command: Command;
+export interface Summary {
+  readonly input: string;
+  readonly what: string;
+  readonly baseline: string | null;
+  readonly milliseconds: readonly number[];
   readonly medianMs: number;
   /** Medians over the rounds: difference and ratios to the other command in the same round. */
   readonly overElfMs: number | null;
@@ -217,8 +214,8 @@ function summarize(command: Command, times: ReadonlyMap<Command, readonly number
   };
   const ratio = (a: number, b: number) => a / b;
   return {
-    command,
-    medianMs: median(own),
+    ...{ input: command.input, what: command.what, baseline: command.baseline?.what ?? null },
+    ...{ milliseconds: own, medianMs: median(own) },
     overElfMs: against(command.baseline, (a, b) => a - b),
     ofElf: against(command.baseline, ratio),
     ofPip: against(command.pip, ratio),
@@ -230,9 +227,9 @@ function report(results: readonly Summary[]): string {
   const ratio = (value: number | null) => (value === null ? '-' : `${value.toFixed(2)}x`);
   return table(
     ['input', 'run', 'ms', 'ms over ELF', 'of ELF', "of pip's script"],
-    results.map(({ command, medianMs, overElfMs, ofElf, ofPip }) => [
-      command.input,
-      command.what,
+    results.map(({ input, what, medianMs, overElfMs, ofElf, ofPip }) => [
+      input,
+      what,
       ms(medianMs),
       ms(overElfMs),
       ratio(ofElf),

@@ -1,10 +1,9 @@
 // Speed and memory of the parser on dense text, blobs, more than 2 GiB, and adversarial texts.
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CompilerNotFoundError, findCompiler } from '../src/compiler/find.ts';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import {
@@ -23,8 +22,7 @@ import { aboutRun, root, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--json FILE] [FILES...]
 
-  FILES     programs, compiled with --compile-to=input and repeated up to 6 MB
-            (default: the examples, not compiled)
+  FILES     programs, repeated up to 6 MB (default: the examples)
   --rounds  passes over each text after the first one (default 15)
   --huge    whether to parse 2.2 GiB too (default: if there is enough memory)
   --json    also write all values to FILE`;
@@ -90,18 +88,11 @@ function listCases(folder: string, files: readonly string[], rounds: number, hug
   };
   if (files.length === 0) add('dense', 'examples', rounds, repeated(examples(), DENSE_BYTES));
   for (const file of files)
-    add('dense', basename(file), rounds, repeated(compiledToInput(file, folder), DENSE_BYTES));
+    add('dense', basename(file), rounds, repeated(readFileSync(file, 'utf8'), DENSE_BYTES));
   const blob = add('blob', 'a resource of 1 GiB', Math.min(rounds, 3), null);
   writeBlob(blob, BLOB_BYTES);
-  const plainBlob = { kind: 'blob', name: 'the same, not as a Buffer', rounds: 1 } as const;
-  cases.push({ ...plainBlob, argv: [blob, '1', 'plain'] });
-  const hugeCase = { kind: 'huge', name: 'a resource of 2.2 GiB', rounds: 0 } as const;
   const hugeArgv = ['--huge', String(HUGE_BYTES)];
-  if (huge)
-    cases.push(
-      { ...hugeCase, argv: hugeArgv },
-      { ...hugeCase, name: plainBlob.name, argv: [...hugeArgv, 'plain'] },
-    );
+  if (huge) cases.push({ kind: 'huge', name: 'a resource of 2.2 GiB', rounds: 0, argv: hugeArgv });
   else say('2.2 GiB are left out: --huge yes includes them.');
   for (const [name, text] of worstTexts(WORST_BYTES)) add('worst', name, Math.min(rounds, 5), text);
   return cases;
@@ -116,27 +107,6 @@ function examples(): string {
       readFileSync(join(folder, name), 'utf8').replaceAll(/@[\w.]+/g, (symbol) => `${symbol}_${index}`),
     )
     .join('\n');
-}
-
-/** The compiler's text of a program in linalg, before optimization. Without a compiler, the program itself. */
-function compiledToInput(file: string, folder: string): string {
-  try {
-    const { executable } = findCompiler(process.env, {
-      compiler: process.env['IREE_TUNED_COMPILER'],
-      root,
-      cacheDirectory: join(folder, 'cache'),
-    });
-    const { status, stdout, stderr } = spawnSync(executable, ['--compile-to=input', file, '-o', '-'], {
-      encoding: 'utf8',
-      maxBuffer: 2 ** 30,
-    });
-    if (status === 0) return stdout;
-    say(`${file}: the compiler refuses it (${stderr.split('\n')[0]!}), so the original text is parsed.`);
-  } catch (error) {
-    if (!(error instanceof CompilerNotFoundError)) throw error;
-    say(`${file}: there is no compiler, so the original text is parsed.`);
-  }
-  return readFileSync(file, 'utf8');
 }
 
 /** @throws BenchError when the process fails */

@@ -48,13 +48,23 @@ interface Searched {
   readonly trials: number;
 }
 
+/** Of one file of measured matmuls. */
+export interface Result {
+  /** Such as `avx512-f32`. */
+  readonly name: string;
+  readonly doubt: Doubt;
+  /** Of each matmul: the share of the best speed by the prior alone. */
+  readonly untimed: readonly number[];
+  readonly searched: readonly (readonly [strategy: string, searches: readonly Searched[]])[];
+}
+
 async function main(): Promise<void> {
   const args = readArguments(['seeds', 'json'], USAGE);
   const json = jsonFile(args);
   const seeds = wholeNumber(args, 'seeds', 5);
   const files = args.positionals.length > 0 ? args.positionals : spaceFiles();
   const about = aboutRun('search', 'local-sync', {});
-  const results: unknown[] = [];
+  const results: Result[] = [];
   const measured = files.map((file) => ({ name: basename(file, '.jsonl.gz'), spaces: readSpaces(file) }));
   const all = measured.flatMap(({ spaces }) => spaces);
   const allForests = forestsWithout(all);

@@ -3,11 +3,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { findCompiler, findRuntimeTool } from '../src/compiler/find.ts';
+import { findCompiler, findMeasuringTools } from '../src/compiler/find.ts';
 import { writeInputs } from '../src/program/inputs.ts';
 import { programSignature } from '../src/input/signature.ts';
 import { isEitherFaster } from '../src/program/answered.ts';
 import { verifyProgram } from '../bench/shared/verify-program.ts';
+import { HOST_FLAGS, root } from '../bench/shared/workplace.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { table } from '../src/report/table.ts';
@@ -15,13 +16,7 @@ import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { deviceKey } from '../src/backend/device.ts';
 import { acquireMeasuringLock } from '../src/site/measuring-lock.ts';
 
-const root = join(import.meta.dirname, '..');
 const work = join(root, '.cache', 'start');
-const FLAGS = [
-  '--iree-hal-target-device=local',
-  '--iree-hal-local-target-device-backends=llvm-cpu',
-  '--iree-llvmcpu-target-cpu=host',
-];
 
 /**
  * Where records and counts go: together into the folder of this, or, for who names a database, together to where they go
@@ -58,14 +53,9 @@ function describeOutcomes({ operations, applied, forms }: Explanation): string {
 }
 
 const compiler = findCompiler(process.env, { compiler: process.env['IREE_TUNED_COMPILER'], root });
-const tool = (name: string) => {
-  const path = findRuntimeTool(name, compiler, process.env, { root });
-  if (path === undefined) throw new Error(`${name} is not found: pip install iree-base-runtime`);
-  return path;
-};
+const tools = findMeasuringTools(compiler, process.env, { root });
+if (tools === null) throw new Error("IREE's runtime is not found: pip install iree-base-runtime");
 const device = describeDevice(process.env['IREE_TUNED_DEVICE'] ?? 'local-sync');
-const benchmarkModule = tool('iree-benchmark-module');
-const runModule = tool('iree-run-module');
 mkdirSync(work, { recursive: true });
 console.log(`iree-compile: ${compiler.executable}`);
 console.log(`device:       ${deviceKey(device)}\n`);
@@ -76,10 +66,10 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
   const [stock, tuned, explain] = ['stock.vmfb', 'tuned.vmfb', 'json'].map((end) =>
     join(work, `${name}.${end}`),
   );
-  await execa(compiler.executable, [...FLAGS, source, '-o', stock!], { cwd: root });
+  await execa(compiler.executable, [...HOST_FLAGS, source, '-o', stock!], { cwd: root });
   process.stdout.write(`bin/iree-compile-tuned ${source} -o ${name}.vmfb ...\n`);
   const started = performance.now();
-  await execa('bin/iree-compile-tuned', [...FLAGS, source, '-o', tuned!], {
+  await execa('bin/iree-compile-tuned', [...HOST_FLAGS, source, '-o', tuned!], {
     cwd: root,
     stdio: 'inherit',
     env: {
@@ -101,7 +91,7 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
     function: main!,
     inputs: await writeInputs(main!, work, 0),
     device,
-    tools: { runModule, benchmarkModule },
+    tools,
     folder: work,
   };
   const verdict = await verifyProgram(contest, TIMING, isEitherFaster);

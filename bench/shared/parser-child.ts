@@ -1,9 +1,7 @@
 // Times the parser on one input per process, so that the first pass is cold and the peak memory is the parser's.
 //
-//   node --conditions=source bench/shared/parser-child.ts FILE ROUNDS [plain]
-//   node --conditions=source bench/shared/parser-child.ts --huge BYTES [plain]
-//
-// The input is a Buffer, or with `plain` a Uint8Array. The native searches of both differ.
+//   node --conditions=source bench/shared/parser-child.ts FILE ROUNDS
+//   node --conditions=source bench/shared/parser-child.ts --huge BYTES
 import { readFileSync } from 'node:fs';
 import { locate, parse } from '../../grammar/src/main.ts';
 import { hugeInput } from './parser-inputs.ts';
@@ -22,11 +20,9 @@ export interface ParserRun {
   readonly rssPeak: number;
 }
 
-const [what, count, plain] = process.argv.slice(2);
+const [what, count] = process.argv.slice(2);
 const huge = what === '--huge';
-const buffer = huge ? hugeInput(Number(count)) : readFileSync(what!);
-const input =
-  plain === 'plain' ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength) : buffer;
+const input = huge ? hugeInput(Number(count)) : readFileSync(what!);
 const rounds = huge ? 0 : Number(count);
 const rssBefore = process.memoryUsage().rss;
 

@@ -60,7 +60,7 @@ export const programOptions = (args: Arguments, moreFlags: readonly string[] = [
 });
 
 /** Result of one function, or of a program that was not run. */
-interface Result {
+export interface Result {
   /** Name of the program, with that of the function if there are several. */
   readonly model: string;
   readonly state: State;

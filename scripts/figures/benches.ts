@@ -1,84 +1,39 @@
 // Rows of results from the JSON of each bench.
+import type { Cloned, Repeated } from '../../bench/decisions.ts';
+import type { Case } from '../../bench/gpu.ts';
+import type { Measured as Kernel } from '../../bench/kernels.ts';
+import type { Miss } from '../../bench/misses.ts';
+import type { Summary as Command } from '../../bench/overhead.ts';
+import type { Result as Searches } from '../../bench/search.ts';
+import type { Result as Program } from '../../bench/shared/programs.ts';
+import type { Result as Model } from '../../bench/zoo/measure.ts';
 import type { Row } from './results.ts';
 
-interface Timing {
-  readonly ratio: number;
-  /** Of stock and tuned. */
-  readonly seconds: readonly [number, number];
+interface Of<Bench extends string, Result> {
+  readonly bench: Bench;
+  readonly results: readonly Result[];
 }
 
-interface Programs {
-  readonly bench: 'models' | 'programs';
-  readonly results: readonly {
-    readonly model: string;
-    readonly sameCode: boolean;
-    readonly verdict: { readonly timing: Timing | null } | null;
-  }[];
-}
-
-interface Zoo {
-  readonly bench: 'zoo';
-  readonly results: readonly {
-    readonly model: string;
-    /** By contestant: `stock`, `best` (the best flags of stock), `tuned`, `onnxRuntime` and `openVino`. */
-    readonly seconds: Readonly<Record<string, number>>;
-    readonly gains: Readonly<Record<string, { readonly ratio: number }>>;
-  }[];
-}
-
-interface Misses {
-  readonly bench: 'misses';
-  readonly results: readonly { readonly shape: string; readonly seconds: number; readonly gain: number }[];
-}
-
-interface Gpu {
-  readonly bench: 'gpu';
+interface Gpu extends Of<'gpu', Case> {
   readonly target: string;
   readonly device: { readonly model: string; readonly gpu?: { readonly isSoftware: boolean } };
-  readonly results: readonly (Timing & { readonly name: string; readonly cublasSeconds: number | null })[];
-}
-
-interface Overhead {
-  readonly bench: 'overhead';
-  readonly results: readonly {
-    readonly input: string;
-    readonly what: string;
-    readonly medianMs: number;
-    readonly overElfMs: number | null;
-    readonly ofPip: number | null;
-  }[];
-}
-
-interface Kernels {
-  readonly bench: 'kernels';
-  readonly results: readonly {
-    readonly shape: { readonly name: string };
-    /** By variant; tuned over each rival. */
-    readonly gflops: Readonly<Record<string, number>>;
-    readonly gains: Readonly<Record<string, { readonly ratio: number }>>;
-  }[];
 }
 
 interface Decisions {
   readonly bench: 'decisions';
-  readonly cloned: readonly { readonly shape: string; readonly finals: number; readonly claims: number }[];
-  readonly repeated: readonly {
-    readonly shape: string;
-    readonly speeds: readonly number[];
-    readonly asGood: number;
-  }[];
+  readonly cloned: readonly Cloned[];
+  readonly repeated: readonly Repeated[];
 }
 
-interface Search {
-  readonly bench: 'search';
-  readonly results: readonly {
-    /** The measured matmuls, such as `avx512-f32`. */
-    readonly name: string;
-    /** Of each matmul: the share of the best speed by the prior alone. */
-    readonly untimed: readonly number[];
-    readonly searched: readonly (readonly [string, readonly { readonly shares: readonly number[] }[]])[];
-  }[];
-}
+type Bench =
+  | Of<'models' | 'programs', Program>
+  | Of<'zoo', Model>
+  | Of<'misses', Miss>
+  | Of<'overhead', Command>
+  | Of<'kernels', Kernel>
+  | Of<'search', Searches>
+  | Gpu
+  | Decisions;
 
 /** The head of each bench's JSON: see `aboutRun`. */
 interface Head {
@@ -92,7 +47,7 @@ interface Head {
   };
 }
 
-export type Measured = Head & (Programs | Zoo | Misses | Gpu | Overhead | Kernels | Decisions | Search);
+export type Measured = Head & Bench;
 
 /** Rows of one bench. */
 export interface Taken {
@@ -148,7 +103,7 @@ export function taken(json: Measured): Taken[] {
 }
 
 /** No row for a program without times. */
-function rowsOfProgram({ model, verdict, sameCode }: Programs['results'][number]): Row[] {
+function rowsOfProgram({ model, verdict, sameCode }: Program): Row[] {
   const timing = verdict?.timing ?? null;
   if (timing === null) return [];
   const [stock, tuned] = timing.seconds;
@@ -160,17 +115,17 @@ function rowsOfProgram({ model, verdict, sameCode }: Programs['results'][number]
   ];
 }
 
-const rowOfMiss = ({ shape, seconds, gain }: Misses['results'][number]): Row => ({
+const rowOfMiss = ({ shape, seconds, gain }: Miss): Row => ({
   ...{ shape, seconds: digits(seconds), gain: digits(gain) },
 });
 
 const LIGHT = 'light:';
-const isLight = ({ model }: Zoo['results'][number]): boolean => model.startsWith(LIGHT);
+const isLight = ({ model }: Model): boolean => model.startsWith(LIGHT);
 
 /** Those of the picture and of the README's table. */
 const LIGHT_COLUMNS = ['ONNX Runtime ms', 'stock ms', 'tuned ms', 'gain', 'against ONNX Runtime'];
 
-function rowOfLight(result: Zoo['results'][number]): Row {
+function rowOfLight(result: Model): Row {
   const row = rowOfZoo(result);
   return {
     model: result.model.slice(LIGHT.length),
@@ -178,8 +133,8 @@ function rowOfLight(result: Zoo['results'][number]): Row {
   };
 }
 
-function rowOfZoo({ model, seconds, gains }: Zoo['results'][number]): Row {
-  const shown = (name: string) => (seconds[name] === undefined ? '-' : ms(seconds[name]));
+function rowOfZoo({ model, seconds, gains }: Model): Row {
+  const shown = (name: keyof typeof seconds) => (seconds[name] === undefined ? '-' : ms(seconds[name]));
   return {
     ...{ model, 'ONNX Runtime ms': shown('onnxRuntime'), 'OpenVINO ms': shown('openVino') },
     ...{ 'stock ms': shown('stock'), 'best of stock ms': shown('best'), 'tuned ms': shown('tuned') },
@@ -190,12 +145,12 @@ function rowOfZoo({ model, seconds, gains }: Zoo['results'][number]): Row {
   };
 }
 
-const rowOfCommand = ({ input, what, medianMs, overElfMs, ofPip }: Overhead['results'][number]): Row => ({
+const rowOfCommand = ({ input, what, medianMs, overElfMs, ofPip }: Command): Row => ({
   ...{ input, run: what, ms: digits(medianMs) },
   ...{ 'ms over ELF': orDash(overElfMs), "of pip's script": orDash(ofPip) },
 });
 
-const rowOfKernel = ({ shape, gflops, gains }: Kernels['results'][number]): Row => ({
+const rowOfKernel = ({ shape, gflops, gains }: Kernel): Row => ({
   ...{ shape: shape.name, 'tuned GFLOP/s': orDash(gflops['tuned']) },
   gain: orDash(gains['stock']?.ratio),
   'against data tiling': orDash(gains['dataTiling']?.ratio),
@@ -203,7 +158,7 @@ const rowOfKernel = ({ shape, gflops, gains }: Kernels['results'][number]): Row 
   'against MKL': orDash(gains['mkl']?.ratio),
 });
 
-const rowOfCase = ({ name, seconds, ratio, cublasSeconds }: Gpu['results'][number]): Row => ({
+const rowOfCase = ({ name, seconds, ratio, cublasSeconds }: Case): Row => ({
   ...{ case: name, 'stock ms': ms(seconds[0]), 'tuned ms': ms(seconds[1]), gain: digits(ratio) },
   ...(cublasSeconds === null ? {} : { 'cuBLAS ms': ms(cublasSeconds) }),
 });
@@ -228,7 +183,7 @@ const meanOf = (shares: readonly number[]): string =>
   percent(shares.reduce((sum, share) => sum + share, 0) / shares.length);
 
 /** Of all strategies only the guided one has a prior, which chooses without a trial. */
-const rowsOfStrategies = ({ name, untimed, searched }: Search['results'][number]): Row[] =>
+const rowsOfStrategies = ({ name, untimed, searched }: Searches): Row[] =>
   searched.map(([strategy, own]) => ({
     ...{ matmuls: name, strategy, 'no trial': strategy === 'guided' ? meanOf(untimed) : '-' },
     ...Object.fromEntries(
