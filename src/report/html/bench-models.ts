@@ -1,12 +1,7 @@
 // Reads the parts of a file of `bench:models` that a page needs. Pure.
 import * as v from 'valibot';
 import { UserError } from '../../system/user-error.ts';
-import { plain } from './texts.ts';
 
-const name = v.pipe(
-  v.string(),
-  v.transform((text) => plain(text, 300)),
-);
 const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1.0001));
 const positive = v.pipe(v.number(), v.finite(), v.gtValue(0));
 
@@ -19,17 +14,17 @@ const timing = v.object({
 /** Shares of the stock program's time. Each share contains the next. */
 const coverage = v.object({
   ...v.entriesFromList(['contractions', 'decided', 'applied'] as const, share),
-  left: v.array(v.object({ reason: name, share })),
+  left: v.array(v.object({ reason: v.string(), share })),
 });
 
 const models = v.object({
   version: v.literal(1),
-  machine: v.object({ key: name }),
+  machine: v.object({ key: v.string() }),
   results: v.array(
     v.object({
-      model: name,
-      state: name,
-      reason: v.nullable(name),
+      model: v.string(),
+      state: v.string(),
+      reason: v.nullable(v.string()),
       sameCode: v.boolean(),
       verdict: v.nullable(v.object({ equal: v.nullable(v.boolean()), timing: v.nullable(timing) })),
       coverage: v.nullable(coverage),

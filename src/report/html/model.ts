@@ -11,19 +11,20 @@ import type {
   TuningRecord,
   Undecided,
 } from '../../store/store.ts';
+import { pick } from '../../system/data.ts';
 import {
   isDynamic,
   staticForms,
   workloadAmount,
   workloadBytes,
   workloadFlops,
+  type Workload,
 } from '../../workload/workload.ts';
 import { boundOf, type DeviceRates, type ProgramLoss } from '../loss.ts';
 import { ratesText, sumsText } from '../loss-text.ts';
-import type { Models } from './bench-models.ts';
-import type { DriftPair, PageData, PageLoss, PageRecord, Place, SearchCurve } from './data.ts';
-import { tasksOf } from './tasks.ts';
+import type { PageData, PageLoss, PageMiss, PageRecord, Place, Search } from './data.ts';
 import { classOf, plain, shapeOf, short, typesOf } from './texts.ts';
+import { tuneCommands } from './tune-command.ts';
 
 type PlaceKey = Omit<RecordKey, 'workload'>;
 
@@ -33,7 +34,7 @@ interface SourceLoss extends PlaceKey {
   readonly loss: ProgramLoss;
 }
 
-export interface ReportSource {
+export interface ReportSource extends Pick<PageData, 'about' | 'models'> {
   readonly records: readonly TuningRecord[];
   readonly misses: readonly Miss[];
   readonly devices: readonly KnownDevice[];
@@ -44,115 +45,98 @@ export interface ReportSource {
   readonly ratesOf: (place: PlaceKey) => DeviceRates;
   /** Timed programs. */
   readonly losses: readonly SourceLoss[];
-  readonly models: Models | null;
-  readonly about: PageData['about'];
 }
 
 /** Most curves of a page, of the records that save most time. To read all curves would take minutes. */
 const MOST_SEARCHES = 1000;
 
-export function pageDataOf(source: ReportSource): PageData {
-  const { records, devices, models, about } = source;
-  const places: Place[] = [];
-  const names = new Map(devices.map(({ key, name }) => [key, name]));
-  const placeOf = oncePer(placeKey, ({ target, device, compiler }): number => {
-    const keys = { target: plain(target), device: plain(device), compiler: plain(compiler) };
-    const rates = source.ratesOf({ target, device, compiler });
-    return places.push({ ...keys, deviceName: names.get(device) ?? keys.device, rates }) - 1;
-  });
-  const boundAt = (record: RecordKey): number | null => {
-    const form = source.subjectOf(record)?.workloadForm;
-    if (form === undefined || isDynamic(form)) return null;
-    const bound = boundOf(workloadAmount(form), places[placeOf(record)]!.rates);
-    return 'unknown' in bound ? null : short(bound.seconds);
-  };
-  const workOf = oncePer(
-    ({ workload }: RecordKey) => workload,
-    (key) => {
-      const form = source.subjectOf(key)?.workloadForm;
-      // Times are geometric means over the sizes of dynamic dimensions, so the operations are, too.
-      const mean = (of: typeof workloadFlops) =>
-        form === undefined ? null : short(geometricMean(staticForms(form).map(of)));
-      return { flops: mean(workloadFlops), bytes: mean(workloadBytes) };
-    },
-  );
-  const recordOf = (record: TuningRecord): PageRecord => {
-    const { workload, configuration, evidence, failure, createdBy, machine, createdAt } = record;
-    const key = plain(workload);
-    const keepsDefault = isDefault(configuration);
-    return {
-      ...{ key, shape: shapeOf(key), types: typesOf(key), shapeClass: classOf(key) },
-      place: placeOf(record),
-      configuration: text(configurationKey(configuration)),
-      kind: configuration.kind,
-      outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
-      failure: failure && text(failure),
-      ...{ ratio: short(evidence.ratio), low: short(evidence.low), high: short(evidence.high) },
-      before: short(evidence.defaultSeconds),
-      after: short(keepsDefault ? evidence.defaultSeconds : evidence.seconds),
-      ...{ trials: evidence.trials, tuningSeconds: short(evidence.tuningSeconds, 3) },
-      ...{ complete: evidence.complete, author: text(`${createdBy} on ${machine}`) },
-      written: createdAt.slice(0, 16).replace('T', ' '),
-      ...{ ...workOf(record), bound: boundAt(record) },
-    };
-  };
-  return {
-    version: 1,
-    about: { ...about, database: plain(about.database), filter: plain(about.filter) },
-    records: records.map(recordOf),
-    ...{ searches: searchesOf(source), searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES) },
-    ...{ losses: lossesOf(source, placeOf), drift: driftPairs(records), tasks: tasksOf(source, placeOf) },
-    ...{ models, places },
-  };
-}
-
-/** A text of the database, cut to a length for tables. */
-const text = (of: string): string => plain(of, 500);
-
-const placeKey = ({ target, device, compiler }: PlaceKey) => JSON.stringify([target, device, compiler]);
-
 /** Most programs of a page. */
 const MOST_PROGRAMS = 100;
 
-function lossesOf({ losses }: ReportSource, placeOf: (key: PlaceKey) => number): PageLoss[] {
-  return losses
-    .toSorted((a, b) => (b.loss.lostSeconds ?? 0) - (a.loss.lostSeconds ?? 0))
-    .slice(0, MOST_PROGRAMS)
-    .map((one): PageLoss => {
-      const { rates, ...loss } = one.loss;
-      const dispatches = loss.dispatches.map((own) => ({ ...own, dispatch: text(own.dispatch) }));
-      return {
-        ...{ ...loss, dispatches, name: text(one.name), place: placeOf(one) },
-        ...{ sums: sumsText(loss), rates: ratesText(rates) },
-      };
-    });
-}
-
-/** A function that computes the value of each key once. */
-function oncePer<K, T>(keyOf: (of: K) => string, compute: (of: K) => T): (of: K) => T {
-  const values = new Map<string, T>();
-  return (of) => {
-    const key = keyOf(of);
-    if (!values.has(key)) values.set(key, compute(of));
-    return values.get(key)!;
+export function pageDataOf(source: ReportSource): PageData {
+  const { records, misses, devices, losses, models, about } = source;
+  const places = new Map<string, Place & { readonly index: number }>();
+  const names = new Map(devices.map(({ key, name }) => [key, name]));
+  const placeOf = ({ target, device, compiler }: PlaceKey) => {
+    const key = JSON.stringify([target, device, compiler]);
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const rates = source.ratesOf({ target, device, compiler });
+    const deviceName = names.get(device) ?? device;
+    const place = { target, device, deviceName, compiler, rates, index: places.size };
+    places.set(key, place);
+    return place;
   };
+  const saved = ({ evidence }: TuningRecord) => evidence.defaultSeconds - evidence.seconds;
+  const searched = new Set(records.toSorted((a, b) => saved(b) - saved(a)).slice(0, MOST_SEARCHES));
+  const previous = previousOf(records);
+  const recordOf = (record: TuningRecord, i: number): PageRecord => {
+    const { workload, configuration, evidence, failure } = record;
+    const place = placeOf(record);
+    const keepsDefault = isDefault(configuration);
+    return {
+      ...pick(record, ['workload', 'failure', 'createdBy', 'machine', 'createdAt']),
+      ...evidence,
+      seconds: keepsDefault ? evidence.defaultSeconds : evidence.seconds,
+      ...{ shape: shapeOf(workload), types: typesOf(workload), shapeClass: classOf(workload) },
+      place: place.index,
+      ...{ configuration: configurationKey(configuration), kind: configuration.kind },
+      outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
+      ...workOf(source.subjectOf(record)?.workloadForm, place.rates),
+      search: searched.has(record) ? searchOf(source.trialsOf(record)) : null,
+      previous: previous[i]!,
+    };
+  };
+  const missOf = (miss: Miss): PageMiss[] => {
+    const subject = source.subjectOf(miss);
+    if (subject === undefined) return [];
+    const search = source.undecidedOf(miss);
+    return [
+      {
+        ...pick(miss, ['workload', 'count', 'lastSeenAt']),
+        ...{ shape: shapeOf(miss.workload), place: placeOf(miss).index },
+        undecided: search && `not decided in ${search.budgetSeconds} s: ${search.reason}`,
+        commands: tuneCommands(subject),
+      },
+    ];
+  };
+  const lossOf = ({ loss, name, ...key }: SourceLoss): PageLoss => ({
+    ...{ ...loss, name, place: placeOf(key).index },
+    summary: `${sumsText(loss)} ${ratesText(loss.rates)}`,
+  });
+  const largest = losses.toSorted((a, b) => (b.loss.lostSeconds ?? 0) - (a.loss.lostSeconds ?? 0));
+  const found = {
+    records: records.map(recordOf),
+    misses: misses.flatMap(missOf),
+    losses: largest.slice(0, MOST_PROGRAMS).map(lossOf),
+  };
+  return presentable({ ...found, models, about, places: [...places.values()] });
 }
 
-function searchesOf({ records, trialsOf }: ReportSource): SearchCurve[] {
-  const saved = ({ evidence }: TuningRecord) => evidence.defaultSeconds - evidence.seconds;
-  return [...records.keys()]
-    .sort((a, b) => saved(records[b]!) - saved(records[a]!))
-    .slice(0, MOST_SEARCHES)
-    .map((i) => curveOf(i, trialsOf(records[i]!)))
-    .filter((curve) => curve !== null);
+/** The data with short numbers, and with texts that cannot reorder the text around them. */
+const presentable = (data: PageData): PageData =>
+  JSON.parse(
+    JSON.stringify(data, (name, value: unknown) => {
+      // A command has no unusual characters, and must stay whole.
+      if (typeof value === 'string' && name !== 'command') return plain(value);
+      return typeof value === 'number' && !Number.isInteger(value) ? short(value) : value;
+    }),
+  ) as PageData;
+
+/** Times of dynamic sizes are geometric means over the sizes, so operations and bytes are, too. */
+function workOf(form: Workload | undefined, rates: DeviceRates) {
+  if (form === undefined) return { flops: null, bytes: null, bound: null };
+  const mean = (of: typeof workloadFlops) => geometricMean(staticForms(form).map(of));
+  const bound = isDynamic(form) ? null : boundOf(workloadAmount(form), rates);
+  const seconds = bound === null || 'unknown' in bound ? null : bound.seconds;
+  return { flops: mean(workloadFlops), bytes: mean(workloadBytes), bound: seconds };
 }
 
 /**
  * The best result so far, trial by trial; null if no configuration but the default was timed.
- * @param record its index
  * @param trials in the order of the search
  */
-export function curveOf(record: number, trials: readonly Trial[]): SearchCurve | null {
+export function searchOf(trials: readonly Trial[]): Search | null {
   const steps: [number, number][] = [];
   const failed: Record<string, number> = {};
   let [measured, best] = [0, 1];
@@ -165,22 +149,25 @@ export function curveOf(record: number, trials: readonly Trial[]): SearchCurve |
     measured++;
     if (ratio === null || !(ratio > best)) continue;
     best = ratio;
-    steps.push([i + 1, short(ratio, 3)]);
+    steps.push([i + 1, ratio]);
   }
-  return tried.length === 0 ? null : { record, measured, failed, steps };
+  return tried.length === 0 ? null : { measured, failed, steps };
 }
 
 /** Orders keys such as `3.13.0rc20261016@abc`: older versions first, keys without a version last. */
 const compareCompilers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
-/** Pairs of usable records of successive compilers, as indices of `records`. */
-export function driftPairs(records: readonly TuningRecord[]): DriftPair[] {
-  const groups = Map.groupBy(
-    [...records.keys()].filter((i) => records[i]!.failure === null),
-    (i) => JSON.stringify([records[i]!.workload, records[i]!.target, records[i]!.device]),
-  );
-  return [...groups.values()].flatMap((group): DriftPair[] => {
-    const inOrder = group.toSorted((a, b) => compareCompilers(records[a]!.compiler, records[b]!.compiler));
-    return inOrder.slice(1).map((after, i) => ({ before: inOrder[i]!, after }));
+/** For each record the index of the usable record of the previous compiler; null for none, and for an unusable record. */
+export function previousOf(records: readonly TuningRecord[]): (number | null)[] {
+  const previous = records.map((): number | null => null);
+  const usable = [...records.keys()].filter((i) => records[i]!.failure === null);
+  const groups = Map.groupBy(usable, (i) => {
+    const { workload, target, device } = records[i]!;
+    return JSON.stringify([workload, target, device]);
   });
+  for (const group of groups.values()) {
+    group.sort((a, b) => compareCompilers(records[a]!.compiler, records[b]!.compiler));
+    for (const [at, i] of group.entries()) previous[i] = group[at - 1] ?? null;
+  }
+  return previous;
 }

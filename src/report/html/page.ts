@@ -48,14 +48,14 @@ export function pageText(data: PageData, { script, style }: PageAssets): string 
 <div class="wide">
 <p class="brand">iree-tuned</p>
 <h1>Tuning report</h1>
-<p class="about">Written <time datetime="${about.written}">${about.written.slice(0, 16).replace('T', ' ')} UTC</time> from <bdi class="path">${escapeHtml(about.database)}</bdi>.${filter}</p>
+<p class="about">Written <time datetime="${about.written}">${about.written.slice(0, 16).replace('T', ' ')} UTC</time> from <bdi>${escapeHtml(about.database)}</bdi>.${filter}</p>
 <dl class="tiles">${tilesOf(facts)
     .map(({ value, label }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`)
     .join('')}</dl>
 </div>
 </header>
 <nav aria-label="Sections"><ul class="wide">${sections
-    .map(({ id, short }) => `<li><a href="#${id}">${escapeHtml(short)}</a></li>`)
+    .map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`)
     .join('')}</ul></nav>
 <noscript><p class="wide missing">Charts and tables are drawn by a script inside this page, and scripts are switched off.</p></noscript>
 <main id="main" class="wide" tabindex="-1">
@@ -76,7 +76,7 @@ function sectionText({ id, title, lede, missing }: Section): string {
   const copied =
     command === undefined ? '' : `<pre tabindex="0" data-copy><code>${escapeHtml(command)}</code></pre>`;
   return `<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${escapeHtml(title)}</h2>
+<h2 id="${id}-title">${title}</h2>
 ${lede === '' ? '' : `<p class="lede">${escapeHtml(lede)}</p>`}
 ${missing === undefined ? '' : `<div class="missing"><p>${escapeHtml(missing.what)}</p>${copied}</div>`}
 ${lede === '' ? '' : `<div data-draw="${id}"></div>`}

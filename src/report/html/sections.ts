@@ -2,18 +2,17 @@
 import { geometricMean, sumOf } from '../../measure/statistics.ts';
 import { countText, counted, formatDuration, formatSeconds } from '../../system/format.ts';
 import type { PageData } from './data.ts';
-import { gainText, shapeOf } from './texts.ts';
+import { gainText, shapeOf, triedIn } from './texts.ts';
 
 /** The main numbers of a page, for its headline and for `--json`. */
-export function factsOf({ records, tasks, searches, drift }: PageData) {
+export function factsOf({ records, misses }: PageData) {
   const usable = records.filter(({ failure }) => failure === null);
   const faster = records.filter(({ outcome }) => outcome === 'faster');
   const best = faster.toSorted((a, b) => b.ratio - a.ratio)[0];
-  const count = (kind: string) =>
-    sumOf(tasks.filter((task) => task.kind === kind).map(({ items, more }) => items.length + more));
+  const searches = records.flatMap(({ search }) => search ?? []);
   return {
     records: records.length,
-    workloads: new Set(records.map(({ key }) => key)).size,
+    workloads: new Set(records.map(({ workload }) => workload)).size,
     /** Number of sites with measurements. */
     places: new Set(records.map(({ place }) => place)).size,
     /** Records whose configuration is faster, whose default is best, and that are not used. */
@@ -21,29 +20,29 @@ export function factsOf({ records, tasks, searches, drift }: PageData) {
     default: usable.length - faster.length,
     failed: records.length - usable.length,
     /** Records with an unfinished search. */
-    incomplete: count('incomplete'),
+    incomplete: usable.filter(({ complete }) => !complete).length,
     /** Mean gain of the faster records; null without any. */
     geometricMean: faster.length === 0 ? null : geometricMean(faster.map(({ ratio }) => ratio)),
     /** The largest gain. */
-    best: best === undefined ? null : { workload: best.key, ratio: best.ratio },
+    best: best === undefined ? null : { workload: best.workload, ratio: best.ratio },
     /** Time of one execution of each record, by default and as decided; null without records. */
     seconds:
       usable.length === 0
         ? null
         : {
-            default: sumOf(usable.map(({ before }) => before)),
-            tuned: sumOf(usable.map(({ after }) => after)),
+            default: sumOf(usable.map(({ defaultSeconds }) => defaultSeconds)),
+            tuned: sumOf(usable.map(({ seconds }) => seconds)),
           },
     tuningSeconds: sumOf(records.map(({ tuningSeconds }) => tuningSeconds)),
     searches: searches.length,
-    trials: sumOf(searches.map(({ measured, failed }) => measured + sumOf(Object.values(failed)))),
+    trials: sumOf(searches.map(triedIn)),
     /** Records that can be compared with an earlier compiler. */
-    compared: drift.length,
-    missing: count('missing'),
+    compared: records.filter(({ previous }) => previous !== null).length,
+    missing: misses.length,
   };
 }
 
-export type Facts = ReturnType<typeof factsOf>;
+type Facts = ReturnType<typeof factsOf>;
 
 interface Tile {
   readonly value: string;
@@ -77,27 +76,20 @@ export function tilesOf(facts: Facts): Tile[] {
 interface Content {
   /** Summary; empty without data. The script draws the data below. */
   readonly lede: string;
-  readonly missing?: Way;
-}
-
-/** Missing data, and the command that makes it. */
-interface Way {
-  readonly what: string;
-  readonly command?: string;
+  /** Missing data, and the command that makes it. */
+  readonly missing?: {
+    readonly what: string;
+    readonly command: string | undefined;
+  };
 }
 
 export interface Section extends Content {
   readonly id: string;
-  /** Name in the list of sections. */
-  readonly short: string;
   readonly title: string;
 }
 
 /** @param command without one, no command makes the data */
-const without = (what: string, command?: string): Content => ({
-  lede: '',
-  missing: { what, ...(command !== undefined && { command }) },
-});
+const without = (what: string, command?: string): Content => ({ lede: '', missing: { what, command } });
 
 const NO_RECORDS = without(
   'There are no records yet. Build with iree-compile-tuned, or tune ahead of a build:',
@@ -105,39 +97,23 @@ const NO_RECORDS = without(
 );
 
 export function sectionsOf(data: PageData, facts: Facts): Section[] {
-  const ofRecords = (content: () => Content) => (facts.records > 0 ? content() : NO_RECORDS);
+  const ofRecords = (content: (data: PageData, facts: Facts) => Content) =>
+    facts.records > 0 ? content(data, facts) : NO_RECORDS;
   return [
-    { id: 'gains', short: 'Gains', title: 'Gains', ...ofRecords(() => ({ lede: gains(facts) })) },
-    {
-      ...{ id: 'roofline', short: 'Roofline', title: 'Distance from the limits of the machine' },
-      ...ofRecords(() => roofline(data)),
-    },
-    { id: 'lost', short: 'Lost time', title: 'Time lost against the limits of the machine', ...lost(data) },
-    { id: 'programs', short: 'Programs', title: 'Whole programs', ...programs(data) },
-    {
-      ...{ id: 'records', short: 'Records', title: 'All records' },
-      ...ofRecords(() => ({
-        lede: `${counted(facts.records, 'record')}; the filters above select records.`,
-      })),
-    },
-    {
-      ...{ id: 'searches', short: 'Searches', title: 'Searches, trial by trial' },
-      ...ofRecords(() => searches(data, facts)),
-    },
-    {
-      ...{ id: 'drift', short: 'Compilers', title: 'Changes between compilers' },
-      ...ofRecords(() => drift(data, facts)),
-    },
-    { id: 'next', short: 'Next steps', title: 'Next steps', ...next(facts) },
+    { id: 'gains', title: 'Gains', ...ofRecords(gains) },
+    { id: 'roofline', title: 'Roofline', ...ofRecords(roofline) },
+    { id: 'lost', title: 'Lost time', ...lost(data) },
+    { id: 'programs', title: 'Programs', ...programs(data) },
+    { id: 'records', title: 'Records', ...ofRecords(() => ({ lede: 'The filters above select records.' })) },
+    { id: 'searches', title: 'Searches', ...ofRecords(searches) },
+    { id: 'drift', title: 'Compilers', ...ofRecords(drift) },
+    { id: 'next', title: 'Next steps', ...next(facts) },
   ];
 }
 
-function gains({ records, faster, failed, default: kept, geometricMean }: Facts): string {
-  if (geometricMean === null)
-    return `The compiler's default is best for ${records === 1 ? 'the only record' : `all ${counted(kept, 'usable record')}`}.`;
-  const unused = failed === 1 ? 'is not used because it' : 'are not used because they';
-  return `${counted(faster, 'record')} of ${countText(records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(kept)} the default is best${failed === 0 ? '' : `; ${countText(failed)} ${unused} failed`}.`;
-}
+const gains = (_: PageData, { faster, failed, default: kept }: Facts): Content => ({
+  lede: `Faster than the compiler’s default: ${counted(faster, 'record')}. The default is best: ${countText(kept)}. Not used after a failure: ${countText(failed)}.`,
+});
 
 function roofline({ places }: PageData): Content {
   const isMeasured = places.some(({ rates }) => rates.bytesPerSecond !== null);
@@ -174,18 +150,14 @@ function programs({ models }: PageData): Content {
   };
 }
 
-function searches({ searchesLeftOut }: PageData, facts: Facts): Content {
+function searches(_: PageData, facts: Facts): Content {
   if (facts.searches === 0)
     return without(
       'The records have no trials: they were pruned, or came without trials from a team’s server or a file. Tune again to get trials:',
       'iree-tuned tune model.mlir --again',
     );
-  const only =
-    searchesLeftOut === 0
-      ? ''
-      : ` These records save most time. For others write the page with --workload, --device or --compiler.`;
   return {
-    lede: `The best result so far of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget. A flat line could have ended early.${only}`,
+    lede: `The best result so far of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget. A flat line could have ended early. A page has the searches of the 1000 records that save most time.`,
   };
 }
 
@@ -197,19 +169,13 @@ function drift({ places }: PageData, { compared }: Facts): Content {
       'iree-tuned --compiler /path/to/other/iree-compile tune model.mlir',
     );
   return {
-    lede: `${counted(compared, 'record')} can be compared with an earlier compiler, at the same workload, target and device. Times of different days also differ by the state of the machine, so a change of a few per cent says nothing.`,
+    lede: `${counted(compared, 'record')} can be compared with an earlier compiler, at the same workload, target and device. Times of different days also differ by the state of the machine, so a change of less than 5% counts as none.`,
   };
 }
 
-function next({ missing, incomplete, records }: Facts): Content {
-  const open = [
-    ...(missing === 0 ? [] : [`${counted(missing, 'workload')} without a record`]),
-    ...(incomplete === 0 ? [] : [counted(incomplete, 'unfinished search', 'unfinished searches')]),
-  ];
-  if (open.length > 0) return { lede: `${open.join(', and ')}. Run each command on its device.` };
-  return without(
-    records === 0
-      ? 'No build has missed a record yet. Builds with IREE_TUNED_ON_MISS=record note their misses here.'
-      : 'Nothing is left: every search has ended, and no build has missed a record. Builds with IREE_TUNED_ON_MISS=record note their misses.',
-  );
-}
+const next = ({ missing }: Facts): Content =>
+  missing > 0
+    ? {
+        lede: `${counted(missing, 'workload')} without a record. The details of each have the commands that tune it.`,
+      }
+    : without('No build has missed a record. Builds with IREE_TUNED_ON_MISS=record note their misses here.');

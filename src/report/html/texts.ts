@@ -1,14 +1,19 @@
 // Short texts for the page and its script: numbers, names of workloads, and untrusted texts of databases. Pure.
+import { sumOf } from '../../measure/statistics.ts';
 import { groupOf } from '../dispatch-group.ts';
+import type { Search } from './data.ts';
 
 /** A number with few digits, which keeps the page's data small. */
-export const short = (value: number, digits = 4): number => Number(value.toPrecision(digits));
+export const short = (value: number): number => Number(value.toPrecision(4));
 
 /** A gain: `1.42×`, `58.1×`, `400×`. */
 export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;
 
 /** A share: `58%`. */
 export const percentText = (share: number): string => `${(100 * share).toFixed(0)}%`;
+
+/** Number of trials of a search. */
+export const triedIn = ({ measured, failed }: Search): number => measured + sumOf(Object.values(failed));
 
 // Control characters, marks that turn the direction of text around, and characters without any width.
 const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;

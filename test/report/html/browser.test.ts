@@ -65,16 +65,16 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     const { page, complaints, requests, address } = await open(
       dataOf(60, { models: MODELS, losses: LOSSES }),
     );
-    for (const id of SECTIONS.filter((one) => !['records', 'lost', 'next'].includes(one)))
+    for (const id of ['gains', 'roofline', 'searches'])
       expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#lost tbody tr').count()).toBe(2 + 2);
-    expect(await page.locator('#next article').count()).toBeGreaterThan(0);
+    expect(await page.locator('#programs tbody tr').count()).toBe(MODELS.results.length);
+    for (const id of ['records', 'drift', 'next'])
+      expect(await page.locator(`#${id} tbody tr`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#problem').isHidden()).toBe(true);
-    // Each chart has a text and a table.
+    // Each chart has a text.
     for (const chart of await page.locator('.chart').all())
       expect(await chart.getAttribute('aria-label')).toMatch(/\w+ .*\.$/s);
-    await page.locator('#programs summary').first().click();
-    expect(await page.locator('#programs tbody tr:visible').count()).toBe(MODELS.results.length);
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [address] });
     await page.close();
   });
@@ -128,7 +128,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
         }
         return coloured;
       })()`);
-      expect(bands).toBeGreaterThan(4);
+      expect(bands).toBeGreaterThanOrEqual(3);
       await page.close();
     });
   });
@@ -151,7 +151,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     expect(await page.locator('#records [aria-sort]').count()).toBe(1);
 
     await page.locator('#filters input').fill('f16');
-    const wanted = data.records.filter(({ key }) => key.includes('f16')).length;
+    const wanted = data.records.filter(({ workload }) => workload.includes('f16')).length;
     await expect.poll(() => status.textContent()).toBe(`${wanted} of 120 records`);
     for (const shape of await texts(page, '#records tbody tr:not(.details) th'))
       expect(shape).toContain('f16');
@@ -166,15 +166,14 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     expect(await page.locator('#records .details:not([hidden])').textContent()).toMatch(
       /99% interval.*iree-tuned db show/s,
     );
-    await page.locator('#records .pager button').last().click();
-    expect(await page.locator('#records .pager [role=status]').textContent()).toBe('26 to 50 of 120');
+    await page.locator('#records .pager button').click();
+    expect(await page.locator('#records .pager [role=status]').textContent()).toBe('50 of 120');
     expect(complaints).toEqual([]);
     await page.close();
   });
 
   test('shows hostile names as text', async () => {
     const { page, complaints, requests, address } = await open(pageDataOf(hostile(20)));
-    for (const summary of (await page.locator('summary').all()).slice(0, 4)) await summary.click();
     for (const toggle of (await page.locator('.toggle').all()).slice(0, 5)) await toggle.click();
     expect(await page.evaluate('globalThis.caught')).toBeUndefined();
     expect(await page.locator('main img, main script, main style:not(.chart style)').count()).toBe(0);
@@ -197,7 +196,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     // The page's policy would block the checker's script.
     const data = dataOf(12, { models: MODELS });
     const { page, complaints } = await open(data, { ...options, bypassCSP: true });
-    await page.locator('#searches summary').click();
     await page.locator('.toggle').first().click();
     expect(await serious(page, rules)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);

@@ -3,10 +3,10 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import { curveOf, driftPairs, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
+import { pageDataOf, previousOf, searchOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { pageText } from '../../../src/report/html/page.ts';
 import { factsOf } from '../../../src/report/html/sections.ts';
-import { flagsOf } from '../../../src/report/html/tasks.ts';
+import { flagsOf } from '../../../src/report/html/tune-command.ts';
 import { classOf, plain, shapeOf, shellWord } from '../../../src/report/html/texts.ts';
 import { NO_RATES } from '../../../src/report/loss.ts';
 import type { Trial } from '../../../src/store/store.ts';
@@ -32,7 +32,9 @@ describe('a page', () => {
     expect(facts).toMatchObject({ records: 50, places: expect.any(Number) as number });
     expect(facts.faster + facts.default + facts.failed).toBe(50);
     expect(text).toContain(`<dd>${facts.geometricMean!.toFixed(2)}×`);
-    expect(sectionOf(text, 'gains')).toContain(`${facts.faster} records of 50 are faster`);
+    expect(sectionOf(text, 'gains')).toContain(
+      `default: ${facts.faster} records. The default is best: ${facts.default}.`,
+    );
   });
 
   test('loads nothing', () => {
@@ -55,9 +57,14 @@ describe('a page', () => {
     expect(/\p{Cc}/u.exec(text.replaceAll('\n', ''))).toBeNull();
     expect(JSON.stringify(data)).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]|\\u0000|\\u001b/);
     // Commands are for a shell, so no name is in them.
-    for (const { command } of data.tasks.flatMap(({ commands }) => commands))
+    for (const { command } of data.misses.flatMap(({ commands }) => commands))
       expect(command).not.toMatch(/caught|\$\(|`|javascript|--iree-x/);
-    const texts = data.records.flatMap((one) => [one.key, one.configuration, one.author, one.failure ?? '']);
+    const texts = data.records.flatMap((one) => [
+      one.workload,
+      one.configuration,
+      one.createdBy,
+      one.failure ?? '',
+    ]);
     expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(2000);
   });
 });
@@ -74,7 +81,7 @@ describe('lost time', () => {
       { group: 'softmax or reduction', share: 0.5 },
       { group: 'other dispatches', share: null, unknown: 'its work is not read' },
     ]);
-    expect(one!.sums).toContain('Outside of dispatches: 2.00 ms');
+    expect(one!.summary).toContain('Outside of dispatches: 2.00 ms');
     expect(sectionOf(page(data), 'lost')).toContain('says nothing about its speed');
   });
 
@@ -84,9 +91,11 @@ describe('lost time', () => {
       PageData,
     ];
     expect(unknown.records.every(({ bound }) => bound === null)).toBe(true);
-    const { flops, bytes, bound } = known.records.find(({ key }) => key.includes(' f32,f32->f32 '))!;
+    const { flops, bytes, bound } = known.records.find(({ workload }) =>
+      workload.includes(' f32,f32->f32 '),
+    )!;
     expect(bound! / (Math.max(flops! / 2, bytes!) / 1e9)).toBeCloseTo(1, 2);
-    expect(known.records.find(({ key }) => key.includes(' i8,i8->i32 '))!.bound).toBeNull();
+    expect(known.records.find(({ workload }) => workload.includes(' i8,i8->i32 '))!.bound).toBeNull();
   });
 });
 
@@ -140,35 +149,33 @@ describe('commands to copy', () => {
     const [record] = source.records;
     const subject = source.subjectOf(record!)!;
     const commandsOf = (workloadForm: typeof subject.workloadForm) => {
-      const { tasks } = pageDataOf({
+      const { misses } = pageDataOf({
         ...{ ...source, misses: [source.misses[0]!] },
         subjectOf: () => ({ ...subject, workloadForm }),
       });
-      return tasks.find(({ kind }) => kind === 'missing')!.commands.map(({ command }) => command);
+      return misses[0]!.commands.map(({ command }) => command);
     };
     const alone = matmul(8, 8, 8);
     expect(commandsOf(alone)).toEqual([
       expect.stringMatching(/ tune --from-misses -- --iree-hal-target-device=local /),
-      expect.stringMatching(/ tune model\.mlir --budget 30 -- --iree-hal-target-device=local /),
+      expect.stringMatching(/ tune model\.mlir --budget 300 -- --iree-hal-target-device=local /),
     ]);
     expect(commandsOf({ ...alone, context: { digest: '0123456789abcdef' } })).toEqual([
       expect.stringMatching(/ tune model\.mlir /),
     ]);
   });
 
-  test('measure on the device of the records', () => {
-    const { tasks, places } = dataOf(60);
-    for (const { place, commands } of tasks)
-      expect(commands[0]!.command).toMatch(
-        places[place]!.device.includes(' local-sync ')
-          ? /^iree-tuned --device local-sync tune /
-          : /^iree-tuned tune /,
-      );
+  test('measure on the device of the miss', () => {
     const source = madeUp(1);
     const subject = source.subjectOf(source.records[0]!)!;
-    const deviceForm = { ...(subject.deviceForm as object), driver: 'x; touch caught' };
-    const { tasks: hostileTasks } = pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) });
-    expect(hostileTasks[0]!.commands[0]!.command).toMatch(/^iree-tuned tune /);
+    const commandAt = (driver: string) => {
+      const deviceForm = { ...(subject.deviceForm as object), driver };
+      return pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) }).misses[0]!.commands[0]!
+        .command;
+    };
+    expect(commandAt('local-task')).toMatch(/^iree-tuned tune /);
+    expect(commandAt('local-sync')).toMatch(/^iree-tuned --device local-sync tune /);
+    expect(commandAt('x; touch caught')).toMatch(/^iree-tuned tune /);
   });
 
   test('have no file and only flags of the compiler', () => {
@@ -232,8 +239,8 @@ describe('searches', () => {
   test('have the steps of the best result', () => {
     const base = { ...trial(1), configuration: DEFAULT_CONFIGURATION };
     const trials = [base, trial(0.9), trial(1.5), trial(null, 'timeout'), trial(1.2), trial(2)];
-    expect(curveOf(3, trials)).toEqual({
-      ...{ record: 3, measured: 4, failed: { timeout: 1 } },
+    expect(searchOf(trials)).toEqual({
+      ...{ measured: 4, failed: { timeout: 1 } },
       steps: [
         [2, 1.5],
         [5, 2],
@@ -241,7 +248,7 @@ describe('searches', () => {
     });
   });
   test('have no curve if only the default was timed', () => {
-    expect(curveOf(0, [{ ...trial(1), configuration: DEFAULT_CONFIGURATION }])).toBeNull();
+    expect(searchOf([{ ...trial(1), configuration: DEFAULT_CONFIGURATION }])).toBeNull();
   });
 });
 
@@ -256,9 +263,6 @@ describe('drift', () => {
       of('3.12.0rc1@d'),
       of('3.12.0@e', { device: 'another' }),
     ];
-    expect(driftPairs(records)).toEqual([
-      { before: 1, after: 0 },
-      { before: 0, after: 3 },
-    ]);
+    expect(previousOf(records)).toEqual([1, null, null, 0, null]);
   });
 });

@@ -28,13 +28,13 @@ export function choice(
   options: readonly (readonly [value: string, text: string])[],
   choose: (value: string) => void,
   attributes: Readonly<Record<string, string>> = {},
-): { readonly label: HTMLLabelElement; readonly select: HTMLSelectElement } {
+): HTMLLabelElement {
   const made = options.map(([value, text]) => element('option', { value }, text));
   const select = element('select', attributes, ...made);
   select.addEventListener('change', () => {
     choose(select.value);
   });
-  return { label: element('label', {}, element('span', {}, label), select), select };
+  return element('label', {}, element('span', {}, label), select);
 }
 
 /** A command with a button next to it. */
@@ -48,9 +48,6 @@ export function copyable(command: string): HTMLElement {
       said.textContent = isCopied
         ? 'The command is copied.'
         : 'The command is selected: copy it with the keyboard.';
-      setTimeout(() => {
-        copy.textContent = 'Copy';
-      }, 2000);
     });
   });
   return element('div', { class: 'command' }, pre, copy, said);

@@ -1,24 +1,13 @@
-// A chart with a title, a note, and its values as a table.
+// A chart with a title and a note.
 import { plot, type PlotOptions } from '@observablehq/plot';
 import { element } from './dom.ts';
-import { sortableTable, type TableOptions } from './table.ts';
-
-interface FigureOptions<T> extends TableOptions<T> {
-  readonly title: string;
-  readonly note: string;
-  /** Parts of a legend, for charts whose parts are too small for labels. */
-  readonly legend?: readonly { readonly name: string; readonly colour: string }[];
-}
 
 /** A chart of this width in pixels; null without data. */
 type Chart = (width: number) => PlotOptions | null;
 
 /** Adds a figure to `host`. Redraws the chart when the width of the page changes. */
-export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
-  const { title, note, legend = [] } = options;
+export function figure(host: HTMLElement, title: string, note: string) {
   const chart = element('div', { class: 'chart', role: 'img' });
-  const values = sortableTable(options);
-  const summary = element('summary', {}, 'These values as a table');
   let current: Chart | null = null;
   let drawnAt = 0;
 
@@ -32,7 +21,7 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
       return;
     }
     const svg = plot({ width, ...COMMON, ...plotted });
-    // Screen readers read the text and the table of the chart.
+    // Screen readers read the text of the chart, and the table of the records.
     svg.setAttribute('aria-hidden', 'true');
     chart.replaceChildren(svg);
   }
@@ -42,25 +31,12 @@ export function figure<T>(host: HTMLElement, options: FigureOptions<T>) {
   }).observe(chart);
 
   const caption = element('figcaption', {}, element('strong', {}, title), ' ', element('span', {}, note));
-  if (legend.length > 0)
-    caption.append(
-      element(
-        'ul',
-        { class: 'legend' },
-        ...legend.map(({ name, colour }) =>
-          element('li', {}, element('span', { class: 'swatch', style: `background:${colour}` }), name),
-        ),
-      ),
-    );
-  host.append(element('figure', {}, caption, chart, element('details', {}, summary, values.element)));
-  return {
-    /** @param alternative the chart in words, for screen readers */
-    draw(next: Chart, alternative: string, rows: readonly T[]) {
-      current = next;
-      chart.setAttribute('aria-label', alternative);
-      redraw();
-      values.show(rows);
-    },
+  host.append(element('figure', {}, caption, chart));
+  /** @param alternative the chart in words, for screen readers */
+  return (next: Chart, alternative: string): void => {
+    current = next;
+    chart.setAttribute('aria-label', alternative);
+    redraw();
   };
 }
 

@@ -39,23 +39,16 @@ export function drawFilters(
     show(left);
   }
 
-  const select = (label: string, name: keyof Filters, options: Iterable<readonly [string, string]>) =>
-    choice(label, [['', 'all'], ...options], apply, { name }).label;
-  const ofPlaces = (
-    label: string,
-    name: 'device' | 'compiler' | 'target',
-    shown: 'deviceName' | 'compiler' | 'target',
-  ) => {
-    const values = new Map(places.map((place) => [place[name], place[shown]]));
-    return values.size < 2 ? [] : [select(label, name, values)];
-  };
-  const outcomes = [...OUTCOMES, 'incomplete'].map((name) => [name, name] as const);
+  const select = (name: keyof Filters, options: readonly (readonly [value: string, text: string])[]) =>
+    options.length < 2 ? [] : [choice(titleOf(name), [['', 'all'], ...options], apply, { name })];
+  const devices = new Map(places.map(({ device, deviceName }) => [device, deviceName]));
+  const named = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
   form.append(
     element('label', { class: 'search' }, element('span', {}, 'Search'), search),
-    ...ofPlaces('Device', 'device', 'deviceName'),
-    ...ofPlaces('Compiler', 'compiler', 'compiler'),
-    ...ofPlaces('Target', 'target', 'target'),
-    select('Outcome', 'outcome', outcomes),
+    ...select('device', [...devices]),
+    ...select('compiler', named(places.map(({ compiler }) => compiler))),
+    ...select('target', named(places.map(({ target }) => target))),
+    ...select('outcome', named([...OUTCOMES, 'incomplete'])),
     clear,
     status,
   );
@@ -70,6 +63,8 @@ export function drawFilters(
   apply();
 }
 
+const titleOf = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
+
 /** Every word must be in the workload, shape (`x` matches `×`), configuration or author. */
 function matching(filters: Filters): (row: Row) => boolean {
   const { outcome } = filters;
@@ -83,6 +78,9 @@ function matching(filters: Filters): (row: Row) => boolean {
     parts.every((part) => row.place[part] === filters[part]) &&
     (outcome === '' || (outcome === 'incomplete' ? !row.complete : row.outcome === outcome)) &&
     words.every((word) =>
-      `${row.key} ${row.shape} ${row.configuration} ${row.author}`.toLowerCase().includes(word),
+      [row.workload, row.shape, row.configuration, row.createdBy, row.machine]
+        .join(' ')
+        .toLowerCase()
+        .includes(word),
     );
 }

@@ -1,12 +1,13 @@
 // Gains of all records on one axis, by group.
-import { dot, ruleX, type Markish, type PlotOptions } from '@observablehq/plot';
+import { axisX, dot, gridX, ruleX, text, type PlotOptions } from '@observablehq/plot';
 import { geometricMean } from '../../../measure/statistics.ts';
 import { counted, countText } from '../../../system/format.ts';
 import { gainText } from '../texts.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
-import { along, clipped, COLOURS, ratioDomain, ratioRows, rowText, type Range } from './marks.ts';
+import { axis, COLOURS, GRID, HALO, ratioDomain, ratioTick, ratioTicks } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
+import { sortableTable } from './table.ts';
 
 const GROUPINGS: Readonly<Record<string, (row: Row) => string>> = {
   'kind of shape': ({ shapeClass }) => shapeClass,
@@ -23,14 +24,17 @@ export const drawGains: Drawing = (host) => {
   let grouping = 'kind of shape';
   let shown: readonly Row[] = [];
   const names = Object.keys(GROUPINGS).map((name) => [name, name] as const);
-  const { label } = choice('By', names, (name) => {
+  const label = choice('By', names, (name) => {
     grouping = name;
     update();
   });
   host.append(element('div', { class: 'controls' }, label));
-  const chart = figure<Group>(host, {
-    title: 'Gain of each record',
-    note: 'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. Equal gains are stacked.',
+  const draw = figure(
+    host,
+    'Gain of each record',
+    'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. The height of a dot in its group has no meaning.',
+  );
+  const table = sortableTable<Group>({
     caption: 'Gains by group',
     sortedBy: [3, true],
     columns: [
@@ -42,17 +46,18 @@ export const drawGains: Drawing = (host) => {
       { title: 'Shape of the largest', value: ({ best }) => best.shape, isMinor: true },
     ],
   });
+  host.append(table.element);
 
   function update(): void {
     const groups = groupsOf(shown, GROUPINGS[grouping]!);
     const said = groups
       .slice(0, 3)
       .map(({ name, mean, rows }) => `${name}: ${gainText(mean)} over ${counted(rows.length, 'record')}`);
-    chart.draw(
+    draw(
       (width) => chartOf(groups.slice(0, MOST_GROUPS), width),
       `Gains of ${counted(shown.length, 'record')} by ${grouping}. ${said.join('; ')}.`,
-      groups,
     );
+    table.show(groups);
   }
   return (rows) => {
     shown = rows.filter(({ failure }) => failure === null);
@@ -76,53 +81,61 @@ const isFaster = ({ outcome }: Row): boolean => outcome === 'faster';
 
 const gainOf = (row: Row): number => (isFaster(row) ? row.ratio : 1);
 
-/** A line of text for each group, with a strip of dots below it. */
+/** Height of a group in pixels. */
+const ROW = 62;
+
+/** The golden ratio spreads the dots of a group evenly, so that equal gains stay visible. */
+const SPREAD = 0.618;
+
+/** A line of text for each group, with a strip of dots below it. Group `i` has the `y` from `i` to `i + 1`. */
 function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   if (groups.length === 0) return null;
-  const domain = ratioDomain(groups.flatMap(({ rows }) => rows.map(gainOf)));
-  const labels = groups.map((group, g) => ({ ...group, y: g + 0.14 }));
-  const wide = width > 560;
-  return ratioRows(
-    { count: groups.length, rowHeight: 62, width, domain, label: 'times as fast as the default  →' },
-    ...dotsOf(groups, domain, width),
-    ...labels.map(({ mean, y }) =>
-      ruleX([mean], { y1: y + 0.24, y2: y + 0.8, stroke: COLOURS.ink, strokeWidth: 3 }),
-    ),
-    rowText('left', labels, { fontWeight: 600, text: ({ name }: Group) => clipped(name, wide ? 60 : 28) }),
-    rowText('right', labels, {
-      text: ({ mean, faster, rows }: Group) =>
-        wide
-          ? `${gainText(mean)} in the mean, ${countText(faster)} of ${countText(rows.length)} faster`
-          : `${gainText(mean)}, ${countText(faster)}/${countText(rows.length)}`,
-    }),
+  const dots = groups.flatMap(({ rows }, g) =>
+    rows.map((row, i) => ({ row, gain: gainOf(row), y: g + 0.4 + 0.5 * ((i * SPREAD) % 1) })),
   );
+  const domain = ratioDomain(dots.map(({ gain }) => gain));
+  const ticks = ratioTicks(domain, width);
+  const at = { x: 'gain', y: 'y' } as const;
+  const line = { y: (_: Group, i: number) => i + 0.14, ...HALO } as const;
+  return {
+    ...{ height: groups.length * ROW + 44, marginTop: 4, marginBottom: 40, marginLeft: 8, marginRight: 20 },
+    x: { type: 'log', domain, label: null },
+    y: { domain: [0, groups.length], axis: null, reverse: true },
+    marks: [
+      gridX(ticks, GRID),
+      axisX(ticks, { text: ratioTick, ...axis('times as fast as the default  →') }),
+      ruleX([1], { stroke: COLOURS.muted }),
+      dot(
+        dots.filter(({ row }) => !isFaster(row)),
+        { ...at, r: 2.6, stroke: COLOURS.plain, strokeWidth: 1 },
+      ),
+      dot(
+        dots.filter(({ row }) => isFaster(row)),
+        {
+          ...{ ...at, r: 3.2, fill: COLOURS.tuned, fillOpacity: 0.75, tip: true },
+          title: ({ row }: (typeof dots)[number]) =>
+            `${row.shape}: ${gainText(row.ratio)}\n${row.configuration}`,
+        },
+      ),
+      ruleX(groups, {
+        ...{ x: 'mean', y1: (_, i) => i + 0.38, y2: (_, i) => i + 0.94 },
+        ...{ stroke: COLOURS.ink, strokeWidth: 3 },
+      }),
+      text(groups, {
+        ...{ ...line, frameAnchor: 'left', textAnchor: 'start', dx: -6, fontWeight: 600 },
+        text: ({ name }: Group) => clipped(name, Math.floor(width / 13)),
+      }),
+      text(groups, {
+        ...{ ...line, frameAnchor: 'right', textAnchor: 'end', dx: 18 },
+        text: ({ mean, faster, rows }: Group) =>
+          `${gainText(mean)}, ${countText(faster)} of ${countText(rows.length)} faster`,
+      }),
+    ],
+  };
 }
 
-/** Width of a dot in pixels. */
-const STEP = 5;
-
-/** The height of a full stack, and the largest distance of its dots, as shares of a row. */
-const [STACK, APART] = [0.6, 0.085];
-
-/** A dot for each record. Dots that would overlap are stacked, closer together in a large group. */
-function dotsOf(groups: readonly Group[], domain: Range, width: number): Markish[] {
-  const columnOf = (row: Row) =>
-    `${isFaster(row)} ${Math.round(along(domain, gainOf(row)) * (width / STEP))}`;
-  const dots = groups.flatMap(({ rows }, g) => {
-    const stacks = [...Map.groupBy(rows, columnOf).values()];
-    const most = Math.max(...stacks.map((own) => own.filter(isFaster).length));
-    const apart = Math.min(APART, STACK / most);
-    // Defaults share one stack, which may be cut off.
-    return stacks.flatMap((own) =>
-      own.slice(0, STACK / apart).map((row, i) => ({ row, x: gainOf(row), y: g + 0.92 - i * apart })),
-    );
-  });
-  const [kept, faster] = [false, true].map((wanted) => dots.filter(({ row }) => isFaster(row) === wanted));
-  return [
-    dot(kept, { x: 'x', y: 'y', r: 2.6, stroke: COLOURS.plain, strokeWidth: 1 }),
-    dot(faster, {
-      ...{ x: 'x', y: 'y', r: 3.2, fill: COLOURS.tuned, fillOpacity: 0.75, tip: true },
-      title: ({ row }: { row: Row }) => `${row.shape}: ${gainText(row.ratio)}\n${row.configuration}`,
-    }),
-  ];
-}
+/** A text for a chart. A long text loses its middle. */
+const clipped = (text: string, longest: number): string =>
+  text.length <= longest
+    ? text
+    : `${text.slice(0, Math.ceil(longest * 0.6))}…${text.slice(-Math.floor(longest * 0.3))}`;

@@ -15,19 +15,22 @@ export const drawLost: Drawing = (host, { data }) => {
     return `${name}, ${deviceName}, ${compiler}`;
   };
   const programs = losses.map((one, i) => [String(i), nameOf(one)] as const);
-  const { label } = choice('Program', programs, (at) => {
+  const label = choice('Program', programs, (at) => {
     show(losses[Number(at)]!);
   });
   const sums = element('p');
   const groups = sortableTable<Group>({
     caption: 'Groups of dispatches',
     sortedBy: [1, true],
-    columns: [{ title: 'Group', value: ({ group }) => group }, ...timesOf<Group>(), COUNT],
+    columns: [
+      { title: 'Group', value: ({ group }) => group },
+      ...timesOf<Group>(),
+      { title: 'Dispatches', value: ({ count }) => count },
+    ],
   });
   const dispatches = sortableTable<DispatchLoss>({
     caption: 'Dispatches',
     sortedBy: [1, true],
-    perPage: 20,
     columns: [
       { title: 'Dispatch', value: ({ dispatch }) => dispatch, isLong: true },
       ...timesOf<DispatchLoss>(),
@@ -40,7 +43,7 @@ export const drawLost: Drawing = (host, { data }) => {
     ],
   });
   function show(loss: PageLoss): void {
-    sums.replaceChildren(isolated(`${loss.sums} ${loss.rates}`));
+    sums.replaceChildren(isolated(loss.summary));
     groups.show(groupsOf(loss.dispatches));
     dispatches.show(loss.dispatches);
   }
@@ -53,8 +56,6 @@ export const drawLost: Drawing = (host, { data }) => {
 interface Group extends Pick<DispatchLoss, 'group' | 'seconds' | 'lostSeconds'> {
   readonly count: number;
 }
-
-const COUNT: Column<Group> = { title: 'Dispatches', value: ({ count }) => count };
 
 const timesOf = <T extends Pick<DispatchLoss, 'seconds' | 'lostSeconds'>>(): Column<T>[] => [
   { title: 'Lost', value: ({ lostSeconds }) => lostSeconds ?? NaN, format: formatSeconds },

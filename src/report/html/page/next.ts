@@ -1,30 +1,30 @@
-// Open tasks by place.
-import { counted } from '../../../system/format.ts';
-import { copyable, element, isolated } from './dom.ts';
+// Open tasks: misses with the commands that tune them.
+import type { PageMiss } from '../data.ts';
+import { copyable, element } from './dom.ts';
 import type { Drawing } from './rows.ts';
+import { sortableTable } from './table.ts';
 
 export const drawNext: Drawing = (host, { data }) => {
-  for (const { kind, place, items, more, commands } of data.tasks) {
-    const { deviceName, target, compiler } = data.places[place]!;
-    const count = items.length + more;
-    const title =
-      kind === 'missing'
-        ? `${counted(count, 'workload')} without a record`
-        : counted(count, 'unfinished search', 'unfinished searches');
-    const where = ['on ', isolated(deviceName), ', for ', isolated(target), ', with ', isolated(compiler)];
-    const list = items.map(({ workload, shape, note }) =>
-      element('li', {}, element('bdi', { title: workload }, shape), element('span', {}, note)),
-    );
-    if (more > 0) list.push(element('li', { class: 'more' }, `and ${counted(more, 'other')}`));
-    host.append(
+  const placeOf = ({ place }: PageMiss) => data.places[place]!;
+  const table = sortableTable<PageMiss>({
+    caption: 'Misses',
+    sortedBy: [1, true],
+    details: ({ commands }) =>
       element(
-        'article',
+        'div',
         {},
-        element('h3', {}, title),
-        element('p', { class: 'where' }, ...where),
-        element('ul', { class: 'items' }, ...list),
         ...commands.flatMap(({ how, command }) => [element('p', {}, how), copyable(command)]),
       ),
-    );
-  }
+    columns: [
+      { title: 'Workload', value: ({ shape }) => shape },
+      { title: 'Builds', value: ({ count }) => count },
+      { title: 'Last', value: ({ lastSeenAt }) => lastSeenAt.slice(0, 10), isMinor: true },
+      { title: 'Device', value: (miss) => placeOf(miss).deviceName, isLong: true },
+      { title: 'Compiler', value: (miss) => placeOf(miss).compiler, isMinor: true, isLong: true },
+      { title: 'Last search', value: ({ undecided }) => undecided ?? '', isMinor: true, isLong: true },
+    ],
+  });
+  table.show(data.misses);
+  host.append(table.element);
+  return undefined;
 };

@@ -10,7 +10,6 @@ export const drawRecords: Drawing = (host) => {
   const table = sortableTable<Row>({
     caption: 'Records',
     sortedBy: [1, true],
-    perPage: 25,
     details: detailsOf,
     columns: [
       { title: 'Workload', value: ({ shape }) => shape },
@@ -19,21 +18,29 @@ export const drawRecords: Drawing = (host) => {
         value: gainOf,
         show: ({ outcome, ratio }) => (outcome === 'faster' ? gainText(ratio) : SHORT[outcome]),
       },
-      { title: 'Default', value: ({ before }) => before, format: formatSeconds, isMinor: true },
-      { title: 'Tuned', value: ({ after }) => after, format: formatSeconds },
-      { title: 'GFLOP/s', value: rate, format: rateText, isMinor: true },
+      {
+        title: 'Default',
+        value: ({ defaultSeconds }) => defaultSeconds,
+        format: formatSeconds,
+        isMinor: true,
+      },
+      { title: 'Tuned', value: ({ seconds }) => seconds, format: formatSeconds },
+      {
+        title: 'GFLOP/s',
+        value: ({ flops, seconds }) => rateOf(flops, seconds),
+        format: rateText,
+        isMinor: true,
+      },
       { title: 'Of bound', value: shareOf, format: percentText, isMinor: true },
       { title: 'Lost', value: lostBy, format: formatSeconds, isMinor: true },
       { title: 'Configuration', value: ({ configuration }) => configuration, isMinor: true, isLong: true },
       { title: 'Device', value: ({ place }) => place.deviceName, isMinor: true, isLong: true },
       { title: 'Compiler', value: ({ place }) => place.compiler, isMinor: true, isLong: true },
-      { title: 'Written', value: ({ written }) => written.slice(0, 10), isMinor: true },
+      { title: 'Written', value: ({ createdAt }) => createdAt.slice(0, 10), isMinor: true },
     ],
   });
   host.append(table.element);
-  return (rows) => {
-    table.show(rows);
-  };
+  return table.show;
 };
 
 const SHORT = { 'default is best': 'default', 'must not be used': 'failed' } as const;
@@ -42,30 +49,37 @@ const SHORT = { 'default is best': 'default', 'must not be used': 'failed' } as 
 const gainOf = ({ outcome, ratio }: Row): number =>
   outcome === 'faster' ? ratio : outcome === 'default is best' ? 1 : 0;
 
-const rate = ({ flops, after }: Row): number => (flops === null ? NaN : rateOf(flops, after));
+const shareOf = ({ bound, seconds }: Row): number => (bound ?? NaN) / seconds;
 
-const shareOf = ({ bound, after }: Row): number => (bound === null ? NaN : bound / after);
-
-const lostBy = ({ bound, after }: Row): number => (bound === null ? NaN : Math.max(0, after - bound));
+const lostBy = ({ bound, seconds }: Row): number => Math.max(0, seconds - (bound ?? NaN));
 
 function detailsOf(row: Row): Node {
-  const { key, configuration, ratio, low, high, before, after, trials, complete, place, written } = row;
-  const { target, device, deviceName, compiler } = place;
-  const less = `${(100 * (1 - after / before)).toFixed(1)}% less`;
+  const { workload, ratio, low, high, defaultSeconds, seconds, trials, complete, createdAt } = row;
+  const { target, device, deviceName, compiler } = row.place;
+  const less = `${(100 * (1 - seconds / defaultSeconds)).toFixed(1)}% less`;
   const values = {
-    Workload: key,
-    Configuration: configuration,
+    Workload: workload,
+    Configuration: row.configuration,
     Gain: `${ratio.toFixed(3)}×, 99% interval ${low.toFixed(3)}× to ${high.toFixed(3)}×`,
-    Time: `${formatSeconds(before)} by default, ${formatSeconds(after)} as decided (${less})`,
-    Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}`,
+    Time: `${formatSeconds(defaultSeconds)} by default, ${formatSeconds(seconds)} as decided (${less})`,
+    Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}${foundIn(row)}`,
+    ...(row.flops !== null && { 'FLOP per byte': (row.flops / row.bytes!).toPrecision(3) }),
     Target: target,
     Device: deviceName === device ? device : `${deviceName}: ${device}`,
     Compiler: compiler,
-    Written: `${written} UTC by ${row.author}`,
+    Written: `${createdAt.slice(0, 16).replace('T', ' ')} UTC by ${row.createdBy} on ${row.machine}`,
     ...(row.failure !== null && { 'Not used because': row.failure }),
   };
   const list = element('dl');
   for (const [name, value] of Object.entries(values))
     list.append(element('dt', {}, name), element('dd', {}, isolated(value)));
-  return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(key)}`));
+  return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(workload)}`));
+}
+
+/** The best trial and the failed ones; empty without trials. */
+function foundIn({ search }: Row): string {
+  if (search === null) return '';
+  const [foundAt, best] = search.steps.at(-1) ?? [0, 1];
+  const failed = Object.entries(search.failed).map(([outcome, count]) => `${count} ${outcome}`);
+  return [`; best ${gainText(best)} at trial ${foundAt}`, ...failed].join(', ');
 }

@@ -1,4 +1,4 @@
-// Sortable tables with pages: the values of each chart, and the records.
+// Sortable tables, of which a part is shown.
 import { countText } from '../../../system/format.ts';
 import { button, element } from './dom.ts';
 
@@ -16,29 +16,30 @@ export interface Column<T> {
   readonly isLong?: boolean;
 }
 
-export interface TableOptions<T> {
+interface TableOptions<T> {
   /** The content of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   /** Index of the sorted column, and whether its largest value comes first. */
   readonly sortedBy: readonly [column: number, isDescending: boolean];
-  readonly perPage?: number;
   /** Details that open below a row; no details by default. */
   readonly details?: (row: T) => Node;
 }
 
+/** Rows that are shown at first. */
+const MOST_ROWS = 25;
+
 export function sortableTable<T>(options: TableOptions<T>) {
-  const { caption, columns, perPage = 25, details } = options;
+  const { caption, columns, details } = options;
   let [sortColumn, isDescending] = options.sortedBy;
   let rows: readonly T[] = [];
-  let page = 0;
+  let most = MOST_ROWS;
 
   const body = element('tbody');
   const headers = columns.map((column, i) => {
     const sort = button(column.title, () => {
       isDescending = sortColumn === i ? !isDescending : isNumeric(column);
       sortColumn = i;
-      page = 0;
       fill();
     });
     return element('th', { scope: 'col', class: classOf(column) }, sort);
@@ -50,13 +51,12 @@ export function sortableTable<T>(options: TableOptions<T>) {
     ...(details ? [element('th', { scope: 'col' }, element('span', { class: 'unseen' }, 'Details'))] : []),
   );
   const status = element('p', { class: 'status' });
-  const previous = button('Previous', () => {
-    turn(-1);
+  const more = button('Show more', () => {
+    // Filters announce their result themselves. The table announces more rows.
+    status.setAttribute('role', 'status');
+    most *= 2;
+    fill();
   });
-  const next = button('Next', () => {
-    turn(1);
-  });
-  const pager = element('div', { class: 'pager' }, previous, status, next);
   const scroller = element(
     'div',
     { class: 'scroller', tabindex: 0, role: 'group', 'aria-label': caption },
@@ -71,36 +71,24 @@ export function sortableTable<T>(options: TableOptions<T>) {
     return [isMinor ? 'minor' : '', isLong ? 'long' : ''].join(' ').trim();
   }
 
-  function turn(by: number): void {
-    // Filters announce their result themselves. The table announces a turned page.
-    status.setAttribute('role', 'status');
-    page += by;
-    fill();
-  }
-
   function fill(): void {
     const { value } = columns[sortColumn]!;
     const sign = isDescending ? -1 : 1;
     const sorted = rows.toSorted((a, b) => sign * compare(value(a), value(b)));
-    const pages = Math.max(1, Math.ceil(rows.length / perPage));
-    page = Math.min(page, pages - 1);
-    const shown = sorted.slice(page * perPage, (page + 1) * perPage);
+    const shown = sorted.slice(0, most);
     for (const [i, header] of headers.entries()) {
       header.classList.toggle('number', isNumeric(columns[i]!));
       if (i === sortColumn) header.setAttribute('aria-sort', isDescending ? 'descending' : 'ascending');
       else header.removeAttribute('aria-sort');
     }
     body.replaceChildren(...shown.flatMap(rowElements));
-    const [from, to] = [page * perPage + 1, page * perPage + shown.length];
     status.textContent =
       rows.length === 0
         ? 'No record matches the filters.'
-        : pages === 1
+        : shown.length === rows.length
           ? `${countText(rows.length)} in all`
-          : `${countText(from)} to ${countText(to)} of ${countText(rows.length)}`;
-    for (const one of [previous, next]) one.hidden = pages === 1;
-    previous.disabled = page === 0;
-    next.disabled = page === pages - 1;
+          : `${countText(shown.length)} of ${countText(rows.length)}`;
+    more.hidden = shown.length === rows.length;
   }
 
   function rowElements(row: T): HTMLTableRowElement[] {
@@ -128,15 +116,13 @@ export function sortableTable<T>(options: TableOptions<T>) {
     return [element('tr', {}, ...cells, element('td', { class: 'toggles' }, toggle)), more];
   }
 
-  return {
-    element: element('div', { class: 'table' }, scroller, pager),
-    show(shown: readonly T[]) {
-      status.removeAttribute('role');
-      rows = shown;
-      page = 0;
-      fill();
-    },
-  };
+  function show(next: readonly T[]): void {
+    rows = next;
+    status.removeAttribute('role');
+    most = MOST_ROWS;
+    fill();
+  }
+  return { element: element('div', {}, scroller, element('div', { class: 'pager' }, more, status)), show };
 }
 
 function textOf(value: number | string, format = countText): string {
