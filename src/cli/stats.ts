@@ -1,6 +1,6 @@
 // `iree-tuned stats`
 import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
-import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
+import { countsIn, sumOf, takeCounts, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
@@ -59,18 +59,17 @@ async function allCounts(surroundings: Surroundings): Promise<Counts> {
   const store = await openIfThere(surroundings);
   const stored = store?.counters() ?? {};
   store?.close();
-  return sumOf([stored, pendingCounts(surroundings.cacheDirectory)]);
+  return sumOf([stored, countsIn(surroundings.cacheDirectory)]);
 }
 
 /** Resets all counts. Returns the totals of before. */
 async function zeroed(surroundings: Surroundings): Promise<Counts> {
   requireDatabase(surroundings);
   const store = await openDatabase(surroundings);
-  collectCounts(surroundings.cacheDirectory, store);
-  // One step reads and resets, so that no count of another process is lost.
-  const counts = store.zeroCounters();
+  // Earlier versions counted in the database.
+  const stored = store.zeroCounters();
   store.close();
-  return counts;
+  return sumOf([stored, takeCounts(surroundings.cacheDirectory)]);
 }
 
 /** One line for the build, and one for each reason of an untuned part. */

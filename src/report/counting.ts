@@ -1,16 +1,13 @@
-// Counts compiles without delaying them: a hit appends one line to a small file. A command that shows the counts moves the
-// lines into the database first.
+// Counts compiles without delaying them: a hit appends one line to a small file.
 import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isObject } from '../system/data.ts';
 import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
-import type { Store } from '../store/store.ts';
+import { resultOr } from '../system/result-or.ts';
 import { COUNTERS, filesAt, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
-
-/** Earlier versions wrote the day of a compile under this key. */
-const DAY = 'day';
 
 /** About five thousand compiles. A larger file is replaced by one line with its sums. */
 const LARGEST_BYTES = 1_000_000;
@@ -24,31 +21,14 @@ const ABANDONED_MS = 60_000;
 /** Counts one compile. Never throws: a full disk must not fail a build. */
 export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
-    if (append(cacheDirectory, counts) <= LARGEST_BYTES) return;
-    for (const path of take(cacheDirectory)) {
-      append(cacheDirectory, sumIn(path));
-      rmSync(path);
-    }
+    if (append(cacheDirectory, counts) > LARGEST_BYTES) append(cacheDirectory, takeCounts(cacheDirectory));
   } catch {
     // Not counted.
   }
 }
 
-/**
- * Moves all counts into the database.
- * @throws StoreError; the remaining counts are moved the next time
- */
-export function collectCounts(cacheDirectory: string, store: Store): void {
-  for (const path of take(cacheDirectory)) {
-    store.count(sumIn(path));
-    rmSync(path, { force: true });
-  }
-}
-
-/** Counts that are not in the database yet. */
-export function pendingCounts(cacheDirectory: string): Counts {
-  return sumIn(pathIn(cacheDirectory, COUNTERS));
-}
+/** The sums of all counted compiles. */
+export const countsIn = (cacheDirectory: string): Counts => sumIn(pathIn(cacheDirectory, COUNTERS));
 
 /** Appends one line in one write, which is atomic. Returns the size of the file in bytes. */
 function append(cacheDirectory: string, counts: Counts): number {
@@ -72,10 +52,10 @@ function openToAppend(path: string): number {
 }
 
 /**
- * Takes the files with lines from all other processes, so that no line is counted twice. Compiles that end meanwhile start a
- * new file. The caller removes the files.
+ * Removes all counts, and returns their sums. The files are taken from all other processes first, so that no line is counted twice.
+ * Compiles that end meanwhile start a new file.
  */
-function take(cacheDirectory: string): string[] {
+export function takeCounts(cacheDirectory: string): Counts {
   const taken: string[] = [];
   const takeOne = (from: string) => {
     const path = pathIn(cacheDirectory, TAKEN_COUNTERS, `${process.pid}-${Date.now()}-${taken.length}`);
@@ -89,7 +69,9 @@ function take(cacheDirectory: string): string[] {
   takeOne(pathIn(cacheDirectory, COUNTERS));
   if (taken.length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, GRACE_MS);
   for (const path of filesAt(cacheDirectory, TAKEN_COUNTERS).filter(isAbandoned)) takeOne(path);
-  return taken;
+  const counts = sumOf(taken.map(sumIn));
+  for (const path of taken) rmSync(path, { force: true });
+  return counts;
 }
 
 function isAbandoned(path: string): boolean {
@@ -108,17 +90,10 @@ export function sumOf(all: readonly Counts[]): Counts {
 
 const sumIn = (path: string): Counts => sumOf(linesIn(path).map(parseLine));
 
+/** The counts of a line; none for an empty line, or for a line that a killed process left incomplete. */
 function parseLine(line: string): Counts {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-    const numbers = Object.entries(value).filter(
-      (entry): entry is [string, number] =>
-        entry[0] !== DAY && typeof entry[1] === 'number' && Number.isFinite(entry[1]),
-    );
-    return Object.fromEntries(numbers);
-  } catch {
-    // An empty line, or a line that a killed process left incomplete.
-    return {};
-  }
+  const value = resultOr((): unknown => JSON.parse(line), null);
+  if (!isObject(value)) return {};
+  const isCount = (entry: [string, unknown]): entry is [string, number] => Number.isFinite(entry[1]);
+  return Object.fromEntries(Object.entries(value).filter(isCount));
 }

@@ -36,7 +36,7 @@ export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'de
 /** A trial with its subject. */
 export interface TrialAlike extends Omit<Neighbour, 'trials'> {
   /** Equal for trials of one subject. */
-  readonly subject: string;
+  readonly subject: string | number;
   readonly trial: Trial;
 }
 

@@ -1,21 +1,49 @@
-// Validates database content, which is untrusted. By hand, because loading a validation library takes longer than a look-up.
+// Checks of database content and received lines, which are untrusted. By hand, because loading a validation library takes longer than a
+// look-up.
 import { resultOr } from '../system/result-or.ts';
-import { isIntegerWithin } from '../system/data.ts';
-import { configurationText } from '../backend/index.ts';
-import type { Configuration } from '../backend/configuration.ts';
-import { LONGEST_CONFIGURATION } from './limits.ts';
-import type { Evidence } from './store.ts';
+import { isIntegerWithin, isObject, matches, type Check } from '../system/data.ts';
+import { isPlain } from './limits.ts';
 
-/** Whether a configuration is within the size limit. It is ASCII, so bytes are characters. */
-export const isShortConfiguration = (configuration: Configuration): boolean =>
-  configurationText(configuration).length <= LONGEST_CONFIGURATION;
+/** The fields of an object in their order, and a fault in several of them; null for none. */
+export interface Shape {
+  readonly checks: Readonly<Record<string, Check>>;
+  /** For an object with valid fields. */
+  readonly relation?: (value: never) => string | null;
+}
 
-/** Parses JSON; undefined for an invalid text. */
-export const parseJson = (text: unknown): unknown =>
-  typeof text === 'string' ? resultOr(() => JSON.parse(text) as unknown, undefined) : undefined;
+/** The first fault of a value that should have a shape and no other fields, such as `"kind" cannot be "x"`; null for none. */
+export function faultIn({ checks, relation }: Shape, value: unknown): string | null {
+  if (!isObject(value)) return 'it is not an object';
+  const names = [...Object.keys(checks), ...Object.keys(value)];
+  const wrong = names.find((name) => !Object.hasOwn(checks, name) || !checks[name]!(value[name]));
+  if (wrong === undefined) return relation?.(value as never) ?? null;
+  if (!Object.hasOwn(checks, wrong)) return `"${wrong}" is unknown`;
+  const json = JSON.stringify(value[wrong]) as string | undefined;
+  return `"${wrong}" cannot be ${json?.slice(0, 100) ?? 'missing'}`;
+}
+
+/** A well-formed text of at most `longest` characters, without control characters. */
+export const isTextOf =
+  (longest: number, least = 0): Check =>
+  (value) =>
+    typeof value === 'string' && value.length >= least && value.length <= longest && isPlain(value);
+
+export const isHex = (digits: number): Check => matches(new RegExp(`^[0-9a-f]{${digits}}$`));
+
+export const isCount =
+  (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
+  (value) =>
+    isIntegerWithin(value, least, most);
+
+export const isPositive: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value > 0;
+
+export const isNotNegative: Check = (value) => value === 0 || isPositive(value);
+
+/** Whether a value is a non-empty list of positive seconds. */
+export const areTimes: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isPositive);
 
 /** Whether a value is a sorted list of distinct family names. Later versions may add families. */
-export const areFamilies = (value: unknown): value is readonly string[] =>
+export const areFamilies: Check = (value) =>
   Array.isArray(value) &&
   value.every(
     (family: unknown, i) =>
@@ -24,35 +52,16 @@ export const areFamilies = (value: unknown): value is readonly string[] =>
       (i === 0 || family > (value[i - 1] as string)),
   );
 
-/** Whether a value is a non-empty list of positive seconds. */
-export const areTimes = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((seconds: unknown) => typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0);
-
-/** The CHECK constraints of the table `claim`, for files that bypassed them. */
-export function isSoundEvidence(evidence: Evidence): boolean {
-  const { ratio, low, high, defaultSeconds, seconds, noiseFloor, maxError, tuningSeconds } = evidence;
-  const { processes, repetitions, trials } = evidence;
-  return (
-    [ratio, low, high, defaultSeconds, seconds].every((value) => Number.isFinite(value) && value > 0) &&
-    [noiseFloor, maxError, tuningSeconds].every((value) => Number.isFinite(value) && value >= 0) &&
-    [processes, repetitions].every((value) => isIntegerWithin(value, 1, Number.MAX_SAFE_INTEGER)) &&
-    isIntegerWithin(trials, 0, Number.MAX_SAFE_INTEGER) &&
-    low <= ratio &&
-    ratio <= high
-  );
-}
-
 /** Whether a value is a device name. Keys and classes have spaces, so they differ. */
 export const isDeviceName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
 
 /** Whether a value is an ISO 8601 instant in UTC, such as `2026-01-31T08:00:00.000Z`. */
-export function isInstant(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) &&
-    !Number.isNaN(Date.parse(value))
-  );
-}
+export const isInstant: Check = (value) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
+
+/** Parses JSON; undefined for an invalid text. */
+export const parseJson = (text: unknown): unknown =>
+  typeof text === 'string' ? resultOr(() => JSON.parse(text) as unknown, undefined) : undefined;

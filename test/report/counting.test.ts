@@ -11,16 +11,12 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { collectCounts, noteCounts, pendingCounts } from '../../src/report/counting.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { StoreError } from '../../src/store/errors.ts';
+import { countsIn, noteCounts, takeCounts } from '../../src/report/counting.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 function place() {
-  const folder = temporaryDirectory();
-  const cache = join(folder, 'cache');
-  const store = openSqliteStore(join(folder, 'tuning.db'));
-  return { cache, file: join(cache, 'counters.jsonl'), store };
+  const cache = join(temporaryDirectory(), 'cache');
+  return { cache, file: join(cache, 'counters.jsonl') };
 }
 
 afterEach(() => {
@@ -37,26 +33,15 @@ async function noteInProcess(cache: string, count: number): Promise<void> {
 }
 
 describe('a count', () => {
-  test('is added in the database once', () => {
-    const { cache, store } = place();
+  test('is added once', () => {
+    const { cache } = place();
     noteCounts(cache, { compiles: 1, 'operations: hit': 2 });
     noteCounts(cache, { compiles: 1 });
-    expect(pendingCounts(cache)).toEqual({ compiles: 2, 'operations: hit': 2 });
-    collectCounts(cache, store);
-    collectCounts(cache, store);
-    expect(store.counters()).toEqual({ compiles: 2, 'operations: hit': 2 });
-    expect(pendingCounts(cache)).toEqual({});
+    const sums = { compiles: 2, 'operations: hit': 2 };
+    expect(countsIn(cache)).toEqual(sums);
+    expect(takeCounts(cache)).toEqual(sums);
+    expect(takeCounts(cache)).toEqual({});
     expect(readdirSync(cache)).toEqual([]);
-    store.close();
-  });
-
-  test('of an earlier version counts without its day', () => {
-    const { cache, file, store } = place();
-    noteCounts(cache, { compiles: 1 });
-    appendFileSync(file, '\n{"day":20484,"compiles":1}\n{"day":1e99,"compiles":1}');
-    collectCounts(cache, store);
-    expect(store.counters()).toEqual({ compiles: 3 });
-    store.close();
   });
 
   test('of parallel processes is neither lost nor doubled, even during collection', async () => {
@@ -68,50 +53,44 @@ describe('a count', () => {
     onTestFinished(() => {
       waiting.mockRestore();
     });
-    const { cache, store } = place();
+    const { cache } = place();
     const state = { isRunning: true };
     const builds = Promise.all([1, 2, 3, 4].map(() => noteInProcess(cache, 500))).finally(() => {
       state.isRunning = false;
     });
+    const taken = { compiles: 0, 'seconds tuning': 0 };
+    const take = () => {
+      const { compiles = 0, 'seconds tuning': seconds = 0 } = takeCounts(cache);
+      taken.compiles += compiles;
+      taken['seconds tuning'] += seconds;
+    };
     while (state.isRunning) {
-      collectCounts(cache, store);
+      take();
       await sleep(20);
     }
     await builds;
-    collectCounts(cache, store);
-    expect(store.counters()).toEqual({ compiles: 2000, 'seconds tuning': 1000 });
-    store.close();
+    take();
+    expect(taken).toEqual({ compiles: 2000, 'seconds tuning': 1000 });
   });
 
   test('after a line that was cut off is not lost', () => {
-    const { cache, file, store } = place();
+    const { cache, file } = place();
     noteCounts(cache, { compiles: 1 });
     appendFileSync(file, '\n{"compiles":');
     noteCounts(cache, { compiles: 1 });
     appendFileSync(file, '\n[7]\nnull\n{"compiles": "many"}');
-    collectCounts(cache, store);
-    expect(store.counters()).toEqual({ compiles: 2 });
-    store.close();
+    expect(takeCounts(cache)).toEqual({ compiles: 2 });
   });
 
-  test('stays in the file if the database refuses it', () => {
-    const { cache, file, store } = place();
+  test('in a file that another process has taken stays with that process, and is taken after its death', () => {
+    const { cache, file } = place();
     noteCounts(cache, { compiles: 1 });
-    store.close();
-    expect(() => {
-      collectCounts(cache, store);
-    }).toThrow(StoreError);
-    expect(existsSync(file)).toBe(false);
-
-    // An abandoned file is taken later.
-    const other = openSqliteStore(join(cache, '..', 'other.db'));
-    collectCounts(cache, other);
-    expect(other.counters()).toEqual({});
+    renameSync(file, `${file}.1-1767225600000-0`);
+    expect(takeCounts(cache)).toEqual({});
+    expect(readdirSync(cache)).toEqual(['counters.jsonl.1-1767225600000-0']);
     vi.setSystemTime(Date.now() + 61_000);
-    collectCounts(cache, other);
-    expect(other.counters()).toEqual({ compiles: 1 });
+    expect(takeCounts(cache)).toEqual({ compiles: 1 });
     expect(readdirSync(cache)).toEqual([]);
-    other.close();
   });
 
   test('takes a bounded file', () => {
@@ -119,19 +98,17 @@ describe('a count', () => {
     const line = { compiles: 1, 'seconds tuning': 0.25, ['unchanged: '.padEnd(10_000, 'x')]: 1 };
     for (let i = 0; i < 250; i++) noteCounts(cache, line);
     expect(statSync(file).size).toBeLessThan(1_100_000);
-    expect(pendingCounts(cache)).toMatchObject({ compiles: 250, 'seconds tuning': 62.5 });
+    expect(countsIn(cache)).toMatchObject({ compiles: 250, 'seconds tuning': 62.5 });
     expect(readdirSync(cache)).toEqual(['counters.jsonl']);
   });
 
   test('in an unwritable folder is dropped', () => {
-    const { cache, store } = place();
+    const { cache } = place();
     writeFileSync(cache, '');
     expect(() => {
       noteCounts(cache, { compiles: 1 });
-      collectCounts(cache, store);
     }).not.toThrow();
-    expect(pendingCounts(cache)).toEqual({});
-    store.close();
+    expect([countsIn(cache), takeCounts(cache)]).toEqual([{}, {}]);
   });
 
   test.runIf(existsSync('/dev/full'))('on a full disk is not minded', () => {
@@ -140,15 +117,5 @@ describe('a count', () => {
     expect(() => {
       noteCounts(folder, { compiles: 1 });
     }).not.toThrow();
-  });
-
-  test('in a file that another process has just taken stays with that process', () => {
-    const { cache, file, store } = place();
-    noteCounts(cache, { compiles: 1 });
-    renameSync(file, `${file}.1.1.0`);
-    collectCounts(cache, store);
-    expect(store.counters()).toEqual({});
-    expect(readdirSync(cache)).toEqual(['counters.jsonl.1.1.0']);
-    store.close();
   });
 });

@@ -42,7 +42,7 @@ switch (deed) {
   case 'count': {
     await startingSignal();
     const store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
-    for (let i = 0; i < Number(parameter); i++) store.count({ hits: 1, seconds: 0.5 });
+    for (let i = 0; i < Number(parameter); i++) store.noteMiss(subjectOf(1));
     store.close();
     break;
   }

@@ -45,11 +45,6 @@ const attempt =
   (store) => {
     store.noteUndecided(SUBJECT, 'too slow', seconds);
   };
-const counter =
-  (amount: number): Write =>
-  (store) => {
-    store.count({ hit: amount });
-  };
 
 it.each<[string, Write]>([
   ['a ratio below its interval', evidence({ ratio: 1.5 })],
@@ -94,8 +89,6 @@ it.each<[string, Write]>([
   ['an attempt of NaN seconds', attempt(NaN)],
   ['an attempt without end', attempt(Infinity)],
   ['an attempt of negative seconds', attempt(-1)],
-  ['a counter that is not a number', counter(NaN)],
-  ['an infinite counter', counter(Infinity)],
 ])('refuses %s, and changes nothing', (_, write) => {
   const path = recorded();
   const store = open(path);

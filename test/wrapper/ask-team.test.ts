@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { pendingCounts } from '../../src/report/counting.ts';
+import { countsIn } from '../../src/report/counting.ts';
 import type { Settings } from '../../src/settings/index.ts';
 import type { ClaimLine, Line } from '../../src/store/exchange/lines.ts';
 import type { Subject } from '../../src/store/store.ts';
@@ -49,7 +49,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       const { decisions, until, isFinal } = await lookUpAndTune(open, means);
       return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
-    counts: () => pendingCounts(surroundings.cacheDirectory),
+    counts: () => countsIn(surroundings.cacheDirectory),
   };
 }
 

@@ -1,9 +1,9 @@
 // Validates received lines one by one. An invalid line does not affect the others.
-import * as v from 'valibot';
 import { isKnownKind } from '../../backend/index.ts';
 import { isObject } from '../../system/data.ts';
 import { isKindOfWork } from '../../workload/workload.ts';
-import { LINE_VERSION, LINES, LONGEST_LINE, type Line } from './lines.ts';
+import { faultIn } from '../validate.ts';
+import { LINE_VERSION, LINES, LONGEST_LINE, ordered, type Line } from './lines.ts';
 
 /** Result of reading one line. */
 export type Reading =
@@ -39,16 +39,11 @@ export function readValue(value: unknown, text?: string): Reading {
       ? { outcome: 'foreign', text: verbatim }
       : refused(`it is longer than ${LONGEST_LINE} bytes, or not valid Unicode`);
   }
-  const result = v.safeParse(LINES[value['type'] as Line['type']], value, { abortEarly: true });
-  if (result.success) return { outcome: 'line', line: result.output };
-  const [issue] = result.issues;
-  const path = v.getDotPath(issue);
-  return refused(`${value['type']}: ${path === null ? 'it' : `"${path}"`} ${predicateOf(issue)}`);
+  const fault = faultIn(LINES[value['type'] as Line['type']], value);
+  return fault === null
+    ? { outcome: 'line', line: ordered(value as unknown as Line) }
+    : refused(`${value['type']}: ${fault}`);
 }
-
-/** A predicate such as `is empty`. The library's messages are whole sentences, so they are replaced. */
-const predicateOf = ({ message, kind, received }: v.BaseIssue<unknown>): string =>
-  kind === 'schema' && message.startsWith('Invalid') ? `cannot be ${received}` : message;
 
 /** Whether a line needs a later version. */
 function isForeign({ type, version, configuration, form }: Record<string, unknown>): boolean {

@@ -25,11 +25,9 @@ const BY_KEYS = 'w.key, t.key, d.key, c.key';
 export const ROWS = {
   revocation: `SELECT ${columns(FIELDS.revocation)}, change FROM revocation AS r`,
   claim: CLAIMS,
-  mark: `
-    SELECT ${KEYS}, ${columns(FIELDS.mark)}, r.change
-    FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`,
+  mark: `SELECT ${KEYS}, ${columns(FIELDS.mark)}, r.change FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`,
   trial: `
-    SELECT r.number, r.id, ${KEYS}, ${columns(FIELDS.trial)}, r.created_at AS createdAt, r.change
+    SELECT r.number, ${KEYS}, ${columns(FIELDS.trial)}, r.change
     FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id`,
   kept: 'SELECT line, change FROM kept_line AS r',
 };
@@ -78,13 +76,12 @@ const OLD_TRIALS = `
 const CLAIMS_OF_FILTER = `
   SELECT r.id FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id WHERE ${FITS}`;
 
-export const COUNT_OLD_TRIALS = `SELECT count(*) FROM (${OLD_TRIALS})`;
-export const COUNT_OLD_RUNS = `SELECT count(*) FROM run WHERE trial IN (${OLD_TRIALS})`;
-export const COUNT_CLAIMS = `SELECT count(*) FROM (${CLAIMS_OF_FILTER})`;
-/** Before the trials, because runs refer to them. */
-export const DELETE_OLD_RUNS = `DELETE FROM run WHERE trial IN (${OLD_TRIALS})`;
-export const DELETE_OLD_TRIALS = `DELETE FROM trial WHERE number IN (${OLD_TRIALS})`;
-export const DELETE_CLAIMS = `DELETE FROM claim WHERE id IN (${CLAIMS_OF_FILTER})`;
+/** The rows to prune. Runs come before their trials, because runs refer to them. */
+export const PRUNED = {
+  runs: `FROM run WHERE trial IN (${OLD_TRIALS})`,
+  trials: `FROM trial WHERE number IN (${OLD_TRIALS})`,
+  claims: `FROM claim WHERE id IN (${CLAIMS_OF_FILTER})`,
+};
 
 /** Deletes subjects and parts without references, except named devices. */
 export const DELETE_UNNAMED = [

@@ -20,7 +20,6 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
   const laterKeys = new Set<string>();
   const each = <Row extends object>(text: string, parameters: object) =>
     statement(text).iterate(parameters) as IterableIterator<Row>;
-  const count = (text: string, parameters: object) => statement(text).pluck().get(parameters) as number;
 
   /** Validates a row like a received line, because readers of the file will. */
   function textOf(line: Line | undefined, row: object, skip: (reason: string) => void): string[] {
@@ -44,15 +43,17 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
     if (!isNarrow(filter)) for (const { line } of each<{ line: string }>(sql.SORTED.kept, {})) yield line;
   }
 
-  function countsOf(what: Surplus): Pruned {
-    const parameters = parametersOf(what.filter);
-    const before = what.trialsBefore;
-    return {
-      trials: before === null ? 0 : count(sql.COUNT_OLD_TRIALS, { ...parameters, before }),
-      runs: before === null ? 0 : count(sql.COUNT_OLD_RUNS, { ...parameters, before }),
-      claims: what.claims ? count(sql.COUNT_CLAIMS, parameters) : 0,
-    };
-  }
+  /** Counts of each kind of rows to prune. @param countOf counts or deletes the rows of `FROM table WHERE ...` */
+  const countsOf = (
+    { filter, trialsBefore, claims }: Surplus,
+    countOf: (rows: string, parameters: object) => number,
+  ): Pruned => {
+    const parameters = { ...parametersOf(filter), before: trialsBefore };
+    const count = (kind: keyof Pruned, isMeant: boolean) =>
+      isMeant ? countOf(sql.PRUNED[kind], parameters) : 0;
+    const hasOld = trialsBefore !== null;
+    return { runs: count('runs', hasOld), trials: count('trials', hasOld), claims: count('claims', claims) };
+  };
 
   return {
     *lines(filter, skip) {
@@ -91,16 +92,18 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
     restore: ({ scope, value }) =>
       guard(() => statement(sql.DELETE_REVOCATION).run({ scope, value }).changes > 0),
     health: () => guard(() => healthOf(statement)),
-    surplus: (what) => guard(() => countsOf(what)),
+    surplus: (what) =>
+      guard(() =>
+        countsOf(what, (rows, parameters) =>
+          Number(statement(`SELECT count(*) ${rows}`).pluck().get(parameters)),
+        ),
+      ),
     prune: (what) => {
-      const parameters = parametersOf(what.filter);
       const pruned = write(() => {
-        const counts = countsOf(what);
-        if (what.trialsBefore !== null) {
-          const old = { ...parameters, before: what.trialsBefore };
-          for (const text of [sql.DELETE_OLD_RUNS, sql.DELETE_OLD_TRIALS]) statement(text).run(old);
-        }
-        if (what.claims) statement(sql.DELETE_CLAIMS).run(parameters);
+        const counts = countsOf(
+          what,
+          (rows, parameters) => statement(`DELETE ${rows}`).run(parameters).changes,
+        );
         for (const text of sql.DELETE_UNNAMED) statement(text).run();
         return counts;
       });

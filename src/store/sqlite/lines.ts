@@ -6,8 +6,7 @@ import type { RecordKey } from '../store.ts';
 import { keysOf } from '../subject.ts';
 import { parseJson } from '../validate.ts';
 import { RUNS_OF_TRIAL } from './exchange-statements.ts';
-import { toClaim, toMark, toRevocation, toRun, toTrial } from './rows.ts';
-import type { KeptTrialRow, MarkRow, RunRow } from './rows.ts';
+import { toClaim, toKeptTrial, toMark, toRevocation, toRun } from './rows.ts';
 import type { Prepare } from './write.ts';
 
 export interface PartRow {
@@ -20,21 +19,25 @@ export const partLine = (type: PartType, { key, form }: PartRow): PartLine => ({
   form: parseJson(form),
 });
 
+/** Columns of a trial. `number` is that of its row. */
+export interface TrialRow extends RecordKey {
+  readonly number: number;
+}
+
 const VALUES = {
   revocation: toRevocation,
   claim: toClaim,
-  mark: (row: MarkRow & RecordKey) => {
+  mark: (row: RecordKey) => {
     const mark = toMark(row);
     return mark && { ...keysOf(row), ...mark };
   },
-  trial: (row: KeptTrialRow, statement: Prepare) => {
-    const trial = toTrial(row);
+  trial: (row: TrialRow, statement: Prepare) => {
+    const trial = toKeptTrial(row);
     if (trial === undefined) return undefined;
-    const runs = (statement(RUNS_OF_TRIAL).all(row.number) as RunRow[])
+    const runs = (statement(RUNS_OF_TRIAL).all(row.number) as object[])
       .map(toRun)
       .flatMap((run) => (run === undefined ? [] : [pick(run, FIELDS.run)]));
-    const { id, createdAt, createdBy, machine, tool } = row;
-    return { ...keysOf(row), id, ...trial, createdAt, createdBy, machine, tool, runs };
+    return { ...keysOf(row), ...trial, runs };
   },
 };
 

@@ -10,8 +10,7 @@ import { PARTS } from '../fields.ts';
 import type { RecordKey } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import * as exchange from './exchange-statements.ts';
-import { lineOf } from './lines.ts';
-import type { KeptTrialRow } from './rows.ts';
+import { lineOf, type TrialRow } from './lines.ts';
 import {
   deleteMiss,
   describePart,
@@ -118,7 +117,7 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
 
   /** Stores a trial once. A copy with more runs replaces it. */
   function takeTrial(subject: number, line: TrialLine): boolean {
-    const row = statement(exchange.TRIAL_OF_ID).get(line.id) as KeptTrialRow | undefined;
+    const row = statement(exchange.TRIAL_OF_ID).get(line.id) as TrialRow | undefined;
     if (row !== undefined) {
       const before = lineOf('trial', row, statement);
       if (before !== undefined && compareTrials(before, line) >= 0) return false;

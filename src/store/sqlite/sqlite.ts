@@ -10,7 +10,15 @@ import {
   isRevoked,
   nextGeneration,
 } from '../claim.ts';
-import { firstOfEach, MOST_SUBJECTS, MOST_TRIALS, OTHER_COMPILER, OTHER_DEVICE, WIDTH } from '../like.ts';
+import {
+  MOST_SUBJECTS,
+  MOST_TRIALS,
+  OTHER_COMPILER,
+  OTHER_DEVICE,
+  neighboursIn,
+  WIDTH,
+  type TrialAlike,
+} from '../like.ts';
 import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import { keysOf } from '../subject.ts';
@@ -25,14 +33,8 @@ import {
   toSubject,
   toTrial,
   toUndecided,
-  type AlikeRow,
-  type DeviceRow,
   type FoundRow,
-  type MarkRow,
   type RecordRow,
-  type RunRow,
-  type SubjectRow,
-  type TrialRow,
 } from './rows.ts';
 import { parseJson } from '../validate.ts';
 import { isWorkload } from '../../workload/workload.ts';
@@ -65,7 +67,7 @@ export interface SqliteOptions extends OpenOptions {
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
   const { now = () => new Date() } = options;
   const { db, statement, guard, write } = openDatabase(path, options, sql.READS);
-  const read = <Row>(text: string, ...parameters: unknown[]) =>
+  const read = <Row = object>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
   /** Rows without those of revoked origins. */
   const unrevoked = <Row extends Origin>(text: string, parameters: object): Row[] => {
@@ -77,7 +79,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   let written: Origin | undefined;
   const origin = () => (written ??= options.origin ?? ownOrigin());
   const marksOf = (subject: number, configuration: string) =>
-    statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as MarkRow[];
+    statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as object[];
   /** Reason of the marks that forbid a claim's configuration, independent of their order; null for none. */
   const failureOf = ({ subject, configuration }: RecordRow): string | null => {
     const revocations = revocationsIn(statement);
@@ -155,7 +157,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }
       });
     },
-    marks: (key) => counting(valid(unrevoked<MarkRow>(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
+    marks: (key) => counting(valid(unrevoked(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
     ownRevocation: () => {
       const all = guard(() => revocationsIn(statement));
       return all.find((one) => isRevoked(origin(), [one])) ?? null;
@@ -173,7 +175,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }
       });
     },
-    trials: (key) => valid(unrevoked<TrialRow>(sql.SELECT_TRIALS, keysOf(key)), toTrial),
+    trials: (key) => valid(unrevoked(sql.SELECT_TRIALS, keysOf(key)), toTrial),
     trialsLike: (subject, devices) => {
       const { structure, place, sizes } = shapeOf(subject.workloadForm);
       const [batch, m, n, k] = sizes;
@@ -183,14 +185,11 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         ...{ width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
         ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
       });
-      return [...Map.groupBy(rows, (row) => row.subject).values()].flatMap((own) => {
-        const { workloadForm, device, compiler, distance } = own[0]!;
-        const workload = parseJson(workloadForm);
-        const found = firstOfEach(valid(own, toTrial));
-        return isWorkload(workload) && found.length > 0
-          ? [{ workload, device, compiler, distance, trials: found }]
-          : [];
+      const found = rows.flatMap((row) => {
+        const [workload, trial] = [parseJson(row.workloadForm), toTrial(row)];
+        return isWorkload(workload) && trial !== undefined ? [{ ...row, workload, trial }] : [];
       });
+      return neighboursIn(found);
     },
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;
@@ -207,7 +206,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
-    runs: (key) => valid(unrevoked<RunRow & Origin>(sql.SELECT_RUNS, keysOf(key)), toRun),
+    runs: (key) => valid(unrevoked(sql.SELECT_RUNS, keysOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));
@@ -238,8 +237,8 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       const writtenAt = now().toISOString();
       write(() => statement(sql.NOTE_PROGRAM).run({ kind, program, note: JSON.stringify(note), writtenAt }));
     },
-    subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
-    devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
+    subject: (key) => valid(read(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
+    devices: () => valid(read(sql.SELECT_DEVICES), toDevice),
     nameDevice: (name, { key, form }) => {
       write(() => {
         if (knownPart(statement, 'device', key) === undefined)
@@ -248,19 +247,17 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         statement(sql.INSERT_DEVICE_NAME).run({ name, key });
       });
     },
-    count: (increments) => {
-      write(() => {
-        for (const [name, amount] of Object.entries(increments)) {
-          statement(sql.ADD_TO_COUNTER).run(name, amount);
-        }
-      });
-    },
     counters: () => byName(read<CounterRow>(sql.SELECT_COUNTERS)),
     zeroCounters: () => byName(read<CounterRow>(sql.DELETE_COUNTERS)),
     close: () => {
       guard(() => db.close());
     },
   };
+}
+
+/** A trial of a similar subject. */
+interface AlikeRow extends Origin, Omit<TrialAlike, 'workload' | 'trial'> {
+  readonly workloadForm: string;
 }
 
 interface CounterRow {

@@ -57,15 +57,15 @@ export const SELECT_SUBJECT = `
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
 /**
- * Subjects of workloads for one target and compiler. The workloads are one JSON array without repetitions. CROSS JOIN reads it row by row,
+ * Subjects of workloads for one target, and for one compiler or all others. The workloads are one JSON array without repetitions. CROSS JOIN reads it row by row,
  * because an index for it would take longer than the rest. `asked.key` is the index in the array.
  */
-const ASKED_SUBJECTS = `
+const askedSubjects = (compilers: '=' | 'IS NOT') => `
   json_each(@workloads) AS asked
   CROSS JOIN workload AS w ON w.key = asked.value
   CROSS JOIN subject AS s ON s.workload = w.id
     AND s.target = (SELECT id FROM target WHERE key = @target)
-    AND s.compiler = (SELECT id FROM compiler WHERE key = @compiler)`;
+    AND s.compiler ${compilers} (SELECT id FROM compiler WHERE key = @compiler)`;
 
 /** Column names of `FIND_RECORDS`, in order. */
 export const FOUND_NAMES = [
@@ -75,18 +75,14 @@ export const FOUND_NAMES = [
 /** Omits the keys that the caller knows. */
 export const FIND_RECORDS = `
   SELECT asked.key AS place, s.id AS subject, d.key AS device, ${RECORD_COLUMNS}
-  FROM ${ASKED_SUBJECTS}
+  FROM ${askedSubjects('=')}
   CROSS JOIN device AS d ON d.id = s.device
   CROSS JOIN claim AS r ON r.subject = s.id`;
 
 /** The same for all compilers but one. */
 export const FIND_OF_OTHER_COMPILERS = `
   SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
-  FROM json_each(@workloads) AS asked
-  CROSS JOIN workload AS w ON w.key = asked.value
-  CROSS JOIN subject AS s ON s.workload = w.id
-    AND s.target = (SELECT id FROM target WHERE key = @target)
-    AND s.compiler IS NOT (SELECT id FROM compiler WHERE key = @compiler)
+  FROM ${askedSubjects('IS NOT')}
   CROSS JOIN target AS t ON t.id = s.target
   CROSS JOIN device AS d ON d.id = s.device
   CROSS JOIN compiler AS c ON c.id = s.compiler
@@ -128,7 +124,7 @@ export const SELECT_MARKS_OF_CONFIGURATION = `
 export const SELECT_REVOCATIONS = `
   SELECT ${columns(FIELDS.revocation)} FROM revocation AS r ORDER BY scope, value, reason`;
 
-export const INSERT_TRIAL = `INSERT ${into('trial', ['id', 'subject', ...FIELDS.trial, 'createdAt', 'change'])}`;
+export const INSERT_TRIAL = `INSERT ${into('trial', ['subject', ...FIELDS.trial, 'change'])}`;
 
 export const SELECT_TRIALS = `
   SELECT ${columns(FIELDS.trial)} FROM trial AS r WHERE subject = (${SELECT_SUBJECT_ID}) ORDER BY number`;
@@ -139,7 +135,7 @@ const nextTo = (side: '>=' | '<', order: 'ASC' | 'DESC') => `
 
 /**
  * The fastest trials of the nearest subjects of one target, without the subject itself. The distance is that of the sizes plus penalties for
- * another device or compiler. Devices are a JSON array of keys.
+ * another device or compiler. Devices are a JSON array of keys. CROSS JOIN keeps the order of `near`, so LIMIT skips most subjects.
  */
 export const TRIALS_LIKE = `
   WITH near AS MATERIALIZED (
@@ -148,7 +144,6 @@ export const TRIALS_LIKE = `
     FROM (${nextTo('>=', 'ASC')} UNION ALL ${nextTo('<', 'DESC')})
     ORDER BY apart, workload
   ),
-  -- CROSS JOIN keeps the order of near, so LIMIT skips most subjects.
   tried AS MATERIALIZED (
     SELECT s.id, s.workload, s.device, s.compiler, near.apart
     FROM near
@@ -211,7 +206,7 @@ export const NOTE_UNDECIDED = `
 
 export const FIND_UNDECIDED = `
   SELECT w.key AS workload, u.reason, u.budget_seconds AS budgetSeconds, u.attempts, u.last_tried_at AS lastTriedAt
-  FROM ${ASKED_SUBJECTS} AND s.device = (SELECT id FROM device WHERE key = @device)
+  FROM ${askedSubjects('=')} AND s.device = (SELECT id FROM device WHERE key = @device)
   CROSS JOIN undecided AS u ON u.subject = s.id`;
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
@@ -238,10 +233,6 @@ export const DELETE_DEVICE_NAME = `
 
 export const INSERT_DEVICE_NAME = `
   INSERT INTO device_name (device, name) SELECT id, @name FROM device WHERE key = @key`;
-
-export const ADD_TO_COUNTER = `
-  INSERT INTO counter (name, value) VALUES (?, ?)
-  ON CONFLICT (name) DO UPDATE SET value = value + excluded.value`;
 
 export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
 

@@ -14,8 +14,10 @@ import {
   RUN,
   SUBJECT,
   TILE,
+  alter,
   look,
   open,
+  recorded,
   subjectOf,
   temporaryFolder,
   temporaryPath,
@@ -441,18 +443,12 @@ describe('subjects', () => {
   });
 });
 
-describe('counters', () => {
-  it('are created on demand and add up', () => {
-    store.count({ hit: 2, 'tuning seconds': 0.5 });
-    store.count({ hit: 1, miss: 1, 'tuning seconds': 0.25 });
-    expect(store.counters()).toEqual({ hit: 3, miss: 1, 'tuning seconds': 0.75 });
-  });
-
-  it('are returned and removed when zeroed, without other rows', () => {
-    store.putRecord(SUBJECT, DECISION);
-    store.count({ hit: 2, 'tuning seconds': 0.5 });
-    expect(store.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
-    expect(store.counters()).toEqual({});
-    expect(store.allRecords()).toHaveLength(1);
-  });
+it('counters of earlier versions are returned and removed when zeroed, without other rows', () => {
+  const path = recorded();
+  alter(path, "INSERT INTO counter (name, value) VALUES ('hit', 2), ('tuning seconds', 0.5)");
+  const counted = open(path);
+  expect(counted.counters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
+  expect(counted.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
+  expect(counted.counters()).toEqual({});
+  expect(counted.allRecords()).toHaveLength(1);
 });

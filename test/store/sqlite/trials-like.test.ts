@@ -132,7 +132,7 @@ test('the place alone finds most of the nearest among thousands', () => {
   alter(
     path,
     `INSERT INTO trial (id, subject, configuration, outcome, seconds, ratio, strategy, created_at, created_by, machine, tool)
-     SELECT hex(randomblob(16)), id, '{"version":1,"kind":"default"}', 'measured', 1, 1, 'x', '2026-01-01T00:00:00Z', 'x', 'x', 'x' FROM subject`,
+     SELECT lower(hex(randomblob(16))), id, '{"version":1,"kind":"default"}', 'measured', 1, 1, 'x', '2026-01-01T00:00:00Z', 'x', 'x', 'x' FROM subject`,
   );
   const apart = (a: OperationWork, b: OperationWork) =>
     Math.hypot(...a.dimensions.map(({ size }, d) => Math.log2(size / b.dimensions[d]!.size)));
