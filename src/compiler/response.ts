@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { because, isReason, type Reason } from '../system/reason.ts';
 
 export interface ExpandedArguments {
   /** The arguments as given if there is a problem. */
@@ -25,7 +26,7 @@ export function expandResponseFiles(argv: readonly string[], directory = process
   const add = (argument: string, inside: readonly string[]): string | null => {
     const file = argument.startsWith('@') ? readResponseFile(resolve(directory, argument.slice(1))) : null;
     if (file === null) return expanded.push(argument) > mostArguments ? 'too many arguments' : null;
-    if ('problem' in file) return `${argument}: ${file.problem}`;
+    if (isReason(file)) return `${argument}: ${file.reason}`;
     if (inside.includes(file.id)) return `${argument} contains itself`;
     const tokens = splitArguments(file.text);
     // 3.13 keeps an empty argument, and 3.11 drops it.
@@ -44,18 +45,20 @@ export function expandResponseFiles(argv: readonly string[], directory = process
   return { argv: problem === null ? expanded : argv, problem };
 }
 
-/** The text of a file, and an id that is equal for two names of it; why it cannot be read; null if it is missing. */
-function readResponseFile(path: string): { text: string; id: string } | { problem: string } | null {
+/** The text of a file, and an id that is equal for two names of it; null if it is missing. */
+function readResponseFile(path: string): { text: string; id: string } | Reason | null {
   try {
     const stat = statSync(path, { bigint: true });
-    if (stat.isDirectory()) return { problem: 'is a directory' };
+    if (stat.isDirectory()) return because('command-unclear', 'is a directory');
     // A read would take a pipe's bytes from the compiler.
-    if (!stat.isFile()) return { problem: 'is not a regular file' };
+    if (!stat.isFile()) return because('command-unclear', 'is not a regular file');
     const text = decode(readFileSync(path));
-    return text === null ? { problem: 'is not UTF-8' } : { text, id: `${stat.dev}:${stat.ino}` };
+    return text === null
+      ? because('command-unclear', 'is not UTF-8')
+      : { text, id: `${stat.dev}:${stat.ino}` };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? null : { problem: message };
+    return code === 'ENOENT' ? null : because('command-unclear', message);
   }
 }
 

@@ -1,9 +1,10 @@
 // The log of builds: one line of JSON for each build, so that parallel builds keep all their reasons. A failure of the log never fails a
 // build.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { isObject } from '../system/data.ts';
+import { hasFields, isBoolean, isObject, isText } from '../system/data.ts';
 import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { resultOr } from '../system/result-or.ts';
 import { BUILDS, OLDER_BUILDS, pathIn } from '../system/cache.ts';
 import type { Counts } from './counting.ts';
 
@@ -37,22 +38,14 @@ export function logBuild(cacheDirectory: string, input: string, again: boolean, 
   }
 }
 
-/** The last builds, oldest first. */
-export function loggedBuilds(cacheDirectory: string, most: number): LoggedBuild[] {
-  const lines = [OLDER_BUILDS, BUILDS].flatMap((place) => linesIn(pathIn(cacheDirectory, place)));
-  return lines.flatMap(readBuild).slice(-most);
-}
+const isBuild = hasFields<LoggedBuild>({
+  ...{ at: isText, folder: isText, input: isText, again: isBoolean, counts: isObject },
+});
 
-/** The build of one line; empty for a line that was cut off. */
-function readBuild(line: string): LoggedBuild[] {
-  try {
-    const build = JSON.parse(line) as LoggedBuild;
-    const isBuild =
-      [build.at, build.folder, build.input].every((text) => typeof text === 'string') &&
-      typeof build.again === 'boolean' &&
-      isObject(build.counts);
-    return isBuild ? [build] : [];
-  } catch {
-    return [];
-  }
-}
+/** The last builds, oldest first. Lines that were cut off are left out. */
+export const loggedBuilds = (cacheDirectory: string, most: number): LoggedBuild[] =>
+  [OLDER_BUILDS, BUILDS]
+    .flatMap((place) => linesIn(pathIn(cacheDirectory, place)))
+    .map((line) => resultOr((): unknown => JSON.parse(line), null))
+    .filter(isBuild)
+    .slice(-most);

@@ -53,35 +53,24 @@ export function excerpt(
   const left = shown(before, 0);
   const marked = shown(word, 0);
   const right = shown(after.slice(word.length), widthOf(left) + widthOf(marked));
+  // One side gets the columns that the other does not need.
+  const columns = Math.max(0, room - widthOf(marked));
   const isCutLeft = at - reach > start;
   const isCutRight = at + reach < end;
-  const { head, tail } = window(left, widthOf(marked), right, room, isCutLeft, isCutRight);
+  const leftRoom = Math.max(
+    Math.floor(columns * CONTEXT_SHARE),
+    columns - widthOf(right) - Number(isCutRight),
+  );
+  const head = isCutLeft || widthOf(left) > leftRoom ? ELLIPSIS + lastOf(left, leftRoom - 1) : textOf(left);
+  const rightRoom = columns - columnsOf(head);
+  const tail =
+    isCutRight || widthOf(right) > rightRoom ? firstOf(right, rightRoom - 1) + ELLIPSIS : textOf(right);
   const source = head + textOf(marked) + tail;
   const under = ' '.repeat(columnsOf(head)) + `^${'~'.repeat(Math.max(0, widthOf(marked) - 1))}`;
   return [
     `${margin} | ${source.trimEnd()}`,
     `${' '.repeat(margin.length)} | ${page.paint(['green', 'bold'], under)}`,
   ].join('\n');
-}
-
-/** The visible text before and after the `marked` underlined columns. */
-function window(
-  left: readonly Cell[],
-  marked: number,
-  right: readonly Cell[],
-  columns: number,
-  isCutLeft: boolean,
-  isCutRight: boolean,
-): { readonly head: string; readonly tail: string } {
-  const room = Math.max(0, columns - marked);
-  // One side gets the columns that the other does not need.
-  const least = Math.floor(room * CONTEXT_SHARE);
-  const leftRoom = Math.max(least, room - widthOf(right) - (isCutRight ? 1 : 0));
-  const head = isCutLeft || widthOf(left) > leftRoom ? ELLIPSIS + lastOf(left, leftRoom - 1) : textOf(left);
-  const rightRoom = room - columnsOf(head);
-  const tail =
-    isCutRight || widthOf(right) > rightRoom ? firstOf(right, rightRoom - 1) + ELLIPSIS : textOf(right);
-  return { head, tail };
 }
 
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);

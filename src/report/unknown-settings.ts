@@ -35,22 +35,14 @@ export function didYouMean(typed: string, names: readonly string[]): string {
   return found === undefined ? '' : ` (did you mean ${found.name}?)`;
 }
 
-/** Edit distance: insertions, deletions, replacements, and swaps of neighbours. */
+/** Edit distance: insertions, deletions and replacements. */
 function distanceOf(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const [above, diagonal] = [rows[i - 1]![j]!, rows[i - 1]![j - 1]!];
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row[j] = Math.min(
-        above + 1,
-        row[j - 1]! + 1,
-        diagonal + (a[i - 1] === b[j - 1] ? 0 : 1),
-        isSwap ? rows[i - 2]![j - 2]! + 1 : Infinity,
-      );
-    }
-    rows.push(row);
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1)));
+    row = next;
   }
-  return rows[a.length]![b.length]!;
+  return row[b.length]!;
 }

@@ -65,8 +65,9 @@ const describe = <T>(path: string, of: (real: string, status: BigIntStats) => T)
   }, null);
 
 /** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
-export const fileIdentity = (path: string): string | null =>
-  describe(path, (real, { size, mtimeNs }) => `${real} ${size} ${mtimeNs}`);
+export const fileIdentity = (path: string): string | null => describe(path, changing);
+
+const changing = (real: string, { size, mtimeNs }: BigIntStats) => `${real} ${size} ${mtimeNs}`;
 
 /** `fileIdentity` with the change time, which programs cannot set, and the inode. */
 export const lastingIdentity = (path: string): string | null => describe(path, lasting);
@@ -110,4 +111,4 @@ export const isUnchanged = (stamps: Stamps): boolean =>
 
 /** SQLite leaves an empty log behind. */
 const stampOf = (path: string): string | null =>
-  resultOr(() => statSync(path).size, 0) === 0 ? null : fileIdentity(path);
+  describe(path, (real, status) => (status.size === 0n ? null : changing(real, status)));
