@@ -60,7 +60,7 @@ const ON_DEMAND = [
   'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
-  'src/report/story.ts',
+  'src/report/terminal.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/ask-team.ts',

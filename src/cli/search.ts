@@ -1,7 +1,7 @@
 // The search of a command: it shows its progress, and Ctrl-C ends it.
 import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
-import { storyOf } from '../report/story.ts';
+import { terminalOf } from '../report/terminal.ts';
 import { STRATEGIES } from '../search/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
@@ -39,15 +39,15 @@ export async function search(
   again: ReadonlySet<string>,
 ): Promise<TuneOutcome> {
   // Without the introduction: the user has asked for the search.
-  const story = storyOf(null);
+  const terminal = terminalOf(null);
   const { env, settings } = surroundings;
   const tools = findMeasuringTools(command.compiler, env, surroundings);
   const seconds = settings.budgetSeconds - waitedSeconds;
-  if (works.length > 0) story.begin(works.length, seconds);
+  if (works.length > 0) terminal.begin(works.length, seconds);
   try {
     return await withInterrupts(({ finishEarly, abort }) => {
       finishEarly.addEventListener('abort', () => {
-        story.clear();
+        terminal.clear();
         warn(STOPPING);
       });
       return tuneWorkloads(works, store, site, tools, surroundings, {
@@ -61,11 +61,11 @@ export async function search(
         strategy: STRATEGIES[strategy]!,
         effort: { ...DEFAULT_EFFORT, maxTrials: trials, patience },
         onProgress: (progress) => {
-          if (!finishEarly.aborted) story.progress(progress);
+          if (!finishEarly.aborted) terminal.progress(progress);
         },
       });
     });
   } finally {
-    story.clear();
+    terminal.clear();
   }
 }

@@ -1,5 +1,5 @@
 // Stops measuring in a build after a signal, and after the end of the build's caller.
-import type { Story } from '../report/story.ts';
+import type { Terminal } from '../report/terminal.ts';
 import { whenOrphaned } from '../system/parent.ts';
 import { exitLike } from '../system/run.ts';
 
@@ -8,11 +8,11 @@ const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
  * Runs an action that stops soon after its signal is aborted. A SIGINT, SIGTERM or SIGHUP aborts it, and ends this process afterwards. The
  * end of the caller aborts it too, but then the build goes on, because the compiler would also go on.
- * @param story its live line is removed at the end
+ * @param terminal its live line is removed at the end
  * @param tidy called before this process ends by a signal
  */
 export async function interruptible<T>(
-  story: Story,
+  terminal: Terminal,
   action: (signal: AbortSignal) => Promise<T>,
   tidy: () => void,
 ): Promise<T> {
@@ -31,7 +31,7 @@ export async function interruptible<T>(
   } finally {
     stopWatching();
     for (const name of ENDINGS) process.off(name, interrupt);
-    story.clear();
+    terminal.clear();
     const { signal } = ending;
     if (signal !== null) {
       tidy();

@@ -12,7 +12,7 @@ import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { LEAST_RATIO, tuneInRounds, type RoundsResult } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import type { Story } from '../report/story.ts';
+import type { Terminal } from '../report/terminal.ts';
 import { defaultStrategy } from '../search/index.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
@@ -88,7 +88,7 @@ export async function tuneInProgram(
   offer: ProgramWide,
   store: Store,
   budgetSeconds: number,
-  story: Story,
+  terminal: Terminal,
 ): Promise<ProgramTuning> {
   const { inspected, surroundings } = program;
   const { site } = inspected;
@@ -139,7 +139,7 @@ export async function tuneInProgram(
         strategy: defaultStrategy,
         clock,
         onProgress: (progress) => {
-          story.rounds(progress);
+          terminal.rounds(progress);
         },
         given: new Map([...given].map(([key, { configuration }]) => [key, configuration])),
         note(assignment, outcomes, seconds) {

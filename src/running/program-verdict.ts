@@ -17,7 +17,7 @@ import { shippable } from '../plan/unproven.ts';
 import type { LeftOutWorkload } from '../program/judge.ts';
 import { seenInProgram, type Seen } from '../program/seen.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import { storyOf } from '../report/story.ts';
+import { terminalOf } from '../report/terminal.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 import { writtenNow } from '../store/author.ts';
@@ -76,11 +76,11 @@ export async function judgeProgram(
   const wholeOffer = offerTo(program, settings);
   const offer: ProgramWide = isShort ? new Map() : wholeOffer;
   const isPostponed = offer.size < wholeOffer.size;
-  const story = storyOf(null);
-  story.runProgram(limits.runSeconds);
+  const terminal = terminalOf(null);
+  terminal.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
-      story,
+      terminal,
       (signal) => verifyTuned({ ...measured, signal }, decisions, offer),
       () => {
         store.close();
@@ -91,7 +91,7 @@ export async function judgeProgram(
     const { open } = judgement;
     const shipped = { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
     const judged = { ...shipped, isFinal: shipped.isFinal && !isPostponed };
-    story.endProgram(judged.verdict ?? verdict);
+    terminal.endProgram(judged.verdict ?? verdict);
     return judged;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
@@ -146,7 +146,7 @@ export function concludeConfirmed(
   store: Store,
   surroundings: Surroundings,
 ): Judged {
-  storyOf(null).endProgram(verdict);
+  terminalOf(null).endProgram(verdict);
   const judgement = { kept: [...configurations.keys()], leftOut: [], open };
   const found = { judgement, workloads: [], programWide };
   const concluded = conclude(program, offer, found, store, surroundings);

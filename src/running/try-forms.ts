@@ -8,7 +8,7 @@ import { wrongForms, wrongTogether } from './check-forms.ts';
 import type { Uncompiled } from '../program/runs.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import { storyOf } from '../report/story.ts';
+import { terminalOf } from '../report/terminal.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
@@ -46,8 +46,8 @@ export async function tryForms(
 ): Promise<TriedForms> {
   const { budgetSeconds } = surroundings.settings;
   const limits = limitsWithin(budgetSeconds, true);
-  const story = storyOf(null);
-  story.tryForms();
+  const terminal = terminalOf(null);
+  terminal.tryForms();
 
   /** Keys of operations whose form is right. */
   const right = new Set<string>();
@@ -141,10 +141,10 @@ export async function tryForms(
     kept.forgetStock();
     return first;
   };
-  const tried = await interruptible(story, work, () => {
+  const tried = await interruptible(terminal, work, () => {
     kept.discard();
   });
-  story.endForms(tried.verdict);
+  terminal.endForms(tried.verdict);
   return tried;
 }
 

@@ -1,6 +1,6 @@
 // Tunes the open workloads of a program: first together in the program, then the others one by one.
 import { findMeasuringTools } from '../compiler/find.ts';
-import type { Story } from '../report/story.ts';
+import type { Terminal } from '../report/terminal.ts';
 import { takeTurn } from '../site/turn.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -42,18 +42,18 @@ export async function tuneProgram(
   const { surroundings, kept, store, budgetSeconds, patienceSeconds, began } = means;
   const { settings } = surroundings;
   // Not loaded on a hit.
-  const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
+  const [{ tuneWorkloads }, { terminalOf }, { interruptible }] = await Promise.all([
     import('../tuning/tune-workloads.ts'),
-    import('../report/story.ts'),
+    import('../report/terminal.ts'),
     import('./interruptible.ts'),
   ]);
-  const story = storyOf(surroundings.cacheDirectory);
-  story.begin(works.length, budgetSeconds);
+  const terminal = terminalOf(surroundings.cacheDirectory);
+  terminal.begin(works.length, budgetSeconds);
   const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
-    const { alone, ...together } = await tuneAtOnce(program, works, current, means, story);
+    const { alone, ...together } = await tuneAtOnce(program, works, current, means, terminal);
     const open = alone.filter(({ key }) => !together.results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
     if (open.length === 0) return together;
@@ -66,16 +66,16 @@ export async function tuneProgram(
       signal,
       dispatchSeconds: async () => (await import('./dispatch-seconds.ts')).dispatchSeconds(program, store),
       onProgress: (progress) => {
-        story.progress(progress);
+        terminal.progress(progress);
       },
     });
     return { ...together, ...outcome, results: new Map([...together.results, ...results]) };
   };
   try {
-    const outcome = await interruptible(story, tune, () => {
+    const outcome = await interruptible(terminal, tune, () => {
       store.close();
     });
-    story.end(works.length, outcome);
+    terminal.end(works.length, outcome);
     return outcome;
   } catch (error) {
     // For example a full disk. The build still uses records of the database.
@@ -96,7 +96,7 @@ async function tuneAtOnce(
   works: readonly Work[],
   current: Omit<KnownProgram, 'identity'>,
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
-  story: Story,
+  terminal: Terminal,
 ): Promise<Tuned & { readonly alone: readonly Work[] }> {
   const nothing = { ...NOTHING_TUNED, alone: works, whyNot: SPENT };
   const given = surroundings.settings.budgetSeconds;
@@ -134,7 +134,7 @@ async function tuneAtOnce(
   const share = isAll ? 1 : DISPATCHES_SHARE;
   const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
   const { decisions } = current;
-  const tuned = await tuneInProgram(program, open, decisions, offer, store, secondsLeft, story);
+  const tuned = await tuneInProgram(program, open, decisions, offer, store, secondsLeft, terminal);
   const { results, confirmed, lacksTime, isBegun } = tuned;
   const left = open.filter(({ key }) => !results.has(key));
   if (!lacksTime) giveUp(left, UNSURE.reason);

@@ -150,8 +150,8 @@ async function withoutTuning(
   const { whyNotHere } = site;
   const wantsTuning = onMiss === 'tune' && budgetSeconds > 0 && open.length > 0;
   if (wantsTuning && whyNotHere !== null && whyNotHere.code !== 'other-device') {
-    const { storyOf } = await import('../report/story.ts');
-    storyOf(cacheDirectory).measureNothing(site.target.target.backend, whyNotHere.reason);
+    const { terminalOf } = await import('../report/terminal.ts');
+    terminalOf(cacheDirectory).measureNothing(site.target.target.backend, whyNotHere.reason);
   }
   return {
     ...{ program, files, confirmed: null },

@@ -1,4 +1,4 @@
-// Tells a person at a terminal about tuning: one line that is updated in place, and one line with the result. Elsewhere it writes
+// Messages about tuning on a terminal: one line that is updated in place, and one line with the result. Elsewhere it writes
 // nothing.
 import { writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
@@ -24,13 +24,13 @@ import {
 } from './sentences.ts';
 import { wrapped } from './text.ts';
 
-export type Story = ReturnType<typeof storyOf>;
+export type Terminal = ReturnType<typeof terminalOf>;
 
 /**
- * A story on stderr if that is a terminal.
+ * Writes to stderr if that is a terminal.
  * @param cacheDirectory remembers which messages were shown once; null for none of them
  */
-export function storyOf(cacheDirectory: string | null) {
+export function terminalOf(cacheDirectory: string | null) {
   const { isLive, show, clear: erase } = lineDisplay();
   let redraw: NodeJS.Timeout | undefined;
   /** Removes the line that is updated in place. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { storyOf } from '../../src/report/story.ts';
+import { terminalOf } from '../../src/report/terminal.ts';
 
 vi.mock('node:tty', () => ({ isatty: () => true }));
 vi.mock('node:fs', async (original) => ({ ...(await original<object>()), writeSync: vi.fn() }));
@@ -17,12 +17,12 @@ afterEach(() => {
 });
 
 test('the seconds on a terminal run down until the next message', () => {
-  const story = storyOf(null);
-  story.begin(50, 60);
+  const terminal = terminalOf(null);
+  terminal.begin(50, 60);
   vi.advanceTimersByTime(2000);
-  story.rounds({ rounds: 1, workloads: 50, ratio: 1, secondsLeft: 30 });
+  terminal.rounds({ rounds: 1, workloads: 50, ratio: 1, secondsLeft: 30 });
   vi.advanceTimersByTime(1000);
-  story.clear();
+  terminal.clear();
   vi.advanceTimersByTime(5000);
   expect(lines()).toEqual([
     'tuning 50 operations for 1 min at most',
