@@ -14,7 +14,7 @@ import { randomSearch } from '../src/search/random.ts';
 import { annealingSearch } from '../src/search/sa.ts';
 import { boostedSearch } from '../src/search/xgb.ts';
 import type { Doubt } from '../src/search/likeness.ts';
-import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
+import { pointOf, type Guide, type Point, type SearchSpace } from '../src/search/space.ts';
 import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
 import { jsonFile, readArguments, run, wholeNumber, writeJson } from './shared/arguments.ts';
 import { aboutRun } from './shared/workplace.ts';
@@ -113,7 +113,7 @@ const bestOf = ({ trials }: MeasuredSpace): number => Math.max(...trials.map(([,
 /** Speed of the configuration that the prior predicts as best, as a share of the best speed. */
 function shareUntimed(space: MeasuredSpace, forest: Forest): number {
   const predicted = space.trials.flatMap(([configuration, ratio]) => {
-    const features = llvmCpu.featuresOf(space.workload, configuration, space.options);
+    const features = llvmCpu.tuning(space.workload).features!(configuration, space.options);
     return features === null ? [] : [{ value: predict(forest, features), ratio: ratio ?? 0 }];
   });
   const [best] = predicted.sort((a, b) => a.value - b.value);
@@ -128,7 +128,7 @@ function search(
   seed: number,
 ): Searched {
   const { workload, options, trials } = measured;
-  const whole = llvmCpu.spaceOf(workload, options);
+  const whole = llvmCpu.tuning(workload).space(options);
   const ratios = new Map(trials.map(([configuration, ratio]) => [configurationKey(configuration), ratio]));
   const ratioOf = (configuration: Configuration | null) =>
     configuration === null ? undefined : ratios.get(configurationKey(configuration));
@@ -137,14 +137,14 @@ function search(
     return ratioOf(configuration) === undefined ? null : configuration;
   };
   const points = trials.flatMap(([configuration]) => {
-    const point = whole.pointOf(configuration);
+    const point = pointOf(whole, configuration);
     return point === null ? [] : [point];
   });
   const guide: Guide = {
     ...{ forest, doubt, isMeasured: true },
     featuresAt(point) {
       const configuration = configurationAt(point);
-      return configuration && llvmCpu.featuresOf(workload, configuration, options);
+      return configuration && llvmCpu.tuning(workload).features!(configuration, options);
     },
   };
   const inSpace: SearchSpace<Configuration> = {
@@ -176,7 +176,7 @@ function search(
 /** A space with one knob that lists these configurations. */
 const listed = (configurations: readonly Configuration[]): SearchSpace<Configuration> => ({
   knobs: [{ name: 'configuration', values: [...configurations.keys()] }],
-  ...{ starts: [], alternatives: [], pointOf: () => null, valuesOf: () => null },
+  ...{ starts: [], alternatives: [], valuesOf: () => null },
   configurationAt: ([at]) => configurations[at!] ?? null,
 });
 

@@ -5,7 +5,7 @@ import { backendNamed, configurationKey } from '../src/backend/index.ts';
 import { deviceKey } from '../src/backend/device.ts';
 import type { Configuration } from '../src/backend/configuration.ts';
 import { geometricMean, median } from '../src/measure/statistics.ts';
-import type { Point, SearchSpace } from '../src/search/space.ts';
+import { pointOf, type Point, type SearchSpace } from '../src/search/space.ts';
 import { randomPoint, seededRandom, type Random } from '../src/search/strategy.ts';
 import type { ReadyBatch } from '../src/tuning/bench.ts';
 import { realBench } from '../src/tuning/real-bench.ts';
@@ -73,7 +73,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   const { workload, options } = work;
   const backend = backendNamed(site.target.key);
   if (backend === undefined || needsProgram(workload)) throw new BenchError(`${shape.name} is not tunable`);
-  const space = backend.spaceOf(workload, options);
+  const space = backend.tuning(workload).space(options);
   const random = seededRandom(7);
   const bench = realBench(toolchain, workload);
   /** Least seconds by key, because other processes only add time; Infinity for a failure. */
@@ -105,7 +105,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
     const best = [...results.values()]
       .sort(([, a], [, b]) => a - b)
       .slice(0, BEST)
-      .map(([configuration]) => space.pointOf(configuration))
+      .map(([configuration]) => pointOf(space, configuration))
       .filter((point) => point !== null);
     const room = Math.min(2 * AT_ONCE * BATCH, count - results.size);
     const moves = Array.from({ length: 20 * room }, () =>

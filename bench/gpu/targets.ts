@@ -40,7 +40,7 @@ export async function deviceOf(
 ): Promise<Device | string> {
   const { compiler, cacheDirectory } = place;
   const found = await loadBackend(backend);
-  return found!.describeDevice(driver, {
+  return found!.devices.describe(driver, {
     runModule: () =>
       findRuntimeTool('iree-run-module', compiler, process.env, { root, cacheDirectory }) ?? null,
     cacheDirectory,

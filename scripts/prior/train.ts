@@ -31,7 +31,7 @@ const compressed = (slowness: number): number => Math.log1p(4 * slowness) / 4;
 function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[] {
   const best = Math.max(...trials.map(([, ratio]) => ratio ?? 0));
   return trials.flatMap(([configuration, ratio]) => {
-    const x = llvmCpu.featuresOf(workload, configuration, options);
+    const x = llvmCpu.tuning(workload).features!(configuration, options);
     if (x === null) return [];
     const slowness = ratio === null ? SLOWEST : Math.min(SLOWEST, Math.log2(best / ratio));
     return [{ x, y: compressed(slowness), weight: 1 }];

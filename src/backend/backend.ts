@@ -1,6 +1,6 @@
 // The interface of a backend: one object for each folder beside this file.
 import type { Release } from '../compiler/release.ts';
-import type { SearchSpace } from '../search/space.ts';
+import { EMPTY_SPACE, type SearchSpace } from '../search/space.ts';
 import type { Rule } from '../spec/rules.ts';
 import type { SpecFlag } from '../spec/tuning.ts';
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
@@ -54,9 +54,6 @@ export interface UserKnob {
   readonly least: number;
 }
 
-/** Values of all knobs of a configuration. */
-export type KnobColumns = Readonly<Record<string, number | boolean | null>>;
-
 /** A user's value that is illegal for a workload. */
 export interface IllegalValue {
   readonly knob: string;
@@ -74,44 +71,58 @@ export interface Measured {
 /** Text after a phase of the compiler of a program with one operation of this configuration; null if the compile fails. */
 export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
 
-/** The part of a backend about one kind of work. */
-export interface Tuning<Work extends Workload = Workload> {
-  /** The property for which a workload is not tuned, such as `bf16`; null for a tuned workload. */
-  unsupported(workload: Work): string | null;
+/** How a backend tunes one workload. */
+export interface Tuning {
+  /** The property for which the workload is not tuned, such as `bf16`; null for a tuned workload. */
+  readonly unsupported: string | null;
   /**
-   * Kinds of configurations that a search for a workload chooses from, sorted; none for an untuned workload. A record without one of
-   * these kinds is searched again: a later version may have added the kind.
+   * Kinds of configurations that a search chooses from, sorted; none for an untuned workload. A record without one of these kinds is
+   * searched again: a later version may have added the kind.
    */
-  familiesOf(workload: Work, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
-  /** The search space of a workload. All its configurations compile and compute the right result. */
-  spaceOf(workload: Work, options: SpaceOptions): SearchSpace<Configuration>;
+  families(options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
+  /** The search space. All its configurations compile and compute the right result. */
+  space(options: SpaceOptions): SearchSpace<Configuration>;
   /**
-   * Features of a configuration for a prior; null without features.
+   * Features of a configuration for a prior; null without features. Absent without a prior.
    * @returns one number for each feature of the backend's priors
    */
-  featuresOf(workload: Work, configuration: Configuration, options: SpaceOptions): readonly number[] | null;
-  /** Whether a user can restrict the knobs of a workload. */
-  isRestrictable(workload: Work): boolean;
-  /** Values of `options.only` that no configuration of a workload can have. */
-  illegalValues(workload: Work, options: SpaceOptions): readonly IllegalValue[];
-  /** Values of all knobs of a configuration; null for a knob without a value. All configurations of a workload have the same names. */
-  knobValues(workload: Work, configuration: OwnConfiguration): KnobColumns;
+  features?(configuration: Configuration, options: SpaceOptions): readonly number[] | null;
+  /** Values of `options.only` that no configuration can have. Absent if a user cannot restrict the knobs. */
+  illegalValues?(options: SpaceOptions): readonly IllegalValue[];
 }
 
-/** The differences between backends. Most backends have no optional parts. `tuningByKind` makes the inherited part. */
-export interface Backend extends Tuning {
+/** The tuning of a workload that a backend does not tune. @param unsupported the property for which the workload is not tuned */
+export const untuned = (unsupported: string): Tuning => ({
+  unsupported,
+  families: () => [],
+  space: () => EMPTY_SPACE,
+});
+
+/** The differences between backends. Most backends have no optional parts. */
+export interface Backend {
   /** IREE's name: the first word of a target's key. */
   readonly name: string;
   /** Drivers of the runtime for its code, the values of `--device=`; the first driver is the default. */
   readonly drivers: readonly [string, ...string[]];
+  readonly devices: Devices;
+  readonly meter: Meter;
+  readonly schema: Schema;
+  tuning(workload: Workload): Tuning;
+  /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
+  readonly userKnobs: readonly UserKnob[];
+  readonly rendering: Rendering;
+  readonly flags: ComparisonFlags;
+  /** Configurations with requirements on the whole program. Absent for none. */
+  readonly wholeProgram?: WholeProgram;
+}
 
-  // Devices and measuring.
-
+/** The devices of a backend's drivers. */
+export interface Devices {
   /**
    * The device of a driver on this machine; else the reason that there is none, and after a colon the way out.
-   * @param driver one of `drivers`, perhaps with a number or a name, such as `cuda://1`
+   * @param driver one of the backend's drivers, perhaps with a number or a name, such as `cuda://1`
    */
-  describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string>;
+  describe(driver: string, question: DeviceQuestion): Promise<Device | string>;
   /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];
   /**
@@ -123,25 +134,20 @@ export interface Backend extends Tuning {
     device: Device,
     hostTarget: () => Promise<Target | null>,
   ): Promise<string | null>;
-  readonly meter: Meter;
-
-  // Configurations.
-
-  readonly schema: Schema;
-
-  // Search spaces.
-
   /** The facts about a target and its device that search spaces depend on. */
   hardwareOf(target: Target, device: Device): Hardware;
+}
+
+/** Flags of builds whose results are compared with those of tuned builds. */
+export interface ComparisonFlags {
   /** Flags of builds that change only how a program rounds: one list for each build. Their results bound the rounding of honest builds. */
   readonly otherRounding: readonly (readonly string[])[];
   /** Flags for code that is generated quickly, for any processor, and computes the same. */
   readonly plainCode?: readonly string[];
-  /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
-  readonly userKnobs: readonly UserKnob[];
+}
 
-  // Injection and landing.
-
+/** How configurations reach the compiler's code, and how its dumps show them. */
+export interface Rendering {
   /** The compiler's flag for tuning specs that this backend's pipelines do not ignore. */
   readonly specFlag: SpecFlag;
   /**
@@ -161,22 +167,17 @@ export interface Backend extends Tuning {
     loops: readonly number[],
     expected: ReadonlySet<string>,
   ): readonly ConfiguredOperation[];
-
-  // Optional parts.
-
   /**
    * The text of a configured executable with another configuration on its operations; null for another dispatch, or for a configuration
    * of another kind. Absent if the backend does not tune whole dispatches.
    */
   reconfigured?(text: string, workload: DispatchWork, configuration: OwnConfiguration): string | null;
-  /** Configurations with requirements on the whole program. Absent for none. */
-  readonly wholeProgram?: WholeProgram;
 }
 
 /** Configurations with requirements on the whole program before code generation, such as data tiling. */
 export interface WholeProgram {
   /** A configuration to try on all operations of a program together, without a measurement of each; null for none. */
-  offer(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
+  candidate(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
   /** More configurations to try after the first measurements. */
   followUps(
     workload: Workload,

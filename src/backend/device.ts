@@ -1,5 +1,6 @@
 // The device that measures configurations; and its class, a group of devices with almost the same speed.
-import { isIntegerWithin, isObject } from '../system/data.ts';
+import { hasFields, isIntegerWithin, isObject, isText, listOf, matches } from '../system/data.ts';
+import { isWithin } from './schema.ts';
 
 export interface Device {
   /**
@@ -159,39 +160,29 @@ function gpuClass(gpu: unknown, driver: string): string | null {
   return isName ? `${architecture} ${driver} units=${Number(units)}` : null;
 }
 
-/** Whether a value, such as a row of a database, describes a device. Later versions may add fields. */
-export function isDevice(value: unknown): value is Device {
-  if (!isObject(value)) return false;
-  const { model, driver, threads, quota, cachesKiB } = value;
-  return (
-    typeof model === 'string' &&
-    typeof driver === 'string' &&
-    isIntegerWithin(threads, 1, MOST_THREADS) &&
-    (quota === undefined || (typeof quota === 'number' && quota > 0 && quota < Number(threads))) &&
-    Array.isArray(cachesKiB) &&
-    cachesKiB.every((size) => isIntegerWithin(size, 0, MOST_KIB))
-  );
-}
-
 const MOST_THREADS = 2 ** 20;
 const MOST_KIB = 2 ** 40;
 const MOST_CACHES = 16;
 
-function isProcessor(value: unknown): value is Processor {
-  if (!isObject(value)) return false;
-  const { architecture, vendor, family, model, threadsPerCore, caches } = value;
-  return (
-    [architecture, vendor].every((name) => typeof name === 'string' && /^\w{1,32}$/.test(name)) &&
-    [family, model].every((number) => isIntegerWithin(number, 0, 2 ** 32)) &&
-    isIntegerWithin(threadsPerCore, 1, MOST_THREADS) &&
-    Array.isArray(caches) &&
-    caches.length <= MOST_CACHES &&
-    caches.every(
-      (cache: unknown) =>
-        isObject(cache) &&
-        isIntegerWithin(cache['level'], 1, MOST_CACHES) &&
-        isIntegerWithin(cache['sizeKiB'], 0, MOST_KIB) &&
-        isIntegerWithin(cache['threads'], 1, MOST_THREADS),
-    )
-  );
+const isPlainDevice = hasFields<Pick<Device, 'model' | 'driver' | 'threads' | 'cachesKiB'>>({
+  ...{ model: isText, driver: isText, threads: isWithin(1, MOST_THREADS) },
+  cachesKiB: listOf(isWithin(0, MOST_KIB)),
+});
+
+/** Whether a value, such as a row of a database, describes a device. Later versions may add fields. */
+export function isDevice(value: unknown): value is Device {
+  if (!isPlainDevice(value)) return false;
+  const quota: unknown = 'quota' in value ? value.quota : undefined;
+  return quota === undefined || (typeof quota === 'number' && quota > 0 && quota < value.threads);
 }
+
+const isCache = hasFields<Cache>({
+  ...{ level: isWithin(1, MOST_CACHES), sizeKiB: isWithin(0, MOST_KIB), threads: isWithin(1, MOST_THREADS) },
+});
+const isName = matches(/^\w{1,32}$/);
+
+const isProcessor = hasFields<Processor>({
+  ...{ architecture: isName, vendor: isName, family: isWithin(0, 2 ** 32), model: isWithin(0, 2 ** 32) },
+  threadsPerCore: isWithin(1, MOST_THREADS),
+  caches: (value) => listOf(isCache)(value) && (value as unknown[]).length <= MOST_CACHES,
+});

@@ -119,7 +119,9 @@ export const directiveOf = (
   loops: readonly number[],
   release: Release,
 ): Directive | null =>
-  isDefault(configuration) ? null : backendOf(configuration).directive(configuration, loops, release);
+  isDefault(configuration)
+    ? null
+    : backendOf(configuration).rendering.directive(configuration, loops, release);
 
 /** The requirement of a configuration on the whole program: see `WholeProgram.needsOf`. Null for the default, and for none. */
 export const needsOf = (configuration: Configuration | null): string | null =>

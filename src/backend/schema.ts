@@ -1,5 +1,6 @@
 // The schema of a backend's configurations: their JSON, its checks, and a text for people.
 import { hasKeys, isIntegerWithin, isObject, type Check } from '../system/data.ts';
+import type { Workload } from '../workload/workload.ts';
 import type { Configuration } from './configuration.ts';
 
 /** The largest tile of a valid configuration. */
@@ -28,9 +29,18 @@ export interface Schema {
   readonly fields: Readonly<Record<string, SchemaField>>;
   /** A rule about several fields. Absent for none. */
   readonly isConsistent?: (configuration: Configuration) => boolean;
+  /** Columns of a table of trials. All configurations of a workload have the same names. */
+  columns(workload: Workload, configuration: Configuration): KnobColumns;
 }
 
-export const DEFAULT_SCHEMA: Schema = { kinds: { default: { required: [] } }, fields: {} };
+/** Values by the name of a column; null for a knob without a value. */
+export type KnobColumns = Readonly<Record<string, number | boolean | null>>;
+
+export const DEFAULT_SCHEMA: Schema = {
+  kinds: { default: { required: [] } },
+  fields: {},
+  columns: () => ({}),
+};
 
 /** Whether a value is one tile for each dimension of the workload. */
 export const isLevel = (value: unknown, rank: number | undefined): boolean =>

@@ -138,7 +138,7 @@ export async function describeDeviceHere(surroundings: Surroundings): Promise<De
   const compiler = resultOr(() => compilerOf(surroundings), null);
   return backend === undefined
     ? `device ${driver} has no tuner: set device to ${DRIVERS.join(', ')}`
-    : backend.describeDevice(driver, questionAbout(compiler, surroundings));
+    : backend.devices.describe(driver, questionAbout(compiler, surroundings));
 }
 
 /** @throws CompilerNotFoundError */

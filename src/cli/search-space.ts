@@ -35,12 +35,13 @@ export function restricted(
   if (written === null || backend === undefined) return works;
   const only = readUserSpace(written, backend.userKnobs);
   if (only === undefined) return works;
-  const isOurs = ({ workload }: Work) => backend.isRestrictable(workload);
+  const isOurs = ({ workload }: Work) => backend.tuning(workload).illegalValues !== undefined;
   for (const { key } of works.filter((work) => !isOurs(work)))
     warn(`${key} is left out: a search space restricts matmuls only`);
   return works.filter(isOurs).map((work): Work => {
     const options = { ...work.options, only };
-    for (const line of describeIllegal(work.key, backend.illegalValues(work.workload, options))) warn(line);
+    const illegal = backend.tuning(work.workload).illegalValues?.(options) ?? [];
+    for (const line of describeIllegal(work.key, illegal)) warn(line);
     return { ...work, options };
   });
 }

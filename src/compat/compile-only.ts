@@ -50,7 +50,7 @@ export const compileOnly = (
     for (const [i, { key, workload, options }] of works.entries()) {
       const operation = operations[i]!;
       const { stock } = measurementsOf({ operation, workload, place }, null, []);
-      const wanted = proposed(backendNamed(site.target.key)!.spaceOf(workload, options), limits);
+      const wanted = proposed(backendNamed(site.target.key)!.tuning(workload).space(options), limits);
       const problems = await Promise.all(wanted.map((one) => compile(workload, one)));
       const others = wanted.flatMap((configuration, j) => {
         if (problems[j] === null) return [{ ...stock, configuration }];

@@ -50,6 +50,6 @@ export function profiled(
 /** Points of the search spaces, illegal points included. */
 export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
   works.map(({ workload, options }) => {
-    const space = backendNamed(site.target.key)?.spaceOf(workload, options);
+    const space = backendNamed(site.target.key)?.tuning(workload).space(options);
     return space === undefined ? 0 : spaceSize(space);
   });

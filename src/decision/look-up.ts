@@ -70,7 +70,7 @@ export function lookUp(
   const unsupported = new Map<string, Reason>();
   const missing = each.filter(({ key, workload }) => {
     if (chosen.has(key)) return false;
-    const what = backend?.unsupported(workload) ?? null;
+    const what = backend?.tuning(workload).unsupported ?? null;
     if (what !== null)
       unsupported.set(key, because('workload-unsupported', `${backend!.name} does not tune ${what}`));
     return what === null;
@@ -101,7 +101,7 @@ export function lookUp(
   const marked = new Map(failed.map(({ workload, configuration }) => [workload, configuration]));
   const narrow = each.filter((one) => {
     const record = chosen.get(one.key);
-    const families = backend?.familiesOf(one.workload, one.options) ?? [];
+    const families = backend?.tuning(one.workload).families(one.options) ?? [];
     return record !== undefined && lacksFamily(record.evidence, families);
   });
   const isNarrow = new Set(narrow);

@@ -36,7 +36,7 @@ export function programWideOf(
     const { tunable, outcome, evidence, speedup } = decision;
     // The machine that made the lock file has compared them.
     if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
-    const configuration = backend?.wholeProgram?.offer(tunable.workload, optionsOf(tunable)) ?? null;
+    const configuration = backend?.wholeProgram?.candidate(tunable.workload, optionsOf(tunable)) ?? null;
     if (configuration === null) continue;
     const isCompared = evidence?.families.includes(configuration.kind) === true;
     // A configuration that is nearly as fast alone may be faster if its neighbours have it, too.

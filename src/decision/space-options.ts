@@ -32,7 +32,7 @@ export function spaceOptionsOf(
     backend?.wholeProgram !== undefined &&
     !isBefore(release, 3, 11);
   const generated = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
-  const hardware = backend?.hardwareOf(target.target, device) ?? NOTHING_KNOWN;
+  const hardware = backend?.devices.hardwareOf(target.target, device) ?? NOTHING_KNOWN;
   return ({ key }) => ({
     ...hardware,
     wholeProgram: canAsk && !generated.has(key),

@@ -92,7 +92,8 @@ export function configuredExecutable(
       if (hasRoot(workload)) return configuredSource(variant.text, { workload, configuration }, release);
       if (isDefault(configuration)) return null;
       const before = Buffer.from(variant.text).toString('latin1');
-      const after = backendOf(configuration).reconfigured?.(before, workload, configuration) ?? null;
+      const after =
+        backendOf(configuration).rendering.reconfigured?.(before, workload, configuration) ?? null;
       return after === null ? null : Buffer.from(after, 'latin1');
     });
   return text ? { name, phase, text } : null;

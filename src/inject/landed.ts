@@ -34,17 +34,17 @@ export function landedOn(
   return decisions.map((decision) => {
     const { tunable, configuration } = decision;
     if (tunable === null || configuration === null || isDefault(configuration)) return null;
-    const backend = backendOf(configuration);
+    const { rendering } = backendOf(configuration);
     const own = variants.filter((variant) => isFor(decision, variant));
     const { workload, loops } = tunable;
     if (!hasRoot(workload))
       // The text does not change if it has the configuration already.
       return own
-        .filter(({ spelled }) => backend.reconfigured?.(spelled, workload, configuration) === spelled)
+        .filter(({ spelled }) => rendering.reconfigured?.(spelled, workload, configuration) === spelled)
         .map(({ text }) => wholeDispatch(text));
     const injected = injectedLoops(route, tunable);
     const configured = own.flatMap((variant) => variant.configured);
-    return backend.landedOn(configured, { workload, loops }, configuration, injected, expected);
+    return rendering.landedOn(configured, { workload, loops }, configuration, injected, expected);
   });
 }
 

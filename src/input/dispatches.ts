@@ -58,7 +58,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       return [];
     const form = rootFormOf(root);
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
-    if (typeof backend?.unsupported(form.workload) === 'string') return [];
+    if (typeof backend?.tuning(form.workload).unsupported === 'string') return [];
     const signature = signatureOf(executable.function.text);
     if (signature === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);

@@ -46,5 +46,5 @@ export const injectionOptions = (
   wanted: InjectionOptions['wanted'],
 ): InjectionOptions => ({
   ...{ wanted, release, isWhole, dataTiling, ownPreprocessing, ownPipeline },
-  specFlag: backendNamed(target.key)!.specFlag,
+  specFlag: backendNamed(target.key)!.rendering.specFlag,
 });

@@ -41,7 +41,7 @@ async function check(
   mkdirSync(folder, { recursive: true });
   const passes = pipelineFlags(passesOf(command));
   // A form computes the same for every target. Plain code compiles in less than half of the time.
-  const plain = isRefused ? [] : (backendNamed(inspected.site.target.key)?.plainCode ?? []);
+  const plain = isRefused ? [] : (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []);
   const alone = distinct.map(calledOf);
   const groups = groupsOf(alone);
   const compile = async (

@@ -53,7 +53,7 @@ export function otherBuildsOf(program: CalledProgram, folder: string): () => Pro
   return () =>
     (made ??= (async () => {
       mkdirSync(folder, { recursive: true });
-      const flags = backendNamed(inspected.site.target.key)?.otherRounding ?? [];
+      const flags = backendNamed(inspected.site.target.key)?.flags.otherRounding ?? [];
       const modules = await Promise.all(flags.map((own, i) => compile(own, `${i}.vmfb`)));
       return modules.flat();
     })());

@@ -65,12 +65,12 @@ export async function peakRate(
     cacheDirectory,
     signal,
   );
-  const hardware = backend.hardwareOf(site.target.target, site.device);
+  const hardware = backend.devices.hardwareOf(site.target.target, site.device);
   const options = { ...hardware, wholeProgram: true, following: false };
-  const space = backend.unsupported(workload) === null ? backend.spaceOf(workload, options) : null;
-  const starts = space?.starts.map((point) => space.configurationAt(point)) ?? [];
-  const packed = backend.wholeProgram?.offer(workload, options) ?? null;
-  const tried = [packed, ...starts, ...(space?.alternatives ?? [])]
+  const space = backend.tuning(workload).space(options);
+  const starts = space.starts.map((point) => space.configurationAt(point));
+  const packed = backend.wholeProgram?.candidate(workload, options) ?? null;
+  const tried = [packed, ...starts, ...space.alternatives]
     .filter((one) => one !== null)
     .slice(0, MOST_CONFIGURATIONS)
     .map((configuration, i) => candidateOf(`c${i}`, configuration, workload, toolchain.release));

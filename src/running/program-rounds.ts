@@ -165,7 +165,7 @@ export async function tuneInProgram(
     const wide = wideOf(result, offer);
     const known = new Map<string, Known>();
     for (const work of run) {
-      const families = backend.familiesOf(work.workload, work.options);
+      const families = backend.tuning(work.workload).families(work.options);
       // Work that needs its program has no other search.
       const complete = result.isComplete && needsProgram(work.workload);
       const searched = { trials: result.rounds, tuningSeconds, families, complete };

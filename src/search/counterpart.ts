@@ -1,6 +1,5 @@
 // Maps a point or a configuration of one space to the space of another workload of the same structure.
-import { nearestByRatio } from './nearest.ts';
-import { neighbours, type Knob, type Point, type SearchSpace } from './space.ts';
+import { nearestByRatio, neighbours, type Knob, type Point, type SearchSpace } from './space.ts';
 
 /**
  * The point with the same values, or the nearest ones. A tile of a whole dimension maps to a tile of a whole dimension.
@@ -54,7 +53,7 @@ function nearestIndex(knob: Knob, wanted: number, own: Knob): number {
   const same = knob.values.indexOf(wanted);
   if (same >= 0) return same;
   const isWhole = own.values.length > 1 && wanted >= wholeOf(own);
-  return nearestByRatio(knob.values, isWhole ? wholeOf(knob) : wanted);
+  return knob.values.indexOf(nearestByRatio(knob.values, isWhole ? wholeOf(knob) : wanted));
 }
 
 const wholeOf = ({ values, whole }: Knob): number => whole ?? values.at(-1)!;

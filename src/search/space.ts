@@ -39,8 +39,6 @@ export interface SearchSpace<Configuration = unknown> {
   readonly alternatives: readonly Configuration[];
   /** The configuration at a point; null for an illegal point. */
   configurationAt(point: Point): Configuration | null;
-  /** The point of a configuration; null for a configuration outside of this space. */
-  pointOf(configuration: Configuration): Point | null;
   /** The value of each knob for a configuration, which may be of another shape. Null if these knobs cannot express it. */
   valuesOf(configuration: Configuration): readonly number[] | null;
 }
@@ -49,7 +47,6 @@ export interface SearchSpace<Configuration = unknown> {
 export const EMPTY_SPACE: SearchSpace<never> = {
   ...{ knobs: [], starts: [], alternatives: [] },
   configurationAt: () => null,
-  pointOf: () => null,
   valuesOf: () => null,
 };
 
@@ -67,7 +64,7 @@ export function without<Configuration>(
     starts: space.starts.filter((point) => configurationAt(point) !== null),
     alternatives: space.alternatives.filter((configuration) => !isExcluded(configuration)),
     configurationAt,
-    pointOf: (configuration) => (isExcluded(configuration) ? null : space.pointOf(configuration)),
+    valuesOf: (configuration) => (isExcluded(configuration) ? null : space.valuesOf(configuration)),
   };
 }
 
@@ -81,14 +78,22 @@ export const legalPoints = (
   ).values(),
 ];
 
-/** The point with these values; null if a knob lacks its value. */
-export function pointWith(
-  knobs: readonly Pick<Knob, 'values'>[],
-  values: readonly number[] | null,
+/** The point of a configuration; null for a configuration outside of a space. */
+export function pointOf<Configuration>(
+  space: Pick<SearchSpace<Configuration>, 'knobs' | 'valuesOf'>,
+  configuration: Configuration,
 ): Point | null {
-  const point = values && knobs.map((knob, i) => knob.values.indexOf(values[i]!));
+  const values = space.valuesOf(configuration);
+  const point = values && space.knobs.map((knob, i) => knob.values.indexOf(values[i]!));
   return point?.includes(-1) === false ? point : null;
 }
+
+/** The nearest value by ratio. 0, which leaves a tile out, has no neighbour. */
+export const nearestByRatio = (values: readonly number[], wanted: number): number =>
+  values.reduce((best, value) => (ratio(value, wanted) < ratio(best, wanted) ? value : best), values[0]!);
+
+/** The natural logarithm of a ratio, without its sign. */
+const ratio = (a: number, b: number): number => (Math.min(a, b) <= 0 ? Infinity : Math.abs(Math.log(a / b)));
 
 /** All points that differ from a point in one knob. */
 export const neighbours = (point: Point, { knobs }: Pick<SearchSpace, 'knobs'>): Point[] =>
@@ -99,28 +104,4 @@ export const neighbours = (point: Point, { knobs }: Pick<SearchSpace, 'knobs'>):
 /** Number of points, illegal ones included. */
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
-}
-
-/** The space with some knobs, by index, behind all others: a grid varies the last knobs fastest. */
-export function withKnobsLast<Configuration>(
-  space: SearchSpace<Configuration>,
-  isLast: (knob: number) => boolean,
-): SearchSpace<Configuration> {
-  const order = space.knobs.map((_, i) => i).sort((a, b) => Number(isLast(a)) - Number(isLast(b)));
-  const moved = (point: readonly number[]) => order.map((i) => point[i]!);
-  const back = (point: Point): Point => space.knobs.map((_, i) => point[order.indexOf(i)]!);
-  return {
-    knobs: order.map((i) => space.knobs[i]!),
-    starts: space.starts.map(moved),
-    alternatives: space.alternatives,
-    configurationAt: (point) => space.configurationAt(back(point)),
-    pointOf(configuration) {
-      const point = space.pointOf(configuration);
-      return point && moved(point);
-    },
-    valuesOf(configuration) {
-      const values = space.valuesOf(configuration);
-      return values && moved(values);
-    },
-  };
 }

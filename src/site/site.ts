@@ -75,9 +75,9 @@ export async function describeSite(
     if (backend === undefined) return without(noTuner(target));
     const foreign = unsuitable(whyForeign(backend, driver));
     if (foreign !== null) return without(foreign);
-    const found = await backend.describeDevice(driver, question);
+    const found = await backend.devices.describe(driver, question);
     if (typeof found === 'string') return without(because('device-missing', found));
-    return [found, unsuitable(await backend.whyNotRunnable(target.target, found, hostTarget))];
+    return [found, unsuitable(await backend.devices.whyNotRunnable(target.target, found, hostTarget))];
   };
   const [device, whyNotHere] = await describe();
   return {
@@ -86,7 +86,7 @@ export async function describeSite(
     target,
     device,
     deviceKey: deviceKey(device),
-    driverFiles: backend?.driverFiles?.(question) ?? [],
+    driverFiles: backend?.devices.driverFiles?.(question) ?? [],
     flags,
     forDevice: null,
     whyNotHere,

@@ -3,7 +3,7 @@ import { configurationKey } from '../backend/index.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
 import { carried } from '../search/counterpart.ts';
-import { legalPoints, without, type Point, type SearchSpace } from '../search/space.ts';
+import { legalPoints, pointOf, without, type Point, type SearchSpace } from '../search/space.ts';
 import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { RecordKey, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
@@ -110,7 +110,7 @@ export function begunSpace(
     .sort((a, b) => b.ratio! - a.ratio!);
   const byKey = new Map(earlier.map(({ configuration }) => [configurationKey(configuration), configuration]));
   const seeds = [...byKey]
-    .map(([key, configuration]) => ({ key, point: space.pointOf(configuration) }))
+    .map(([key, configuration]) => ({ key, point: pointOf(space, configuration) }))
     .filter((seed) => seed.point !== null)
     .slice(0, SEEDS);
   for (const { key } of seeds) byKey.delete(key);
@@ -119,7 +119,7 @@ export function begunSpace(
   const known =
     seeds.length > 0 || options.only !== undefined
       ? seeds.map(({ point }) => point!)
-      : neighbourPoints(store, subject, (workload) => backend.spaceOf(workload, options), space);
+      : neighbourPoints(store, subject, (workload) => backend.tuning(workload).space(options), space);
   const { alternatives } = space;
   return { ...left, alternatives, starts: [...known, ...left.starts], known: known.length };
 }

@@ -53,13 +53,14 @@ export function spaceWithPrior(
   options: SpaceOptions,
   device: string,
 ): SearchSpace<Configuration> {
-  const space = backend.spaceOf(workload, options);
+  const tuning = backend.tuning(workload);
+  const space = tuning.space(options);
   // A user's own choice of configurations is tried unchanged.
   if (isDynamic(workload) || options.only !== undefined) return space;
   const prior = readPrior(backend.name);
   const first = space.starts[0] && space.configurationAt(space.starts[0]);
   if (prior === null || !first) return space;
-  if (backend.featuresOf(workload, first, options)?.length !== prior.features) return space;
+  if (tuning.features?.(first, options)?.length !== prior.features) return space;
   return {
     ...space,
     guide: {
@@ -68,7 +69,7 @@ export function spaceWithPrior(
       isMeasured: prior.measured.includes(processorAndType(device, workload)),
       featuresAt(point) {
         const configuration = space.configurationAt(point);
-        return configuration && backend.featuresOf(workload, configuration, options);
+        return configuration && (tuning.features?.(configuration, options) ?? null);
       },
     },
   };

@@ -115,7 +115,7 @@ const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
 export function recordSince(work: Work, store: Store, site: Site): TuningRecord | null {
   const found = recordOf(store, { workload: work.key, ...placeOf(site) });
   if (found === null || isSameSearch(found, work.goesOnFrom)) return null;
-  const families = backendNamed(site.target.key)?.familiesOf(work.workload, work.options) ?? [];
+  const families = backendNamed(site.target.key)?.tuning(work.workload).families(work.options) ?? [];
   return lacksFamily(found.evidence, families) ? null : found;
 }
 

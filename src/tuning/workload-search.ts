@@ -329,7 +329,7 @@ export class WorkloadSearch {
     return {
       trials: spent.trials + this.#trials,
       tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,
-      families: backend.familiesOf(subject.workloadForm, options),
+      families: backend.tuning(subject.workloadForm).families(options),
       complete: complete && options.only === undefined,
     };
   }

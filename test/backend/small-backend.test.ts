@@ -44,27 +44,36 @@ const vmvx: Backend = {
   // Devices and users' knobs are the CPU's.
   ...llvmCpu,
   name: 'vmvx',
-  whyNotRunnable: () => Promise.resolve(null),
+  devices: {
+    ...llvmCpu.devices,
+    whyNotRunnable: () => Promise.resolve(null),
+    hardwareOf: () => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 }),
+  },
   schema: {
     kinds: { [KIND]: { required: ['tile'] } },
     fields: { tile: { check: isLevel, label: 'tile' } },
+    columns: () => ({}),
   },
-  hardwareOf: () => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 }),
-  familiesOf: () => ['small-tile'],
-  spaceOf: () => ({
-    knobs: [{ name: 'rows', values: [8, 16, 32] }],
-    starts: [[0]],
-    alternatives: [],
-    configurationAt: ([rows]) => small([[8, 16, 32][rows!]!, 32, 0]),
-    valuesOf: (configuration) => [tileOf(configuration)[0]!],
-    pointOf: (configuration) => [[8, 16, 32].indexOf(tileOf(configuration)[0]!)],
+  tuning: () => ({
+    unsupported: null,
+    families: () => ['small-tile'],
+    space: () => ({
+      knobs: [{ name: 'rows', values: [8, 16, 32] }],
+      starts: [[0]],
+      alternatives: [],
+      configurationAt: ([rows]) => small([[8, 16, 32][rows!]!, 32, 0]),
+      valuesOf: (configuration) => [tileOf(configuration)[0]!],
+    }),
   }),
-  directive: (configuration) => ({
-    attribute: 'compilation_info',
-    value: `#iree_codegen.compilation_info<lowering_config = ${lowering(tileOf(configuration))}, translation_info = #iree_codegen.translation_info<pipeline = #iree_codegen.vmvx_pipeline>>`,
-  }),
-  landedOn: (configured, _, configuration) =>
-    configured.filter((one) => one.lowering === lowering(tileOf(configuration))),
+  rendering: {
+    specFlag: 'tuning-spec',
+    directive: (configuration) => ({
+      attribute: 'compilation_info',
+      value: `#iree_codegen.compilation_info<lowering_config = ${lowering(tileOf(configuration))}, translation_info = #iree_codegen.translation_info<pipeline = #iree_codegen.vmvx_pipeline>>`,
+    }),
+    landedOn: (configured, _, configuration) =>
+      configured.filter((one) => one.lowering === lowering(tileOf(configuration))),
+  },
 };
 delete (vmvx as { wholeProgram?: unknown }).wholeProgram;
 
@@ -90,7 +99,7 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   const before = lookUp(store, input, site, surroundings.settings);
   expect(before.misses).toHaveLength(1);
   const [miss] = before.misses;
-  const first = vmvx.spaceOf(miss!.workload, miss!.options).configurationAt([1])!;
+  const first = vmvx.tuning(miss!.workload).space(miss!.options).configurationAt([1])!;
   store.putRecord(subjectOf(miss!, site), { ...DECISION, configuration: first });
   const decisions = lookUp(store, input, site, surroundings.settings).decide(new Map());
   store.close();

@@ -76,7 +76,7 @@ function tilesOf(text: string): string {
   const [operation] = operationsIn(text);
   // A depthwise filter of one element is element-wise.
   const form = operation === undefined ? null : rootFormOf(operation);
-  if (form === null || llvmCpu.familiesOf(form.workload, { wholeProgram: false }).length === 0)
+  if (form === null || llvmCpu.tuning(form.workload).families({ wholeProgram: false }).length === 0)
     return DEFAULT;
   return windowedForm(operation!) === null ? AS_MATMUL : AS_CONVOLUTION;
 }

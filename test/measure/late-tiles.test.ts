@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
-import { findPackedForm } from '../../src/backend/llvm-cpu/follow-ups.ts';
+import { findPackedForm } from '../../src/backend/llvm-cpu/packed-configurations.ts';
 import { directiveOf } from '../../src/backend/index.ts';
 import { preprocessingFlags, preprocessingSpec } from '../../src/spec/preprocessing.ts';
 import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
@@ -16,7 +16,7 @@ import {
   type DataTileConfiguration,
 } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
+import { packedParts } from '../../src/backend/llvm-cpu/render.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -148,9 +148,9 @@ ${text.slice(text.indexOf('  %zero = arith.constant 0.0'), text.lastIndexOf('}')
     await compileInjected(tools, program, shape, own, [dump]);
     expect(measured).toHaveLength(4);
     expect(measured).toEqual(dispatches());
-    const { multiply, pack } = packedLowering(own.packed!);
-    expect(measured.filter((dispatch) => dispatch.includes(multiply!))).toHaveLength(1);
-    expect(measured.filter((dispatch) => dispatch.includes(pack!))).toHaveLength(2);
+    const { multiply, pack } = packedParts(own.packed!);
+    expect(measured.filter((dispatch) => dispatch.includes(multiply!.lowering))).toHaveLength(1);
+    expect(measured.filter((dispatch) => dispatch.includes(pack!.lowering))).toHaveLength(2);
   },
 );
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readTimings } from '../../src/measure/benchmark.ts';
-import { readProfile } from '../../src/backend/gpu/profile.ts';
+import { readProfile } from '../../src/backend/gpu/device.ts';
 import { readDispatchTimes } from '../../src/measure/compare-modules.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import { compareOutputs, exactAllowance } from '../../src/measure/verify.ts';

@@ -67,7 +67,7 @@ test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
       OperationWork,
       OperationWork,
     ];
-    const space = vulkan.spaceOf(workload, LLVMPIPE);
+    const space = vulkan.tuning(workload).space(LLVMPIPE);
     const [configuration] = space.starts.flatMap((point) => space.configurationAt(point) ?? []);
     const own =
       configuration === undefined

@@ -10,7 +10,6 @@ export function line(count: number): SearchSpace<Configuration> {
     starts: values.map((_, i) => [i]),
     alternatives: [],
     configurationAt: ([i]) => configurationOf(values[i!]!),
-    pointOf: (configuration) => [values.indexOf(tileOf(configuration))],
     valuesOf: (configuration) => [tileOf(configuration)],
   };
 }

@@ -41,7 +41,7 @@ async function placeWith(records: Readonly<Record<string, Configuration>>): Prom
       if (configuration === undefined) continue;
       const subject = store.subject(miss)!;
       // Without all families of its backend, `tune` would search again.
-      const families = backend.familiesOf(subject.workloadForm, { wholeProgram: true });
+      const families = backend.tuning(subject.workloadForm).families({ wholeProgram: true });
       store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, families } });
     }
   });

@@ -13,7 +13,7 @@ import { convolution, matmul, workload } from '../support/workloads.ts';
 const OPTIONS = {
   ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 2, wholeProgram: true, following: false },
 };
-const spaceOf = (one: Workload) => llvmCpu.spaceOf(one, OPTIONS);
+const spaceOf = (one: Workload) => llvmCpu.tuning(one).space(OPTIONS);
 
 const softmax = (rows: number, columns: number): DispatchWork => ({
   ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },

@@ -7,7 +7,6 @@ const spaceOf = (knobs: Readonly<Record<string, readonly number[]>>, isLegal = t
   starts: [],
   alternatives: [],
   configurationAt: (point) => (isLegal ? point : null),
-  pointOf: () => null,
   valuesOf: () => null,
 });
 

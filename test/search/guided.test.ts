@@ -46,7 +46,6 @@ function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): Search
     known: known.length,
     alternatives: [],
     configurationAt,
-    pointOf: () => null,
     valuesOf: () => null,
     guide: {
       ...{ forest, doubt: DOUBT, isMeasured: false },

@@ -6,10 +6,10 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import { configurationKey, configurationText } from '../../src/backend/index.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import { type Configuration } from '../../src/backend/configuration.ts';
-import { familiesOf } from '../../src/backend/llvm-cpu/families.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { lacksFamily } from '../../src/store/choose.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
-import { without } from '../../src/search/space.ts';
+import { pointOf, without } from '../../src/search/space.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
 const options = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true };
@@ -26,9 +26,9 @@ describe('a space without some configurations', () => {
     expect(space.starts).toEqual(whole.starts.slice(1));
     expect(space.alternatives).toEqual([]);
     expect(space.configurationAt(whole.starts[0]!)).toBeNull();
-    expect(space.pointOf(first)).toBeNull();
+    expect(pointOf(space, first)).toBeNull();
     const second = whole.configurationAt(whole.starts[1]!)!;
-    expect(space.configurationAt(space.pointOf(second)!)).toEqual(second);
+    expect(space.configurationAt(pointOf(space, second)!)).toEqual(second);
   });
 
   test.each([
@@ -86,12 +86,13 @@ describe('families', () => {
     ['a dot product, which is not data-tiled', workload({ k: 64 }), ['tile']],
     ['two rows', { ...shape, dimensions: [...shape.dimensions.slice(0, 1), ...shape.dimensions] }, ['tile']],
   ])('of %s are those of its space', (_, of, families) => {
-    expect(familiesOf(of, { wholeProgram: true })).toEqual(families);
-    expect(familiesOf(of, { wholeProgram: false })).toEqual(['tile']);
+    const tuning = llvmCpu.tuning(of);
+    expect(tuning.families({ wholeProgram: true })).toEqual(families);
+    expect(tuning.families({ wholeProgram: false })).toEqual(['tile']);
     for (const wholeProgram of [true, false]) {
       const { alternatives } = llvmCpuSpace(of, { ...options, wholeProgram });
       const kinds = new Set(['tile', ...alternatives.map(({ kind }) => kind)]);
-      expect([...kinds].sort()).toEqual(familiesOf(of, { wholeProgram }));
+      expect([...kinds].sort()).toEqual(tuning.families({ wholeProgram }));
     }
   });
 

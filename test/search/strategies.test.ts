@@ -6,7 +6,7 @@ import { randomSearch } from '../../src/search/random.ts';
 import { annealingSearch } from '../../src/search/sa.ts';
 import { boostedSearch } from '../../src/search/xgb.ts';
 import { seededRandom, type StrategyFactory } from '../../src/search/strategy.ts';
-import { withKnobsLast, type Point, type SearchSpace } from '../../src/search/space.ts';
+import type { Point, SearchSpace } from '../../src/search/space.ts';
 
 const isOdd = (point: Point) => point.reduce((a, b) => a + b, 0) % 2 === 1;
 
@@ -32,7 +32,6 @@ function space(
             vectorReduction: [],
             peeling: false,
           },
-    pointOf: () => null,
     valuesOf: () => null,
   };
 }
@@ -225,13 +224,4 @@ test('a grid begins at the best guess and visits every point', () => {
     [0, 1],
     [0, 0],
   ]);
-});
-
-test('a space with reordered knobs has the same configurations', () => {
-  const whole = space([3, 2, 2], [[2, 0, 0]]);
-  const moved = withKnobsLast(whole, (knob) => knob === 0);
-  expect(moved.knobs.map(({ name }) => name)).toEqual(['knob1', 'knob2', 'knob0']);
-  expect(moved.starts).toEqual([[0, 0, 2]]);
-  expect(moved.configurationAt([1, 0, 1])).toEqual(whole.configurationAt([1, 1, 0]));
-  expect(moved.configurationAt([1, 0, 2])).toBeNull();
 });

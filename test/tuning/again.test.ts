@@ -19,10 +19,10 @@ import { syntheticBench, type Machine } from './synthetic-bench.ts';
 const shape = matmul(256, 256, 256);
 const subject = subjectOf(256, { workloadForm: shape });
 const options = { ...SPACE, wholeProgram: true };
-const space = llvmCpu.spaceOf(shape, options);
+const space = llvmCpu.tuning(shape).space(options);
 const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
 const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
-const families = llvmCpu.familiesOf(shape, options);
+const families = llvmCpu.tuning(shape).families(options);
 const NOTHING = { ratio: 1, low: 1, high: 1 };
 
 let store: Store;
@@ -64,7 +64,7 @@ describe('a search of a space that the user restricts', () => {
     expect([4, 8]).toContain(rows);
     expect(lacksFamily(record().evidence, families)).toBe(true);
     // For the same restriction the search is complete.
-    expect(lacksFamily(record().evidence, llvmCpu.familiesOf(shape, restricted))).toBe(false);
+    expect(lacksFamily(record().evidence, llvmCpu.tuning(shape).families(restricted))).toBe(false);
     await tune({ gainOf: (one) => (one.kind === 'tile' ? 1.5 : 2) });
     expect(lacksFamily(record().evidence, families)).toBe(false);
     expect(record().configuration.kind).toBe('data-tile');

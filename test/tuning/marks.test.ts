@@ -21,7 +21,7 @@ const options = {
   wholeProgram: true,
   following: true,
 };
-const space = llvmCpu.spaceOf(shape, options);
+const space = llvmCpu.tuning(shape).space(options);
 const job = jobOf(subject, {
   options,
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 24 },

@@ -55,7 +55,9 @@ describe('the space of a matmul', () => {
   });
 
   test('has no prior with other features than this version', () => {
-    const other = { ...llvmCpu, featuresOf: () => [1, 2, 3] };
-    expect(spaceWithPrior(other, matmul(500, 500, 500), OPTIONS, DEVICE).guide).toBeUndefined();
+    const shape = matmul(500, 500, 500);
+    const other = { ...llvmCpu.tuning(shape), features: () => [1, 2, 3] };
+    const backend = { ...llvmCpu, tuning: () => other };
+    expect(spaceWithPrior(backend, shape, OPTIONS, DEVICE).guide).toBeUndefined();
   });
 });

@@ -138,7 +138,7 @@ describe('tuning a workload', () => {
       },
     });
     expect(nothing).toBeNull();
-    const space = llvmCpu.spaceOf(shape, SPACE);
+    const space = llvmCpu.tuning(shape).space(SPACE);
     const own = space.starts.map((point) => space.configurationAt(point));
     // The best four of both searches come before the starts of the space.
     expect(starts.slice(4)).toEqual(own);
@@ -193,10 +193,9 @@ describe('tiles of packed operations', () => {
     starts: [],
     alternatives: [DATA_TILE_CONFIGURATION],
     configurationAt: () => slow,
-    pointOf: () => null,
     valuesOf: () => null,
   };
-  const backend = { ...llvmCpu, spaceOf: () => space };
+  const backend = { ...llvmCpu, tuning: () => ({ ...llvmCpu.tuning(packable), space: () => space }) };
   const options = { ...SPACE, following: true };
   /** A strategy that proposes this number of points, one at a time. */
   const proposing = (points: number): StrategyFactory => {

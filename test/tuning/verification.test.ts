@@ -18,7 +18,7 @@ import { syntheticBench, type Machine, type SyntheticBench } from './synthetic-b
 
 const shape = matmul(256, 256, 256);
 const subject = subjectOf(256, { workloadForm: shape });
-const space = llvmCpu.spaceOf(shape, SPACE);
+const space = llvmCpu.tuning(shape).space(SPACE);
 const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
 const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
 /** No search starts with this configuration. */

@@ -9,21 +9,14 @@ const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu', '../lib64', 'wsl/lib
   (folder) => `/usr/lib/${folder}/libcuda.so.1`,
 );
 
-export const cuda = gpuBackend(
-  {
-    name: 'cuda',
-    drivers: ['cuda'],
-    // The pipelines ignore the flag for tuning specs.
-    specFlag: 'library',
-    driverFiles: () => LIBRARIES,
-    // PTX runs on all later architectures.
-    whyNotRunnable: ({ cpu }, { model, gpu }) =>
-      Promise.resolve(
-        versionOf(cpu) <= versionOf(gpu?.architecture ?? '')
-          ? null
-          : `code for ${cpu} does not run on ${model} (${gpu?.architecture ?? 'no GPU'})`,
-      ),
-  },
+export const cuda = gpuBackend({
+  name: 'cuda',
+  drivers: ['cuda'],
+  driverFiles: () => LIBRARIES,
+  // The pipelines ignore the flag for tuning specs.
+  specFlag: 'library',
+  // PTX runs on all later architectures.
+  runsOn: (code, device) => versionOf(code) <= versionOf(device),
   // Prefetch stages change no instruction. Without bank padding a kernel takes 1.6 times as long (H100, IREE 3.13.0).
-  { hasStages: false, prefetch: [0], wavesPerEu: [0], bankPadding: [1] },
-);
+  traits: { hasStages: false, prefetch: [0], wavesPerEu: [0], bankPadding: [1] },
+});

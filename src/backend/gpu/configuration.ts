@@ -2,8 +2,7 @@
 // accepts a wrong number silently.
 import { isBoolean } from '../../system/data.ts';
 import type { Workload } from '../../workload/workload.ts';
-import type { KnobColumns } from '../backend.ts';
-import { isLevel, isWithin, type Schema, type SchemaField } from '../schema.ts';
+import { isLevel, isWithin, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
 import { readMma } from './target.ts';
 
 /** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
@@ -79,6 +78,9 @@ export interface AttentionConfiguration extends Tiles {
 /** The configuration of one operation. */
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 
+type Levels = Pick<MmaTileConfiguration, 'subgroup' | 'subgroups'> &
+  Pick<SharedSumConfiguration, 'thread' | 'lanes'>;
+
 /** The fields of all kinds. */
 type Field = Exclude<
   keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration,
@@ -89,43 +91,28 @@ type Field = Exclude<
 export const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
 
 /** Threads of a workgroup. */
-export function threadsOf(c: GpuConfiguration | AttentionConfiguration): number {
-  switch (c.kind) {
-    case 'attention-tile':
-    case 'mma-tile':
-      return product(c.subgroups) * c.subgroupSize;
-    case 'simt-tile':
-      return product(c.workgroup) / product(c.thread);
-    case 'shared-sum':
-      return product(c.lanes) * product(c.subgroups);
-  }
-}
+export const threadsOf = (c: GpuConfiguration | AttentionConfiguration): number =>
+  c.kind === 'simt-tile' ? product(c.workgroup) / product(c.thread) : product(c.subgroups) * c.subgroupSize;
 
 /** Whether a workgroup has whole tiles of its threads, as `threadsOf` expects. */
 export function isConsistent(c: GpuConfiguration | AttentionConfiguration): boolean {
+  const { subgroup, subgroups, thread, lanes }: Partial<Levels> = c;
+  const inner = c.workgroup.map((_, d) =>
+    product([subgroup, subgroups, thread, lanes].map((tiles) => tiles?.[d] ?? 1)),
+  );
+  const isWhole = (tiles: readonly number[]) => tiles.every((tile, d) => tile % inner[d]! === 0);
+  if (!isWhole(c.workgroup)) return false;
   switch (c.kind) {
     case 'attention-tile':
-      return c.workgroup.every((tile, d) => tile % (c.subgroups[d] || 1) === 0);
+      return true;
     case 'mma-tile': {
       const { m, n } = readMma(c.mma)!;
-      return (
-        c.workgroup.every((tile, d) => tile % ((c.subgroup[d] || 1) * (c.subgroups[d] || 1)) === 0) &&
-        product(c.workgroup) === product(c.subgroup) * product(c.subgroups) * m * n
-      );
+      return product(c.workgroup) === product(c.subgroup) * product(c.subgroups) * m * n;
     }
     case 'simt-tile':
-      return c.workgroup.every(
-        (tile, d) => (tile === 0) === (c.thread[d] === 0) && tile % (c.thread[d] || 1) === 0,
-      );
+      return c.workgroup.every((tile, d) => (tile === 0) === (c.thread[d] === 0));
     case 'shared-sum':
-      return (
-        product(c.lanes) === c.subgroupSize &&
-        [c.workgroup, c.reduction].every((tiles) =>
-          tiles.every(
-            (tile, d) => tile % ((c.thread[d] || 1) * (c.lanes[d] || 1) * (c.subgroups[d] || 1)) === 0,
-          ),
-        )
-      );
+      return product(c.lanes) === c.subgroupSize && isWhole(c.reduction);
   }
 }
 
@@ -172,6 +159,23 @@ export const SCHEMA: Schema = {
     const own = configuration as GpuConfiguration | AttentionConfiguration;
     return isConsistent(own) && threadsOf(own) <= MOST_THREADS;
   },
+  columns(workload, configuration) {
+    const c = configuration as GpuConfiguration | AttentionConfiguration;
+    const { workgroup } = c;
+    const threads = threadsOf(c);
+    if (c.kind === 'attention-tile')
+      return { ...tileColumns(workload, c.reduction, { workgroup, subgroups: c.subgroups }), threads };
+    return {
+      // Elements of one thread; with matrix instructions, instructions of one subgroup.
+      ...tileColumns(workload, c.reduction, {
+        workgroup,
+        tile: c.kind === 'mma-tile' ? c.subgroup : c.thread,
+      }),
+      threads,
+      matrix: c.kind === 'mma-tile',
+      padded: c.kind !== 'shared-sum' && c.padded,
+    };
+  },
 };
 
 /** Columns for each dimension of a workload, by kind and number: steps of reductions, and the tiles of each level. */
@@ -187,19 +191,3 @@ export const tileColumns = (
         : Object.entries(levels).map(([level, tiles]) => [`${level}_${kind}${d}`, tiles[d]!]),
     ),
   );
-
-export const knobValues = (workload: Workload, c: GpuConfiguration): KnobColumns => ({
-  // Elements of one thread; with matrix instructions, instructions of one subgroup.
-  ...tileColumns(workload, c.reduction, {
-    workgroup: c.workgroup,
-    tile: c.kind === 'mma-tile' ? c.subgroup : c.thread,
-  }),
-  threads: threadsOf(c),
-  matrix: c.kind === 'mma-tile',
-  padded: c.kind !== 'shared-sum' && c.padded,
-});
-
-export const attentionKnobs = (workload: Workload, c: AttentionConfiguration): KnobColumns => ({
-  ...tileColumns(workload, c.reduction, { workgroup: c.workgroup, subgroups: c.subgroups }),
-  threads: threadsOf(c),
-});

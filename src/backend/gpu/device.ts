@@ -1,25 +1,28 @@
-// GPUs from the runtime's list.
+// GPUs from the runtime's list, and how they measure.
 import { askCompiler } from '../../compiler/ask.ts';
+import { isObject } from '../../system/data.ts';
 import { readHead } from '../../system/files.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { driverOf, type Device, type DeviceQuestion } from '../device.ts';
-import type { Meter } from '../meter.ts';
-import { PROFILE } from './profile.ts';
-
-export const NO_TOOL = 'iree-run-module, which lists devices, is not found: pip install iree-base-runtime';
+import { timesPerCall, type DispatchTimes, type Meter, type Profile } from '../meter.ts';
 
 /**
- * A device in the list of the runtime's tool; null if missing.
+ * A device in the list of the runtime's tool, or the reason that there is none.
  * @param read reads the tool's output
+ * @param missing the reason for a list without the device
  */
 export async function listedDevice(
-  tool: string,
   driver: string,
-  { env }: Pick<DeviceQuestion, 'env'>,
+  { runModule, env }: DeviceQuestion,
   read: (text: string, driver: string) => Device | null,
-): Promise<Device | null> {
+  missing: string,
+): Promise<Device | string> {
+  const tool = runModule();
+  if (tool === null)
+    return 'iree-run-module, which lists devices, is not found: pip install iree-base-runtime';
   const argv = [`--dump_devices=${driverOf(driver)}`];
   const asked = await askCompiler(tool, argv, { env, workSeconds: 30 }).catch(() => null);
-  return asked?.code === 0 ? read(asked.stdout.toString(), driver) : null;
+  return (asked?.code === 0 ? read(asked.stdout.toString(), driver) : null) ?? missing;
 }
 
 /**
@@ -39,12 +42,13 @@ export const uuidIn = (section: string): string | undefined =>
   /^\w+:\/\/GPU-(\S+)/.exec(section)?.[1]?.replaceAll('-', '');
 
 /** The CUDA or HIP device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
-export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
-  const tool = question.runModule();
-  if (tool === null) return NO_TOOL;
-  const device = await listedDevice(tool, driver, question, readDevice);
-  return device ?? `no ${driverOf(driver)} device is found: install the GPU's driver`;
-}
+export const describeDevice = (driver: string, question: DeviceQuestion): Promise<Device | string> =>
+  listedDevice(
+    driver,
+    question,
+    readDevice,
+    `no ${driverOf(driver)} device is found: install the GPU's driver`,
+  );
 
 /**
  * A device in the tool's output; null if missing.
@@ -78,6 +82,29 @@ export function readDevice(
     subgroup,
   };
   return { model, driver, threads: 1, cachesKiB: [], gpu: { ...gpu, isSoftware: false } };
+}
+
+/** The device's profile, which times the dispatches of a program. */
+export const PROFILE: Profile = {
+  flags: (path) => ['--device_profiling_mode=dispatch-events', `--device_profiling_output=${path}`],
+  reader: (path) => ['dispatch', '--format=jsonl', path],
+  read: readProfile,
+};
+
+/**
+ * Reads the groups of `iree-profile dispatch --format=jsonl`: all calls of a dispatch in a process.
+ * @returns an empty map for a profile without times
+ */
+export function readProfile(jsonl: string): DispatchTimes {
+  const groups = jsonl.split('\n').flatMap((line) => {
+    const group: unknown = resultOr(() => JSON.parse(line) as unknown, null);
+    if (!isObject(group) || group['type'] !== 'dispatch_group') return [];
+    const { key, valid, avg_ns: nanoseconds } = group;
+    return typeof key === 'string' && Number(valid) > 0 && Number(nanoseconds) > 0
+      ? [{ key, count: Number(valid), seconds: Number(nanoseconds) / 1e9 }]
+      : [];
+  });
+  return timesPerCall(groups.map(({ key, count, seconds }) => [key, { count, seconds: count * seconds }]));
 }
 
 /** Dispatches in one call. A launch takes 3 to 4 us, which is much for one kernel of 10 us. */

@@ -12,7 +12,7 @@ import {
   type SharedSumConfiguration,
   type SimtTileConfiguration,
 } from './configuration.ts';
-import type { Roles, Shaped } from './roles.ts';
+import { rolesOf, type Roles, type Shaped } from './roles.ts';
 import type { GpuTarget, Mma } from './target.ts';
 
 /** The compiler's limit for workgroup tiles with matrix instructions, along m, n and k. */
@@ -39,6 +39,12 @@ export interface Problem extends Shaped {
   readonly target: GpuTarget;
 }
 
+/** Null for a workload that the pipelines do not support. */
+export function problemOf(workload: OperationWork, target: GpuTarget): Problem | null {
+  const roles = rolesOf(workload);
+  return roles && { workload, roles, target };
+}
+
 /** The broken rule; null for a configuration that compiles and computes the right result. Pure. */
 export function illegality(problem: Problem, c: GpuConfiguration): string | null {
   const { workload, target } = problem;
@@ -53,15 +59,14 @@ export function illegality(problem: Problem, c: GpuConfiguration): string | null
   return remainder(problem, c) ?? (c.kind === 'mma-tile' ? illegalMma(problem, c) : illegalSimt(problem, c));
 }
 
-/** The configuration itself, or with padding for remainders; null if both break a rule. */
+/** The configuration itself, or with padding for remainders; else the rule that the padded configuration breaks. */
 export function legal<C extends MmaTileConfiguration | SimtTileConfiguration>(
   problem: Problem,
   configuration: C,
-): C | null {
-  const isLegal = (c: C) => illegality(problem, c) === null;
-  if (isLegal(configuration)) return configuration;
+): C | string {
+  if (illegality(problem, configuration) === null) return configuration;
   const padded = { ...configuration, padded: true };
-  return isLegal(padded) ? padded : null;
+  return illegality(problem, padded) ?? padded;
 }
 
 /** Tiles leave no remainder, or padding makes operands less than twice as large. */

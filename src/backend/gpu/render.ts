@@ -1,5 +1,5 @@
 // Configurations of GPUs as MLIR attributes, in the spelling of IREE 3.12 and newer.
-import type { Rendered } from '../compilation-info.ts';
+import type { Rendered } from '../rendered.ts';
 import {
   stepOf,
   threadsOf,

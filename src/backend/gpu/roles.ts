@@ -49,7 +49,13 @@ export const isMatmul = (workload: OperationWork): boolean =>
   );
 
 /** The dimensions with tiles of more than one element. */
-export type Along = 'row' | 'column' | 'outer';
+const SIDES = ['row', 'column', 'outer'] as const;
+export type Along = (typeof SIDES)[number];
+export type OfEachSide<T> = Readonly<Record<Along, T>>;
+
+/** Values for each dimension with tiles, such as `tile.row` and `tile.column`. */
+export const byRole = <Level extends string, T>(level: Level, of: (role: Along) => T) =>
+  Object.fromEntries(SIDES.map((role) => [`${level}.${role}`, of(role)])) as Record<`${Level}.${Along}`, T>;
 
 /** A workload with its roles. */
 export interface Shaped {
@@ -66,14 +72,50 @@ export const stepsOf = ({ workload, roles }: Shaped, step: number): number[] =>
 /** Tiles of one level: 0 along reduction dimensions. */
 export const levelOf = (
   { workload, roles }: Shaped,
-  of: (dimension: number, along: Along | null) => number,
+  of: (dimension: number, role: Along | null) => number,
 ): number[] =>
   workload.dimensions.map(({ kind }, d) =>
-    kind === 'k'
-      ? 0
-      : of(d, (['row', 'column', 'outer'] as const).find((along) => roles[along] === d) ?? null),
+    kind === 'k' ? 0 : of(d, SIDES.find((role) => roles[role] === d) ?? null),
   );
 
 /** Tiles of one level in a matmul: one batch. */
 export const matmulLevel = (problem: Shaped, rows: number, columns: number): number[] =>
-  levelOf(problem, (_, along) => (along === 'row' ? rows : along === 'column' ? columns : 1));
+  levelOf(problem, (_, role) => (role === 'row' ? rows : role === 'column' ? columns : 1));
+
+/** Tiles of one owner, such as a thread, and the number of owners in a workgroup. */
+interface Side {
+  readonly tile: number;
+  readonly count: number;
+}
+
+/**
+ * Divides the tiles of a workgroup along rows and columns among owners. If the innermost dimension is too short, the next outer dimension
+ * gets the rest; without an outer dimension the rest is dropped.
+ * @param tiles number of tiles of a workgroup along rows and columns
+ * @param counts number of owners along rows and columns
+ * @param elements of one tile along rows and columns
+ */
+export function sidesOf(
+  { workload: { dimensions }, roles }: Shaped,
+  tiles: readonly [rows: number, columns: number],
+  counts: readonly [rows: number, columns: number],
+  elements: readonly [rows: number, columns: number],
+): OfEachSide<Side> {
+  const outer = dimensions[roles.outer];
+  const divided = (role: 'row' | 'column', i: 0 | 1) => {
+    const own = dimensions[roles[role]];
+    const hasOuter = outer !== undefined && outer.kind === own?.kind;
+    const fitting = 2 ** Math.ceil(Math.log2((own?.size ?? 1) / elements[i]));
+    const inner = Math.max(1, Math.min(tiles[i], fitting));
+    const count = Math.min(counts[i], inner);
+    const rest = hasOuter ? Math.max(1, tiles[i] / inner) : 1;
+    const outerCount = Math.min(counts[i] / count, rest);
+    return {
+      hasOuter,
+      side: { tile: inner / count, count },
+      rest: { tile: rest / outerCount, count: outerCount },
+    };
+  };
+  const [rows, columns] = [divided('row', 0), divided('column', 1)];
+  return { row: rows.side, column: columns.side, outer: (rows.hasOuter ? rows : columns).rest };
+}

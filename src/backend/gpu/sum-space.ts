@@ -5,7 +5,7 @@ import type { Configuration } from '../configuration.ts';
 import type { SharedSumConfiguration } from './configuration.ts';
 import { illegality, type Problem } from './legality.ts';
 import { stepsOf } from './roles.ts';
-import { powers } from './tiles.ts';
+import { powers } from '../tiles.ts';
 
 const STARTS = [
   { lanes: 1, subgroups: 4, 'subgroups.depth': 1, thread: 1, 'thread.depth': 4, 'repeat.depth': 1 },
@@ -62,7 +62,7 @@ export function sumSpace(problem: Problem): SearchSpace<Configuration> | null {
         lanes: along(lanes, summed),
         subgroups: along(subgroups, choice['subgroups.depth']),
       };
-      return illegality(problem, configuration) === null ? configuration : null;
+      return illegality(problem, configuration) ?? configuration;
     },
   });
 }

@@ -19,8 +19,6 @@ export interface Mma {
 export interface GpuTarget {
   /** Such as `sm_80` or `gfx942`. */
   readonly architecture: string;
-  /** Supported types, such as `fp16` and `int8`. */
-  readonly compute: readonly string[];
   /** Matrix instructions on one block, in the compiler's order of preference; empty for none. */
   readonly mma: readonly Mma[];
   /** Possible sizes of a subgroup in threads; the compiler prefers the first. */
@@ -56,7 +54,6 @@ export function readGpuTarget(text: Uint8Array): GpuTarget | null {
     return null;
   return {
     architecture: stringOf(target?.entries.get('arch') ?? '') ?? '',
-    compute: processor.get('compute')?.split('|') ?? [],
     mma: [...(processor.get('mma') ?? '').matchAll(/<(\w+)>/g)].flatMap(([, name]) => readMma(name!) ?? []),
     subgroupSizes,
     workgroupSizes: [x!, y!, z],

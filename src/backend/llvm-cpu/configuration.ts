@@ -1,7 +1,11 @@
-// The knobs of llvm-cpu, and the tiles of a configuration by level and dimension.
+// The knobs of llvm-cpu: in configurations, for users and in tables; and the tiles of a configuration by level and dimension.
 import { hasKeys, isBoolean, isObject } from '../../system/data.ts';
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import { isLevel, type Schema, type SchemaField } from '../schema.ts';
+import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import type { DimensionKind } from '../../workload/sizes.ts';
+import type { UserKnob } from '../backend.ts';
+import type { Configuration } from '../configuration.ts';
+import { isLevel, type KnobColumns, type Schema, type SchemaField } from '../schema.ts';
 
 /**
  * Tile sizes for the `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
@@ -142,6 +146,59 @@ const arePackedTiles = (value: unknown, rank = 3): boolean =>
 /** A configuration itself has none of the fields of packed tiles. */
 const inPacked = () => false;
 
+/** The tile levels that users restrict, along dimensions of some kinds. */
+const LEVELS: readonly {
+  readonly level: Exclude<LevelName, 'inner'>;
+  readonly kinds: readonly DimensionKind[];
+  readonly least: number;
+}[] = [
+  { level: 'distribution', kinds: ['batch', 'm', 'n'], least: 1 },
+  { level: 'cache', kinds: ['m', 'n', 'k'], least: 0 },
+  { level: 'vector', kinds: ['batch', 'm', 'n', 'k'], least: 1 },
+];
+
+export const USER_KNOBS: readonly UserKnob[] = [
+  ...LEVELS.flatMap(({ level, kinds, least }) =>
+    kinds.map((kind): UserKnob => ({ name: `${level}_${kind}`, type: 'tile', least })),
+  ),
+  { name: 'inner', type: 'tile', least: 0 },
+  { name: 'peeling', type: 'boolean', least: 0 },
+  { name: 'data_tiling', type: 'boolean', least: 0 },
+];
+
+/** The knobs of a configuration; names have numbers if a kind has several dimensions. */
+function operationColumns({ dimensions }: OperationWork, configuration: Configuration): KnobColumns {
+  const isTiled = configuration.kind === 'tile' || configuration.kind === 'window-tile';
+  const tile = isTiled ? configuration : null;
+  const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
+  const columns: Record<string, number | boolean | null> = {};
+  for (const { level, kinds } of LEVELS)
+    for (const kind of kinds) {
+      const own = dimensions.flatMap((one, d) => (one.kind === kind ? [d] : []));
+      for (const [i, d] of own.entries())
+        columns[`${level}_${kind}${own.length > 1 ? i : ''}`] = tile && tileOf(tile, level, d);
+    }
+  columns['inner'] = tile && Math.max(0, ...dimensions.map((_, d) => tileOf(tile, 'inner', d)));
+  columns['peeling'] = configuration.kind === 'tile' ? configuration.peeling : null;
+  columns['data_tiling'] = tile === null;
+  columns['packed_first'] = packed?.distribution?.[0] ?? null;
+  columns['packed_second'] = packed?.distribution?.[1] ?? null;
+  columns['packing_rows'] = packed?.packing?.[0] ?? null;
+  columns['packing_depth'] = packed?.packing?.[1] ?? null;
+  return columns;
+}
+
+/** The tiles of a configuration, by name. */
+const dispatchColumns = ({ dimensions }: Workload, configuration: Configuration): KnobColumns =>
+  Object.fromEntries(
+    (['distribution', 'vector'] as const).flatMap((level) =>
+      dimensions.map(({ kind }, d) => [
+        `${level}_${kind}${d}`,
+        configuration.kind === 'dispatch-tile' ? configuration[level][d]! : null,
+      ]),
+    ),
+  );
+
 export const SCHEMA: Schema = {
   kinds: {
     'data-tile': { required: [], optional: ['packed'] },
@@ -166,4 +223,8 @@ export const SCHEMA: Schema = {
     peeling: { check: isBoolean, label: 'peel' },
     packing: { check: inPacked, label: 'pack' },
   } satisfies Readonly<Record<Field, SchemaField>>,
+  columns: (workload, configuration) =>
+    isOperationWork(workload)
+      ? operationColumns(workload, configuration)
+      : dispatchColumns(workload, configuration),
 };

@@ -1,7 +1,6 @@
 // The search space of a dispatch: a workgroup tile and a register tile along each dimension. Tiles that divide come first, because the
 // compiler generates scalar code for remainders.
-import { nearestByRatio } from '../../search/nearest.ts';
-import type { Point, SearchSpace } from '../../search/space.ts';
+import { nearestByRatio, type SearchSpace } from '../../search/space.ts';
 import {
   isAttention,
   multipliedAlong,
@@ -14,9 +13,9 @@ import type { SpaceOptions } from '../backend.ts';
 import { spaceOfChoices, type Choice, type NamedKnob } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
+import { ascending, divisors } from '../tiles.ts';
 import type { DispatchTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
-import { ascending, divisors } from './tile-sizes.ts';
 
 /** Good sizes for registers and caches. The space has the nearest divisors of a dimension. */
 const WANTED_VECTORS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -37,7 +36,7 @@ function dividing({ size, sizes }: DispatchDimension, wanted: readonly number[],
   if (sizes !== undefined)
     return wanted.filter((one) => one <= Math.min(most, Math.max(2 * size, LEAST_DYNAMIC)));
   const all = divisors(size, 1, Math.min(LARGEST_TILE, Math.max(most, 1)));
-  const near = wanted.flatMap((one) => (one > 2 * size ? [] : [all[nearestByRatio(all, one)]!]));
+  const near = wanted.flatMap((one) => (one > 2 * size ? [] : [nearestByRatio(all, one)]));
   return ascending([...near, ...(size <= most ? [size] : [])]);
 }
 
@@ -122,7 +121,7 @@ export function dispatchSpace(
     ]),
   ]);
   const limit = vectorTileLimit({ nativeVectorBytes });
-  const at = (choice: Choice<string>): DispatchTileConfiguration | null => {
+  const at = (choice: Choice<string>): DispatchTileConfiguration | string => {
     const distribution = dimensions.map((_, d) => choice[`distribution.${nameOf(d)}`] ?? 0);
     const vector = dimensions.map((_, d) => choice[`vector.${nameOf(d)}`]!);
     // A workgroup has whole vectors, or masked ones.
@@ -135,36 +134,38 @@ export function dispatchSpace(
       if (isAttention(part)) return bytes < limit;
       return bytes <= (part.reduced.length > 0 ? REDUCED_SHARE : UNROLLED_SHARE) * limit;
     });
-    return isEven && isSmall ? { version: 1, kind: 'dispatch-tile', distribution, vector } : null;
+    if (!isEven) return 'a workgroup has no whole vectors';
+    return isSmall
+      ? { version: 1, kind: 'dispatch-tile', distribution, vector }
+      : 'the vectors of an operation are too large';
   };
-  const workgroupsAt = (point: Point) =>
-    distributed.reduce((n, d, i) => n * Math.ceil(dimensions[d]!.size / workgroups[i]![point[i]!]!), 1);
+  const workgroupsOf = (tiles: readonly number[]) =>
+    distributed.reduce((n, d, i) => n * Math.ceil(dimensions[d]!.size / tiles[i]!), 1);
 
-  const startOf = (recipe: Recipe): Choice<string> => {
-    const wanted = dimensions.map((_, d) => {
-      if (d === lane) return isSummed(parts, d) ? recipe.depth : recipe.lane;
-      if (d === row) return recipe.row;
-      if (d === key) return recipe.keys ?? 1;
-      return isSummed(parts, d) ? recipe.depth : 1;
+  const startOf = ({ depth, keys = 1, workgroup, ...recipe }: Recipe): Choice<string> => {
+    const inner = dimensions.map((dimension, d) => {
+      const wanted = () => {
+        if (d === lane) return isSummed(parts, d) ? depth : recipe.lane;
+        if (d === row) return recipe.row;
+        if (d === key) return keys;
+        return isSummed(parts, d) ? depth : 1;
+      };
+      return nearestDividing(vectors[d]!, wanted(), dimension);
     });
-    const inner = wanted.map((one, d) => nearestDividing(vectors[d]!, one, dimensions[d]!));
     const outer = distributed.map((d, i) => {
-      const [alongLane, alongRow] = recipe.workgroup;
-      const one = d === lane ? alongLane : d === row ? alongRow : 1;
-      let at = nearestByRatio(workgroups[i]!, Math.min(one, dimensions[d]!.size));
-      while (at < workgroups[i]!.length - 1 && workgroups[i]![at]! % vectors[d]![inner[d]!]! !== 0) at++;
-      return at;
+      const wanted = d === lane ? workgroup[0] : d === row ? workgroup[1] : 1;
+      const tiles = workgroups[i]!;
+      const least = nearestByRatio(tiles, Math.min(wanted, dimensions[d]!.size));
+      return tiles.find((tile) => tile >= least && tile % inner[d]! === 0) ?? tiles.at(-1)!;
     });
-    const point = [...outer, ...inner];
     // At least one workgroup for each thread.
-    while (workgroupsAt(point) < threads) {
-      const coarsest = distributed.findIndex((_, i) => point[i]! > 0);
+    while (workgroupsOf(outer) < threads) {
+      const coarsest = outer.findIndex((tile, i) => tile > workgroups[i]![0]!);
       if (coarsest < 0) break;
-      point[coarsest]!--;
+      outer[coarsest] = workgroups[coarsest]!.findLast((tile) => tile < outer[coarsest]!)!;
     }
-    return Object.fromEntries(
-      Object.entries(knobs).map(([name, { values }], i) => [name, values[point[i]!]!]),
-    );
+    const chosen = [...outer, ...inner];
+    return Object.fromEntries(Object.keys(knobs).map((name, i) => [name, chosen[i]!]));
   };
   const recipes = (attention === null ? RECIPES : ATTENTION)(lanes);
   return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts: recipes.map(startOf), at });
@@ -174,10 +175,10 @@ export function dispatchSpace(
 const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
   parts.some(({ loops, reduced }) => reduced.some((loop) => loops[loop] === dimension));
 
-/** Index of the nearest value that divides a size. */
+/** The nearest value that divides a size. */
 function nearestDividing(values: readonly number[], wanted: number, dimension: DispatchDimension): number {
   const even = values.filter((one) => divides(one, dimension));
-  return values.indexOf(even[nearestByRatio(even, Math.min(wanted, dimension.size))]!);
+  return nearestByRatio(even, Math.min(wanted, dimension.size));
 }
 
 /**

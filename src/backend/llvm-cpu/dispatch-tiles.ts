@@ -7,7 +7,6 @@ import {
 } from '../../workload/dispatch/configured.ts';
 import { multipliedAlong, type DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
 import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
-import type { KnobColumns } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
 import type { DispatchTileConfiguration } from './configuration.ts';
 
@@ -57,14 +56,3 @@ function levelsOf(
   }
   return own;
 }
-
-/** The tiles of a configuration, by name. */
-export const dispatchKnobs = ({ dimensions }: DispatchWork, configuration: OwnConfiguration): KnobColumns =>
-  Object.fromEntries(
-    (['distribution', 'vector'] as const).flatMap((level) =>
-      dimensions.map(({ kind }, d) => [
-        `${level}_${kind}${d}`,
-        configuration.kind === 'dispatch-tile' ? configuration[level][d]! : null,
-      ]),
-    ),
-  );

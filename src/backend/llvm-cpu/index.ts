@@ -1,64 +1,46 @@
 // llvm-cpu: direct tiles, data tiling, tiles of packed operations, and tiles of whole dispatches.
-import type { Backend } from '../backend.ts';
-import { tuningByKind, WITHOUT_USER_KNOBS } from '../tuning-by-kind.ts';
-import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
-import { dispatchSpace } from './dispatch-space.ts';
-import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
-import { isOperationWork } from '../../workload/workload.ts';
-import { SCHEMA } from './configuration.ts';
+import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
+import { untuned, type Backend, type Tuning } from '../backend.ts';
+import { SCHEMA, USER_KNOBS } from './configuration.ts';
 import { describeDevice, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
-import { familiesOf, programWide, unsupported } from './families.ts';
+import { DATA_TILING_FLAG, HINT_ON_END, isDataTilable, PACKED_PHASE, programWide } from './data-tiling.ts';
+import { dispatchSpace } from './dispatch-space.ts';
+import { reconfigured } from './dispatch-tiles.ts';
 import { tileFeatures } from './features.ts';
-import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
-import { hasPackedTiles, PACKED_PHASE, packedRules, withPackedTiles } from './packed-rules.ts';
+import { packedFollowUps } from './packed-configurations.ts';
+import { hasPackedTiles, packedRules, withPackedTiles } from './packed-rules.ts';
 import { directive } from './render.ts';
 import { llvmCpuSpace } from './tile-space.ts';
-import { illegalValues, knobValues, USER_KNOBS } from './user-knobs.ts';
+import { illegalValues } from './illegal-values.ts';
 import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
   name: 'llvm-cpu',
   drivers: ['local-task', 'local-sync'],
-  describeDevice: (driver) => Promise.resolve(describeDevice(driver)),
-  whyNotRunnable,
+  devices: { describe: (driver) => Promise.resolve(describeDevice(driver)), whyNotRunnable, hardwareOf },
   meter,
-  hardwareOf,
-  specFlag: 'tuning-spec',
   schema: SCHEMA,
-  ...tuningByKind(
-    {
-      unsupported,
-      familiesOf,
-      spaceOf: (workload, options) =>
-        workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
-      featuresOf: (workload, configuration, options) =>
-        configuration.kind === 'tile' ? tileFeatures(workload, configuration, options) : null,
-      // Convolutions have other knobs.
-      isRestrictable: ({ windows }) => windows === undefined,
-      illegalValues,
-      knobValues,
-    },
-    {
-      ...WITHOUT_USER_KNOBS,
-      unsupported: () => null,
-      familiesOf: (_, { only }) => (only === undefined ? ['dispatch-tile'] : []),
-      spaceOf: dispatchSpace,
-      knobValues: dispatchKnobs,
-    },
-  ),
-  // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.
-  otherRounding: [
-    ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
-    ['--iree-opt-level=O2'],
-  ],
-  plainCode: ['--iree-llvmcpu-target-cpu=generic'],
+  tuning: (workload) =>
+    isOperationWork(workload)
+      ? contractionTuning(workload)
+      : {
+          unsupported: null,
+          families: ({ only }) => (only === undefined ? ['dispatch-tile'] : []),
+          space: (options) => dispatchSpace(workload, options),
+        },
   userKnobs: USER_KNOBS,
-  directive,
-  reconfigured,
-  landedOn,
+  rendering: { specFlag: 'tuning-spec', directive, landedOn, reconfigured },
+  flags: {
+    // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.
+    otherRounding: [
+      ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
+      ['--iree-opt-level=O2'],
+    ],
+    plainCode: ['--iree-llvmcpu-target-cpu=generic'],
+  },
   wholeProgram: {
-    offer: programWide,
+    candidate: programWide,
     followUps: (workload, ...rest) =>
       isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
     needsOf: ({ kind }) => (kind === 'data-tile' ? 'data tiling' : null),
@@ -77,3 +59,28 @@ export const llvmCpu: Backend = {
     late: { phase: PACKED_PHASE, isNeeded: hasPackedTiles, annotate: withPackedTiles },
   },
 };
+
+function contractionTuning(workload: OperationWork): Tuning {
+  const { windows, accumulator } = workload;
+  // Convolutions have other knobs than users restrict, and no prior.
+  if (windows !== undefined)
+    // The pipeline for convolutions takes no other layout.
+    return windows.some(([along]) => along === accumulator.dimensions.at(-1))
+      ? untuned('convolutions with the channels first')
+      : {
+          unsupported: null,
+          families: ({ only }) => (only === undefined ? ['window-tile'] : []),
+          space: (options) => windowSpace(workload, options),
+        };
+  return {
+    unsupported: null,
+    // Tiles of packed operations are no family of their own: target and compiler decide about them, and every record names both.
+    families({ wholeProgram, only }) {
+      if (only !== undefined) return [];
+      return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
+    },
+    space: (options) => llvmCpuSpace(workload, options),
+    features: (c, options) => (c.kind === 'tile' ? tileFeatures(workload, c, options) : null),
+    illegalValues: (options) => illegalValues(workload, options),
+  };
+}

@@ -2,9 +2,9 @@
 import { type OperationWork, type MatchedForm } from '../../workload/workload.ts';
 import { shapeOf, type ConfiguredOperation } from '../dumps.ts';
 import type { DataTileConfiguration, LlvmCpuConfiguration } from './configuration.ts';
-import { landedWith } from '../landed.ts';
+import { landedWith } from '../rendered.ts';
 import { packedOperations } from './packed-rules.ts';
-import { loweringConfig, packedLowering } from './render.ts';
+import { loweringConfig, packedParts } from './render.ts';
 
 /**
  * The operations of this form with the configuration; none if the configuration has not landed.
@@ -31,22 +31,18 @@ function packedOnes(
 ): readonly ConfiguredOperation[] {
   const own = configured.filter((operation) => packs(operation, workload));
   if (own.length === 0 || packed === undefined) return own;
-  const lowering = packedLowering(packed);
-  const forms = packedOperations({ workload, packed });
-  const has = (part: 'multiply' | 'pack') =>
-    forms.some(
-      (form) =>
-        form.part === part &&
-        configured.some(
-          (one) =>
-            one.name === form.operation &&
-            form.types.every((type, i) => one.types[i] === type) &&
-            one.lowering === lowering[part],
-        ),
-    );
+  const landed = packedOperations({ workload, packed }).filter(
+    ({ operation, types, rendered: { lowering } }) =>
+      configured.some(
+        (one) =>
+          one.name === operation &&
+          types.every((type, i) => one.types[i] === type) &&
+          one.lowering === lowering,
+      ),
+  );
   // The compiler packs a constant itself, so one packing is enough.
-  const areThere = (['multiply', 'pack'] as const).every((part) => lowering[part] === null || has(part));
-  return areThere ? own : [];
+  const names = new Set(landed.map(({ operation }) => operation));
+  return names.size === Object.keys(packedParts(packed)).length ? own : [];
 }
 
 /** Whether an operation is the packed form of a workload: large enough, with less than a tile of padding on each side. */

@@ -3,9 +3,10 @@
 import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
+import { compilationInfo, type Rendered } from '../rendered.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-configurations.ts';
-import { packedInfo, type PackedParts } from './render.ts';
+import { packedParts } from './render.ts';
 
 /** Tiles of an operation after packing. */
 export interface PackedEntry {
@@ -19,41 +20,42 @@ export interface PackedEntry {
  */
 export function packedRules(entries: readonly PackedEntry[]): Rule[] {
   const rules = new Map<string, Rule>();
-  for (const entry of entries) {
-    const info = packedInfo(entry.packed);
-    for (const form of packedOperations(entry)) {
-      const key = JSON.stringify(form);
-      const matcher = (name: string) => packedMatcher(form, name, info[form.part]!);
-      if (!rules.has(key)) rules.set(key, { action: annotate('compilation_info'), matcher });
-    }
+  for (const { rendered, ...form } of entries.flatMap(packedOperations)) {
+    const key = JSON.stringify(form);
+    const matcher = (name: string) => packedMatcher(form, name, compilationInfo(rendered).value);
+    if (!rules.has(key)) rules.set(key, { action: annotate('compilation_info'), matcher });
   }
   return [...rules.values()];
 }
 
-/** An operation of data tiling with tiles. */
-interface PackedOperation {
-  readonly part: keyof PackedParts;
-  /** Its name. */
-  readonly operation: string;
+/** The form of an operation of data tiling. */
+interface OperationForm {
+  /** The operation's name. */
+  readonly operation: 'linalg.mmt4d' | 'linalg.pack';
   /** Types of its first two operands. */
   readonly types: readonly [string, string];
+}
+
+/** An operation of data tiling with tiles. */
+interface PackedOperation extends OperationForm {
+  readonly rendered: Rendered;
 }
 
 /** The tiled operations among the packed operation and the packings of its two operands. */
 export function packedOperations({ workload, packed }: PackedEntry): PackedOperation[] {
   const shapes = packedShapes(workload, packed);
   if (shapes === null) return [];
-  const { multiply, pack } = packedInfo(packed);
+  const { multiply, pack } = packedParts(packed);
   const sides = packed.swapped ? [workload.rhs, workload.lhs] : [workload.lhs, workload.rhs];
   const types = sides.map(({ elementType }, i) => `tensor<${shapes[i]!.join('x')}x${elementType}>`);
   const forms: PackedOperation[] = [];
-  if (multiply !== null)
-    forms.push({ part: 'multiply', operation: 'linalg.mmt4d', types: [types[0]!, types[1]!] });
-  if (pack !== null)
+  if (multiply !== undefined)
+    forms.push({ operation: 'linalg.mmt4d', types: [types[0]!, types[1]!], rendered: multiply });
+  if (pack !== undefined)
     for (const [i, { dimensions, elementType }] of sides.entries()) {
       const sizes = dimensions.map((d) => `${workload.dimensions[d]!.size}x`).join('');
       const source = `tensor<${sizes}${elementType}>`;
-      forms.push({ part: 'pack', operation: 'linalg.pack', types: [source, types[i]!] });
+      forms.push({ operation: 'linalg.pack', types: [source, types[i]!], rendered: pack });
     }
   return forms;
 }
@@ -67,7 +69,7 @@ const FROM_MEMORY = `
     transform.match.operation_name %source ["iree_tensor_ext.dispatch.tensor.load"] : !transform.any_op`;
 
 const packedMatcher = (
-  { operation, types }: PackedOperation,
+  { operation, types }: OperationForm,
   name: string,
   value: string,
 ) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
@@ -81,20 +83,17 @@ const packedMatcher = (
     transform.yield %op, %value : !transform.any_op, !transform.any_param
   }`;
 
-/** The compiler's phase after which operations are packed. */
-export const PACKED_PHASE = 'global-optimization';
-
 export const hasPackedTiles = (configuration: Configuration): boolean =>
   configuration.kind === 'data-tile' && configuration.packed !== undefined;
 
 /** A line of optimised text with tiles on its packed operation. The line's function has an operation with the configuration. */
 export function withPackedTiles(line: string, configuration: Configuration): string {
   if (configuration.kind !== 'data-tile' || configuration.packed === undefined) return line;
-  const { multiply, pack } = packedInfo(configuration.packed);
+  const { multiply, pack } = packedParts(configuration.packed);
+  const info = (part: Rendered) => `{compilation_info = ${compilationInfo(part).value}}`;
   let annotated = line;
-  if (multiply !== null)
-    annotated = annotated.replace(/= linalg\.mmt4d (?=ins)/, `$&{compilation_info = ${multiply}} `);
-  if (pack !== null)
-    annotated = annotated.replace(/= linalg\.pack .* into %[\w#]+/, `$& {compilation_info = ${pack}}`);
+  if (multiply !== undefined)
+    annotated = annotated.replace(/= linalg\.mmt4d (?=ins)/, `$&${info(multiply)} `);
+  if (pack !== undefined) annotated = annotated.replace(/= linalg\.pack .* into %[\w#]+/, `$& ${info(pack)}`);
   return annotated;
 }

@@ -1,7 +1,7 @@
 // Configurations as MLIR attributes. The syntax differs between releases of the compiler.
 import { isBefore, type Release } from '../../compiler/release.ts';
 import type { Directive } from '../backend.ts';
-import { compilationInfo, type Rendered } from '../compilation-info.ts';
+import { compilationInfo, type Rendered } from '../rendered.ts';
 import type {
   LlvmCpuConfiguration,
   PackedTiles,
@@ -61,38 +61,34 @@ export function loweringConfig(c: Tiles, loops: readonly number[]): string {
   return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
 }
 
-/** Parts of a packed operation's configuration: the multiplication, and the packing of its operands. */
-export interface PackedParts {
-  readonly multiply: string | null;
-  readonly pack: string | null;
-}
-
-/** Lowering configurations; null leaves the tiles to the compiler. */
-export const packedLowering = ({
-  inner: [first, second, depth],
-  distribution,
-  packing,
-}: PackedTiles): PackedParts => ({
-  multiply:
-    distribution === undefined
-      ? null
-      : `#iree_cpu.lowering_config<distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
-        `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]>`,
-  pack:
-    packing === undefined
-      ? null
-      : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
-});
-
 /** Packed tiles along k that one step moves: the compiler's own value for most operands. */
 const PACKED_AT_ONCE = 16;
 
-/** Values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
-export function packedInfo(tiles: PackedTiles): PackedParts {
-  const { multiply, pack } = packedLowering(tiles);
-  const info = (lowering: string | null, pipeline: string) => {
-    const translation = `#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>`;
-    return lowering && compilationInfo({ lowering, translation }).value;
+/**
+ * The multiplication of a packed operation, and the packing of its operands, in the spelling of IREE 3.12 and newer. The compiler decides
+ * about the tiles of an absent part.
+ */
+export function packedParts({ inner: [first, second, depth], distribution, packing }: PackedTiles): {
+  readonly multiply?: Rendered;
+  readonly pack?: Rendered;
+} {
+  const part = (lowering: string, pipeline: string): Rendered => ({
+    lowering: `#iree_cpu.lowering_config<${lowering}>`,
+    translation: `#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>`,
+  });
+  return {
+    ...(distribution && {
+      multiply: part(
+        `distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
+          `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]`,
+        'Mmt4dTilingExpert',
+      ),
+    }),
+    ...(packing && {
+      pack: part(
+        `distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]`,
+        'DataTiling',
+      ),
+    }),
   };
-  return { multiply: info(multiply, 'Mmt4dTilingExpert'), pack: info(pack, 'DataTiling') };
 }

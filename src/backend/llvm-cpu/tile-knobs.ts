@@ -1,35 +1,22 @@
-// The knobs of the DoubleTilingExpert pipeline: six tile levels and loop peeling; and configurations as points.
-import type { Knob, Point } from '../../search/space.ts';
+// The tiles of the DoubleTilingExpert pipeline, in six levels, as knobs: the few sizes that suit hardware and divisibility.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
-import type { Configuration } from '../configuration.ts';
+import type { Choice, NamedKnob } from '../choices.ts';
+import { LARGEST_TILE } from '../schema.ts';
+import { ascending, divisors, roundUp } from '../tiles.ts';
 import { tileOf, withTiles, type LevelName, type TileConfiguration } from './configuration.ts';
 import { elementsPerVector } from './legality.ts';
-import {
-  batchTiles,
-  cacheTiles,
-  laneTiles,
-  reductionTiles,
-  roundUp,
-  rowTiles,
-  streamedTiles,
-  workgroupTiles,
-} from './tile-sizes.ts';
 
-export interface TileKnob extends Knob {
+/** A tile of one level along one dimension. */
+export interface TileKnob extends NamedKnob<'tile'> {
+  readonly name: string;
   readonly level: LevelName;
   readonly dimension: number;
-  /** The user's name, the same for all dimensions of a kind: see `user-knobs.ts`. */
+  /** The user's name, the same for all dimensions of a kind: see `USER_KNOBS`. */
   readonly userName: string;
   /** The largest useful tile. */
   readonly most: number;
-}
-
-/** All knobs of a workload: tiles in their order, and peeling, 0 or 1, as the last knob. */
-export interface Knobs {
-  readonly tiles: readonly TileKnob[];
-  readonly peeling: readonly number[];
 }
 
 /** The dimension of vectors: contiguous in the result and, if possible, in the rhs. */
@@ -56,11 +43,11 @@ export const lanesOf = (
   { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,
 ): number => elementsPerVector(accumulator.elementType, { nativeVectorBytes });
 
-/** The knobs of a workload, with the user's values, or else the values of the space. */
+/** The tiles of a workload in their order, with the user's values, or else the values of the space. */
 export function knobsOf(
   workload: OperationWork,
   { only, ...options }: Pick<SpaceOptions, 'nativeVectorBytes' | 'only'>,
-): Knobs {
+): readonly TileKnob[] {
   const lanes = lanesOf(workload, options);
   const lane = laneDimension(workload);
   const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
@@ -71,8 +58,9 @@ export function knobsOf(
     const values = only?.[userName] ?? own;
     const isInner = level === 'vector' || level === 'inner';
     const whole = level === 'distribution' && { whole: size };
-    const name = `${level}.${kind}${dimension}`;
-    tiles.push({ name, userName, level, dimension, values, most, isInner, ...whole });
+    const name = nameOf(level, dimension, workload.dimensions[dimension]!);
+    const of = (c: TileConfiguration) => tileOf(c, level, dimension);
+    tiles.push({ name, userName, level, dimension, values, most, of, isInner, ...whole });
   };
   for (const [d, { kind, size }] of workload.dimensions.entries()) {
     if (kind === 'batch') {
@@ -96,28 +84,62 @@ export function knobsOf(
       if (d === lane && only?.['inner'] !== undefined) add('inner', d, [0], size);
     }
   }
-  return { tiles, peeling: only?.['peeling'] ?? [0, 1] };
+  return tiles;
 }
 
-/** Without tiles that are larger than the largest useful tile. Only users name such tiles. */
-export const fitting = ({ tiles, peeling }: Knobs): Knobs => ({
-  tiles: tiles.map((knob) => ({ ...knob, values: knob.values.filter((tile) => tile <= knob.most) })),
-  peeling,
-});
-
-/** The configuration at a point, legal or not. */
+/** The configuration of a choice, legal or not. */
 export const configurationOf = (
   dimensions: readonly Dimension[],
-  { tiles: knobs, peeling }: Knobs,
-  point: Point,
+  choice: Choice<string>,
 ): TileConfiguration =>
-  withTiles(dimensions, peeling[point.at(-1)!] === 1, (name, d) => {
-    const i = knobs.findIndex((knob) => knob.level === name && knob.dimension === d);
-    return i < 0 ? 0 : knobs[i]!.values[point[i]!]!;
-  });
+  withTiles(dimensions, choice['peeling'] === 1, (level, d) => choice[nameOf(level, d, dimensions[d]!)] ?? 0);
 
-/** The values of all knobs for a configuration; null for a configuration with other knobs. */
-export const valuesOf = ({ tiles }: Pick<Knobs, 'tiles'>, c: Configuration): number[] | null =>
-  c.kind === 'tile'
-    ? [...tiles.map(({ level, dimension }) => tileOf(c, level, dimension)), c.peeling ? 1 : 0]
-    : null;
+const nameOf = (level: LevelName, dimension: number, { kind }: Dimension): string =>
+  `${level}.${kind}${dimension}`;
+
+const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+
+/** Rows of the register tile: small counts, and divisors, which leave no remainder. */
+function rowTiles(size: number): number[] {
+  const common = [1, 2, 4, 6, 8, 12, 14, 16];
+  return ascending([...common, ...divisors(size, 1, 16)].filter((tile) => tile <= size));
+}
+
+/** Columns of the register tile, the dimension of vectors: multiples of the `lanes` in one register. */
+function laneTiles(size: number, lanes: number): number[] {
+  const common = [0.5, 1, 2, 3, 4, 8, 16].map((factor) => factor * lanes);
+  const dividing = divisors(size, lanes / 4, 4 * lanes);
+  return ascending(
+    [...common, ...dividing, ...(size < lanes ? [size] : [])].filter(
+      (t) => t >= 1 && t <= roundUp(size, lanes),
+    ),
+  );
+}
+
+/** Steps of the innermost reduction. `lanes` matters if the vectors lie along the reduction. */
+function reductionTiles(size: number): number[] {
+  return ascending([1, 2, 4, 8, 16, 32, 64, 128, ...divisors(size, 1, 16)].filter((tile) => tile <= size));
+}
+
+/** Tiles of one workgroup: powers of two, multiples of 96 (for kernels of 6 and 12 rows), and the whole dimension. */
+function workgroupTiles(size: number): number[] {
+  const whole = size > 16 ? roundUp(size, 16) : size;
+  const inner = [...POWERS.filter((p) => p >= 16), 48, 96, 192, 384, 768].filter((tile) => tile < size);
+  return ascending([...inner, size, ...(whole <= 2 * size ? [whole] : [])].filter((t) => t <= LARGEST_TILE));
+}
+
+/** Blocks for a cache; 0 leaves the level out. */
+function cacheTiles(size: number): number[] {
+  return [0, ...[32, 64, 96, 128, 192, 256, 512].filter((tile) => tile < size)];
+}
+
+/** Blocks for rows of a matrix that is read once: a few rows at a time, in long contiguous reads. */
+function streamedTiles(size: number): number[] {
+  const [none, ...blocks] = cacheTiles(size);
+  return [none!, ...[8, 16].filter((tile) => tile < size), ...blocks];
+}
+
+/** Batch entries of one workgroup. */
+function batchTiles(size: number): number[] {
+  return ascending([1, 2, 4, 8, 16, size].filter((tile) => tile <= Math.min(size, LARGEST_TILE)));
+}

@@ -1,45 +1,33 @@
 // The search space of the DoubleTilingExpert pipeline: six tile levels and loop peeling.
 import { elementsOf } from '../../workload/tensor.ts';
 import type { OperationWork } from '../../workload/workload.ts';
-import {
-  legalPoints,
-  pointWith,
-  withKnobsLast,
-  type Knob,
-  type Point,
-  type SearchSpace,
-} from '../../search/space.ts';
+import type { SearchSpace } from '../../search/space.ts';
 import type { Hardware, SpaceOptions } from '../backend.ts';
+import { spaceOfChoices, type Choice } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
+import { roundUp } from '../tiles.ts';
 import { canonical } from './canonical.ts';
 import { DATA_TILE_CONFIGURATION, tileOf, type TileConfiguration } from './configuration.ts';
 import { illegality, liveTileBytes, vectorTileLimit } from './legality.ts';
-import { isDataTilable } from './families.ts';
+import { isDataTilable } from './data-tiling.ts';
 import {
   configurationOf,
-  fitting,
   knobsOf,
   laneDimension,
   lanesOf,
   rowDimension,
   rowsOf,
   type TileKnob,
-  valuesOf,
 } from './tile-knobs.ts';
-import { roundUp } from './tile-sizes.ts';
 
-/** Index of the value nearest to `wanted`; of two equally near values, the larger. */
-function nearest(values: readonly number[], wanted: number): number {
-  let best = 0;
-  for (let i = 1; i < values.length; i++)
-    if (Math.abs(values[i]! - wanted) <= Math.abs(values[best]! - wanted)) best = i;
-  return best;
-}
+/** The value nearest to `wanted`; of two equally near values, the larger. */
+const nearest = (values: readonly number[], wanted: number): number =>
+  values.reduce((best, value) => (Math.abs(value - wanted) <= Math.abs(best - wanted) ? value : best));
 
 /** The largest value that divides `size` and is not much smaller than `wanted`; else the nearest value. */
 function nearestEven(values: readonly number[], wanted: number, size: number): number {
-  const even = values.findLastIndex((tile) => tile <= wanted && size % tile === 0);
-  return even >= 0 && values[even]! >= wanted / 3 ? even : nearest(values, wanted);
+  const even = values.findLast((tile) => tile <= wanted && size % tile === 0);
+  return even !== undefined && even >= wanted / 3 ? even : nearest(values, wanted);
 }
 
 /** This few rows against a large matrix are bound by memory, too. */
@@ -101,16 +89,17 @@ function recipesFor(registers: number, rows: number): readonly Recipe[] {
   return registers < 32 ? [...PORTFOLIO_OF_FEW_REGISTERS, ...PORTFOLIO] : PORTFOLIO;
 }
 
+/** The values of the knobs that are nearest to a recipe. */
 function startAt(
   workload: OperationWork,
   knobs: readonly TileKnob[],
   recipe: Recipe,
   lanes: number,
-): number[] {
+): Choice<string> {
   const lane = laneDimension(workload);
   const row = rowDimension(workload);
   const rowsInside = workload.dimensions[row]?.size ?? 1;
-  return knobs.map(({ level, dimension, values }) => {
+  const valueOf = ({ level, dimension, values }: TileKnob): number => {
     const { kind, size } = workload.dimensions[dimension]!;
     const column = dimension === lane;
     const isOuter = !column && dimension !== row;
@@ -131,9 +120,10 @@ function startAt(
         return nearest(values, kind === 'k' ? k : column ? n : m);
       }
       case 'inner':
-        return 0;
+        return values[0]!;
     }
-  });
+  };
+  return Object.fromEntries(knobs.map((knob) => [knob.name, valueOf(knob)]));
 }
 
 /** Whether a tile of a start may leave a remainder, which needs peeling. */
@@ -162,86 +152,96 @@ const isSlowToCompile = (
   configuration.cacheReduction !== undefined &&
   liveTileBytes(workload, configuration) > FUSED_LIVE_SHARE * vectorTileLimit(unit);
 
+/** The next smaller tile, if any. A divisor of the dimension goes first, unless it is much smaller. */
+function finer(size: number, values: readonly number[], tile: number): number | undefined {
+  const smaller = values.filter((one) => one < tile);
+  const even = smaller.findLast((one) => one > 0 && size % one === 0);
+  return even !== undefined && 2 * even >= tile ? even : smaller.at(-1);
+}
+
 /** The search space of a workload. All its configurations compile. */
 export function llvmCpuSpace(
   workload: OperationWork,
   options: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
-  const { only } = options;
+  const { dimensions } = workload;
+  const { only, threads } = options;
   const lanes = lanesOf(workload, options);
-  const own = fitting(knobsOf(workload, options));
-  const { tiles, peeling } = own;
-  // Peeling removes the remainders of register tiles.
-  const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling, isInner: true }];
+  // Only users name tiles that are larger than the largest useful tile.
+  const tiles = knobsOf(workload, options).map((knob) => ({
+    ...knob,
+    values: knob.values.filter((tile) => tile <= knob.most),
+  }));
+  const peeling = only?.['peeling'] ?? [0, 1];
   const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
   // All values of a user may be too large.
   const isEmpty = mayTile === false || tiles.some(({ values }) => values.length === 0);
-  const configurationAt = (point: Point) => {
-    if (isEmpty) return null;
-    const chosen = configurationOf(workload.dimensions, own, point);
-    // A value that the user names does not change.
-    const configuration = only === undefined ? canonical(workload, chosen) : chosen;
-    if (illegality(workload, configuration, options) !== null) return null;
-    return isSlowToCompile(workload, configuration, options) ? null : configuration;
-  };
 
   const workgroups = (c: TileConfiguration) =>
-    elementsOf(workload.dimensions.map(({ size }, d) => Math.ceil(size / (c.distribution[d]! || size))));
-  /** The next smaller tile. A divisor of the dimension goes first, unless it is much smaller. */
-  const finer = ({ dimension, values }: TileKnob, at: number): number => {
-    const { size } = workload.dimensions[dimension]!;
-    const even = values.findLastIndex((tile, i) => i < at && tile > 0 && size % tile === 0);
-    return even >= 0 && 2 * values[even]! >= values[at]! ? even : at - 1;
-  };
-  const { threads } = options;
-  const work = elementsOf(workload.dimensions.map(({ size }) => size));
+    elementsOf(dimensions.map(({ size }, d) => Math.ceil(size / (c.distribution[d]! || size))));
+  const work = elementsOf(dimensions.map(({ size }) => size));
   /**
    * Splits a start along its coarsest dimension until it has the wanted number of workgroups, if possible. More workgroups than threads
    * need a whole register tile and enough work each.
    */
-  const spread = (start: Point, least: number): Point => {
-    let point = start;
+  const spread = (start: Choice<string>, least: number): Choice<string> => {
+    let chosen = start;
     for (;;) {
-      const configuration = configurationOf(workload.dimensions, own, point);
+      const configuration = configurationOf(dimensions, chosen);
       const count = workgroups(configuration);
-      if (count >= least) return point;
-      const smallest = (dimension: number) =>
-        count < threads ? 0 : configuration.vectorCommonParallel[dimension]!;
+      if (count >= least) return chosen;
       const [coarsest] = tiles
-        .map((knob, i) => ({ ...knob, i, tile: knob.values[point[i]!]!, next: finer(knob, point[i]!) }))
-        .filter(
-          ({ level, dimension, values, next }) =>
-            level === 'distribution' && next >= 0 && values[next]! >= smallest(dimension),
-        )
+        .flatMap(({ name, level, dimension, values }) => {
+          const tile = chosen[name]!;
+          const smallest = count < threads ? 0 : configuration.vectorCommonParallel[dimension]!;
+          const next = finer(dimensions[dimension]!.size, values, tile);
+          return level === 'distribution' && next !== undefined && next >= smallest
+            ? [{ name, tile, next }]
+            : [];
+        })
         .sort((a, b) => b.tile - a.tile);
-      if (coarsest === undefined) return point;
-      const next = point.with(coarsest.i, coarsest.next);
-      const nextCount = workgroups(configurationOf(workload.dimensions, own, next));
-      if (count >= threads && work / nextCount < LEAST_WORK) return point;
-      point = next;
+      if (coarsest === undefined) return chosen;
+      const split = { ...chosen, [coarsest.name]: coarsest.next };
+      const nextCount = workgroups(configurationOf(dimensions, split));
+      if (count >= threads && work / nextCount < LEAST_WORK) return chosen;
+      chosen = split;
     }
   };
   // Threads are not equally free: with one workgroup each, all wait for the slowest thread.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
-  const starts: Point[] = [];
-  for (const recipe of recipesFor(options.vectorRegisters, rowsOf(workload))) {
-    for (const [i, peel] of peeling.entries()) {
-      const start = [...startAt(workload, tiles, recipe, lanes), i];
-      const configuration = configurationOf(workload.dimensions, own, start);
-      if (peeling.length > 1 && leavesRemainder(workload, configuration) !== (peel === 1)) continue;
-      for (const least of divisions) starts.push(spread(start, least));
-    }
-  }
-  const isPackable = mayDataTile !== false && options.wholeProgram && isDataTilable(workload);
-  const space: SearchSpace<Configuration> = {
-    knobs,
-    starts: legalPoints(starts, configurationAt),
-    alternatives: isPackable ? [DATA_TILE_CONFIGURATION] : [],
-    configurationAt,
-    pointOf: (configuration) => pointWith(knobs, valuesOf(own, configuration)),
-    valuesOf: (configuration) => valuesOf(own, configuration),
+  const recipes = isEmpty ? [] : recipesFor(options.vectorRegisters, rowsOf(workload));
+  const starts = recipes.flatMap((recipe) => {
+    const start = startAt(workload, tiles, recipe, lanes);
+    const isPeeled = leavesRemainder(workload, configurationOf(dimensions, start));
+    return peeling
+      .filter((peel) => peeling.length === 1 || isPeeled === (peel === 1))
+      .flatMap((peel) => divisions.map((least) => ({ ...spread(start, least), peeling: peel })));
+  });
+
+  // Peeling removes the remainders of register tiles.
+  const peelingKnob = {
+    ...{ name: 'peeling', userName: 'peeling', values: peeling, isInner: true },
+    of: (c: TileConfiguration) => Number(c.peeling),
   };
   // A search of named knobs compares the user's values before it changes other knobs.
-  const isNamed = (i: number) => Object.hasOwn(only ?? {}, tiles[i]?.userName ?? 'peeling');
-  return only === undefined ? space : withKnobsLast(space, isNamed);
+  const rank = ({ userName }: Pick<TileKnob, 'userName'>) => Number(Object.hasOwn(only ?? {}, userName));
+  const knobs = [...tiles, peelingKnob].sort((a, b) => rank(a) - rank(b));
+  const isPackable = mayDataTile !== false && options.wholeProgram && isDataTilable(workload);
+  return {
+    ...spaceOfChoices({
+      kind: 'tile',
+      knobs: Object.fromEntries(knobs.map((knob) => [knob.name, knob])),
+      starts,
+      at(choice) {
+        if (isEmpty) return 'no value is possible';
+        const chosen = configurationOf(dimensions, choice);
+        // A value that the user names does not change.
+        const configuration = only === undefined ? canonical(workload, chosen) : chosen;
+        const rule = illegality(workload, configuration, options);
+        if (rule !== null) return rule;
+        return isSlowToCompile(workload, configuration, options) ? 'fused work is unrolled' : configuration;
+      },
+    }),
+    alternatives: isPackable ? [DATA_TILE_CONFIGURATION] : [],
+  };
 }

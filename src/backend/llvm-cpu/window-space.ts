@@ -2,15 +2,14 @@
 // tiles are the same for all sizes, and lose most there.
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
-import { nearestByRatio } from '../../search/nearest.ts';
-import type { SearchSpace } from '../../search/space.ts';
+import { nearestByRatio, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { spaceOfChoices } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
+import { divisors, isPowerOfTwo } from '../tiles.ts';
 import { tileOf, type WindowTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
-import { divisors } from './tile-sizes.ts';
 
 /** The dimensions with tiles of more than one element. */
 interface Roles {
@@ -89,10 +88,7 @@ export function windowSpace(
     lanes: knob('vector', lane, inVectors.length > 0 ? inVectors : narrow),
     depth: knob('vector', depth ?? -1, depth === null ? [0] : divisors(size(depth), 1, MOST_DEPTH)),
   };
-  const near = (name: keyof typeof knobs, wanted: number) => {
-    const { values } = knobs[name];
-    return values[nearestByRatio(values, wanted)]!;
-  };
+  const near = (name: keyof typeof knobs, wanted: number) => nearestByRatio(knobs[name].values, wanted);
   /** The nearest workgroup tile to a size, or the next one, that has whole register tiles. */
   const around = (name: keyof typeof knobs, wanted: number, tile: number) => {
     const least = near(name, wanted);
@@ -120,9 +116,9 @@ export function windowSpace(
     at(choice) {
       const { rows, lanes } = choice;
       if (choice['distribution.column'] % rows !== 0 || choice['distribution.lane'] % lanes !== 0)
-        return null;
+        return 'a workgroup has no whole register tiles';
       const bytes = (rows * lanes * Math.max(1, choice.depth) * elementBits(accumulator.elementType)) / 8;
-      if (bytes >= vectorTileLimit({ nativeVectorBytes })) return null;
+      if (bytes >= vectorTileLimit({ nativeVectorBytes })) return 'the register tile is too large';
       const workgroup = new Map([
         [row, choice['distribution.row']],
         [column, choice['distribution.column']],
@@ -144,5 +140,3 @@ export function windowSpace(
     },
   });
 }
-
-const isPowerOfTwo = (value: number) => (value & (value - 1)) === 0;

@@ -1,7 +1,5 @@
 // The knobs of IREE's SPIR-V pipelines. The number of threads is no knob, because it follows from the tiles. The compiler accepts a wrong
 // number silently.
-import type { Workload } from '../../workload/workload.ts';
-import type { KnobColumns } from '../backend.ts';
 import { tileColumns } from '../gpu/configuration.ts';
 import { isLevel, isWithin, type Schema, type SchemaField } from '../schema.ts';
 
@@ -84,16 +82,15 @@ export const SCHEMA: Schema = {
     depth: { check: isWithin(0, 8), label: 'depth' },
     storeStage: { check: isWithin(0, 1), label: 'stage' },
   } satisfies Readonly<Record<Field, SchemaField>>,
+  columns(workload, configuration) {
+    const c = configuration as VulkanConfiguration;
+    const { workgroup, thread, reduction } = c;
+    const isShared = c.kind !== 'spirv-tile';
+    return {
+      ...tileColumns(workload, reduction, { workgroup, threads: threadsOf(c), tile: thread }),
+      pipeline_depth: isShared ? c.depth : null,
+      store_stage: isShared ? c.storeStage : null,
+      matrix: c.kind === 'spirv-cooperative',
+    };
+  },
 };
-
-/** See `Backend`. */
-export function knobValues(workload: Workload, c: VulkanConfiguration): KnobColumns {
-  const { workgroup, thread, reduction } = c;
-  const isShared = c.kind !== 'spirv-tile';
-  return {
-    ...tileColumns(workload, reduction, { workgroup, threads: threadsOf(c), tile: thread }),
-    pipeline_depth: isShared ? c.depth : null,
-    store_stage: isShared ? c.storeStage : null,
-    matrix: c.kind === 'spirv-cooperative',
-  };
-}

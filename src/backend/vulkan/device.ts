@@ -9,10 +9,9 @@ import { cpuQuota } from '../../system/cpu-quota.ts';
 import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
 import { DEVICE_VARIABLES, isDevice, limitedBy, type Device, type DeviceQuestion } from '../device.ts';
 import type { Meter } from '../meter.ts';
-import { listedDevice, NO_TOOL, sectionOf, uuidIn } from '../gpu/device.ts';
+import { listedDevice, PROFILE, sectionOf, uuidIn } from '../gpu/device.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import type { Target } from '../target.ts';
-import { PROFILE } from '../gpu/profile.ts';
 
 /** The Vulkan loader's default folders for manifests of drivers. */
 const MANIFEST_FOLDERS = ['/usr/share', '/usr/local/share', '/etc'].map((folder) => `${folder}/vulkan/icd.d`);
@@ -45,17 +44,14 @@ const NO_DEVICE =
 
 /** The device of a driver such as `vulkan` or `vulkan://0`, or the reason that there is none. */
 export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
-  const tool = question.runModule();
-  if (tool === null) return NO_TOOL;
-  const { env, cacheDirectory } = question;
-  const files = [tool, ...driverFiles(question)].map((path) => fileIdentity(path));
+  const { env, cacheDirectory, runModule } = question;
+  const files = [runModule() ?? '', ...driverFiles(question)].map((path) => fileIdentity(path));
   const variables = DEVICE_VARIABLES.map((name) => env[name] ?? null);
   const identity = JSON.stringify([driver, hostCpu(), physicalCores(), cpuQuota(), files, variables]);
   const known = memory.recall(cacheDirectory, identity);
   if (known !== null) return known.device;
-  const device = await listedDevice(tool, driver, question, readDevice);
-  if (device === null) return NO_DEVICE;
-  memory.remember(cacheDirectory, { identity, device });
+  const device = await listedDevice(driver, question, readDevice, NO_DEVICE);
+  if (typeof device !== 'string') memory.remember(cacheDirectory, { identity, device });
   return device;
 }
 

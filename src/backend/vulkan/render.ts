@@ -1,6 +1,6 @@
 // Configurations as MLIR attributes, with a tile for each loop of the operation. Threads belong to the last three parallel loops, x to the
 // innermost.
-import type { Rendered } from '../compilation-info.ts';
+import type { Rendered } from '../rendered.ts';
 import { threadsOf, type VulkanConfiguration } from './configuration.ts';
 
 const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {

@@ -1,12 +1,11 @@
 // The search space of `BaseVectorize`: register tiles of threads, and threads of a workgroup along each dimension. Tiles leave no remainder:
 // see legality.ts.
-import { nearestByRatio } from '../../search/nearest.ts';
-import type { SearchSpace } from '../../search/space.ts';
+import { nearestByRatio, type SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { spaceOfChoices, type Choice, type NamedKnob } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
-import { divisors } from '../gpu/tiles.ts';
+import { divisors } from '../tiles.ts';
 import type { SpirvTileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 
@@ -47,6 +46,9 @@ const MOST = {
 type Name = keyof typeof MOST;
 const NAMES = Object.keys(MOST) as Name[];
 
+const byName = <T>(of: (name: Name, i: number) => T) =>
+  Object.fromEntries(NAMES.map((name, i) => [name, of(name, i)])) as Record<Name, T>;
+
 /** A dimension of prime size may be one tile, up to this size. */
 const MOST_WHOLE = 128;
 
@@ -79,33 +81,22 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
   const { dimensions, windows } = workload;
   const roles = rolesOf(workload);
   const sizeAlong = (role: keyof Roles) => dimensions[roles[role]]?.size ?? 1;
-  const knobs = Object.fromEntries(
-    NAMES.map((name): [Name, NamedKnob<'spirv-tile'>] => {
-      const [level, role] = name.split('.') as ['threads' | 'tile', keyof Roles];
-      const isTile = level === 'tile';
-      const size = sizeAlong(role);
-      const dividing = divisors(size, MOST[name]);
-      return [
-        name,
-        {
-          values: isTile && dividing.length === 1 && size <= MOST_WHOLE ? [1, size] : dividing,
-          of({ workgroup, thread, reduction }) {
-            const d = roles[role];
-            const tile = (role === 'depth' ? reduction : thread)[d] ?? 1;
-            return isTile ? tile : (workgroup[d] ?? 1) / tile;
-          },
-          isInner: isTile,
-        },
-      ];
-    }),
-  ) as Record<Name, NamedKnob<'spirv-tile'>>;
+  const knobOf = (name: Name): NamedKnob<'spirv-tile'> => {
+    const [level, role] = name.split('.') as ['threads' | 'tile', keyof Roles];
+    const d = roles[role];
+    const size = sizeAlong(role);
+    const values = divisors(size, 1, MOST[name]);
+    if (level === 'threads')
+      return { values, of: ({ workgroup, thread }) => (workgroup[d] ?? 1) / (thread[d] ?? 1) };
+    return {
+      values: values.length === 1 && size <= MOST_WHOLE ? [1, size] : values,
+      of: ({ thread, reduction }) => (role === 'depth' ? reduction : thread)[d] ?? 1,
+      isInner: true,
+    };
+  };
+  const knobs = byName(knobOf);
   const startOf = (recipe: readonly number[]): Choice<Name> => {
-    const choice = Object.fromEntries(
-      NAMES.map((name, i) => {
-        const { values } = knobs[name];
-        return [name, values[nearestByRatio(values, recipe[i]!)]!];
-      }),
-    ) as Record<Name, number>;
+    const choice = byName((name, i) => nearestByRatio(knobs[name].values, recipe[i]!));
     // The register tile goes first. The largest fitting number of threads divides the rest.
     for (const role of PARALLEL) {
       const rest = sizeAlong(role) / choice[`tile.${role}`];
@@ -137,7 +128,7 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
         ),
         ...(windows && { window: dimensions.map((_, d) => (d === roles.image ? 1 : 0)) }),
       };
-      return illegality(workload, c, target) === null ? c : null;
+      return illegality(workload, c, target) ?? c;
     },
   });
 }

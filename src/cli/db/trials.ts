@@ -1,5 +1,5 @@
 // `iree-tuned db trials`
-import type { KnobColumns } from '../../backend/backend.ts';
+import type { KnobColumns } from '../../backend/schema.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { backendOf } from '../../backend/index.ts';
 import { table } from '../../report/table.ts';
@@ -50,7 +50,7 @@ function trialsOf(store: Store, record: TuningRecord): KnobTrial[] {
 const knobsOf = (workload: Workload | undefined, { configuration }: Trial): KnobColumns =>
   workload === undefined || isDefault(configuration)
     ? {}
-    : backendOf(configuration).knobValues(workload, configuration);
+    : backendOf(configuration).schema.columns(workload, configuration);
 
 /** The fastest first. Knobs without any value have no column. */
 function tableOf(all: readonly KnobTrial[]): string {

@@ -28,7 +28,7 @@ const MOST_SECONDS = 3600;
 
 /** Each target has all shapes in the full tier, and else three targets have one of them. Without matrix instructions for f32 there is nothing to tune. */
 const CASES = Object.keys(TARGET_FLAGS)
-  .filter((target) => backendOf(target).reconfigured !== undefined)
+  .filter((target) => backendOf(target).rendering.reconfigured !== undefined)
   .flatMap((target, i) => {
     const shapes = SHAPES.filter(([, , , type]) => type === 'f16' || target.startsWith('gfx9'));
     const isAll = isFull || POINTS > 0;
@@ -53,7 +53,7 @@ test.each(CASES)(
     const work = dispatchWork(text, { executable: 'main_dispatch_0', digest: '0'.repeat(16), bytes: 1 });
     expect(work).toMatchObject({ kind: 'dispatch', pipeline: 'VectorDistribute' });
     const backend = backendOf(target);
-    const space = backend.spaceOf(work as DispatchWork, {
+    const space = backend.tuning(work as DispatchWork).space({
       ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(target) },
       ...{ wholeProgram: false, following: false },
     });
@@ -66,7 +66,7 @@ test.each(CASES)(
     expect(drawn.size).toBeGreaterThan(0);
     const failed: Record<string, string> = {};
     for (const [key, one] of drawn) {
-      const own = backend.reconfigured!(text, work as DispatchWork, one);
+      const own = backend.rendering.reconfigured!(text, work as DispatchWork, one);
       writeFileSync(at('own.mlir'), own!, 'latin1');
       const { status, stderr } = compile(at('own.mlir'), `--compile-from=${phase}`, '-o', at('own.vmfb'));
       if (status !== 0) failed[key] = stderr;

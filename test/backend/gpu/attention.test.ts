@@ -1,16 +1,19 @@
 // Attentions on CUDA and HIP: reading the compiler's configuration, the search space, and other tiles in the text.
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SCHEMA, type AttentionConfiguration } from '../../../src/backend/gpu/configuration.ts';
-import { reconfigured } from '../../../src/backend/gpu/attention-text.ts';
+import { reconfigured } from '../../../src/backend/gpu/attention.ts';
+import { loadBackends } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { isOfSchema } from '../../../src/backend/schema.ts';
-import { legalPoints } from '../../../src/search/space.ts';
-import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { pointOf } from '../../../src/search/space.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
 import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
+import { drawn } from '../drawn.ts';
 import { CONFIGURED } from './attention-texts.ts';
 import { gpuTargetText } from './targets.ts';
+
+beforeAll(loadBackends);
 
 const PLACE = { executable: 'main_dispatch_0', digest: '0123456789abcdef', bytes: 1 };
 const work = dispatchWork(CONFIGURED, PLACE) as DispatchWork;
@@ -61,8 +64,8 @@ describe('is left alone:', () => {
     ['a dynamic number of queries', '<12x128x', '<12x?x'],
   ])('an attention with %s', (_, from, to) => {
     const other = dispatchWork(CONFIGURED.replaceAll(from, to), PLACE) as DispatchWork;
-    expect(rocm.familiesOf(other, { wholeProgram: false })).toEqual([]);
-    expect(rocm.spaceOf(other, optionsOf('gfx942')).knobs).toEqual([]);
+    expect(rocm.tuning(other).families({ wholeProgram: false })).toEqual([]);
+    expect(rocm.tuning(other).space(optionsOf('gfx942')).knobs).toEqual([]);
   });
 });
 
@@ -80,30 +83,27 @@ test('another configuration changes the tiles, the subgroups of both products an
 test.each(['gfx942', 'gfx1100'])(
   'every configuration for %s can be stored and leads back to its point',
   (gpu) => {
-    const space = rocm.spaceOf(work, optionsOf(gpu));
-    const random = seededRandom(1);
-    const points = [...space.starts, ...Array.from({ length: 300 }, () => randomPoint(space, random))];
-    const legal = legalPoints(points, (point) => space.configurationAt(point));
+    const space = rocm.tuning(work).space(optionsOf(gpu));
+    const found = drawn(space, 5, 300) as AttentionConfiguration[];
     expect(space.starts.length).toBeGreaterThan(4);
-    expect(legal.length).toBeGreaterThan(30);
-    for (const point of legal) {
-      const configuration = space.configurationAt(point)! as AttentionConfiguration;
-      expect(isOfSchema(SCHEMA, configuration, 5)).toBe(true);
-      expect(space.configurationAt(space.pointOf(configuration)!)).toEqual(configuration);
-      expect(rocm.knobValues(work, configuration)).toMatchObject({ summed_k4: configuration.reduction[4] });
+    expect(new Set(found.map((one) => JSON.stringify(one))).size).toBeGreaterThan(30);
+    for (const configuration of found) {
+      expect(rocm.schema.columns(work, configuration)).toMatchObject({
+        summed_k4: configuration.reduction[4],
+      });
     }
   },
 );
 
 test('weights that do not stay in registers need shared memory', () => {
   const apart = { ...work, matrix: { ...work.matrix!, chained: false } };
-  const space = rocm.spaceOf(work, optionsOf('gfx942'));
-  const point = space.pointOf({
+  const space = rocm.tuning(work).space(optionsOf('gfx942'));
+  const point = pointOf(space, {
     ...OTHER,
     ...{ workgroup: [1, 128, 64, 0, 0], reduction: [0, 0, 0, 0, 128], subgroups: [1, 4, 1, 1, 1] },
   })!;
   expect(space.configurationAt(point)).not.toBeNull();
-  expect(rocm.spaceOf(apart, optionsOf('gfx942')).configurationAt(point)).toBeNull();
+  expect(rocm.tuning(apart).space(optionsOf('gfx942')).configurationAt(point)).toBeNull();
 });
 
 test('a configuration with a split subgroup, or with more threads than any GPU, is no configuration', () => {

@@ -115,7 +115,7 @@ const NAMES = [
 const namesFor = (target: string): string[] => {
   const first = 3 * Object.keys(TARGET_FLAGS).indexOf(target);
   const isTuned = (name: string) =>
-    SHAPES[name] === undefined || backendOf(target).unsupported(SHAPES[name]) === null;
+    SHAPES[name] === undefined || backendOf(target).tuning(SHAPES[name]).unsupported === null;
   const names = NAMES.map((_, i) => NAMES[(first + i) % NAMES.length]!).filter(isTuned);
   return isFull || POINTS > 0 ? names : names.slice(0, 1);
 };
@@ -129,7 +129,7 @@ const workloadOf = (target: string, name: string): OperationWork =>
 const MOST_TURNS = 20_000;
 
 const spaceOf = (target: string, workload: OperationWork) =>
-  backendOf(target).spaceOf(workload, optionsOf(target)) as SearchSpace<OwnConfiguration>;
+  backendOf(target).tuning(workload).space(optionsOf(target)) as SearchSpace<OwnConfiguration>;
 
 /** Starts of a space, then random configurations: at most `count` together. */
 function drawn(space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] {
@@ -196,7 +196,9 @@ describe.each(TARGETS)('for %s', { tags: ['slow'] }, (target) => {
           const reason = refused.get(`c${i}`);
           counts[one.kind] = (counts[one.kind] ?? 0) + 1;
           if (reason !== undefined) failed[keyOf(one)] = reason;
-          else if (backendOf(target).landedOn(operations[i]!, form, one, loops, expected).length !== 1)
+          else if (
+            backendOf(target).rendering.landedOn(operations[i]!, form, one, loops, expected).length !== 1
+          )
             failed[keyOf(one)] = 'not in the dump';
         }
       }

@@ -110,8 +110,8 @@ test('PTX runs on later GPUs, machine code on its own', async () => {
   });
   const [a100, l4] = ['cuda', 'cuda://2'].map((driver) => readDevice(CUDA, driver)!);
   const amd = readDevice(HIP, 'hip')!;
-  expect(await cuda.whyNotRunnable(target('cuda', 'sm_80'), l4!, none)).toBeNull();
-  expect(await cuda.whyNotRunnable(target('cuda', 'sm_89'), a100!, none)).toContain('sm_80');
-  expect(await rocm.whyNotRunnable(target('rocm', 'gfx942'), amd, none)).toBeNull();
-  expect(await rocm.whyNotRunnable(target('rocm', 'gfx950'), amd, none)).toContain('gfx942');
+  expect(await cuda.devices.whyNotRunnable(target('cuda', 'sm_80'), l4!, none)).toBeNull();
+  expect(await cuda.devices.whyNotRunnable(target('cuda', 'sm_89'), a100!, none)).toContain('sm_80');
+  expect(await rocm.devices.whyNotRunnable(target('rocm', 'gfx942'), amd, none)).toBeNull();
+  expect(await rocm.devices.whyNotRunnable(target('rocm', 'gfx950'), amd, none)).toContain('gfx942');
 });

@@ -8,11 +8,10 @@ import {
   type SharedSumConfiguration,
   type SimtTileConfiguration,
 } from '../../../src/backend/gpu/configuration.ts';
-import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legality.ts';
-import { compilationInfo } from '../../../src/backend/compilation-info.ts';
+import { illegality, legal, problemOf, sharedBytes } from '../../../src/backend/gpu/legality.ts';
 import { rendered } from '../../../src/backend/gpu/render.ts';
+import { compilationInfo } from '../../../src/backend/rendered.ts';
 import { isOfSchema, textOfSchema } from '../../../src/backend/schema.ts';
-import { problemOf } from '../../../src/backend/gpu/space.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 import { convolution } from './shapes.ts';
@@ -145,7 +144,9 @@ test('shared memory holds both operands with bank padding, and a padded result o
 test('a tile with a remainder gets padding, unless most of the tile would be padding', () => {
   const problem = problemOf(matmul(500, 500, 500, F16), gpuTarget('sm_80'))!;
   expect(legal(problem, mma)).toEqual({ ...mma, padded: true });
-  expect(legal(problemOf(matmul(40, 512, 512, F16), gpuTarget('sm_80'))!, mma)).toBeNull();
+  expect(legal(problemOf(matmul(40, 512, 512, F16), gpuTarget('sm_80'))!, mma)).toBe(
+    'most of a tile is padding',
+  );
 });
 
 test('a configuration has the spelling of the compiler', () => {

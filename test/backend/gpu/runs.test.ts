@@ -11,7 +11,7 @@ import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { probeTargets } from '../../../src/site/probe.ts';
 import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
-import { promotedSpace } from '../../../src/backend/vulkan/promoted-space.ts';
+import { promotedSpace } from '../../../src/backend/vulkan/shared-space.ts';
 import { hostCpu } from '../../../src/system/processor.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
@@ -127,15 +127,15 @@ async function placeOf(
 ): Promise<Place | string> {
   const backend = (await loadBackend(name))!;
   const cacheDirectory = temporaryDirectory();
-  const device = await backend.describeDevice(driver, {
+  const device = await backend.devices.describe(driver, {
     ...{ runModule: () => runtimeTool('iree-run-module'), cacheDirectory, env: process.env },
   });
   if (typeof device === 'string') return device;
   const flags = flagsFor(device.gpu!.architecture ?? '');
   const { targets } = await probeTargets(compiler.executable, flags, [], hostCpu(), cacheDirectory);
   const { target } = targets[0]!;
-  const options = { ...backend.hardwareOf(target, device), wholeProgram: false, following: false };
-  return { flags, device, spaceOf: (workload) => backend.spaceOf(workload, options) };
+  const options = { ...backend.devices.hardwareOf(target, device), wholeProgram: false, following: false };
+  return { flags, device, spaceOf: (workload) => backend.tuning(workload).space(options) };
 }
 
 const [cuda, hip] = await Promise.all([

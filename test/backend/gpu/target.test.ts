@@ -5,7 +5,6 @@ import { gpuTarget } from './targets.ts';
 test('a target has the limits and instructions of an NVIDIA GPU', () => {
   expect(gpuTarget('sm_89')).toEqual({
     architecture: 'sm_89',
-    compute: ['fp64', 'fp32', 'fp16', 'int64', 'int32', 'int16', 'int8'],
     mma: [
       { name: 'NV_MMA_SYNC_F32_16x8x16_F16', m: 16, n: 8, k: 16, lhs: 'f16', rhs: 'f16', accumulator: 'f32' },
       { name: 'NV_MMA_SYNC_F16_16x8x16_F16', m: 16, n: 8, k: 16, lhs: 'f16', rhs: 'f16', accumulator: 'f16' },
@@ -52,7 +51,7 @@ test('the preferred size of a subgroup comes first', () => {
 test('a GPU without matrix instructions has none', () => {
   expect(gpuTarget('llvmpipe')).toMatchObject({ mma: [], subgroupSizes: [8], sharedMemoryBytes: 32768 });
   expect(gpuTarget('android')).toMatchObject({
-    ...{ compute: ['fp32', 'int32'], workgroupSizes: [128, 128, 64], threads: 128 },
+    ...{ workgroupSizes: [128, 128, 64], threads: 128 },
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cuda } from '../../../src/backend/cuda/index.ts';
 import type { Configuration } from '../../../src/backend/configuration.ts';
+import { pointOf } from '../../../src/search/space.ts';
 import { isConfiguration, loadBackends } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { vulkan } from '../../../src/backend/vulkan/index.ts';
@@ -21,12 +22,12 @@ const F16 = matmul(512, 512, 512, ['f16', 'f16', 'f32']);
 /** All configurations of a target's restricted space. */
 function allOf(name: string, work: OperationWork, only: Readonly<Record<string, readonly number[]>>) {
   const backend = name === 'llvmpipe' ? vulkan : name.startsWith('sm_') ? cuda : rocm;
-  const space = backend.spaceOf(work, {
+  const space = backend.tuning(work).space({
     ...optionsOf(name, only),
     ...(name === 'llvmpipe' && { ...LLVMPIPE, only }),
   });
   const points = gridSearch(space, seededRandom(1)).propose(100);
-  for (const point of points) expect(space.pointOf(space.configurationAt(point)!)).toEqual(point);
+  for (const point of points) expect(pointOf(space, space.configurationAt(point)!)).toEqual(point);
   return points.map((point) => space.configurationAt(point)!);
 }
 
@@ -77,9 +78,9 @@ test.each([
 
 test('an illegal value names its rule', () => {
   const illegal = (only: Readonly<Record<string, readonly number[]>>) =>
-    rocm
-      .illegalValues(F16, optionsOf('gfx942', only))
-      .map(({ knob, value, rule }) => `${knob}=${value}: ${rule}`);
+    rocm.tuning(F16).illegalValues!(optionsOf('gfx942', only)).map(
+      ({ knob, value, rule }) => `${knob}=${value}: ${rule}`,
+    );
   expect(illegal({ workgroup_m: [64, 1024], prefetch: [1, 2] })).toEqual([
     expect.stringMatching(/^workgroup_m=1024: /),
     expect.stringMatching(/^prefetch=1: prefetch is none of /),
@@ -90,14 +91,14 @@ test('an illegal value names its rule', () => {
 });
 
 test('too many threads are named as such', () => {
-  const [rule] = cuda.illegalValues(
-    matmul(512, 512, 512),
+  const [rule] = cuda.tuning(matmul(512, 512, 512)).illegalValues!(
     optionsOf('sm_80', { ...EXACT, threads_m: [32], threads_n: [64], workgroup_m: [64], workgroup_n: [128] }),
   );
   expect(rule).toMatchObject({ rule: 'too many threads' });
 });
 
 test('convolutions and dynamic sizes have no such knobs', () => {
-  expect(cuda.isRestrictable(F16)).toBe(true);
-  expect(cuda.isRestrictable({ ...F16, windows: [[0, 2]] } as unknown as OperationWork)).toBe(false);
+  const convolution = { ...F16, windows: [[0, 2]] } as unknown as OperationWork;
+  expect(cuda.tuning(F16)).toHaveProperty('illegalValues');
+  expect(cuda.tuning(convolution)).not.toHaveProperty('illegalValues');
 });

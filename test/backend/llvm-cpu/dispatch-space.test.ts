@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
 import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+import { pointOf } from '../../../src/search/space.ts';
 import { isConfiguration } from '../../../src/backend/index.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 
@@ -92,7 +93,7 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
       for (const start of space.starts) {
         const configuration = space.configurationAt(start)!;
         expect(isConfiguration(configuration, work.dimensions.length)).toBe(true);
-        expect(space.configurationAt(space.pointOf(configuration)!)).toEqual(configuration);
+        expect(space.configurationAt(pointOf(space, configuration)!)).toEqual(configuration);
       }
       const point = space.knobs.map(({ values }, i) => (seed >> i) % values.length);
       const configuration = space.configurationAt(point);

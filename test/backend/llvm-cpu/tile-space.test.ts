@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurationKey, isConfiguration } from '../../../src/backend/index.ts';
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
-import { spaceSize } from '../../../src/search/space.ts';
+import { pointOf, spaceSize } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul } from '../../support/workloads.ts';
@@ -87,7 +87,7 @@ describe('the llvm-cpu space', () => {
     ).filter((configuration) => configuration !== null);
     expect(configurations.length).toBeGreaterThan(20);
     for (const configuration of configurations) {
-      const again = space.configurationAt(space.pointOf(configuration)!);
+      const again = space.configurationAt(pointOf(space, configuration)!);
       expect(configurationKey(again!)).toBe(configurationKey(configuration));
     }
   });
@@ -198,13 +198,13 @@ describe('the llvm-cpu space', () => {
     expect(firstOf(uneven)).toMatchObject({ distribution: [1024, 0] });
     const space = llvmCpuSpace(uneven, { ...options, nativeVectorBytes: 32 });
     const whole = { ...firstOf(uneven), distribution: [3072, 0] };
-    expect(space.configurationAt(space.pointOf(whole)!)).not.toBeNull();
+    expect(space.configurationAt(pointOf(space, whole)!)).not.toBeNull();
     // The compiler would unroll the fused operation for all of them.
     const fused = llvmCpuSpace(
       { ...uneven, context: { digest: '0123456789abcdef' } },
       { ...options, nativeVectorBytes: 32 },
     );
-    expect(fused.configurationAt(fused.pointOf(whole)!)).toBeNull();
+    expect(fused.configurationAt(pointOf(fused, whole)!)).toBeNull();
   });
 
   test('is large enough to need a search', () => {

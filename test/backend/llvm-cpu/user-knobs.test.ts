@@ -21,7 +21,7 @@ const PUBLISHED: KnobValues = {
 };
 
 function tried(strategy: StrategyFactory, of: OperationWork, only: KnobValues, count: number) {
-  const space = llvmCpu.spaceOf(of, options(only));
+  const space = llvmCpu.tuning(of).space(options(only));
   const search = strategy(space, seededRandom(3));
   const found = [];
   while (found.length < count) {
@@ -45,12 +45,12 @@ describe.each([
     for (const one of found) {
       if (one.kind !== 'tile') throw new Error(one.kind);
       expect(illegality(shape, one, { nativeVectorBytes: 64 })).toBeNull();
-      const values = llvmCpu.knobValues(shape, one);
+      const values = llvmCpu.schema.columns(shape, one);
       for (const [name, allowed] of Object.entries(PUBLISHED))
         expect(allowed).toContain(Number(values[name]));
     }
-    expect(llvmCpu.spaceOf(shape, options(PUBLISHED)).alternatives).toEqual([]);
-    expect(llvmCpu.spaceOf(shape, options({ vector_m: [4] })).alternatives).toEqual([
+    expect(llvmCpu.tuning(shape).space(options(PUBLISHED)).alternatives).toEqual([]);
+    expect(llvmCpu.tuning(shape).space(options({ vector_m: [4] })).alternatives).toEqual([
       DATA_TILE_CONFIGURATION,
     ]);
   });
@@ -60,10 +60,7 @@ test('a grid begins with every combination of the named values, before other kno
   const shape = matmul(512, 512, 512);
   const only = { ...PUBLISHED, distribution_m: [32, 64], distribution_n: [16, 32] };
   const combinations = tried(gridSearch, shape, only, 16).map((one) => {
-    const { distribution_m, distribution_n, cache_k, ...rest } = llvmCpu.knobValues(
-      shape,
-      one as typeof TILED,
-    );
+    const { distribution_m, distribution_n, cache_k, ...rest } = llvmCpu.schema.columns(shape, one);
     return { own: [distribution_m, distribution_n, cache_k].join(), rest: JSON.stringify(rest) };
   });
   expect(new Set(combinations.map(({ own }) => own)).size).toBe(16);
@@ -77,22 +74,24 @@ test('a user may name values outside of the space', () => {
 });
 
 test('with data tiling alone there are no tiles', () => {
-  const space = llvmCpu.spaceOf(matmul(64, 64, 64), options({ data_tiling: [1] }));
+  const space = llvmCpu.tuning(matmul(64, 64, 64)).space(options({ data_tiling: [1] }));
   expect(space.alternatives).toEqual([DATA_TILE_CONFIGURATION]);
   expect(tried(randomSearch, matmul(64, 64, 64), { data_tiling: [1] }, 1)).toEqual([]);
-  expect(llvmCpu.illegalValues(matmul(64, 64, 64), options({ data_tiling: [1], vector_m: [999] }))).toEqual(
-    [],
-  );
+  expect(
+    llvmCpu.tuning(matmul(64, 64, 64)).illegalValues!(options({ data_tiling: [1], vector_m: [999] })),
+  ).toEqual([]);
 });
 
 test('a restricted search covers no family', () => {
-  expect(llvmCpu.familiesOf(matmul(64, 64, 64), options())).toEqual(['data-tile', 'tile']);
-  expect(llvmCpu.familiesOf(matmul(64, 64, 64), options({ peeling: [0] }))).toEqual([]);
+  expect(llvmCpu.tuning(matmul(64, 64, 64)).families(options())).toEqual(['data-tile', 'tile']);
+  expect(llvmCpu.tuning(matmul(64, 64, 64)).families(options({ peeling: [0] }))).toEqual([]);
 });
 
 describe('an illegal value', () => {
   const illegal = (of: OperationWork, only: KnobValues) =>
-    llvmCpu.illegalValues(of, options(only)).map(({ knob, value, rule }) => `${knob}=${value}: ${rule}`);
+    llvmCpu.tuning(of).illegalValues!(options(only)).map(
+      ({ knob, value, rule }) => `${knob}=${value}: ${rule}`,
+    );
 
   test('comes with the broken rule, and the other values stay', () => {
     expect(illegal(matmul(512, 512, 512), PUBLISHED)).toEqual([]);
@@ -134,7 +133,7 @@ describe('an illegal value', () => {
 
 test('all configurations of a workload have the same columns', () => {
   const shape = matmul(64, 64, 256);
-  const [tiled, packed] = [llvmCpu.knobValues(shape, TILED), llvmCpu.knobValues(shape, PACKED)];
+  const [tiled, packed] = [llvmCpu.schema.columns(shape, TILED), llvmCpu.schema.columns(shape, PACKED)];
   expect(Object.keys(packed)).toEqual(Object.keys(tiled));
   expect(tiled).toMatchObject({
     ...{

@@ -1,9 +1,10 @@
 // The space of convolutions: tiles leave no remainder, for all sizes.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pointOf } from '../../../src/search/space.ts';
 import { isConfiguration } from '../../../src/backend/index.ts';
 import type { WindowTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
-import { compilationInfo } from '../../../src/backend/compilation-info.ts';
+import { compilationInfo } from '../../../src/backend/rendered.ts';
 import { rendered } from '../../../src/backend/llvm-cpu/render.ts';
 import { windowSpace } from '../../../src/backend/llvm-cpu/window-space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
@@ -25,7 +26,7 @@ test('every configuration leaves no remainder, and can be stored and read', () =
       ]) {
         const configuration = space.configurationAt(point) as WindowTileConfiguration | null;
         if (configuration === null) continue;
-        expect(space.pointOf(configuration)).toEqual(point);
+        expect(pointOf(space, configuration)).toEqual(point);
         expect(isConfiguration(JSON.parse(JSON.stringify(configuration)), workload.dimensions.length)).toBe(
           true,
         );

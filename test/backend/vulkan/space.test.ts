@@ -1,10 +1,10 @@
 // The spaces of GPUs with matrix instructions.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { configurationText, isConfiguration, loadBackend } from '../../../src/backend/index.ts';
-import { knobValues, type VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
+import { loadBackend } from '../../../src/backend/index.ts';
+import { SCHEMA, type VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
+import { vulkan, vulkanSpace } from '../../../src/backend/vulkan/index.ts';
 import { rendered } from '../../../src/backend/vulkan/render.ts';
-import { familiesOf, unsupported, vulkanSpace } from '../../../src/backend/vulkan/space.ts';
-import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { drawn } from '../drawn.ts';
 import { SHAPES } from '../gpu/shapes.ts';
 import { gpuTarget } from '../gpu/targets.ts';
 
@@ -13,15 +13,10 @@ beforeAll(() => loadBackend('vulkan-spirv'));
 const kindsOf = (target: string, shape: string) => {
   const workload = SHAPES[shape]!;
   const space = vulkanSpace(workload, gpuTarget(target));
-  const random = seededRandom(1);
-  const points = [...space.starts, ...Array.from({ length: 2000 }, () => randomPoint(space, random))];
-  const found = points.flatMap((point) => space.configurationAt(point) ?? []);
-  for (const one of found) {
-    expect(isConfiguration(JSON.parse(configurationText(one)), workload.dimensions.length)).toBe(true);
-    expect(space.configurationAt(space.pointOf(one)!)).toEqual(one);
-    expect(familiesOf(workload, {})).toContain(one.kind);
-  }
-  return [...new Set(found.map(({ kind }) => kind))].sort();
+  const found = drawn(space, workload.dimensions.length, 2000);
+  const kinds = [...new Set(found.map(({ kind }) => kind))].sort();
+  expect(vulkan.tuning(workload).families({ wholeProgram: false })).toEqual(expect.arrayContaining(kinds));
+  return kinds;
 };
 
 describe('every configuration can be stored, and leads back to its point', () => {
@@ -43,14 +38,14 @@ test('configurations of all pipelines have the same columns', () => {
   const space = vulkanSpace(workload, gpuTarget('ampere'));
   const columns = space.starts.map((point) => {
     const configuration = space.configurationAt(point) as VulkanConfiguration;
-    return Object.keys(knobValues(workload, configuration)).join();
+    return Object.keys(SCHEMA.columns(workload, configuration)).join();
   });
   expect(new Set(columns).size).toBe(1);
 });
 
 test('products in bf16 are not tuned: the compiler has no vectors of them', () => {
-  const workload = SHAPES['matmul bf16']!;
-  expect([familiesOf(workload, {}), unsupported(workload)]).toEqual([[], 'bf16']);
+  const tuning = vulkan.tuning(SHAPES['matmul bf16']!);
+  expect([tuning.families({ wholeProgram: false }), tuning.unsupported]).toEqual([[], 'bf16']);
 });
 
 test('a product through shared memory has one level of tiles', () => {

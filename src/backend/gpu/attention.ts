@@ -1,20 +1,21 @@
-// The space of attentions with matrix instructions: how many rows of queries, columns of values and keys a workgroup has at once, and
-// how many subgroups share the rows.
+// Attentions with matrix instructions: how many rows of queries, columns of values and keys a workgroup has at once, and how many
+// subgroups share the rows. No other whole dispatches are tuned.
 import { EMPTY_SPACE, type SearchSpace } from '../../search/space.ts';
+import { readConfigured } from '../../workload/dispatch/configured.ts';
 import {
   multipliedAlong,
   type DispatchWork,
   type MatrixInstructions,
 } from '../../workload/dispatch/dispatch-work.ts';
+import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
 import { elementBits } from '../../workload/element-type.ts';
-import type { Tuning } from '../backend.ts';
-import { spaceOfChoices, type Choice } from '../choices.ts';
-import type { Configuration } from '../configuration.ts';
-import { WITHOUT_USER_KNOBS } from '../tuning-by-kind.ts';
-import { attentionKnobs, threadsOf, type AttentionConfiguration } from './configuration.ts';
+import { untuned, type Tuning } from '../backend.ts';
+import { spaceOfChoices } from '../choices.ts';
+import type { Configuration, OwnConfiguration } from '../configuration.ts';
+import { isPowerOfTwo, powers } from '../tiles.ts';
+import { threadsOf, type AttentionConfiguration } from './configuration.ts';
 import { targetOf } from './parts.ts';
 import type { GpuTarget } from './target.ts';
-import { isPowerOfTwo, powers } from './tiles.ts';
 
 /** Indices into the dimensions of an attention. */
 interface Roles {
@@ -62,42 +63,31 @@ function rolesOf({ dimensions, matrix, lane, parts }: DispatchWork): Roles | nul
   return { rows: rows.d, columns: lane, keys: keys.d, depth };
 }
 
-/** Attentions with matrix instructions are the only whole dispatches that are tuned. */
-export const attentions: Tuning<DispatchWork> = {
-  ...WITHOUT_USER_KNOBS,
-  unsupported: (workload) => (rolesOf(workload) === null ? 'such attentions' : null),
-  familiesOf: (workload, { only }) =>
-    only === undefined && rolesOf(workload) !== null ? ['attention-tile'] : [],
-  spaceOf(workload, options) {
-    const target = targetOf(options);
-    return target === null ? EMPTY_SPACE : attentionSpace(workload, target);
-  },
-  // Callers pass only configurations of the backend's kinds.
-  knobValues: (workload, c) => attentionKnobs(workload, c as AttentionConfiguration),
-};
-
-function attentionSpace(workload: DispatchWork, target: GpuTarget): SearchSpace<Configuration> {
-  const { dimensions, matrix } = workload;
+export function attentionTuning(workload: DispatchWork): Tuning {
+  const { matrix } = workload;
   const roles = rolesOf(workload);
-  if (roles === null || matrix === undefined) return EMPTY_SPACE;
+  if (roles === null || matrix === undefined) return untuned('such attentions');
+  return {
+    unsupported: null,
+    families: ({ only }) => (only === undefined ? ['attention-tile'] : []),
+    space(options) {
+      const target = targetOf(options);
+      return target === null ? EMPTY_SPACE : attentionSpace(workload, matrix, roles, target);
+    },
+  };
+}
+
+function attentionSpace(
+  { dimensions }: DispatchWork,
+  matrix: MatrixInstructions,
+  roles: Roles,
+  target: GpuTarget,
+): SearchSpace<Configuration> {
   const { rows, columns, keys } = roles;
   /** Whole instructions that divide a dimension. Threads cannot share other tiles evenly. */
   const along = (d: number, most: number) =>
     powers(most).filter((tile) => dimensions[d]!.size % tile === 0 && tile % matrix.unit[d]! === 0);
   const subgroupSize = target.subgroupSizes[0]!;
-  const at = (choice: Choice<'subgroups' | 'rows' | 'columns' | 'keys'>): AttentionConfiguration | null => {
-    const level = (tiles: Readonly<Record<number, number>>, other: number) =>
-      dimensions.map(({ kind }, d) => tiles[d] ?? (kind === 'k' ? 0 : other));
-    const c: AttentionConfiguration = {
-      version: 1,
-      kind: 'attention-tile',
-      subgroupSize,
-      workgroup: level({ [rows]: choice.rows, [columns]: choice.columns }, 1),
-      reduction: dimensions.map((_, d) => (d === keys ? choice.keys : 0)),
-      subgroups: dimensions.map((_, d) => (d === rows ? choice.subgroups : 1)),
-    };
-    return illegality(dimensions, matrix, c, roles, target) === null ? c : null;
-  };
   const columnTiles = along(columns, MOST_COLUMNS);
   return spaceOfChoices({
     kind: 'attention-tile',
@@ -108,7 +98,18 @@ function attentionSpace(workload: DispatchWork, target: GpuTarget): SearchSpace<
       keys: { values: along(keys, MOST_KEYS), of: (c) => c.reduction[keys]! },
     },
     starts: RECIPES.map((recipe) => ({ ...recipe, columns: columnTiles.at(-1) ?? 0 })),
-    at,
+    at(choice) {
+      const tiles: Readonly<Record<number, number>> = { [rows]: choice.rows, [columns]: choice.columns };
+      const c: AttentionConfiguration = {
+        version: 1,
+        kind: 'attention-tile',
+        subgroupSize,
+        workgroup: dimensions.map(({ kind }, d) => tiles[d] ?? (kind === 'k' ? 0 : 1)),
+        reduction: dimensions.map((_, d) => (d === keys ? choice.keys : 0)),
+        subgroups: dimensions.map((_, d) => (d === rows ? choice.subgroups : 1)),
+      };
+      return illegality(dimensions, matrix, c, roles, target) ?? c;
+    },
   });
 }
 
@@ -131,4 +132,31 @@ function illegality(
   return (elements * elementBits(elementType)) / 8 > target.sharedMemoryBytes
     ? 'too little shared memory'
     : null;
+}
+
+/** The text of a configured executable with these tiles; null for another dispatch. */
+export function reconfigured(
+  text: string,
+  workload: DispatchWork,
+  configuration: OwnConfiguration,
+): string | null {
+  if (configuration.kind !== 'attention-tile') return null;
+  const found = readConfigured(text);
+  if (found === null || !isShapedLike(found, workload)) return null;
+  const { workgroup, reduction, subgroups, subgroupSize } = configuration;
+  const list = (numbers: readonly number[]) => `[${numbers.join(', ')}]`;
+  const { start, end } = found.parts[found.root]!;
+  const before = text
+    .slice(0, start)
+    .replace(
+      /workgroup_size = \[[\d, ]*\] subgroup_size = \d+/,
+      `workgroup_size = [${threadsOf(configuration)}, 1, 1] subgroup_size = ${subgroupSize}`,
+    )
+    // Both products share the work in the same way.
+    .replaceAll(/(?<=subgroup_basis = \[)\[[\d, ]*\]/g, list(subgroups));
+  const own = text
+    .slice(start, end)
+    .replace(/\breduction = \[[\d, ]*\]/, `reduction = ${list(reduction)}`)
+    .replace(/\bworkgroup = \[[\d, ]*\]/, `workgroup = ${list(workgroup)}`);
+  return before + own + text.slice(end);
 }

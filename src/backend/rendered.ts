@@ -1,7 +1,18 @@
-// Operations of the compiler's dumps with a configuration.
+// A configuration in the compiler's spelling: the attribute that carries it, and the operations of the compiler's dumps that have it.
 import { matchKey, type MatchedForm, type OperationWork } from '../workload/workload.ts';
-import type { Rendered } from './compilation-info.ts';
+import type { Directive } from './backend.ts';
 import type { ConfiguredOperation } from './dumps.ts';
+
+/** Both parts of a `compilation_info`, in the compiler's spelling. */
+export interface Rendered {
+  readonly lowering: string;
+  readonly translation: string;
+}
+
+export const compilationInfo = ({ lowering, translation }: Rendered): Directive => ({
+  attribute: 'compilation_info',
+  value: `#iree_codegen.compilation_info<lowering_config = ${lowering}, translation_info = ${translation}>`,
+});
 
 /**
  * The operations of this form with a configuration; none if the configuration has not landed.
