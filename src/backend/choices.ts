@@ -6,7 +6,7 @@ import type { Configuration, OwnConfiguration } from './configuration.ts';
 export type Choice<Name extends string> = Readonly<Record<Name, number>>;
 
 /** The configurations of a kind. */
-export type OfKind<Kind> = Extract<OwnConfiguration, { readonly kind: Kind }>;
+type OfKind<Kind> = Extract<OwnConfiguration, { readonly kind: Kind }>;
 
 /** A knob of a family. */
 export interface NamedKnob<Kind> extends Omit<Knob, 'name'> {

@@ -1,6 +1,7 @@
 // The list of backends. A new backend is a folder beside this file, an entry here, and its configurations' type in configuration.ts. The
 // CPU's backend is always loaded; other backends load on demand.
 import type { Release } from '../compiler/release.ts';
+import { isObject } from '../system/data.ts';
 import type { Backend, Directive } from './backend.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from './configuration.ts';
 import { driverOf, type Device } from './device.ts';
@@ -146,9 +147,8 @@ export const configurationKey = (configuration: Configuration): string =>
  * @param rank number of the workload's dimensions, if known; every tile level must have that many entries
  */
 export function isConfiguration(value: unknown, rank?: number): value is Configuration {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  const { kind } = value;
-  const schema = typeof kind === 'string' ? schemaOf(kind) : undefined;
+  if (!isObject(value) || typeof value['kind'] !== 'string') return false;
+  const schema = schemaOf(value['kind']);
   return schema !== undefined && isOfSchema(schema, value, rank);
 }
 

@@ -32,7 +32,7 @@ export function carried<C>(configuration: C, from: SearchSpace<C>, to: SearchSpa
   const nearest = to.knobs.map((knob, i) => nearestIndex(knob, wanted[i]!, from.knobs[at[i]!] ?? knob));
   const near = to.knobs.map(({ values }, i) => values[nearest[i]!]!);
   const distance = (point: Point) =>
-    point.reduce((sum, value, i) => sum + apart(to.knobs[i]!.values[value]!, near[i]!), 0);
+    point.reduce((sum, value, i) => sum + doublings(to.knobs[i]!.values[value]!, near[i]!), 0);
   const byDistance = (points: readonly Point[]) =>
     points
       .map((point) => ({ point, distance: distance(point) }))
@@ -59,7 +59,7 @@ function nearestIndex(knob: Knob, wanted: number, own: Knob): number {
 const wholeOf = ({ values, whole }: Knob): number => whole ?? values.at(-1)!;
 
 /** Distance of two values in doublings. 0, which leaves a tile out, is far from all others. */
-const apart = (a: number, b: number): number =>
+const doublings = (a: number, b: number): number =>
   a === b ? 0 : a * b === 0 ? LEFT_OUT : Math.abs(Math.log2(a / b));
 
 const LEFT_OUT = 4;

@@ -71,12 +71,12 @@ interface Scored {
 }
 
 /** Lower confidence bound of the cost. */
-const hopeOf = ({ mean, deviation }: Scored): number => mean - CURIOSITY * deviation;
+const boundOf = ({ mean, deviation }: Scored): number => mean - CURIOSITY * deviation;
 
 /** Share of a normal distribution below this many standard deviations. Approximation by a logistic curve, exact to 0.0002. */
 const normalBelow = (z: number): number => 1 / (1 + Math.exp(-(1.5976 * z + 0.07056 * z ** 3)));
 
-const byHope = (a: Scored, b: Scored): number => hopeOf(a) - hopeOf(b);
+const byBound = (a: Scored, b: Scored): number => boundOf(a) - boundOf(b);
 
 class Guided implements Strategy {
   readonly name = 'guided';
@@ -123,7 +123,7 @@ class Guided implements Strategy {
         const mean = candidate.predicted + row.reduce((sum, one, i) => sum + one * solved[i]!, 0);
         return { candidate, mean, deviation: trials.deviationAt(row) };
       })
-      .sort(byHope);
+      .sort(byBound);
     const mayEnd = !this.#isFirst && this.#guide.isMeasured;
     if (mayEnd && this.#chanceOfGain(scored.slice(0, CHOSEN), known, offset) < LEAST_CHANCE) return [];
     const best = this.#isFirst ? this.#knownBest() : [];
@@ -171,7 +171,7 @@ class Guided implements Strategy {
     }
   }
 
-  /** The best points of scored ones, most hopeful first. After each choice, similar points lose their uncertainty, so the choices differ. */
+  /** The best points of scored ones, lowest bound first. After each choice, similar points lose their uncertainty, so the choices differ. */
   #choose(scored: readonly Scored[], trials: Trials, limit: number): Point[] {
     // The rest cannot become the best.
     let left = scored.slice(0, 12 * limit);
@@ -187,7 +187,7 @@ class Guided implements Strategy {
       trials.add(leaves);
       left = left
         .map((one) => ({ ...one, deviation: trials.deviationAt(trials.against(one.candidate.leaves)) }))
-        .sort(byHope);
+        .sort(byBound);
     }
     return points;
   }

@@ -9,7 +9,7 @@ import { packedShapes } from './packed-configurations.ts';
 import { packedParts } from './render.ts';
 
 /** Tiles of an operation after packing. */
-export interface PackedEntry {
+interface PackedEntry {
   readonly workload: OperationWork;
   readonly packed: PackedTiles;
 }

@@ -9,7 +9,7 @@ import { threadsOf, type SpirvTileConfiguration } from './configuration.ts';
 export const MOST_RESULTS = 128;
 
 /** Most products of one thread. The compiler unrolls all, and takes seconds for more. */
-export const MOST_PRODUCTS = 2048;
+const MOST_PRODUCTS = 2048;
 
 /** A workgroup has threads along x, y and z. */
 const THREAD_DIMENSIONS = 3;

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configurationKey, isConfiguration } from '../../../src/backend/index.ts';
+import { isConfiguration } from '../../../src/backend/index.ts';
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { pointOf, spaceSize } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
+import { drawn } from '../drawn.ts';
 import { matmul } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
@@ -80,16 +81,8 @@ describe('the llvm-cpu space', () => {
   });
 
   test('finds the point of each of its configurations again', () => {
-    const space = llvmCpuSpace(matmul(512, 512, 512), options);
-    const random = seededRandom(5);
-    const configurations = Array.from({ length: 200 }, () =>
-      space.configurationAt(randomPoint(space, random)),
-    ).filter((configuration) => configuration !== null);
-    expect(configurations.length).toBeGreaterThan(20);
-    for (const configuration of configurations) {
-      const again = space.configurationAt(pointOf(space, configuration)!);
-      expect(configurationKey(again!)).toBe(configurationKey(configuration));
-    }
+    const found = drawn(llvmCpuSpace(matmul(512, 512, 512), options), 3, 200, 5);
+    expect(found.length).toBeGreaterThan(20);
   });
 
   test('starts with at least one workgroup per thread if the shape allows it', () => {
