@@ -51,9 +51,9 @@ export async function matmulSearch(
   const file = join(place.folder, `${name}.mlir`);
   writeFileSync(file, moduleText(parseShape(name)));
   const command = await readCommand([file, ...targetFlags], place.compiler, surroundings);
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected)) throw new BenchError(`${name}: ${inspected.reason}`);
-  const { site, input } = inspected;
+  const found = await inspect(command, surroundings);
+  if (isReason(found)) throw new BenchError(`${name}: ${found.reason}`);
+  const { site, input } = found.inspected;
   const [work] = workloadsOf(input, site, surroundings.settings);
   if (work === undefined) throw new UsageError(`${name}: this matmul is not tunable`);
   const tools = findMeasuringTools(place.compiler, env, { root, cacheDirectory });

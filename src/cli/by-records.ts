@@ -1,6 +1,6 @@
 // Decides about a program by the records of the database, without tuning.
 import type { Decision, Override } from '../decision/decision.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { knownTimes } from '../running/program-times.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';

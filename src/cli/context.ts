@@ -11,7 +11,7 @@ import {
 import { askCompiler } from '../compiler/ask.ts';
 import { siteFor } from '../decision/for-device.ts';
 import { commandFor } from '../populate/site.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { inspect, withSurvey } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, withTrailingFlags, type Command } from '../compiler/command.ts';
@@ -203,11 +203,10 @@ export async function inspectInput(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
-): Promise<{ command: Command; inspected: Inspected }> {
+): Promise<FormedProgram> {
   const command = await readableCommand(input, flags, surroundings);
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected)) return refuse(input, inspected, command);
-  return { command, inspected: await withSurvey(inspected, command, surroundings) };
+  const found = await inspect(command, surroundings);
+  return isReason(found) ? refuse(input, found, command) : withSurvey(found, surroundings);
 }
 
 /** Refuses an input without operations to tune: with the compiler's errors if it has any. */
@@ -238,8 +237,7 @@ export async function inspectEach(
 ): Promise<readonly InspectedPart[]> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  if (!isReason(found))
-    return [{ command, inspected: await withSurvey(found, command, surroundings), surroundings }];
+  if (!isReason(found)) return [{ ...(await withSurvey(found, surroundings)), surroundings }];
   const parts = 'targets' in found ? await partsOf(found, command, surroundings) : found;
   if (isReason(parts)) return refuse(input, parts, command);
   if (parts.open.length === 0) throw new PassedThroughError(input, found);

@@ -5,7 +5,7 @@ import { proveLanded } from '../inject/landed.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { decisionsFor } from '../wrapper/several-targets.ts';
-import { planCompile } from '../plan/route.ts';
+import { planCompile, planOf } from '../plan/route.ts';
 import {
   EXPLAIN_VERSION,
   explainOperations,
@@ -55,32 +55,31 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
 }
 
 /** The explanation for one target. @param isOneOfSeveral whether the flags have several targets */
-async function explainTarget(
-  input: string,
-  { command: asked, inspected: read, surroundings }: InspectedPart,
-  isOneOfSeveral: boolean,
-) {
+async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral: boolean) {
+  const { surroundings } = asked;
   const { settings } = surroundings;
   const lock =
-    settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
+    settings.lock === undefined && !settings.frozen ? null : await consultLock(asked, surroundings);
   if (lock?.problem) warn(lock.problem);
   const decided = lock?.whole
     ? { ...lock.program, decisions: lock.whole.decisions, forms: lock.forms, times: NO_TIMES }
-    : await decideByRecords({ command: asked, inspected: read }, surroundings, {
+    : await decideByRecords(asked, surroundings, {
         override: lock?.override,
         whyNot: ({ whyNotHere }) =>
           whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
       });
   const { command, inspected, forms } = decided;
   const times = await completed(decided, surroundings);
-  const { backend } = read.site.target.target;
+  const { backend } = asked.inspected.site.target.target;
   const decisions = isOneOfSeveral ? decisionsFor(backend, decided.decisions) : decided.decisions;
-  const injection = lock?.whole?.injection ?? planCompile(decisions, inspected, command, surroundings);
+  const plan = lock?.whole
+    ? planOf(lock.whole, decisions, lock.whole.injection)
+    : planCompile(decided, decisions, surroundings);
+  const { injection } = plan;
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
-    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
-    if (injected !== null)
-      landed = await proveLanded(command.compiler.executable, injected, decisions, surroundings);
+    const injected = await injectedCommand(plan, surroundings);
+    if (injected !== null) landed = await proveLanded(injected, surroundings);
   }
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));

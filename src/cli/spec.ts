@@ -90,14 +90,14 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
   const planned = injectionOptions(inspected.input, inspected.site, 'spec');
   const common = { decisions, text: inspected.input, choices, forms };
   // A build substitutes these dispatches.
-  const { dispatches = [] } = planInjection(decisions, planned);
-  if (dispatches.length === 0) return { ...common, planned, left: [] };
+  const { entries = [] } = planInjection(decisions, planned);
+  if (entries.length === 0) return { ...common, planned, left: [] };
   const { env, cacheDirectory } = surroundings;
-  const { argv, stdin } = untunedCompile(command, inspected);
+  const { argv, stdin } = untunedCompile({ command, inspected });
   const options = { env, stdin, cacheDirectory };
   const { release } = inspected.site.compiler;
   const { rules, left } = await dispatchRules(
-    ...([command.compiler.executable, argv, dispatches, release, options] as const),
+    ...([command.compiler.executable, argv, entries, release, options] as const),
   );
   return {
     ...{ ...common, planned: { ...planned, dispatchRules: rules } },

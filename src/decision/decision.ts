@@ -1,5 +1,5 @@
 // The decision about one operation of a compile, with its reason.
-import type { Alike, Place, Skipped, TunableOperation } from '../input/operation.ts';
+import type { MatchedOperation, Place, Skipped, TunableOperation } from '../input/operation.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
 import type { Evidence, Speedup, TuningRecord, RecordKey } from '../store/store.ts';
@@ -13,7 +13,7 @@ export interface Decision extends Reason {
   /** Null for an operation without a workload. */
   readonly tunable: TunableOperation | null;
   /** For a skipped operation: the form that matchers see. */
-  readonly alike?: Alike;
+  readonly matched?: MatchedOperation;
   /** Backend of the decision's target in a build for several targets; absent in a build for one. */
   readonly target?: string;
   readonly outcome: Outcome;
@@ -68,15 +68,15 @@ export function passedOver(
   tunable: TunableOperation | null,
   outcome: 'default' | 'skipped',
   why: Reason,
-  alike: Alike | null = null,
+  matched: MatchedOperation | null = null,
 ): Decision {
   const nothing = { configuration: null, evidence: null, record: null };
-  return { place, tunable, outcome, ...why, ...nothing, ...(alike && { alike }) };
+  return { place, tunable, outcome, ...why, ...nothing, ...(matched && { matched }) };
 }
 
 /** The decision about a skipped operation. */
-export const skipped = ({ place, skipped: why, alike }: Skipped): Decision =>
-  passedOver(place, null, 'skipped', why, alike);
+export const skipped = ({ place, code, reason, matched }: Skipped): Decision =>
+  passedOver(place, null, 'skipped', { code, reason }, matched);
 
 /** Decides about operations before the lookup; null for operations to look up. */
 export type Override = (operation: TunableOperation) => Decision | null;

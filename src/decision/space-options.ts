@@ -2,8 +2,7 @@
 import type { Hardware, SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import { isBefore } from '../compiler/release.ts';
-import { tunables, type Input } from '../input/input.ts';
-import type { Reading } from '../input/reading.ts';
+import { tunables, type Input, type Reading } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Site } from '../site/site.ts';

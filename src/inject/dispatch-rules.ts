@@ -3,10 +3,10 @@
 import type { AsideOptions } from '../compiler/ask.ts';
 import type { Release } from '../compiler/release.ts';
 import { SYMBOL } from '../compiler/symbol.ts';
-import { withoutLocations } from '../input/dispatches.ts';
+import { withoutLocations } from '../input/flow.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { hasRoot } from '../workload/workload.ts';
-import type { DispatchEntry } from './plan.ts';
+import type { Entry } from './plan.ts';
 import { makeSubstitutes } from './substitute.ts';
 
 /** An operation with its regions as text. */
@@ -59,7 +59,7 @@ export function dispatchRule(configured: string): Rule | null {
 export interface DispatchRules {
   readonly rules: readonly Rule[];
   /** Entries without a rule. */
-  readonly left: readonly DispatchEntry[];
+  readonly left: readonly Entry[];
 }
 
 /**
@@ -69,15 +69,14 @@ export interface DispatchRules {
 export async function dispatchRules(
   executable: string,
   argv: readonly string[],
-  entries: readonly DispatchEntry[],
+  entries: readonly Entry[],
   release: Release,
   options: AsideOptions,
 ): Promise<DispatchRules> {
   const whole = entries.filter(({ workload }) => !hasRoot(workload));
-  const dispatches = { entries: [], dispatches: whole };
-  const made = await makeSubstitutes(executable, argv, dispatches, release, options, false);
+  const made = await makeSubstitutes(executable, argv, whole, release, options, false);
   const texts = new Map((made ?? []).map(({ name, text }) => [name, Buffer.from(text).toString('latin1')]));
-  const rules = new Map<DispatchEntry, Rule>();
+  const rules = new Map<Entry, Rule>();
   for (const entry of whole) {
     const text = entry.executables.map((name) => texts.get(name)).find((one) => one !== undefined);
     const rule = text === undefined ? null : dispatchRule(text);

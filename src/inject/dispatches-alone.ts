@@ -1,6 +1,6 @@
 // A module with one function for each of some dispatches of a program, so that each dispatch runs alone, between guards: see `guarded.ts`. Pure.
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
-import { EXECUTABLE } from '../input/dispatches.ts';
+import { EXECUTABLE } from '../input/flow.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { GUARD_BYTES, guardValue, viewLines } from '../workload/fillers.ts';
 import { UNWRITTEN_BYTE } from '../workload/guarded.ts';

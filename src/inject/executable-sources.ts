@@ -5,13 +5,14 @@ import { parse } from 'mlir-parser-ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
-import { withoutLocations } from '../input/dispatches.ts';
+import { withoutLocations } from '../input/flow.ts';
 import { executablesByName } from '../input/executable-texts.ts';
 import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './injection-flags.ts';
-import { editVariants, isFor, type ForTarget } from './variants.ts';
+import type { Entry } from './plan.ts';
+import { editVariants, isFor } from './variants.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
-import { hasRoot, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
+import { hasRoot, rootFormOf, type OperationWork } from '../workload/workload.ts';
 
 /** Texts of a program's executables by name: before and after the compiler configures them. */
 export interface ExecutableTexts {
@@ -63,10 +64,7 @@ const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
 /** A workload of an executable, with its configuration. */
-interface Configured extends ForTarget {
-  readonly workload: Workload;
-  readonly configuration: Configuration;
-}
+type Configured = Pick<Entry, 'workload' | 'target'> & { readonly configuration: Configuration };
 
 /** An executable that replaces the compiler's executable of this name. */
 export interface Substitute {
@@ -83,6 +81,7 @@ export function configuredExecutable(
   release: Release,
 ): Substitute | null {
   const { workload, configuration } = own;
+  if (isDefault(configuration)) return null;
   const phase = hasRoot(workload) ? 'source' : 'configuration';
   const executable = (phase === 'source' ? sources : configured).get(name);
   const text =
@@ -90,7 +89,6 @@ export function configuredExecutable(
     editVariants(executable, (variant) => {
       if (!isFor(own, variant)) return null;
       if (hasRoot(workload)) return configuredSource(variant.text, { workload, configuration }, release);
-      if (isDefault(configuration)) return null;
       const before = Buffer.from(variant.text).toString('latin1');
       const after =
         backendOf(configuration).rendering.reconfigured?.(before, workload, configuration) ?? null;
@@ -102,7 +100,7 @@ export function configuredExecutable(
 /** An executable's source with a configuration on its root; null without exactly one root of the workload's dimensions. Pure. */
 export function configuredSource(
   source: Uint8Array,
-  { workload, configuration }: Omit<Configured, 'target'> & { readonly workload: OperationWork },
+  { workload, configuration }: Pick<Entry, 'configuration'> & { readonly workload: OperationWork },
   release: Release,
 ): Uint8Array | null {
   const roots = parse(source).operations.flatMap((operation) => {

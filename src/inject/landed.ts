@@ -73,13 +73,21 @@ export function dispatchesOf(
  *   folder can be created
  */
 export async function proveLanded(
-  executable: string,
-  { forExecutables, route }: { readonly forExecutables: Compile; readonly route: Injection['route'] },
-  decisions: readonly Decision[],
+  { plan: { command, decisions, injection }, forExecutables }: Provable,
   asking: AsideOptions,
 ): Promise<(boolean | null)[] | null> {
-  const texts = await configurationsOf(executable, forExecutables, asking);
-  return texts && whatLanded(landedOn(texts, decisions, route));
+  const texts = await configurationsOf(command.compiler.executable, forExecutables, asking);
+  return texts && whatLanded(landedOn(texts, decisions, injection.route));
+}
+
+/** A plan, and a compile that shows its configured executables. */
+interface Provable {
+  readonly plan: {
+    readonly command: { readonly compiler: { readonly executable: string } };
+    readonly decisions: readonly Decision[];
+    readonly injection: Pick<Injection, 'route'>;
+  };
+  readonly forExecutables: Compile;
 }
 
 /** The configured executables, one text each; null if the compile fails, or no folder can be created. */

@@ -15,17 +15,14 @@ import {
   matchKey,
   ownConfiguration,
   writtenForm,
-  type MatchedForm,
-  type Workload,
   type WorkloadForm,
 } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
-import type { ForTarget } from './variants.ts';
 
 /** The way in which decisions reach the compiler. */
-export type Injection = Whole & {
-  /** Configurations of dispatches that were measured in the program; absent for none. */
-  readonly dispatches?: readonly DispatchEntry[];
+export type Injection = ByRoute & {
+  /** Configurations that go into copies of the executables, by any route; absent for none. */
+  readonly entries?: readonly Entry[];
 };
 
 /**
@@ -34,7 +31,7 @@ export type Injection = Whole & {
  * - `inline`: attributes in a copy of the input
  * - `substitute`: attributes in copies of the executables
  */
-type Whole =
+type ByRoute =
   | ({ readonly route: 'none' } & Reason)
   | { readonly route: 'spec'; readonly text: string; readonly flag: SpecFlag }
   | {
@@ -48,22 +45,25 @@ type Whole =
       readonly following: string | null;
     }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] }
-  | { readonly route: 'substitute'; readonly entries: readonly GeneratedEntry[] };
+  | { readonly route: 'substitute' };
 
-/** Configuration of the generated operations of one form. */
-export interface GeneratedEntry extends MatchedForm, ForTarget {
+/** The configuration of the generated operations of one form, or of one dispatch. */
+export interface Entry extends WorkloadForm {
   readonly configuration: OwnConfiguration;
-}
-
-/** Configuration of a dispatch's root. */
-export interface DispatchEntry extends ForTarget {
-  /** Digest of the dispatch; null for a workload without a context, which only the names of its executables tell apart. */
-  readonly digest: string | null;
-  /** Names of its executables, if no injection changes the program before. */
+  /** Names of its executables, if no injection changes the program before; empty if the form finds them. */
   readonly executables: readonly string[];
-  readonly workload: Workload;
-  readonly configuration: OwnConfiguration;
+  /** Backend of its only target in a program for several targets; absent in a program for one. */
+  readonly target?: string;
 }
+
+/** Whether its dispatch finds it: by the names of the executables, or by the digest if an injection changes the program before. */
+export const isOfDispatch = ({ workload, executables }: Entry): boolean =>
+  executables.length > 0 || dispatchOf(workload) !== null;
+
+const entryOf = (
+  { tunable: { workload, loops }, configuration, target }: Injected,
+  executables: readonly string[],
+): Entry => ({ workload, loops, configuration, executables, ...(target && { target }) });
 
 export interface InjectionOptions {
   readonly wanted: InjectRoute;
@@ -131,24 +131,17 @@ function planWith(
   }
   if (options.lost?.includes('substitute') === true) return { injection: whole };
   const dispatches = new Map(
-    inDispatches.map(({ tunable, configuration, target }) => {
-      const { workload, executables = [] } = tunable;
-      const digest = dispatchOf(workload);
-      const entry: DispatchEntry = {
-        digest,
-        executables,
-        workload,
-        configuration,
-        ...(target && { target }),
-      };
-      return [digest ?? executables.join(), entry];
+    inDispatches.map((decision) => {
+      const { workload, executables = [] } = decision.tunable;
+      return [dispatchOf(workload) ?? executables.join(), entryOf(decision, executables)];
     }),
   );
-  const base: Whole = whole.route === 'none' ? { route: 'substitute', entries: [] } : whole;
-  return { injection: { ...base, dispatches: [...dispatches.values()] }, lacksOthers };
+  const entries = [...dispatches.values(), ...(whole.entries ?? [])];
+  const base: Injection = whole.route === 'none' ? { route: 'substitute' } : whole;
+  return { injection: { ...base, entries }, lacksOthers };
 }
 
-function planWhole(decisions: readonly Decision[], options: InjectionOptions): Whole {
+function planWhole(decisions: readonly Decision[], options: InjectionOptions): Injection {
   const injected = decisions.filter(isInjected);
   if (injected.length === 0) return { route: 'none', ...because('no-gain') };
   const problems: Record<Route, string | null> = {
@@ -186,19 +179,25 @@ const ONLY_IN_DISPATCHES =
 
 const TOO_LARGE = 'the input is too large to be copied for edits';
 
-function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Whole {
+function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Injection {
   const { release } = options;
   switch (route) {
     case 'spec': {
-      const annotations = generatedEntries(injected).map(({ configuration, ...form }): Annotation => ({
-        form,
-        ...directiveOf(configuration, form.loops, release)!,
-      }));
+      const annotations = injected.flatMap(({ tunable: { workload, loops }, configuration }): Annotation[] =>
+        hasRoot(workload)
+          ? [{ form: { workload, loops }, ...directiveOf(configuration, loops, release)! }]
+          : [],
+      );
       const rules = [...rulesOf(annotations), ...(options.dispatchRules ?? [])];
       return { route, text: tuningSpec(rules), flag: options.specFlag };
     }
     case 'substitute':
-      return { route, entries: generatedEntries(injected) };
+      return {
+        route,
+        entries: injected
+          .filter(({ tunable }) => hasRoot(tunable.workload))
+          .map((decision) => entryOf(decision, [])),
+      };
     case 'preprocess':
       return preprocessing(injected, options);
     case 'inline': {
@@ -215,7 +214,7 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
 function preprocessing(
   injected: readonly Injected[],
   { release, ownPipeline, dispatchRules = [] }: InjectionOptions,
-): Whole {
+): Injection {
   const annotations = injected.map(({ tunable, configuration }): Annotation => ({
     form: writtenForm(tunable.written!),
     ...directiveOf(configuration, tunable.written!.loops, release)!,
@@ -241,11 +240,6 @@ function preprocessing(
 /** The first change of the whole program that a configuration needs; null for none. */
 const needsOfAll = (decisions: readonly Decision[]): string | null =>
   decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
-
-const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
-  injected.flatMap(({ tunable: { workload, loops }, configuration, target }) =>
-    hasRoot(workload) ? [{ workload, loops, configuration, ...(target && { target }) }] : [],
-  );
 
 /** Whether a route matches generated operations. The other routes match written operations. */
 export const matchesGenerated = (route: Injection['route']): boolean =>
@@ -279,8 +273,8 @@ function preprocessProblem(decisions: readonly Decision[], options: InjectionOpt
   if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
   if (decisions.some((decision) => isInjected(decision) && decision.tunable.written === null))
     return 'an operation with a configuration is not in the input';
-  const isConflict = conflict(decisions, ({ tunable, alike }) => {
-    const written = (tunable ?? alike)?.written;
+  const isConflict = conflict(decisions, ({ tunable, matched }) => {
+    const written = (tunable ?? matched)?.written;
     return keyOf(written && writtenForm(written));
   });
   return (
@@ -332,4 +326,4 @@ const conflict = (...of: Parameters<typeof contested>): boolean => contested(...
 const keyOf = (form: WorkloadForm | null | undefined): string | null => (form ? matchKey(form) : null);
 
 /** The generated operation's form. */
-const formOf = ({ tunable, alike }: Decision) => keyOf(tunable ?? alike);
+const formOf = ({ tunable, matched }: Decision) => keyOf(tunable ?? matched);

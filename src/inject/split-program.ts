@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import type { Release } from '../compiler/release.ts';
-import type { Workload } from '../workload/workload.ts';
 import {
   configuredExecutable,
   readTexts,
@@ -13,6 +12,7 @@ import {
   type ExecutableTexts,
   type Substitute,
 } from './executable-sources.ts';
+import type { Entry } from './plan.ts';
 import { sampledText } from './sampled-workgroups.ts';
 import { substituteFlag } from './injection-flags.ts';
 
@@ -25,10 +25,9 @@ export interface SplitProgram extends ExecutableTexts {
 }
 
 /** The configuration of an executable. */
-export interface ConfiguredExecutable {
-  readonly executable: string;
-  readonly workload: Workload;
+export interface ConfiguredExecutable extends Pick<Entry, 'workload'> {
   readonly configuration: Configuration;
+  readonly executable: string;
 }
 
 /**

@@ -6,10 +6,12 @@ import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts'
 import { compileAside, type AsideOptions } from '../compiler/ask.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
-import { dispatchDigests } from '../input/other-dispatches.ts';
+import { dispatchDigests } from '../input/dispatches.ts';
+import { readFlow } from '../input/flow.ts';
 import { ELIDED } from '../input/survey.ts';
-import { matchKey, workloadOf } from '../workload/workload.ts';
+import { dispatchOf, matchKey, workloadOf } from '../workload/workload.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
+import { isReason } from '../system/reason.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
 import {
   configuredExecutable,
@@ -18,7 +20,7 @@ import {
   type ExecutableTexts,
   type Substitute,
 } from './executable-sources.ts';
-import type { DispatchEntry, GeneratedEntry } from './plan.ts';
+import { isOfDispatch, type Entry } from './plan.ts';
 import { editVariants, isFor } from './variants.ts';
 
 /**
@@ -26,7 +28,7 @@ import { editVariants, isFor } from './variants.ts';
  */
 export function editedExecutable(
   source: Uint8Array,
-  entries: readonly GeneratedEntry[],
+  entries: readonly Entry[],
   release: Release,
 ): Substitute | null {
   const [name, ...others] = symbolsOf(source, 'hal.executable');
@@ -38,7 +40,7 @@ export function editedExecutable(
     const byForm = new Map(own.map((entry) => [matchKey(entry), entry.configuration]));
     const found = parse(variant.text).operations.flatMap((operation) => {
       const form = workloadOf(operation);
-      if ('skipped' in form) return [];
+      if (isReason(form)) return [];
       const configuration = byForm.get(matchKey(form));
       const directive = configuration && directiveOf(configuration, form.loops, release);
       return directive ? [insertionFor(operation, attributeText(directive))] : [];
@@ -48,15 +50,9 @@ export function editedExecutable(
   return text && { name, phase: 'source', text };
 }
 
-/** Configurations to write into executables. */
-export interface SubstituteEntries {
-  readonly entries: readonly GeneratedEntry[];
-  readonly dispatches: readonly DispatchEntry[];
-}
-
 /**
- * Edits the executables of the dispatches, and the executables with operations of the entries. The dispatches come first. An executable is
- * edited in one phase only. Null if a compile fails.
+ * Edits the executables of dispatches, then the executables with operations of the other entries. An executable is edited in one phase
+ * only. Null if a compile fails.
  * @param argv the command with the other configurations
  * @param changesProgram whether the other configurations change the numbering of executables. The texts of dispatches then identify them
  * @param known texts of the program's executables; null to compile them
@@ -65,12 +61,14 @@ export interface SubstituteEntries {
 export async function makeSubstitutes(
   executable: string,
   argv: readonly string[],
-  { entries, dispatches }: SubstituteEntries,
+  all: readonly Entry[],
   release: Release,
   options: AsideOptions,
   changesProgram: boolean,
   known: ExecutableTexts | null = null,
 ): Promise<Substitute[] | null> {
+  const dispatches = all.filter(isOfDispatch);
+  const entries = all.filter((entry) => !isOfDispatch(entry));
   const wanted = changesProgram
     ? await namesByText(executable, argv, dispatches, options)
     : dispatches.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
@@ -94,17 +92,17 @@ export async function makeSubstitutes(
 async function namesByText(
   executable: string,
   argv: readonly string[],
-  entries: readonly DispatchEntry[],
+  entries: readonly Entry[],
   options: AsideOptions,
-): Promise<(readonly [name: string, entry: DispatchEntry])[] | null> {
+): Promise<(readonly [name: string, entry: Entry])[] | null> {
   if (entries.length === 0) return [];
   return withScratchFolder(options.cacheDirectory, 'flow', async (folder) => {
     const flow = join(folder, 'flow.mlir');
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
     const { code } = await compileAside(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
-    const byDigest = Map.groupBy(entries, ({ digest }) => digest);
-    return dispatchDigests(readFileSync(flow)).flatMap(([name, digest]) =>
+    const byDigest = Map.groupBy(entries, ({ workload }) => dispatchOf(workload));
+    return dispatchDigests(readFlow(readFileSync(flow))).flatMap(([name, digest]) =>
       (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),
     );
   });

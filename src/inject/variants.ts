@@ -1,9 +1,5 @@
 // Variants of an executable: its code for each target of the program.
-
-/** The only target of a variant or a configuration in a program for several targets, by its backend. Absent: the program's only target. */
-export interface ForTarget {
-  readonly target?: string;
-}
+import type { Entry } from './plan.ts';
 
 /** An executable with one of its variants. */
 export interface Variant {
@@ -17,7 +13,7 @@ const VARIANT = /^( *)hal\.executable\.variant [^]*?^\1\}(?: loc\([^\n]*\))?$/gm
 const BACKEND = /^[^\n]* target\(<"([^"\n]+)"/;
 
 /** Whether a configuration is for a variant. */
-export const isFor = ({ target }: ForTarget, { backend }: Variant): boolean =>
+export const isFor = ({ target }: Pick<Entry, 'target'>, { backend }: Variant): boolean =>
   target === undefined || target === backend;
 
 /** An executable's variants, each in the executable without its other variants. */

@@ -1,23 +1,16 @@
 // The work of each dispatch of a program after the compiler's phase `flow`: multiplications and bytes. Pure.
-import { parse, type Operation } from 'mlir-parser-ts';
+import type { Operation } from 'mlir-parser-ts';
 import { readAttentions, scoresOf } from '../form/attention.ts';
 import { factorType } from '../workload/element-type.ts';
 import type { Amount } from '../workload/kind.ts';
 import { elementsOf, staticTensor } from '../workload/tensor.ts';
-import { argumentOf, bytesOf, declarationsIn, executablesIn, type Executable } from './dispatches.ts';
+import { argumentOf, bytesOf, declarationsIn, readFlow, type Executable } from './flow.ts';
 
 /** Each executable with its work; an unknown number is null. */
-export function dispatchAmounts(flow: Uint8Array): ReadonlyMap<string, Amount> {
-  const { operations } = parse(flow);
-  return new Map(
-    executablesIn(flow).map((executable) => {
-      const own = operations.filter(({ start }) => executable.start <= start && start < executable.end);
-      return [executable.name, amountOf(executable, own)];
-    }),
-  );
-}
+export const dispatchAmounts = (flow: Uint8Array): ReadonlyMap<string, Amount> =>
+  new Map(readFlow(flow).executables.map((one) => [one.name, amountOf(one)]));
 
-function amountOf({ function: own }: Executable, operations: readonly Operation[]): Amount {
+function amountOf({ function: own, operations }: Executable): Amount {
   if (own === null) return { multiplications: null, type: null, bytes: null };
   const products = [...operations.map(productOf), ...attentionsIn(own.text)];
   const known = products.filter((one) => one !== null).filter(({ count }) => count > 0);

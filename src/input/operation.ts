@@ -9,7 +9,7 @@ import {
   type Workload,
   type WorkloadForm,
 } from '../workload/workload.ts';
-import type { Reason } from '../system/reason.ts';
+import { isReason, type Reason } from '../system/reason.ts';
 
 /** The place of an operation. */
 export interface Place {
@@ -39,19 +39,18 @@ export interface TunableOperation {
 }
 
 /** The fields by which matchers find an operation. */
-export type Alike = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
+export type MatchedOperation = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
 
-/** An operation that is not tuned. */
-export interface Skipped {
+/** An operation that is not tuned, and the reason. */
+export interface Skipped extends Reason {
   readonly place: Place;
-  readonly skipped: Reason;
   /** The form of tunable operations that the same matchers find; null without one. */
-  readonly alike: Alike | null;
+  readonly matched: MatchedOperation | null;
 }
 
 export type InputOperation = TunableOperation | Skipped;
 
-export const isTunable = (operation: InputOperation): operation is TunableOperation => 'key' in operation;
+export const isTunable = (operation: InputOperation): operation is TunableOperation => !isReason(operation);
 
 /**
  * Classifies operations as tunable or as skipped with a reason.
@@ -66,11 +65,9 @@ export function classify(
   return operations.map((operation) => {
     const place = { name: operation.name, operation, location: null };
     const result = workloadOf(operation, convert);
-    if ('skipped' in result) {
-      const { skipped, alike } = result;
-      return { place, skipped, alike: alike && { ...alike, written: alike } };
-    }
-    return tunable(place, result, result, sizes);
+    if (!isReason(result)) return tunable(place, result, result, sizes);
+    const { matched } = result;
+    return { ...result, place, matched: matched && { ...matched, written: matched } };
   });
 }
 
@@ -87,7 +84,7 @@ export function tunable(
   executables?: readonly string[],
 ): InputOperation {
   const workload = atSizes(generated.workload, sizes);
-  if ('skipped' in workload) return { place, skipped: workload.skipped, alike: null };
+  if (isReason(workload)) return { place, ...workload, matched: null };
   const { loops } = generated;
   return { place, key: workloadKey(workload), workload, loops, written, ...(executables && { executables }) };
 }

@@ -11,11 +11,11 @@ import {
 } from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Input, InputOperations, ReadInput } from './input.ts';
-import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatches.ts';
+import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './scan.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
-import type { Configured, SurveyOptions } from './survey.ts';
-import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
+import type { Configured, Found, WrittenText } from './survey.ts';
+import { surveyMemory, type SurveyedOperation } from './survey-memory.ts';
 import { inTurn } from '../site/turn.ts';
 import { requireRoom } from '../system/heap.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -58,11 +58,10 @@ export async function operationsOf(
   // Skipped operations stay skipped, so a survey adds nothing.
   if (asWritten && (splits || (!linalg.isOpen && !linalg.operations.some(isTunable))))
     return { ...asWritten, waitedSeconds: 0 };
-  const asked = linalg === null ? means : {};
-  const ask = () => survey(input, linalg?.written ?? null, command, surroundings, asked);
+  const text = linalg?.written ?? null;
   const { surveyed, waitedSeconds } =
     linalg === null || (linalg.isOpen && !ownPreprocessing)
-      ? await askInTurn(identity, ask, surroundings, asked)
+      ? await surveyInTurn(input, text, command, surroundings, linalg === null ? means : {})
       : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
   if (surveyed === null) return asWritten ? { ...asWritten, waitedSeconds } : because('not-compiled');
   return { ...fromSurveyed(surveyed, linalg?.written.operations ?? [], settings), waitedSeconds };
@@ -115,14 +114,13 @@ export async function surveyText(
   surroundings: Surroundings,
   hasTurn: boolean,
 ): Promise<InputOperations | null> {
-  const { bytes, identity, operations, waitedSeconds: before } = input;
+  const { bytes, operations, waitedSeconds: before } = input;
   const { convert, splits, ownPreprocessing } = input.reading;
   if (ownPreprocessing || splits) return null;
   // Operations before a survey come from linalg text.
   const found = operations.map(({ place }) => place.operation!);
   const text = operations.length === 0 ? null : { bytes, operations: found, convert };
-  const ask = () => survey(input, text, command, surroundings);
-  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, { hasTurn });
+  const { surveyed, waitedSeconds } = await surveyInTurn(input, text, command, surroundings, { hasTurn });
   return (
     surveyed && {
       ...fromSurveyed(surveyed, found, surroundings.settings),
@@ -131,67 +129,65 @@ export async function surveyText(
   );
 }
 
-/** The result of a survey. Without operations if the rewritable operations were enough. */
-type Surveyed = (Partial<Pick<Survey, 'operations'>> & Pick<Survey, 'rewritables'>) | null;
-
-function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Surveyed {
+function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Found | null {
   const known = surveyMemory.recall(cacheDirectory, identity);
   if (known !== null || isEnough === NEVER) return known;
   const rewritables = surveyMemory.recall(cacheDirectory, lookOf(identity))?.rewritables ?? [];
-  return isEnough(rewritables) ? { rewritables } : null;
+  return isEnough(rewritables) ? { operations: null, rewritables } : null;
 }
 
 /** Identity of the note about an input's rewritable operations only. */
 const lookOf = (identity: string): string => `rewritables ${identity}`;
 
 /** The remembered survey of an input, also from another build during the wait for the lock; else a new survey. */
-function askInTurn(
-  identity: string,
-  ask: () => Promise<Surveyed>,
+function surveyInTurn(
+  input: ReadInput,
+  text: WrittenText | null,
+  command: Command,
   surroundings: Surroundings,
-  { isEnough = NEVER, hasTurn = false }: Pick<SurveyMeans, 'isEnough' | 'hasTurn'> = {},
-): Promise<{ readonly surveyed: Surveyed; readonly waitedSeconds: number }> {
-  const known = () => recall(identity, surroundings, isEnough);
-  const find = async (waitedSeconds: number) => ({ surveyed: known() ?? (await ask()), waitedSeconds });
-  return hasTurn ? find(0) : inTurn(surroundings, () => known() === null, find);
+  means: SurveyMeans,
+): Promise<{ readonly surveyed: Found | null; readonly waitedSeconds: number }> {
+  const known = () => recall(input.identity, surroundings, means.isEnough);
+  const find = async (waitedSeconds: number) => ({
+    surveyed: known() ?? (await survey(input, text, command, surroundings, means)),
+    waitedSeconds,
+  });
+  return means.hasTurn === true ? find(0) : inTurn(surroundings, () => known() === null, find);
 }
 
 async function survey(
-  { bytes, stdin: whole = bytes, isHuge, identity, reading: { fromStdin, dataTiling } }: ReadInput,
-  text: SurveyOptions['text'],
+  input: ReadInput,
+  text: WrittenText | null,
   command: Command,
   surroundings: Surroundings,
-  { isEnough = NEVER, configured }: SurveyMeans = {},
-): Promise<Surveyed> {
+  { isEnough = NEVER, configured }: SurveyMeans,
+): Promise<Found | null> {
   // Loaded on demand: a hit needs no survey.
   const [{ surveyInput }, { takeSlot }] = await Promise.all([
     import('./survey.ts'),
     import('../system/slots.ts'),
   ]);
   using _slot = await takeSlot(surroundings.env, surroundings.cacheDirectory);
-  const stdin = fromStdin ? whole : undefined;
   const begun = performance.now();
-  const surveyed = await surveyInput(
-    command,
-    { text, stdin, dataTiling, isEnough, configured, isHuge },
-    surroundings,
-  );
+  const surveyed = await surveyInput(command, input, { text, isEnough, configured }, surroundings);
   const seconds = (performance.now() - begun) / 1000;
   if (surveyed === null) return null;
   const { operations, rewritables } = surveyed;
   const note =
-    operations === null ? { identity: lookOf(identity), operations: [] } : { identity, operations };
+    operations === null
+      ? { identity: lookOf(input.identity), operations: [] }
+      : { identity: input.identity, operations };
   surveyMemory.remember(surroundings.cacheDirectory, { ...note, rewritables, seconds });
-  return { rewritables, ...(operations && { operations }) };
+  return surveyed;
 }
 
 const fromSurveyed = (
-  { operations, rewritables }: NonNullable<Surveyed>,
+  { operations, rewritables }: Found,
   found: readonly Operation[],
   settings: Settings,
 ): Omit<InputOperations, 'waitedSeconds'> => ({
   operations: (operations ?? []).map((one) => fromSurvey(one, found, settings)),
-  surveyed: operations !== undefined,
+  surveyed: operations !== null,
   rewritables,
 });
 
@@ -202,7 +198,7 @@ function fromSurvey(
 ): InputOperation {
   const { name, index, location, skipped, generated, written, executables } = surveyed;
   const place = { name, operation: index === null ? null : (found[index] ?? null), location };
-  if (skipped !== null) return { place, skipped, alike: generated && { ...generated, written } };
+  if (skipped !== null) return { place, ...skipped, matched: generated && { ...generated, written } };
   const { workload, loops } = generated!;
   // Only substitution reaches the one executable of a dispatch.
   if (dispatchOf(workload) === null || inject === 'auto' || inject === 'substitute')
@@ -213,7 +209,7 @@ function fromSurvey(
   const out = alone === null ? 'dispatches' : 'operands with strides';
   return {
     place,
-    skipped: because('route-excludes', `${out} are out of reach (inject=${inject})`),
-    alike: null,
+    ...because('route-excludes', `${out} are out of reach (inject=${inject})`),
+    matched: null,
   };
 }

@@ -33,12 +33,12 @@ import { readSpread } from '../form/spread-convolution.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
+import { otherDispatches, rootsIn } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
-import { withoutInitializers } from './initializers.ts';
-import { otherDispatches } from './other-dispatches.ts';
+import { readFlow, withoutInitializers, type Flow } from './flow.ts';
+import type { ReadInput } from './input.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
-import { because, type Reason } from '../system/reason.ts';
+import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** Attribute that carries the number of an operation's form through the compiler's optimisations. */
 const MARKER = 'iree_tuned_form';
@@ -57,7 +57,7 @@ export const eliding = (elements: number, characters: number): string[] => [
 /** Elides weights, because texts with weights are as large as the model. */
 export const ELIDED = eliding(8, 0);
 
-/** Overrides the user's flags, because encodings hide the operations. */
+/** Overrides the user's flags. */
 const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
   (part) => `--iree-${part}-data-tiling=false`,
 );
@@ -89,23 +89,20 @@ interface Generated extends MatchedForm {
   readonly executables: Set<string>;
 }
 
-export interface SurveyOptions {
-  /** The operations of the input's text, and the conversion of its element types; null for input that is not linalg text. */
-  readonly text: {
-    readonly bytes: Uint8Array;
-    readonly operations: readonly Operation[];
-    readonly convert: (type: string) => string;
-  } | null;
-  /** The input if it comes from stdin. */
-  readonly stdin: Uint8Array | undefined;
-  /** Whether the user compiles with data tiling, which hides operations behind encodings. */
-  readonly dataTiling: boolean;
+/** The operations of linalg text, and the conversion of its element types. */
+export interface WrittenText {
+  readonly bytes: Uint8Array;
+  readonly operations: readonly Operation[];
+  readonly convert: (type: string) => string;
+}
+
+interface SurveyOptions {
+  /** Null for input that is not linalg text. */
+  readonly text: WrittenText | null;
   /** Whether the rewritable operations are enough. They are in the first text of the compiler, so the survey can end there. */
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
   /** Texts of the configured executables, if the caller has them anyway. */
   readonly configured?: Configured | undefined;
-  /** Whether the memory has room for only one compile at a time. */
-  readonly isHuge: boolean;
 }
 
 /** Gives the texts of executables by name; null on failure. */
@@ -125,7 +122,8 @@ export interface Found {
  */
 export async function surveyInput(
   command: Command,
-  options: SurveyOptions,
+  { bytes, stdin = bytes, isHuge, reading: { fromStdin, dataTiling } }: ReadInput,
+  { text: linalg, isEnough, configured: known }: SurveyOptions,
   { env, cacheDirectory }: Surroundings,
 ): Promise<Found | null> {
   const folder = makeScratchFolder(cacheDirectory, 'survey');
@@ -137,11 +135,15 @@ export async function surveyInput(
       ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, NO_CONST_EVAL],
       ...[...passes, ...flags],
       ...['-o', output],
-      ...(options.dataTiling ? NO_DATA_TILING : []),
+      // Encodings hide the operations.
+      ...(dataTiling ? NO_DATA_TILING : []),
     ];
     const argv = withTrailingFlags(command.expanded, all);
     const ask = (more: readonly string[]) =>
-      askCompiler(command.compiler.executable, [...more, ...argv], { env, stdin: options.stdin });
+      askCompiler(command.compiler.executable, [...more, ...argv], {
+        env,
+        stdin: fromStdin ? stdin : undefined,
+      });
     const first = await ask([]);
     // Threads of the compiler crash by chance, seldom. Python's launcher turns a signal into a code above 128.
     const isCrash = first.code === null || first.code > 128;
@@ -151,11 +153,11 @@ export async function surveyInput(
   try {
     // A rewritten program is surveyed after the rewriting.
     const phase = passes.length === 0 ? 'input' : 'preprocessing';
-    const text = options.text?.bytes ?? (await compileTo(phase, []));
+    const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
-    const written = options.text === null ? normalised(text) : fromText(options.text);
+    const written = linalg === null ? normalised(text) : fromText(linalg);
     const rewritables = rewritablesOf(text, written);
-    if (options.isEnough(rewritables)) return { operations: null, rewritables };
+    if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');
     const marks = forms.map((form, i) => ({
@@ -173,17 +175,16 @@ export async function surveyInput(
       return executablesByName(dumps);
     };
     const compiling = compileTo('flow', marking);
-    using second = options.isHuge ? null : await trySlot(env);
+    using second = isHuge ? null : await trySlot(env);
     if (second === null) await compiling;
     const [program, configured] = await Promise.all([
       compiling,
       // With data tiling the program has other dispatches.
-      options.dataTiling ? null : (options.configured ?? configuredTexts)(),
+      dataTiling ? null : (known ?? configuredTexts)(),
     ]);
     if (program === null) return null;
-    const flow = withoutInitializers(program);
-    const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
-    const generated = generatedFrom(flow, dispatches);
+    const flow = readFlow(withoutInitializers(program));
+    const generated = generatedFrom(flow, dataTiling ? new Map() : rootsIn(flow));
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
     const others = otherDispatches(flow, configured ?? new Map(), taken);
     return { operations: [...match(written, forms, generated), ...others], rewritables };
@@ -196,7 +197,7 @@ export async function surveyInput(
   }
 }
 
-function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): Written[] {
+function fromText({ operations, convert }: WrittenText): Written[] {
   return operations.map((operation, index) => ({
     operation,
     index,
@@ -240,7 +241,7 @@ const spellLocation = ({ file, line, column }: SourceLocation) => `${file}:${lin
 function distinctForms(written: readonly Written[]): OperationWorkload[] {
   const forms = new Map<string, OperationWorkload>();
   for (const { form } of written) {
-    if ('skipped' in form) continue;
+    if (isReason(form)) continue;
     const key = matchKey(writtenForm(form));
     if (!forms.has(key)) forms.set(key, form);
   }
@@ -248,28 +249,31 @@ function distinctForms(written: readonly Written[]): OperationWorkload[] {
 }
 
 /** The operations of all executables, equal operations once. */
-function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[]): Generated[] {
+function generatedFrom(
+  { bytes, operations, executables }: Flow,
+  roots: ReadonlyMap<string, OperationWorkload>,
+): Generated[] {
   const found = new Map<string, Generated>();
-  const { operations } = parse(text);
   requireRoom(operations.length);
-  const locations = locationsOf(text, operations);
-  const executableOf = executableAt(text);
+  const locations = locationsOf(bytes, operations);
+  const executableOf = new Map(
+    executables.flatMap(({ name, operations: own }) => own.map((one) => [one, name] as const)),
+  );
   for (const [i, operation] of operations.entries()) {
-    const dispatch = dispatches.find(({ start, end }) => start <= operation.start && operation.start < end);
-    const read = dispatch?.form ?? workloadOf(operation);
-    const skipped = 'skipped' in read ? read.skipped : null;
-    const form = 'skipped' in read ? read.alike : read;
+    const executable = executableOf.get(operation);
+    const read = roots.get(executable ?? '') ?? workloadOf(operation);
+    const skipped = isReason(read) ? because(read.code, read.reason) : null;
+    const form = isReason(read) ? read.matched : read;
     if (form === null) continue;
     const { workload, loops } = form;
-    const mark = markOf(text, operation);
+    const mark = markOf(bytes, operation);
     const key = `${mark ?? ''} ${skipped?.reason ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
     const one = found.get(key) ?? {
       ...{ name: operation.name, locations: new Set<string>(), mark, skipped, workload, loops },
       executables: new Set<string>(),
     };
     for (const location of locations[i]!) one.locations.add(spellLocation(location));
-    const executable = executableOf(operation.start);
-    if (executable !== null) one.executables.add(executable);
+    if (executable !== undefined) one.executables.add(executable);
     found.set(key, one);
   }
   return [...found.values()];
@@ -297,8 +301,9 @@ function match(
   };
   const surveyed = written.flatMap(({ operation, index, location, form }): SurveyedOperation[] => {
     const site = { name: operation.name, index, location };
-    if ('skipped' in form) {
-      const { skipped, alike } = form;
+    if (isReason(form)) {
+      const { matched } = form;
+      const skipped = because(form.code, form.reason);
       const possible = mayBecomeWork(operation)
         ? unmarked.filter((one) => isMadeOf(one.workload, operation))
         : [];
@@ -306,11 +311,11 @@ function match(
       const made = possible.find(({ locations }) => locations.has(location ?? '')) ?? possible[0];
       if (made !== undefined) return [{ ...site, skipped: null, ...take(made), written: null }];
       const same = generated.filter(
-        (one) => one.skipped !== null && alike !== null && isSameWork(one.workload, alike.workload),
+        (one) => one.skipped !== null && matched !== null && isSameWork(one.workload, matched.workload),
       );
       return same.length === 0
         ? [{ ...site, skipped, generated: null, written: null }]
-        : same.map((one) => ({ ...site, skipped, ...take(one), written: alike }));
+        : same.map((one) => ({ ...site, skipped, ...take(one), written: matched }));
     }
     const mark = keys.indexOf(matchKey(writtenForm(form)));
     let own = tuned.filter((one) => one.mark === mark);

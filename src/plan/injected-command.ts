@@ -1,23 +1,20 @@
 // The command line of an injection, and the files that it reads.
 import { applyInsertions } from 'mlir-parser-ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
-import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
-import type { Injection } from '../inject/plan.ts';
 import { specFlags, substituteFlag, withoutNotes } from '../inject/injection-flags.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
-import { pathIn, SPECS } from '../system/cache.ts';
-import { createDigest } from '../system/digest.ts';
 import type { Input } from '../input/input.ts';
-import type { Inspected } from './inspected.ts';
+import type { FormedProgram } from './inspected.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
+import type { Plan } from './route.ts';
 import { substituteFiles } from './substitutes.ts';
-import { writeOnce } from './write-once.ts';
+import { textWriter } from './write-once.ts';
 
 /** A command with its injection. */
 export interface InjectedCommand extends Compile {
-  readonly route: Injection['route'];
+  readonly plan: Plan;
   /** The compile that proves the landing: it starts at the end of `flow` if the program was split there. */
   readonly forExecutables: Compile;
   /** Files of the injection in the cache folder. */
@@ -36,8 +33,8 @@ export const originalCompile = (
 });
 
 /** The command without configurations, in its forms. */
-export function untunedCompile(command: Command, { input }: Pick<Inspected, 'input'>): Compile {
-  const { argv, stdin } = originalCompile(command, input);
+export function untunedCompile({ command, inspected }: FormedProgram): Compile {
+  const { argv, stdin } = originalCompile(command, inspected.input);
   return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
 }
 
@@ -51,16 +48,12 @@ export const resumedCompile = ({ expanded, arguments: { input } }: Command, path
  * @returns null if the route is `substitute` and no executable can be substituted
  */
 export async function injectedCommand(
-  injection: Injection,
-  command: Command,
-  inspected: Inspected,
-  decisions: readonly Decision[],
+  plan: Plan,
   surroundings: Surroundings,
   kept: KeptModules | null = null,
 ): Promise<InjectedCommand | null> {
-  const digest = await createDigest();
-  const write = (text: Uint8Array) =>
-    writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
+  const { command, injection } = plan;
+  const write = await textWriter(surroundings.cacheDirectory);
   const split = kept?.splitOf(flowOf(command, injection)) ?? null;
   const complete = (whole: Omit<InjectedCommand, 'forExecutables'>): InjectedCommand => ({
     ...whole,
@@ -73,19 +66,11 @@ export async function injectedCommand(
             stdin: undefined,
           },
   });
-  const base = commandWithout(injection, command, inspected, write);
-  const { route, dispatches = [] } = injection;
-  const entries = injection.route === 'substitute' ? injection.entries : [];
-  if (entries.length === 0 && dispatches.length === 0) return complete(base);
+  const base = commandWithout(plan, write);
+  const { route, entries = [] } = injection;
+  if (entries.length === 0) return complete(base);
   const { argv, stdin } = base;
-  const substitutes = await substituteFiles(
-    { argv, stdin, route, entries, dispatches, texts: split },
-    command,
-    inspected,
-    decisions,
-    surroundings,
-    write,
-  );
+  const substitutes = await substituteFiles(plan, entries, { argv, stdin }, split, surroundings, write);
   if (substitutes === null) return route === 'substitute' ? null : complete(base);
   const paths = substitutes.map(({ path }) => path);
   const { mapMessages } = base;
@@ -106,31 +91,29 @@ export const resumedInjection = (
 
 /** The command with the injection, without substituted executables. */
 function commandWithout(
-  injection: Injection,
-  command: Command,
-  inspected: Inspected,
-  write: (text: Uint8Array) => string,
+  plan: Plan,
+  write: (text: string) => string,
 ): Omit<InjectedCommand, 'forExecutables'> {
+  const { injection, command, inspected } = plan;
   const input = command.arguments.input!;
   const { stdin } = originalCompile(command, inspected.input);
   const passes = passesOf(command);
   if (injection.route !== 'inline') {
     const files = command.rewriting === undefined ? [] : [command.rewriting.path];
     const keep = (text: string) => {
-      files.push(write(Buffer.from(text)));
+      files.push(write(text));
       return files.at(-1)!;
     };
     const flags = 'text' in injection ? specFlags(injection, keep, passes) : pipelineFlags(passes);
     // Our flags come first, so that the user's own flags win.
-    return { argv: [...flags, ...command.argv], route: injection.route, files, stdin, mapMessages: null };
+    return { plan, argv: [...flags, ...command.argv], files, stdin, mapMessages: null };
   }
   // Through stdin, because the output would contain the name of a copy.
   const { insertions } = injection;
   const name = input.kind === 'stdin' ? '<stdin>' : input.path;
   return {
+    ...{ plan, files: [] },
     argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),
-    route: injection.route,
-    files: [],
     stdin: applyInsertions(inspected.input.bytes, insertions),
     mapMessages: (messages) => mapDiagnostics(messages, inspected.input.bytes, insertions, name),
   };

@@ -1,4 +1,5 @@
-// A program to compile: its input, its target and its device.
+// A program to compile: its command, its input, its target and its device.
+import type { Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import type { Site } from '../site/site.ts';
 
@@ -6,4 +7,11 @@ import type { Site } from '../site/site.ts';
 export interface Inspected {
   readonly input: Input;
   readonly site: Site;
+}
+
+/** A program, as written or in other forms. */
+export interface FormedProgram {
+  readonly command: Command;
+  /** With the operations that the compiler makes of the forms. */
+  readonly inspected: Inspected;
 }

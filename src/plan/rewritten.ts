@@ -7,18 +7,9 @@ import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { rewritingPasses } from '../spec/pipeline.ts';
 import { compare } from '../store/claim.ts';
-import { pathIn, SPECS } from '../system/cache.ts';
-import { createDigest } from '../system/digest.ts';
 import { isReason } from '../system/reason.ts';
-import type { Inspected } from './inspected.ts';
-import { writeOnce } from './write-once.ts';
-
-/** A program in other forms. */
-export interface FormedProgram {
-  readonly command: Command;
-  /** With the operations that the compiler makes of the forms. */
-  readonly inspected: Inspected;
-}
+import type { FormedProgram, Inspected } from './inspected.ts';
+import { textWriter } from './write-once.ts';
 
 /** The command with its operations in these forms. */
 export async function rewritten(
@@ -30,9 +21,8 @@ export async function rewritten(
   const { formsSpec, REWRITE } = await import('../form/spec.ts');
   // The order of the program's operations means nothing.
   const sorted = choices.toSorted((a, b) => compare(rewritableKey(a.operation), rewritableKey(b.operation)));
-  const text = Buffer.from(formsSpec(sorted));
-  const digest = await createDigest();
-  const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
+  const write = await textWriter(cacheDirectory);
+  const path = write(formsSpec(sorted));
   return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
 }
 

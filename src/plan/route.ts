@@ -1,40 +1,47 @@
-// The injection of one compile: the first route that is not known to lose a configuration.
+// The plan of one compile. Its injection takes the first route that is not known to lose a configuration.
 import { backendNamed } from '../backend/index.ts';
-import type { Settings } from '../settings/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import type { Route } from '../settings/settings.ts';
 import type { Input } from '../input/input.ts';
 import type { Site } from '../site/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Command } from '../compiler/command.ts';
+import type { FormedProgram } from './inspected.ts';
 import { planIdentity, recallPlan } from './ledger.ts';
 
-/** Plans the injection by the first route that has not lost a configuration, by the ledger. If every route has, it is the first route. */
-export function planCompile(
+/** A program, its decisions, and the way in which they reach the compiler. */
+export interface Plan extends FormedProgram {
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+  /** Its key in the ledger. */
+  readonly identity: string;
+}
+
+export const planOf = (
+  { command, inspected }: FormedProgram,
   decisions: readonly Decision[],
-  {
-    input,
-    site,
-  }: {
-    readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>;
-    readonly site: Pick<Site, 'compiler' | 'target'>;
-  },
-  command: Command,
-  {
-    settings,
-    cacheDirectory,
-  }: Pick<Surroundings, 'cacheDirectory'> & { readonly settings: Pick<Settings, 'inject'> },
-): Injection {
+  injection: Injection,
+): Plan => ({
+  ...{ command, inspected, decisions, injection },
+  identity: planIdentity(command, inspected.input.digest, decisions, injection.route),
+});
+
+/** Plans a compile by the first route that has not lost a configuration, by the ledger. If every route has, it is the first route. */
+export function planCompile(
+  program: FormedProgram,
+  decisions: readonly Decision[],
+  { settings, cacheDirectory }: Pick<Surroundings, 'cacheDirectory' | 'settings'>,
+): Plan {
+  const { input, site } = program.inspected;
   const options = injectionOptions(input, site, settings.inject);
-  const first = planInjection(decisions, options);
   const lost: Route[] = [];
-  for (let injection = first; injection.route !== 'none';) {
-    const identity = planIdentity(command, input.digest, decisions, injection.route);
-    const isLost = recallPlan(cacheDirectory, identity)?.state === 'lost';
-    if (options.wanted !== 'auto' || !isLost) return injection;
-    lost.push(injection.route);
-    injection = planInjection(decisions, { ...options, lost });
+  const next = () =>
+    planOf(program, decisions, planInjection(decisions, { ...options, ...(lost.length > 0 && { lost }) }));
+  const first = next();
+  for (let plan = first; plan.injection.route !== 'none'; plan = next()) {
+    const isLost = recallPlan(cacheDirectory, plan.identity)?.state === 'lost';
+    if (options.wanted !== 'auto' || !isLost) return plan;
+    lost.push(plan.injection.route);
   }
   return first;
 }

@@ -99,7 +99,7 @@ export function askedOfInput(
     skipped: input.operations.flatMap((operation) =>
       isTunable(operation)
         ? []
-        : [{ what: operation.place.name, site: index, source, reason: operation.skipped.reason }],
+        : [{ what: operation.place.name, site: index, source, reason: operation.reason }],
     ),
   };
 }
@@ -123,7 +123,7 @@ export function askedOfShapes(
       asked.push({ work: { ...work, count: shape.count }, site: index, source, standing, shape });
     } else {
       const what = `${shape.op} ${shape.batch}x${shape.m}x${shape.n}x${shape.k}`;
-      skipped.push({ what, site: index, source, reason: operation.skipped.reason });
+      skipped.push({ what, site: index, source, reason: operation.reason });
     }
   }
   return { asked, skipped };

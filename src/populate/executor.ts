@@ -94,7 +94,7 @@ async function operationsOfShapes(
   return shapes.map((shape, i) => {
     const found = byStart.get(written[i]!.start);
     if (found === undefined) return REASONS['not-generated'];
-    return isTunable(found) ? alone(found, shape) : found.skipped.reason;
+    return isTunable(found) ? alone(found, shape) : found.reason;
   });
 }
 

@@ -10,7 +10,7 @@ import type { Site } from '../site/site.ts';
 import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect, withSurvey } from '../wrapper/inspect.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { shapeModule } from './shape-module.ts';
 import { elementTypesOf, type Shape } from './shape.ts';
 
@@ -44,10 +44,9 @@ export async function populationSite(
   const path = join(folder, 'probe.mlir');
   writeFileSync(path, shapeModule([PROBE]));
   const command = await commandFor(path, flags, surroundings);
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected))
-    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.reason}`);
-  const { input, site } = inspected;
+  const found = await inspect(command, surroundings);
+  if (isReason(found)) throw new UserError(`${name}: nothing is tuned with these flags: ${found.reason}`);
+  const { input, site } = found.inspected;
   return { name, flags, reading: input.reading, site };
 }
 
@@ -65,9 +64,8 @@ export async function programAt(
     throw error;
   });
   if (typeof command === 'string') return command;
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected)) return inspected.reason;
-  return { command, inspected: await withSurvey(inspected, command, surroundings) };
+  const found = await inspect(command, surroundings);
+  return isReason(found) ? found.reason : withSurvey(found, surroundings);
 }
 
 /** The command that compiles a file. Imports an ONNX model first. */

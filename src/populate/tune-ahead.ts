@@ -7,7 +7,7 @@ import { needsProgram } from '../workload/workload.ts';
 import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
 import { planCompile } from '../plan/route.ts';
 import { OpenProgram } from '../wrapper/open-program.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { verifyOnDemand, type RunMeans } from '../running/program-verdict.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
 import { because, type Reason } from '../system/reason.ts';
@@ -54,12 +54,11 @@ export async function concludeProgram(
 ) {
   const { surroundings } = means;
   const program = before.again();
-  const { command, inspected } = program;
   const run = () => {
     const known = program.with(program.decide(new Map(), whyNot));
-    const injection = planCompile(known.decisions, inspected, command, surroundings);
+    const plan = planCompile(program, known.decisions, surroundings);
     const why = surroundings.settings.readonly ? because('read-only', 'the database is read-only') : null;
-    return verifiedDecisions(known, injection, why, means);
+    return verifiedDecisions(known, plan, why, means);
   };
   const verdict = isOnDemand
     ? await verifyOnDemand(program.with(program.lookup.decide(new Map(), whyNot)), means.store, surroundings)

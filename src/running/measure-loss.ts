@@ -126,13 +126,11 @@ async function readAmounts(
   decisions: readonly Decision[],
   store: Store,
 ): Promise<void> {
-  const { command, inspected, surroundings } = program;
-  const injection = planCompile(decisions, inspected, command, surroundings);
+  const plan = planCompile(program, decisions, program.surroundings);
+  const { route } = plan.injection;
   const injected =
-    injection.route === 'none' || injection.route === 'substitute'
-      ? null
-      : await injectedCommand(injection, command, inspected, decisions, surroundings);
-  const { argv, stdin }: Compile = injected ?? untunedCompile(command, inspected);
+    route === 'none' || route === 'substitute' ? null : await injectedCommand(plan, program.surroundings);
+  const { argv, stdin }: Compile = injected ?? untunedCompile(program);
   const flow = join(folderOf(program), 'amounts.mlir');
   const toFlow = withTrailingFlags(argv, ['--compile-to=flow', ...ELIDED, '-o', flow]);
   if ((await compiling(program)(toFlow, stdin)) !== null) return;

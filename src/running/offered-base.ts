@@ -27,15 +27,15 @@ export async function offeredBase(
   decisions: readonly Decision[],
   offer: ProgramWide,
 ): Promise<RoundBase | null> {
-  const { command, inspected, surroundings, kept } = program;
+  const { command, surroundings, kept } = program;
   const all = withProgramWide(decisions, offer, '');
-  const injection = planCompile(all, inspected, command, surroundings);
-  if (injection.route === 'none') return null;
-  const injected = await injectedCommand(injection, command, inspected, all, surroundings);
+  const plan = planCompile(program, all, surroundings);
+  if (plan.injection.route === 'none') return null;
+  const injected = await injectedCommand(plan, surroundings);
   if (injected === null) return null;
   const resumed = (path: string) => resumedInjection(injected, command, path);
   const run = compiling(program);
-  const split = await kept.split(flowOf(command, injection), ready.folder, (folder) =>
+  const split = await kept.split(flowOf(command, plan.injection), ready.folder, (folder) =>
     splitProgram(run, injected, resumed, folder),
   );
   if (typeof split === 'string') return null;

@@ -12,6 +12,7 @@ import type { Site } from '../site/site.ts';
 import { elementBits, isFloat } from '../workload/element-type.ts';
 import { workloadFlops, workloadOf, type OperationWork } from '../workload/workload.ts';
 import { toolchainOf } from '../tuning/here.ts';
+import { isReason } from '../system/reason.ts';
 
 /** Element types of factors whose peak is measured. */
 export const PEAK_TYPES: readonly string[] = ['f32', 'f16', 'bf16', 'i8'];
@@ -38,7 +39,7 @@ export function peakWorkload(type: string): OperationWork {
 `;
   const [operation] = parse(Buffer.from(text)).operations;
   const read = workloadOf(operation!);
-  if ('skipped' in read) throw new Error(`no product of ${type}`);
+  if (isReason(read)) throw new Error(`no product of ${type}`);
   return read.workload;
 }
 

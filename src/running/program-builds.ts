@@ -12,7 +12,7 @@ import { timeBudget } from '../program/time-budget.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from '../plan/injected-command.ts';
 import { flowOf } from '../plan/kept-modules.ts';
-import { notePlan, planIdentity } from '../plan/ledger.ts';
+import { notePlan } from '../plan/ledger.ts';
 import { planCompile } from '../plan/route.ts';
 import { because } from '../system/reason.ts';
 import { folderOf, type MeasuredProgram } from './callable.ts';
@@ -61,7 +61,7 @@ export function programBuilds(
   budget = timeBudget(program.limits.compileSeconds),
   name = 'tuned.vmfb',
 ): ProgramBuilds {
-  const { command, inspected, surroundings, kept, limits } = program;
+  const { command, surroundings, kept, limits } = program;
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   const folder = folderOf(program);
@@ -109,12 +109,13 @@ export function programBuilds(
 
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : because('worse-in-program')));
-    const injection = planCompile(own, inspected, command, surroundings);
+    const plan = planCompile(program, own, surroundings);
+    const { injection } = plan;
     if (injection.route === 'none') return { problem: injection.reason, isLate: false };
-    const injected = await injectedCommand(injection, command, inspected, own, surroundings, kept);
+    const injected = await injectedCommand(plan, surroundings, kept);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
     const module = join(folder, name);
-    const { argv, stdin, route, mapMessages } = injected;
+    const { argv, stdin, mapMessages } = injected;
     const workSeconds = secondsNow();
     // Two compiles, because a module that is compiled with dumps contains the names of the dumps.
     const [problem, texts] = await budget.spend(() =>
@@ -127,20 +128,18 @@ export function programBuilds(
       ]),
     );
     if (problem !== null) return problem;
-    const landing = landedOn(texts ?? [], own, route);
+    const landing = landedOn(texts ?? [], own, injection.route);
     const landed = texts && whatLanded(landing);
     // This build then needs no second proof. After a loss it looks again, and reports the loss.
-    if (landed?.includes(false) === false && isAsBefore(command.files)) {
-      const plan = planIdentity(command, inspected.input.digest, own, route);
-      notePlan(cacheDirectory, plan, { landed });
-    }
+    if (landed?.includes(false) === false && isAsBefore(command.files))
+      notePlan(cacheDirectory, plan.identity, { landed });
     return { module, dispatches: dispatchesOf(landing, own) };
   };
 
   return {
     stock(output) {
       // The split program compiles faster to the same module.
-      const whole = untunedCompile(command, inspected);
+      const whole = untunedCompile(program);
       const split = kept.splitOf(flowOf(command, null));
       const shorter = split === null ? undefined : resumedCompile(command, split.path);
       return budget.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
@@ -152,7 +151,7 @@ export function programBuilds(
         return code === 0 ? null : stderr.toString();
       };
       const resumed = (path: string) => resumedCompile(command, path);
-      return splitProgram(run, untunedCompile(command, inspected), resumed, own);
+      return splitProgram(run, untunedCompile(program), resumed, own);
     },
     tuned: latest(tuned),
   };

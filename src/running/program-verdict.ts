@@ -155,12 +155,13 @@ export function concludeConfirmed(
 
 /** Notes the verdict on a program. @returns the decisions to inject */
 function conclude(
-  { command, inspected, decisions, identity, memory }: KnownProgram,
+  program: KnownProgram,
   offer: ProgramWide,
   { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
   store: Store,
   surroundings: Surroundings,
 ): Pick<Judged, 'decisions' | 'isFinal'> {
+  const { inspected, decisions, identity, memory } = program;
   const { settings } = surroundings;
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => worse(left.get(key)?.reason));
@@ -175,7 +176,7 @@ function conclude(
   const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
   const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
   const better = wanted.map((decision, i) => seen[i] ?? decision);
-  const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
+  const set = injectedSet(better, planCompile(program, better, surroundings).injection.route);
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
   const { budgetSeconds } = settings;
   const lastTriedAt = new Date().toISOString();

@@ -15,7 +15,8 @@ import { interruptible } from './interruptible.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin } from './limits.ts';
 import { compileForms, proveForms, unproven, type FormsProof } from './prove-forms.ts';
-import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
+import { rewritten, surveyed } from '../plan/rewritten.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The result of comparing forms. */

@@ -51,7 +51,7 @@ export async function verifyTuned(
   decisions: readonly Decision[],
   offer: ProgramWide,
 ): Promise<Verification> {
-  const { command, inspected, surroundings, limits } = program;
+  const { surroundings, limits } = program;
   const tools = measuringTools(program);
   const budget = timeBudget(limits.compileSeconds);
   const builds = programBuilds(program, decisions, budget);
@@ -59,7 +59,7 @@ export async function verifyTuned(
   const wideBuilds = programBuilds(program, all, budget, 'all-tuned.vmfb');
   const callable = await callableOf(program, () => stockOf(program, builds));
   const { called, skipped } = callable;
-  const injection = planCompile(decisions, inspected, command, surroundings);
+  const { injection } = planCompile(program, decisions, surroundings);
   const keys = keysOf(decisions);
   const isInjecting = injection.route !== 'none';
   if ((isInjecting || offer.size > 0) && called.length === 0) {

@@ -21,12 +21,10 @@ export interface OperationWorkload extends MatchedForm {
   readonly writtenLoops: readonly number[];
 }
 
-/** An operation that is not tuned. */
-export interface SkippedOperation {
-  /** The reason. */
-  readonly skipped: Reason;
+/** The reason why an operation is not tuned. */
+export interface SkippedOperation extends Reason {
   /** The form whose matchers also match this operation, because matchers ignore bodies. Null without one. */
-  readonly alike: OperationWorkload | null;
+  readonly matched: OperationWorkload | null;
 }
 
 /** Maps an element type of the input to the type that code is generated for. */
@@ -92,7 +90,7 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   /** Whether a value, for example from a database, is such a workload. Checks every key. */
   isWorkload(value: object): value is W;
   /** The same work with sizes for its dynamic dimensions, or the reason why it cannot be tuned. */
-  atSizes(workload: W, sizes: TunedSizes): W | { readonly skipped: Reason };
+  atSizes(workload: W, sizes: TunedSizes): W | Reason;
   /** The work at every combination of the sizes of its dynamic dimensions. Only the work itself if all are static. */
   staticForms(workload: W): W[];
   /** Arithmetic operations of one execution, two for a multiply-add, at the largest sizes of dynamic dimensions. */

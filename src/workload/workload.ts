@@ -58,7 +58,7 @@ export const workloadOf = (
 ): OperationWorkload | SkippedOperation =>
   operation.kind === 'contraction'
     ? readContraction(operation, convert)
-    : { skipped: because('operation-unsupported', UNTUNED[operation.kind]), alike: null };
+    : { ...because('operation-unsupported', UNTUNED[operation.kind]), matched: null };
 
 /** Whether a value is a workload. Names in it are single words, because they are written into MLIR. */
 export function isWorkload(value: unknown): value is Workload {

@@ -13,9 +13,8 @@ import type { Store } from '../store/store.ts';
 import type { RunResult } from '../system/run.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import { planCompile } from '../plan/route.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import type { Plan } from './ending.ts';
+import { planCompile, type Plan } from '../plan/route.ts';
+import { limitFor } from './compile-limit.ts';
 import { because } from '../system/reason.ts';
 
 /** Messages about memory, disks, permissions, file descriptors and the linker. */
@@ -69,7 +68,6 @@ export async function failsAgain(
  */
 export async function markBroken(
   plan: Plan,
-  inspected: Inspected,
   said: string,
   store: Store,
   surroundings: Surroundings,
@@ -77,7 +75,7 @@ export async function markBroken(
   const injected = plan.decisions.filter(isInjected);
   const all = [...new Set(injected.map(({ tunable }) => tunable.key))];
   const saidWith = async (keys: readonly string[]) =>
-    keys.length === all.length ? said : failsWith(keys, plan, inspected, surroundings);
+    keys.length === all.length ? said : failsWith(keys, plan, surroundings);
   const mark = (key: string, own: string) => {
     for (const { tunable, record, configuration } of injected) {
       const subject = tunable.key === key && record !== null ? store.subject(record) : undefined;
@@ -130,19 +128,19 @@ async function failingOne(
 /** Compiles with the configurations of these workloads alone. @returns the messages if that fails; null otherwise */
 async function failsWith(
   keys: readonly string[],
-  { decisions, command, workSeconds }: Plan,
-  inspected: Inspected,
+  plan: Plan,
   surroundings: Surroundings,
 ): Promise<string | null> {
-  const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : because('worse-in-program')));
-  const injection = planCompile(own, inspected, command, surroundings);
-  const alone = await injectedCommand(injection, command, inspected, own, surroundings);
-  if (alone === null || injection.route === 'none') return null;
-  return failsAgain(alone, command.compiler.executable, surroundings, workSeconds());
+  const own = leaveOut(plan.decisions, (key) => (keys.includes(key) ? null : because('worse-in-program')));
+  const part = planCompile(plan, own, surroundings);
+  const alone = await injectedCommand(part, surroundings);
+  if (alone === null || part.injection.route === 'none') return null;
+  const { executable } = plan.command.compiler;
+  return failsAgain(alone, executable, surroundings, limitFor(plan.inspected.input, surroundings));
 }
 
 /** Keys of the workloads whose operations the messages point at. A single one is blamed for an error at any place. */
-function blamedFor({ decisions, input }: Plan, stderr: string): ReadonlySet<string> {
+function blamedFor({ decisions, inspected: { input } }: Plan, stderr: string): ReadonlySet<string> {
   const injected = decisions.filter(isInjected);
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
   const index = lineIndex(input.bytes);

@@ -3,16 +3,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { isAsBefore } from '../compiler/command-files.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
-import { isInjected } from '../decision/decision.ts';
 import { proveLanded } from '../inject/landed.ts';
 import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed } from '../plan/ledger.ts';
-import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
+import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung } from '../system/limits.ts';
 import { tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { deliverFile, heldOutput } from './deliver.ts';
-import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
+import { allLanded, NOT_APPLIED, SUCCESS, type KnownRun } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
 import { capture, messagesOf, show, stdoutBytes, type Captured } from './capture.ts';
 import { LOST, mayLook, refuse } from './required.ts';
@@ -34,7 +33,7 @@ interface Ended {
 }
 
 /** Runs a plan that may not compile, or that nobody has looked at. Never returns. */
-export async function runPlanAsChild(run: RunningPlan, injected: InjectedCommand): Promise<never> {
+export async function runPlanAsChild(run: KnownRun, injected: InjectedCommand): Promise<never> {
   const { command, surroundings, mayFallBack, compile } = run;
   // A killed build may have left a folder.
   tidyUp(surroundings.cacheDirectory);
@@ -51,9 +50,9 @@ export async function runPlanAsChild(run: RunningPlan, injected: InjectedCommand
 }
 
 /** Runs the user's own command, and puts its output into the cache. Never returns. */
-export async function runOwnAsChild(run: RunningPlan): Promise<never> {
+export async function runOwnAsChild(run: KnownRun): Promise<never> {
   const { surroundings, end } = run;
-  const { result, isWritten } = await childRun(null, run, {});
+  const { result, isWritten } = await compileTo(null, run);
   if (result.forwarded === null) {
     show(result, null);
     if (isWritten) noteDelivered();
@@ -64,33 +63,23 @@ export async function runOwnAsChild(run: RunningPlan): Promise<never> {
   return exitLike(result);
 }
 
-/** Compiles a plan. @param held scratch path for the output; null for the user's path */
-async function compileTo(held: string | null, run: RunningPlan): Promise<Ended> {
-  const { compile, workSeconds } = run;
-  const seen = held === null && mustSee(run) ? await seenOrRefused(run) : undefined;
-  const limits = [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: workSeconds() })];
-  return { ...(await childRun(held, run, { stdin: compile.stdin, limits })), seen };
-}
-
-async function childRun(
-  held: string | null,
-  { command, compile, surroundings: { env, cacheDirectory } }: RunningPlan,
-  options: Pick<RunOptions, 'stdin' | 'limits'>,
-): Promise<Omit<Ended, 'seen'>> {
+/** Compiles a plan, or the user's own command. @param held scratch path for the output; null for the user's path */
+async function compileTo(held: string | null, run: KnownRun): Promise<Ended> {
+  const { command, compile, injected, mustProve, surroundings, workSeconds } = run;
+  const { env, cacheDirectory } = surroundings;
+  const seen = held === null && mustProve ? await seenOrRefused(run) : undefined;
+  const limit = { stallSeconds: STALL_SECONDS, workSeconds: workSeconds() };
+  const limits = injected === null ? [] : [whenHung(limit)];
   const before = outputState(command);
-  const argv = heldArgv(compile.argv, held);
-  const result = await capture(command, argv, { ...options, env }, cacheDirectory);
+  const argv = held === null ? compile.argv : withTrailingFlags(compile.argv, ['-o', held]);
+  const result = await capture(command, argv, { stdin: compile.stdin, limits, env }, cacheDirectory);
   const isWritten =
     held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
-  return { result, held, isWritten };
+  return { result, held, isWritten, seen };
 }
 
-/** Whether the build may deliver its output only with a proof. */
-const mustSee = ({ isInjecting, surroundings: { settings } }: RunningPlan): boolean =>
-  settings.require === 'landed' && isInjecting;
-
 /** The proof that all configurations landed. Refuses the build without it. */
-async function seenOrRefused(run: RunningPlan): Promise<Landed> {
+async function seenOrRefused(run: KnownRun): Promise<Landed> {
   const seen = await prove(run);
   return seen !== null && allLanded(seen) === true
     ? seen
@@ -98,46 +87,41 @@ async function seenOrRefused(run: RunningPlan): Promise<Landed> {
 }
 
 /** Delivers a complete output, and notes in the ledger whether its configurations landed. */
-async function deliver(run: RunningPlan, { result, held, seen: proof }: Ended): Promise<never> {
+async function deliver(run: KnownRun, { result, held, seen: proof }: Ended): Promise<never> {
   const { command, surroundings, compile, end, onEnd } = run;
-  const { argv, stdin, mapMessages } = compile;
   const { env, settings } = surroundings;
-  const seen = proof ?? (mustSee(run) ? await seenOrRefused(run) : undefined);
+  const seen = proof ?? (run.mustProve ? await seenOrRefused(run) : undefined);
   const isCopied = held === null || deliverFile(held, command);
-  const shown = isCopied ? show(result, mapMessages) : 'nothing';
+  const shown = isCopied ? show(result, compile.mapMessages) : 'nothing';
   if (shown !== 'nothing') noteDelivered();
   await attempt(async () => {
     const landed = seen ?? (await prove(run));
     const output = isCopied ? kept(run, result, held) : null;
     // After a loss the next build decides again.
-    if (allLanded(landed) === false) onEnd({ landed, argv, fallback: null, output, replayFiles: null });
+    if (allLanded(landed) === false)
+      onEnd({ landed, argv: compile.argv, fallback: null, output, replayFiles: null });
     else end(landed, output);
   }, surroundings);
   // With a full disk the compiler reports the error itself. After a partial write to stdout it must not write again.
-  if (shown === 'nothing') return runInPlace(command.compiler.executable, argv, stdin, env);
+  if (shown === 'nothing') return runInPlace(command.compiler.executable, compile, env);
   if (shown === 'all') return exitLike(result);
   tell('the output could not be written to the end', settings.log);
   return exitLike({ ...SUCCESS, code: 1 });
 }
 
 /** Puts the output of a compile into the cache. @returns its key, or null */
-function kept(
-  { command, compile, cached }: RunningPlan,
-  result: Captured,
-  held: string | null,
-): string | null {
+function kept({ command, compile, cached }: KnownRun, result: Captured, held: string | null): string | null {
   const { output } = command.arguments;
   if (output.kind === 'stdout' || stdoutBytes(result) > 0) return null;
   return cached.keep(held ?? output.path, messagesOf(result, compile.mapMessages));
 }
 
 /** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
-async function prove(run: RunningPlan): Promise<Landed | null> {
-  const { command, decisions, injected, surroundings, note, onLost, workSeconds } = run;
+async function prove(run: KnownRun): Promise<Landed | null> {
+  const { injected, isInjecting, surroundings, note, onLost, workSeconds } = run;
   if (injected === null) return null;
-  const asking = { ...surroundings, workSeconds: workSeconds() };
-  const look = () => proveLanded(command.compiler.executable, injected, decisions, asking);
-  const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
+  const look = () => proveLanded(injected, { ...surroundings, workSeconds: workSeconds() });
+  const seen = isInjecting ? look : () => injected.plan.decisions.map(() => null);
   const landed = mayLook(surroundings.settings) ? await seen() : null;
   note({ landed });
   if (allLanded(landed) === false) await onLost?.();
@@ -145,7 +129,7 @@ async function prove(run: RunningPlan): Promise<Landed | null> {
 }
 
 /** After a failed plan, runs the user's own command. If that succeeds, the injection is to blame. */
-async function recover(run: RunningPlan, injected: InjectedCommand, failed: RunResult): Promise<never> {
+async function recover(run: KnownRun, injected: InjectedCommand, failed: RunResult): Promise<never> {
   const { command, input, surroundings, mayFallBack, onEnd } = run;
   const { env, settings } = surroundings;
   const { argv, stdin } = originalCompile(command, input);
@@ -168,7 +152,7 @@ async function recover(run: RunningPlan, injected: InjectedCommand, failed: RunR
 
 /** Notes a failed plan in the ledger, and finds its cause. The user has the output by now, or the refusal. */
 async function noteFailure(
-  { command, surroundings, note, workSeconds, onFailure }: RunningPlan,
+  { command, surroundings, note, workSeconds, onFailure }: KnownRun,
   injected: InjectedCommand,
   failed: RunResult,
   reason: string,
@@ -183,9 +167,6 @@ async function noteFailure(
   note({ reason: firstError(said) });
   await onFailure?.(said);
 }
-
-const heldArgv = (argv: readonly string[], held: string | null): readonly string[] =>
-  held === null ? argv : withTrailingFlags(argv, ['-o', held]);
 
 /**
  * Whether the compile wrote its output. The compiler can exit with 0 after writing only a crash reproducer.

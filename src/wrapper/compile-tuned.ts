@@ -3,7 +3,7 @@ import { readCommand, type Command } from '../compiler/command.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
-import { countsOf } from '../report/counts.ts';
+import { countsOf, countsOfPass } from '../report/counts.ts';
 import { explainedAgain, isExplained } from '../report/explain-file.ts';
 import { unknownFlag, unknownVariables } from '../report/unknown-settings.ts';
 import type { Settings } from '../settings/index.ts';
@@ -15,17 +15,16 @@ import { limitFor } from './compile-limit.ts';
 import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
 import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { inspect, untuned, withSurvey, type SeveralTargets, type Untuned } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
-import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
+import { ledgerPath, notePlan } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
-import { rememberRun } from './replay.ts';
-import { NOT_APPLIED, SUCCESS, type Ending, type Plan } from './ending.ts';
+import { rememberRun, stampsBefore } from './replay.ts';
+import { NOT_APPLIED, SUCCESS, type Ending, type Run } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportUntuned } from './report-compile.ts';
 import { mayFallBack, refuse, whyRefused } from './required.ts';
-import { compileUntuned } from './compile-untuned.ts';
 import { runPlan } from './run-plan.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
@@ -53,7 +52,7 @@ export async function compile(
       const why = because('internal-error', `tuning failed: ${messageOf(error)}`);
       reportUntuned(untuned(why), command, surroundings);
     }, surroundings);
-    return runInPlace(compiler.executable, argv, stdin, env);
+    return runInPlace(compiler.executable, { argv, stdin }, env);
   };
   // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
   process.once('uncaughtException', (error) => void goOn(error));
@@ -94,11 +93,11 @@ function withProblems(problems: readonly string[], settings: Settings): Untuned 
 }
 
 async function decideIfTunable(
-  found: Inspected | Untuned | SeveralTargets,
+  found: FormedProgram | Untuned | SeveralTargets,
   command: Command,
   surroundings: Surroundings,
 ): Promise<Decided | Untuned> {
-  if (!isReason(found)) return decide(found, command, surroundings);
+  if (!isReason(found)) return decide(found, surroundings);
   if (!('targets' in found)) return found;
   // Not loaded for one target.
   const { decideEach } = await import('./several-targets.ts');
@@ -116,21 +115,21 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   const report = reporting(decided, asked, given);
   const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
     const module = await kept.find(injected ?? originalCompile(command, inspected.input));
-    const plan: Plan = {
-      ...{ command, input: inspected.input, decisions, injected, module, workSeconds, onEnd },
+    const own: Run = {
+      ...{ command, input: inspected.input, injected, module, workSeconds, onEnd },
       mayFallBack: mayFallBack(settings, lock),
       async onLost() {
         // With this survey the next build decides about the generated operations.
-        await withSurvey(inspected, command, surroundings);
+        await withSurvey(decided, surroundings);
       },
       async onFailure(stderr) {
         if (store === null || settings.readonly) return;
         const { markBroken } = await import('./blame.ts');
-        await markBroken(plan, inspected, stderr, store, surroundings);
+        await markBroken(decided, stderr, store, surroundings);
       },
     };
     // `iree-tuned lock` has proven that locked configurations land.
-    return runPlan(plan, lock?.whole ? withoutTuning(surroundings) : surroundings);
+    return runPlan(own, lock?.whole ? withoutTuning(surroundings) : surroundings);
   };
 
   const refuseAs = (ending: Pick<Ending, 'landed'> & { readonly fallback: Reason }): never => {
@@ -145,11 +144,10 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
     store?.close();
     return run(null);
   }
-  const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, kept);
+  const injected = await injectedCommand(decided, surroundings, kept);
   if (injected === null) {
-    const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
-    notePlan(cacheDirectory, identity, { landed });
+    notePlan(cacheDirectory, decided.identity, { landed });
     const lost = { landed, fallback: because('not-substitutable') };
     if (!mayFallBack(settings, lock)) return refuseAs(lost);
     store?.close();
@@ -168,22 +166,19 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
 
 /** Reports the ending of a compile, and remembers the compile if the next build would repeat it. */
 function reporting(decided: Decided, asked: Command, given: Surroundings): (ending: Ending) => void {
-  const { command, inspected, decisions, injection, isFinal, until } = decided;
+  const { decisions, injection, identity, isFinal, until } = decided;
   const before = [...decided.before, ...decided.files];
   // Only the explanation shows times.
   const isTimed = isExplained(decided.surroundings.settings);
-  const programTimes = knownTimes({ command, inspected }, isTimed ? decided.store : null);
+  const programTimes = knownTimes(decided, isTimed ? decided.store : null);
   const handedOver = performance.now();
-  const { input } = inspected;
+  const { input } = decided.inspected;
   return (ending) => {
     const told = reportCompile(ending, decided, programTimes, handedOver);
     if (!isFinal) return;
     const { landed, fallback } = ending;
     const { cacheDirectory } = given;
-    const files = [
-      surveyMemory.pathOf(cacheDirectory, input.identity),
-      ledgerPath(cacheDirectory, planIdentity(command, input.digest, decisions, injection.route)),
-    ];
+    const files = [surveyMemory.pathOf(cacheDirectory, input.identity), ledgerPath(cacheDirectory, identity)];
     // A workload that this build tuned is a hit in the next build.
     const hits = decisions.map((one): Decision =>
       one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
@@ -192,4 +187,26 @@ function reporting(decided: Decided, asked: Command, given: Surroundings): (endi
     const again = { counts: countsOf(known), explanation: told && explainedAgain(told) };
     rememberRun(ending, again, asked, input, before, files, given, until);
   };
+}
+
+/** Runs the user's own command. Never returns. */
+async function compileUntuned(
+  untuned: Untuned,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<never> {
+  const { input: text } = untuned;
+  const report = () => reportUntuned(untuned, command, surroundings);
+  if (text === undefined || command.arguments.input?.kind !== 'file') {
+    report();
+    const own = { argv: command.argv, stdin: takenStdin() };
+    return runInPlace(command.compiler.executable, own, surroundings.env);
+  }
+  const before = stampsBefore(surroundings);
+  const onEnd = (ending: Ending) => {
+    const again = { counts: countsOfPass(untuned, untuned.decisions), explanation: report() };
+    rememberRun(ending, again, command, text, before, [], surroundings);
+  };
+  const own = { command, input: text, injected: null, module: null, mayFallBack: true };
+  return runPlan({ ...own, workSeconds: () => Infinity, onEnd }, surroundings);
 }

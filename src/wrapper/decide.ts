@@ -1,19 +1,17 @@
 // Decides about a program: the configuration of every operation, the forms, and the route. A lock file decides, or the database together
 // with tuning.
-import type { Command } from '../compiler/command.ts';
-import { matchesGenerated, type Injection } from '../inject/plan.ts';
+import { matchesGenerated } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
 import type { Stamps } from '../system/files.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { verifiedDecisions } from './verified-decisions.ts';
 import type { LockedBuild } from './locked.ts';
-import { planCompile } from '../plan/route.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import { planCompile, type Plan } from '../plan/route.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { injectedSet } from '../running/program-memory.ts';
 import { OpenProgram } from './open-program.ts';
 import { stampsBefore } from './replay.ts';
@@ -24,10 +22,9 @@ import { because, type Reason } from '../system/reason.ts';
 /** The decisions about a program, and their reasons. */
 export interface Decided
   extends
-    FormedProgram,
-    Omit<BuildMeans, 'problem'>,
-    Pick<Tuned, 'decisions' | 'isFinal' | 'files' | 'until'> {
-  readonly injection: Injection;
+    Plan,
+    Pick<BuildMeans, 'store' | 'surroundings' | 'kept'>,
+    Pick<Tuned, 'isFinal' | 'files' | 'until'> {
   /** Decisions of a lock file; null for none. */
   readonly lock: LockedBuild | null;
   readonly verdict: ProgramVerdict | null;
@@ -41,32 +38,24 @@ export interface Decided
 }
 
 /** Decides by the lock file if there is one that has the whole program, else by the database. */
-export const decide = (found: Inspected, command: Command, given: Surroundings): Promise<Decided> =>
-  given.settings.lock === undefined && !given.settings.frozen
-    ? decideByStore(found, command, given, null)
-    : decideLocked(found, command, given);
-
-async function decideLocked(
-  found: Inspected,
-  command: Command,
-  surroundings: Surroundings,
-): Promise<Decided> {
-  const { driverFiles } = found.site;
-  const before = stampsBefore(surroundings, driverFiles, surroundings.settings.lock === undefined);
+export async function decide(asked: FormedProgram, surroundings: Surroundings): Promise<Decided> {
+  const { settings } = surroundings;
+  if (settings.lock === undefined && !settings.frozen) return decideByStore(asked, surroundings, null);
+  const { driverFiles } = asked.inspected.site;
+  const before = stampsBefore(surroundings, driverFiles, settings.lock === undefined);
   // Loaded only with a lock file.
   const { consultLock } = await import('./locked.ts');
-  const lock = await consultLock(found, command, surroundings);
-  if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
+  const lock = await consultLock(asked, surroundings);
+  if (lock.problem !== null) tell(lock.problem, settings.log);
   const { program, forms, whole } = lock;
   // A replay would not repeat the message about the problem.
   const isFinal = lock.problem === null;
   if (whole === null) {
-    const decided = await decideByStore(program.inspected, command, surroundings, lock);
+    const decided = await decideByStore(program, surroundings, lock);
     return { ...decided, isFinal: isFinal && decided.isFinal, before: [...before, ...decided.before] };
   }
   return {
     ...{ lock, forms, before, isFinal, surroundings },
-    ...program,
     ...whole,
     verdict: null,
     unproven: because('not-run', 'a lock file decides, and no program runs'),
@@ -83,40 +72,37 @@ async function decideLocked(
  * @param lock decides before the database about the workloads that it has
  */
 async function decideByStore(
-  asked: Inspected,
-  written: Command,
+  asked: FormedProgram,
   given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const { found, ...means } = await openDatabase(asked, given);
+  const { written, ...opened } = await openDatabase(asked, given);
+  const means: BuildMeans = { ...opened, override: lock?.override };
   const { store, surroundings, kept } = means;
-  const before = stampsBefore(surroundings, found.site.driverFiles);
+  const before = stampsBefore(surroundings, written.inspected.site.driverFiles);
   const budget = new Budget(surroundings.settings.budgetSeconds);
 
   // 1. The forms of the program, measured if the database does not know them.
-  const { open, better } = await inForms({ command: written, inspected: found }, means, lock, budget);
-  const { command } = open;
+  const { open, better } = await inForms(written, means, budget);
   const isInTime = budget.spentSeconds === 0 || budget.leftSeconds > 0;
 
   // 2. A record for each operation, and 3. a search for each miss.
-  let tuned = await decideOperations(open, means, budget);
-  const surveyed = await surveyIfInDoubt(tuned, open, surroundings);
-  if (surveyed !== tuned.program.inspected)
-    tuned = await decideOperations(tuned.program.again(surveyed), means, budget);
-  const { program, injection, whyNot, files, until, confirmed } = tuned;
+  let tuned = await decideOperations(open, budget);
+  const surveyed = await surveyIfInDoubt(tuned, open.memory);
+  if (surveyed !== tuned.program) tuned = await decideOperations(tuned.program.again(surveyed), budget);
+  const { program, plan, whyNot, files, until, confirmed } = tuned;
 
   // 4. The program, stock against tuned, if its decisions are new.
   const known = program.with(tuned.decisions);
   const state = { confirmed, secondsLeft: budget.leftSeconds };
-  const verified = await verifiedDecisions(known, injection, whyNot, means, state);
+  const verified = await verifiedDecisions(known, plan, whyNot, means, state);
   const { decisions } = verified;
 
   // 5. The plan.
   const isAsTuned = decisions === tuned.decisions;
-  const { inspected } = program;
   return {
-    ...{ store, surroundings, kept, lock, command, inspected, decisions, before, files, until },
-    injection: isAsTuned ? injection : planCompile(decisions, inspected, command, surroundings),
+    ...(isAsTuned ? plan : planCompile(program, decisions, surroundings)),
+    ...{ store, surroundings, kept, lock, before, files, until },
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
@@ -149,16 +135,10 @@ class Budget {
 }
 
 /** Opens the program in the forms in which it is faster. */
-async function inForms(
-  written: FormedProgram,
-  { store, problem, surroundings, kept }: BuildMeans,
-  lock: LockedBuild | null,
-  budget: Budget,
-) {
+async function inForms(written: FormedProgram, means: BuildMeans, budget: Budget) {
   const begun = performance.now();
-  const mayMeasure = problem === null && whyUntuned(store, written.inspected, surroundings) === null;
-  const means = { store, surroundings, override: lock?.override };
-  const opened = await OpenProgram.inBetterForms(written, means, mayMeasure ? kept : null);
+  const mayMeasure = whyUntuned(means, written.inspected) === null;
+  const opened = await OpenProgram.inBetterForms(written, means, mayMeasure ? means.kept : null);
   const { verdict, compileSeconds } = opened.better;
   // The budget pays for everything but the first compile of the program, and that of the output.
   if (verdict !== null) budget.spend((performance.now() - begun) / 1000, compileSeconds);
@@ -166,11 +146,10 @@ async function inForms(
 }
 
 /** Decides about all operations, and plans their injection. */
-async function decideOperations(program: OpenProgram, means: BuildMeans, budget: Budget) {
-  const tuned = await lookUpAndTune(program, means, budget.spentSeconds);
+async function decideOperations(open: OpenProgram<BuildMeans>, budget: Budget) {
+  const tuned = await lookUpAndTune(open, budget.spentSeconds);
   budget.spend(tuned.seconds);
-  const { inspected, command } = tuned.program;
-  return { ...tuned, injection: planCompile(tuned.decisions, inspected, command, means.surroundings) };
+  return { ...tuned, plan: planCompile(tuned.program, tuned.decisions, open.means.surroundings) };
 }
 
 /**
@@ -178,15 +157,13 @@ async function decideOperations(program: OpenProgram, means: BuildMeans, budget:
  * the generated operation, which was measured. A verdict on other decisions is a sign of that.
  */
 async function surveyIfInDoubt(
-  { program, decisions, injection: { route } }: Awaited<ReturnType<typeof decideOperations>>,
-  { memory }: OpenProgram,
-  surroundings: Surroundings,
-): Promise<Inspected> {
-  const set = injectedSet(decisions, route);
+  { program, plan }: Awaited<ReturnType<typeof decideOperations>>,
+  memory: OpenProgram['memory'],
+): Promise<FormedProgram> {
+  const { route } = plan.injection;
+  const set = injectedSet(plan.decisions, route);
   const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
-  const { inspected, command } = program;
-  if (matchesGenerated(route) && !isNew) return inspected;
-  return withSurvey(inspected, command, surroundings);
+  return matchesGenerated(route) && !isNew ? program : withSurvey(program, program.means.surroundings);
 }
 
 /**
@@ -194,15 +171,15 @@ async function surveyIfInDoubt(
  * message.
  */
 async function openDatabase(
-  found: Inspected,
+  written: FormedProgram,
   surroundings: Surroundings,
-): Promise<BuildMeans & { readonly found: Inspected }> {
+): Promise<BuildMeans & { readonly written: FormedProgram }> {
   const { settings } = surroundings;
   const kept = new KeptModules();
   const { database, readonly, forDevice, log } = settings;
   const without = (problem: Reason) => {
     tell(`${problem.reason}; this build goes on without tuning`, log);
-    return { store: null, problem, surroundings, kept, found };
+    return { store: null, problem, surroundings, kept, written };
   };
   try {
     const onMigrated = (message: string) => {
@@ -213,11 +190,13 @@ async function openDatabase(
     const isReadonly = readonly || whyReadonly !== null;
     const own = { ...surroundings, settings: { ...settings, readonly: isReadonly } };
     const opened = { store, problem: null, surroundings: own, kept };
-    if (forDevice === undefined) return { ...opened, found };
+    if (forDevice === undefined) return { ...opened, written };
     // Loaded only if the setting is used.
     const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
     try {
-      return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+      const { command, inspected } = written;
+      const site = siteFor(inspected.site, forDevice, store);
+      return { ...opened, written: { command, inspected: { ...inspected, site } } };
     } catch (error) {
       store.close();
       if (error instanceof UnknownDeviceError) return without(because('device-missing', error.message));

@@ -1,18 +1,16 @@
-// A plan: a command to run. An ending: the outcome of its compile.
+// A run: a compile to start. An ending: the outcome of the compile.
 import type { Command } from '../compiler/command.ts';
-import type { Decision } from '../decision/decision.ts';
 import type { InputText } from '../input/text.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { Finding, Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { CachedOutput } from './cached-output.ts';
+import type { CachedOutput } from './deliver.ts';
 import type { Reason } from '../system/reason.ts';
 
-/** A command to run. */
-export interface Plan {
+/** A compile to run: of a plan, or of the user's own command. */
+export interface Run {
   readonly command: Command;
   readonly input: Pick<InputText, 'bytes' | 'stdin' | 'digest' | 'file'>;
-  readonly decisions: readonly Decision[];
   /** Null for the user's own command. */
   readonly injected: InjectedCommand | null;
   /** Path of the module if this build has compiled it already. */
@@ -44,13 +42,15 @@ export interface Ending {
   readonly replayFiles: readonly string[] | null;
 }
 
-/** A running plan. */
-export interface RunningPlan extends Plan {
+/** A run with its entries in the ledger and in the output cache. */
+export interface KnownRun extends Run {
   readonly surroundings: Surroundings;
   readonly compile: Pick<InjectedCommand, 'argv' | 'stdin' | 'mapMessages' | 'files'>;
   /** The ledger's entry from earlier builds; null for none, for a plan that was killed, and for the user's own command. */
   readonly entry: LedgerEntry | null;
   readonly isInjecting: boolean;
+  /** Whether the build may deliver its output only with a proof that the configurations landed. */
+  readonly mustProve: boolean;
   readonly cached: CachedOutput;
   /** Notes a finding in the ledger, unless the compiler was replaced meanwhile. */
   readonly note: (finding: Finding) => void;

@@ -1,4 +1,5 @@
 // Runs a command in our place, and actions whose failure must not fail the build.
+import type { Compile } from '../compiler/command.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike, replaceProcess, replaceProcessFed, runCompiler } from '../system/run.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -6,8 +7,7 @@ import { messageOf, tell } from '../system/tell.ts';
 /** Runs a command in our place, or as a child if it needs bytes on stdin. Never returns. */
 export async function runInPlace(
   executable: string,
-  argv: readonly string[],
-  stdin: Uint8Array | undefined,
+  { argv, stdin }: Compile,
   env: Surroundings['env'],
 ): Promise<never> {
   if (stdin === undefined) return replaceProcess(executable, argv, env);

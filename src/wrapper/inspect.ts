@@ -9,13 +9,12 @@ import { bytesOfFlags } from '../compiler/command-files.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
-import { isDisabledByComment } from '../input/disabled.ts';
-import type { Input } from '../input/input.ts';
+import { isDisabledByComment } from '../input/scan.ts';
+import { readingOf, type Input, type Reading } from '../input/input.ts';
 import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
 import { operationsOf, surveyText, type IsEnough } from '../input/operations.ts';
-import { readingOf, type Reading } from '../input/reading.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { ProbedTarget } from '../site/probe.ts';
@@ -47,16 +46,15 @@ export interface SeveralTargets extends Reason {
 export async function inspect(
   command: Command,
   surroundings: Surroundings,
-): Promise<Inspected | Untuned | SeveralTargets> {
-  const { whyUntouched } = command;
-  if (whyUntouched !== null) return untuned(whyUntouched);
+): Promise<FormedProgram | Untuned | SeveralTargets> {
+  if (command.whyUntouched !== null) return untuned(command.whyUntouched);
   const site = await describeSite(command, surroundings);
   if (isReason(site) && site.targets.length > 0) return site;
   // Without a tuner for the target, reading the input would only cost time.
   if (!isReason(site) && backendNamed(site.target.key) === undefined) return untuned(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
   if (isReason(input)) return input;
-  return isReason(site) ? untuned(site) : { input, site };
+  return isReason(site) ? untuned(site) : { command, inspected: { input, site } };
 }
 
 /** The part of `inspect` that depends on arguments and input alone. It runs the compiler only if no survey of the input is cached. */
@@ -95,14 +93,16 @@ export async function inspectInput(command: Command, surroundings: Surroundings)
  * @param hasTurn whether the caller holds the measuring lock
  */
 export async function withSurvey(
-  inspected: Inspected,
-  command: Command,
+  program: FormedProgram,
   surroundings: Surroundings,
   hasTurn = false,
-): Promise<Inspected> {
-  if (inspected.input.surveyed) return inspected;
-  const surveyed = await surveyText(inspected.input, command, surroundings, hasTurn);
-  return surveyed === null ? inspected : { ...inspected, input: { ...inspected.input, ...surveyed } };
+): Promise<FormedProgram> {
+  const { command, inspected } = program;
+  const { input } = inspected;
+  const surveyed = input.surveyed ? null : await surveyText(input, command, surroundings, hasTurn);
+  return surveyed === null
+    ? program
+    : { command, inspected: { ...inspected, input: { ...input, ...surveyed } } };
 }
 
 const isPlainFile = (path: string): boolean =>

@@ -1,22 +1,19 @@
 // A build with a lock file: the locked decisions about this program, and the operations that are not locked.
-import type { Decision, Override } from '../decision/decision.ts';
-import { planInjection, type Injection } from '../inject/plan.ts';
+import type { Override } from '../decision/decision.ts';
+import { planInjection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
-import { askedOf } from '../decision/lock/asked.ts';
 import { decideAll, overrideOf } from '../decision/lock/decide.ts';
 import { readLock } from '../decision/lock/file.ts';
-import { differencesFrom, programIn, recordsIn } from '../decision/lock/find.ts';
-import type { Lock, LockedProgram } from '../decision/lock/lock.ts';
-import type { Command } from '../compiler/command.ts';
+import { askedOf, differencesFrom, programIn, recordsIn } from '../decision/lock/find.ts';
+import { EMPTY_LOCK, type Lock, type LockedProgram } from '../decision/lock/lock.ts';
 import { LOCK_FILE } from '../settings/files.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { injectionOptions } from '../plan/route.ts';
+import { injectionOptions, planOf, type Plan } from '../plan/route.ts';
 import { withSurvey } from './inspect.ts';
 import { explainNoted, inNotedForms } from './program-forms.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { because } from '../system/reason.ts';
 
 /** The locked decisions of one build. */
@@ -31,8 +28,8 @@ export interface LockedBuild {
   readonly forms: ExplainedForms | null;
   /** The locked decision about each operation. */
   readonly override: Override;
-  /** The decisions about all operations; null if the database decides about some of them. */
-  readonly whole: { readonly decisions: readonly Decision[]; readonly injection: Injection } | null;
+  /** The plan with decisions about all operations; null if the database decides about some of them. */
+  readonly whole: Plan | null;
 }
 
 /**
@@ -40,28 +37,22 @@ export interface LockedBuild {
  * same name if it has all workloads: two machines must build the same. Otherwise the database decides about the workloads that the file
  * lacks; with a frozen lock file they get the default. Never throws.
  */
-export async function consultLock(
-  found: Inspected,
-  command: Command,
-  surroundings: Surroundings,
-): Promise<LockedBuild> {
+export async function consultLock(found: FormedProgram, surroundings: Surroundings): Promise<LockedBuild> {
   const { frozen, lock: path = LOCK_FILE } = surroundings.settings;
-  const read = await readOr(path);
-  const lock = typeof read === 'string' ? { programs: [] } : read;
-  const asked = askedOf(command, found.input.digest, found.site, surroundings.settings, path);
+  const { lock, problem: unread } = await readOr(path);
+  const asked = askedOf(found, surroundings.settings, path);
   const quiet = withoutTuning(surroundings);
-  const survey = (inspected: Inspected) => withSurvey(inspected, command, quiet);
 
   const entry = programIn(lock, asked);
   if (entry !== null) {
     // Only a survey finds the convolutions.
     const isSurveyed = entry.surveyed || entry.forms.size > 0;
-    const written = { command, inspected: isSurveyed ? await survey(found) : found };
+    const written = isSurveyed ? await withSurvey(found, quiet) : found;
     const program = await inNotedForms(written, entry.forms, quiet);
     const override = overrideOf(entry.workloads);
     if (program !== null && countOpen(program.inspected.input, override) === 0) {
       const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms);
-      const whole = wholeOf(program.inspected, override, entry, surroundings);
+      const whole = wholeOf(program, override, entry, surroundings);
       return { path, problem: null, program, forms, override, whole };
     }
   }
@@ -70,14 +61,14 @@ export async function consultLock(
   const changes = differencesFrom(lock, asked);
   // A file that may decide alone must decide the same whether the cache has a survey or not.
   const isAlone = known.size > 0 && (frozen || changes !== null);
-  const inspected = isAlone ? await survey(found) : found;
+  const program = isAlone ? await withSurvey(found, quiet) : found;
   const override = overrideOf(known);
-  const open = countOpen(inspected.input, override);
+  const open = countOpen(program.inspected.input, override);
   const isWhole = frozen || (changes !== null && open === 0);
-  const whole = isWhole ? wholeOf(inspected, override, null, surroundings) : null;
-  const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
+  const whole = isWhole ? wholeOf(program, override, null, surroundings) : null;
+  const why = unread ?? whyUnlike(asked.program, path, changes, frozen && open > 0);
   const problem = why && `${why}; ${consequence(open, frozen)}`;
-  return { path, problem, program: { command, inspected }, forms: null, override, whole };
+  return { path, problem, program, forms: null, override, whole };
 }
 
 /** Why a program differs from its entry; null if there is nothing to report. */
@@ -102,12 +93,13 @@ const consequence = (open: number, frozen: boolean): string =>
       ? `${open} ${open === 1 ? 'workload is' : 'workloads are'} left to the default (frozen)`
       : 'the database decides about workloads that are not locked';
 
-/** The lock file, or why it cannot be used. */
-async function readOr(path: string): Promise<Lock | string> {
+/** The lock file; an empty one with the problem if it cannot be used. */
+async function readOr(path: string): Promise<{ readonly lock: Lock; readonly problem: string | null }> {
   try {
-    return (await readLock(path))?.lock ?? `there is no lock file ${path}`;
+    const lock = (await readLock(path))?.lock;
+    return { lock: lock ?? EMPTY_LOCK, problem: lock ? null : `there is no lock file ${path}` };
   } catch (error) {
-    return messageOf(error);
+    return { lock: EMPTY_LOCK, problem: messageOf(error) };
   }
 }
 
@@ -116,12 +108,13 @@ const countOpen = (input: Input, override: Override): number =>
   new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
-  { input, site }: Inspected,
+  program: FormedProgram,
   override: Override,
   entry: LockedProgram | null,
   { settings }: Surroundings,
-): NonNullable<LockedBuild['whole']> {
+): Plan {
+  const { input, site } = program.inspected;
   const decisions = decideAll(input.operations, override, because('frozen'));
   const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
-  return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
+  return planOf(program, decisions, planInjection(decisions, injectionOptions(input, site, wanted)));
 }

@@ -3,16 +3,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
-import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/landed.ts';
 import { isTunable, type InputOperation } from '../input/operation.ts';
 import { operationsAsWritten } from '../input/operations.ts';
-import { askedOf } from '../decision/lock/asked.ts';
 import { decideAll, overrideOf } from '../decision/lock/decide.ts';
-import { programIn, recordsIn } from '../decision/lock/find.ts';
+import { askedOf, programIn, recordsIn } from '../decision/lock/find.ts';
 import type { Lock, LockedProgram, LockedWorkload } from '../decision/lock/lock.ts';
 import { ROUTES } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -21,12 +19,11 @@ import { parseJson } from '../store/validate.ts';
 import { UserError } from '../system/user-error.ts';
 import { workloadRank } from '../workload/workload.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { notePlan, planIdentity, recallPlan } from '../plan/ledger.ts';
+import { notePlan, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
 import { OpenProgram } from './open-program.ts';
 import { inNotedForms } from './program-forms.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { injectedSet, type ProgramMemory } from '../running/program-memory.ts';
 import { because } from '../system/reason.ts';
 
@@ -52,8 +49,7 @@ export async function lockedProgram(
   surroundings: Surroundings,
 ): Promise<LockedProgram> {
   const { settings } = surroundings;
-  const { site } = written.inspected;
-  const asked = askedOf(written.command, written.inspected.input.digest, site, settings, path);
+  const asked = askedOf(written, settings, path);
   const { program } = asked;
   if (program === null) throw new UserError('a lock file names programs by their files: give one');
   const absolute = asked.flags.find((flag) => /=\//.test(flag));
@@ -63,8 +59,7 @@ export async function lockedProgram(
     );
   const entry = programIn(lock, asked);
   const { forms, program: open } = await formsNow(written, store, entry, surroundings);
-  const { command, inspected } = open;
-  const { input } = inspected;
+  const { input, site } = open.inspected;
   const locked = entry?.workloads ?? recordsIn(lock, asked);
   const workloads = workloadsNow(open, locked, entry !== null);
   const decide = (operations: readonly InputOperation[], by: LockedProgram['workloads'] = workloads) =>
@@ -73,7 +68,7 @@ export async function lockedProgram(
   const isAsBefore =
     entry !== null &&
     injectedSet(decide(input.operations, entry.workloads), '') === injectedSet(decisions, '');
-  const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
+  const route = isAsBefore ? entry.route : await provenRoute(open, decisions, surroundings);
 
   const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
   const texts = forms.size > 0 ? null : operationsAsWritten(input, settings);
@@ -177,26 +172,25 @@ const oneLine = (reason: string): string => reason.replaceAll(/\p{Cc}+/gu, ' ').
  * @throws UserError when the program does not compile with its configurations
  */
 async function provenRoute(
+  program: FormedProgram,
   decisions: readonly Decision[],
-  inspected: Inspected,
-  command: Command,
   surroundings: Surroundings,
 ): Promise<Injection['route']> {
   const { cacheDirectory } = surroundings;
-  const next = () => planCompile(decisions, inspected, command, surroundings);
+  const next = () => planCompile(program, decisions, surroundings);
   for (let tries = 0; tries < ROUTES.length; tries++) {
-    const injection = next();
-    const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
+    const plan = next();
+    const { identity, injection } = plan;
     const known = recallPlan(cacheDirectory, identity);
     if (known?.state === 'broken') throw new UserError(BROKEN);
     if (injection.route === 'none' || known?.landed) return injection.route;
-    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
+    const injected = await injectedCommand(plan, surroundings);
     if (injected === null) return injection.route;
-    const landed = await proveLanded(command.compiler.executable, injected, decisions, surroundings);
+    const landed = await proveLanded(injected, surroundings);
     if (landed === null) throw new UserError(BROKEN);
     notePlan(cacheDirectory, identity, { landed });
   }
-  return next().route;
+  return next().injection.route;
 }
 
 const BROKEN =

@@ -6,8 +6,7 @@ import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
+import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/schedule.ts';
@@ -17,26 +16,26 @@ import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
 import { whyLeftOut } from '../running/program-memory.ts';
 import { withSurvey } from './inspect.ts';
-import type { OpenProgram } from './open-program.ts';
+import type { Means, OpenProgram } from './open-program.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** Database, settings and modules of one build. */
-export interface BuildMeans {
-  readonly store: Store | null;
+export interface BuildMeans extends Means {
   /** Why there is no database; null if there is one. */
   readonly problem: Reason | null;
-  /** The user's settings; read-only if the database cannot be written. */
-  readonly surroundings: Surroundings;
   /** Modules of this build. */
   readonly kept: KeptModules;
 }
 
+/** A program of a build. */
+type Building = OpenProgram<BuildMeans>;
+
 /** The decisions about all operations of a program. */
 export interface Tuned {
   /** With a survey if it had misses. */
-  readonly program: OpenProgram;
+  readonly program: Building;
   readonly decisions: readonly Decision[];
   /** Seconds of tuning, and of waiting for the measuring lock. */
   readonly seconds: number;
@@ -59,50 +58,39 @@ type Outcome = Omit<Tuned, 'whyNot' | 'until'>;
  * Decides about every operation: looks up records, and tunes misses if the settings allow it.
  * @param spentSeconds the part of the budget that this build has used already
  */
-export async function lookUpAndTune(
-  opened: OpenProgram,
-  means: BuildMeans,
-  spentSeconds = 0,
-): Promise<Tuned> {
-  const { store, problem, surroundings } = means;
+export async function lookUpAndTune(opened: Building, spentSeconds = 0): Promise<Tuned> {
+  const { store, surroundings } = opened.means;
   const { settings } = surroundings;
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
-  const whyNot = problem ?? whyUntuned(store, opened.inspected, surroundings) ?? whySpent;
-  const program = await lookUp(opened, means, whyNot);
+  const whyNot = whyUntuned(opened.means, opened.inspected) ?? whySpent;
+  const program = await lookUp(opened, whyNot);
   const outcome =
     whyNot !== null || store === null
-      ? await withoutTuning(program, program.lookup.misses, means, whyNot)
-      : await tuneMisses(program, { ...means, store }, spentSeconds, opened.since);
+      ? await withoutTuning(program, program.lookup.misses, whyNot)
+      : await tuneMisses(program, store, spentSeconds, opened.since);
   const isAskedAgain = settings.team !== undefined && outcome.program.lookup.misses.length > 0;
   return { ...outcome, whyNot, until: isAskedAgain ? Date.now() + MISSING_MS : null };
 }
 
 /** Looks misses up in the team's server, too, and in a build that tunes nothing by the generated operations. */
-async function lookUp(opened: OpenProgram, means: BuildMeans, whyNot: Reason | null): Promise<OpenProgram> {
-  const { store, surroundings } = means;
-  const program = await withTeam(opened, means, whyNot === null);
+async function lookUp(opened: Building, whyNot: Reason | null): Promise<Building> {
+  const { store, surroundings } = opened.means;
+  const program = await withTeam(opened, whyNot === null);
   // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
   if (whyNot === null || store === null || program.lookup.misses.length === 0) return program;
-  const surveyed = await withSurvey(program.inspected, program.command, surroundings);
-  return lookUpSurveyed(program, surveyed, means, false);
+  return lookUpSurveyed(program, await withSurvey(program, surroundings), false);
 }
 
 /** Looks up the generated operations of a survey. */
-function lookUpSurveyed(
-  program: OpenProgram,
-  surveyed: Inspected,
-  means: BuildMeans,
+const lookUpSurveyed = async (
+  program: Building,
+  surveyed: FormedProgram,
   mayTune: boolean,
-): OpenProgram | Promise<OpenProgram> {
-  return surveyed === program.inspected ? program : withTeam(program.again(surveyed), means, mayTune);
-}
+): Promise<Building> => (surveyed === program ? program : withTeam(program.again(surveyed), mayTune));
 
 /** Copies the team's records for misses into the database, and looks up again. */
-async function withTeam(
-  opened: OpenProgram,
-  { store, surroundings }: BuildMeans,
-  mayTune: boolean,
-): Promise<OpenProgram> {
+async function withTeam(opened: Building, mayTune: boolean): Promise<Building> {
+  const { store, surroundings } = opened.means;
   const { team, readonly } = surroundings.settings;
   let program = opened;
   if (team === undefined || store === null || readonly || program.lookup.misses.length === 0) return program;
@@ -119,11 +107,12 @@ interface ToTune {
 }
 
 /** All open workloads but those that this program runs slower with, or that need more time than this build has. */
-function toTune({ lookup, memory, command }: OpenProgram, { env, ...surroundings }: Surroundings): ToTune {
+function toTune({ lookup, memory, command, means }: Building): ToTune {
+  const { surroundings } = means;
   const missed = lookup.misses.filter(({ key }) => whyLeftOut(memory, key, lookup.marked.get(key)) === null);
   const works = [...missed, ...lookup.narrow, ...lookup.unfinished];
   if (works.length === 0 || lookup.undecided().size === 0) return { works, files: [] };
-  const tools = Object.values(findMeasuringTools(command.compiler, env, surroundings) ?? {});
+  const tools = Object.values(findMeasuringTools(command.compiler, surroundings.env, surroundings) ?? {});
   const files = stampsOf(tools);
   const seconds = shareOf(surroundings.settings.budgetSeconds, works.length);
   const isWorthIt = ({ key }: Work) => {
@@ -135,12 +124,13 @@ function toTune({ lookup, memory, command }: OpenProgram, { env, ...surroundings
 
 /** The decisions of a build that tunes nothing. Notes its misses if a setting says so. */
 async function withoutTuning(
-  program: OpenProgram,
+  program: Building,
   open: readonly Work[],
-  { store, surroundings: { settings, cacheDirectory } }: BuildMeans,
   whyNot: Reason | null,
   files: Stamps = [],
 ): Promise<Outcome> {
+  const { store, surroundings } = program.means;
+  const { settings, cacheDirectory } = surroundings;
   const { site, input } = program.inspected;
   const { onMiss, budgetSeconds, readonly } = settings;
   if (open.length > 0) tidyUp(cacheDirectory);
@@ -166,16 +156,16 @@ async function withoutTuning(
  * @param began when the build looked its program up first
  */
 async function tuneMisses(
-  missing: OpenProgram,
-  means: BuildMeans & { readonly store: Store },
+  missing: Building,
+  store: Store,
   spentSeconds: number,
   began: number,
 ): Promise<Outcome> {
-  const { store, surroundings, kept } = means;
+  const { surroundings, kept } = missing.means;
   const { settings, cacheDirectory } = surroundings;
   const { waitedSeconds } = missing.inspected.input;
-  const before = toTune(missing, surroundings);
-  if (before.works.length === 0) return withoutTuning(missing, [], means, null, before.files);
+  const before = toTune(missing);
+  if (before.works.length === 0) return withoutTuning(missing, [], null, before.files);
   // A build that is no hit has the time to remove files of killed builds.
   tidyUp(cacheDirectory);
 
@@ -184,7 +174,7 @@ async function tuneMisses(
   // A build that can go on from known records does not wait for other builds.
   const patienceFor = (works: readonly Work[]) =>
     works.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined;
-  const surveyed = await surveyToTune(missing, surroundings, patienceFor(before.works));
+  const surveyed = await surveyToTune(missing, patienceFor(before.works));
   if (isReason(surveyed)) {
     // The build that held the lock may have tuned the same workloads.
     const program = missing.again();
@@ -194,8 +184,8 @@ async function tuneMisses(
       ...{ confirmed: null, files: before.files },
     };
   }
-  const program = await lookUpSurveyed(missing, surveyed, means, true);
-  const { works, files } = toTune(program, surroundings);
+  const program = await lookUpSurveyed(missing, surveyed, true);
+  const { works, files } = toTune(program);
   const tuned =
     works.length === 0
       ? NOTHING_TUNED
@@ -223,14 +213,14 @@ async function tuneMisses(
  * @returns the reason if there is no survey: another build held the lock, or nothing can be written
  */
 async function surveyToTune(
-  { inspected, command }: OpenProgram,
-  surroundings: Surroundings,
-  patienceSeconds = surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
-): Promise<Inspected | Reason> {
-  if (inspected.input.surveyed) return inspected;
+  program: Building,
+  patienceSeconds = program.means.surroundings.settings.budgetSeconds - program.inspected.input.waitedSeconds,
+): Promise<FormedProgram | Reason> {
+  const { surroundings } = program.means;
+  if (program.inspected.input.surveyed) return program;
   try {
     using turn = await takeTurn(surroundings, patienceSeconds);
-    return turn === null ? BUSY : await withSurvey(inspected, command, surroundings, true);
+    return turn === null ? BUSY : await withSurvey(program, surroundings, true);
   } catch (error) {
     return because('internal-error', `tuning failed: ${messageOf(error)}`);
   }
@@ -238,11 +228,11 @@ async function surveyToTune(
 
 /** Why nothing is measured in this build; null if measuring is allowed. */
 export function whyUntuned(
-  store: Store | null,
-  inspected: Inspected,
-  { settings }: Pick<Surroundings, 'settings'>,
+  { store, problem, surroundings: { settings } }: BuildMeans,
+  { site }: Inspected,
 ): Reason | null {
-  if (inspected.site.whyNotHere !== null) return inspected.site.whyNotHere;
+  if (problem !== null) return problem;
+  if (site.whyNotHere !== null) return site.whyNotHere;
   if (settings.onMiss !== 'tune')
     return because('tuning-off', `no record, and tuning is off (on-miss=${settings.onMiss})`);
   if (settings.budgetSeconds === 0) return because('no-budget');

@@ -3,9 +3,8 @@
 import type { Command } from '../compiler/command.ts';
 import type { Decision, Override } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import type { FormedProgram } from '../plan/rewritten.ts';
 import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import type { KnownProgram } from '../running/program-verdict.ts';
@@ -14,8 +13,11 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { inBetterForms, type BetterForms } from './program-forms.ts';
 
-interface Means {
+/** The database and the settings of decisions. */
+export interface Means {
+  /** Null without a database. */
   readonly store: Store | null;
+  /** The user's settings; read-only if the database cannot be written. */
   readonly surroundings: Surroundings;
   /** Decides before the database. */
   readonly override?: Override | undefined;
@@ -23,7 +25,7 @@ interface Means {
   readonly inject?: InjectRoute | undefined;
 }
 
-export class OpenProgram {
+export class OpenProgram<M extends Means = Means> {
   readonly command: Command;
   readonly inspected: Inspected;
   /** Key of its notes in the database. */
@@ -33,20 +35,20 @@ export class OpenProgram {
   /** When it was looked up, in milliseconds of the system's clock. Other builds may have written records since. */
   readonly since = Date.now();
   readonly lookup: Lookup;
-  readonly #means: Means;
+  readonly means: M;
 
-  private constructor({ command, inspected }: FormedProgram, identity: string, means: Means) {
+  private constructor({ command, inspected }: FormedProgram, identity: string, means: M) {
     const { store, surroundings, override } = means;
     this.command = command;
     this.inspected = inspected;
     this.identity = identity;
     this.memory = programMemory.recall(store, identity);
     this.lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings, override);
-    this.#means = means;
+    this.means = means;
   }
 
   /** Opens a program in these forms. */
-  static async in(program: FormedProgram, means: Means): Promise<OpenProgram> {
+  static async in<M extends Means>(program: FormedProgram, means: M): Promise<OpenProgram<M>> {
     const identity = await programOf(program.command, program.inspected, means.store, means.surroundings);
     return new OpenProgram(program, identity, means);
   }
@@ -55,23 +57,23 @@ export class OpenProgram {
    * Opens a program in the forms in which it is faster.
    * @param kept receives the compiled modules if the forms are measured; null if nothing may be measured
    */
-  static async inBetterForms(
+  static async inBetterForms<M extends Means>(
     written: FormedProgram,
-    means: Means,
+    means: M,
     kept: KeptModules | null = null,
-  ): Promise<{ readonly open: OpenProgram; readonly better: Omit<BetterForms, 'program'> }> {
+  ): Promise<{ readonly open: OpenProgram<M>; readonly better: Omit<BetterForms, 'program'> }> {
     const { program, ...better } = await inBetterForms(written, means.store, means.surroundings, kept);
     return { open: await OpenProgram.in(program, means), better };
   }
 
   /** The same program, looked up again: its database has changed, or a survey has found its generated operations. */
-  again(inspected = this.inspected): OpenProgram {
-    return new OpenProgram({ command: this.command, inspected }, this.identity, this.#means);
+  again(program: FormedProgram = this): OpenProgram<M> {
+    return new OpenProgram(program, this.identity, this.means);
   }
 
   /** The decision about each operation by the records, then by the verdict on the program. */
   decide(...known: Parameters<Lookup['decide']>): readonly Decision[] {
-    const { surroundings, inject = surroundings.settings.inject } = this.#means;
+    const { surroundings, inject = surroundings.settings.inject } = this.means;
     return inProgram(this.lookup.decide(...known), this.memory, this.lookup.marked, inject);
   }
 

@@ -16,7 +16,8 @@ import { mayHaveForms, withSurvey } from './inspect.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { programNotes, programOf } from '../running/program-notes.ts';
-import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
+import { rewritten, surveyed } from '../plan/rewritten.ts';
 import type { TriedForms } from '../running/try-forms.ts';
 import { because } from '../system/reason.ts';
 
@@ -101,14 +102,8 @@ export async function inBetterForms(
   const preferred = mayHaveForms(reading, settings) ? chooseForms(rewritables) : [];
   const asWritten = async (more: Partial<BetterForms>, hasTurn = false): Promise<BetterForms> => ({
     ...{ ...NO_FORMS, ...more },
-    program: {
-      command,
-      // `inspect` stops once it knows the rewritable operations. The others are still unknown then.
-      inspected:
-        isSurveyed || operations.length > 0
-          ? inspected
-          : await withSurvey(inspected, command, surroundings, hasTurn),
-    },
+    // `inspect` stops once it knows the rewritable operations. The others are still unknown then.
+    program: isSurveyed || operations.length > 0 ? written : await withSurvey(written, surroundings, hasTurn),
   });
   if (preferred.length === 0) return asWritten({});
   const formed = await rewritten(command, preferred, surroundings);

@@ -6,20 +6,20 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike } from '../system/run.ts';
 import { originalCompile } from '../plan/injected-command.ts';
 import { notePlan, planIdentity, recallPlan, type Landed, type LedgerEntry } from '../plan/ledger.ts';
-import { cachedOutput } from './cached-output.ts';
-import { NOT_APPLIED, SUCCESS, type Plan, type RunningPlan } from './ending.ts';
+import { cachedOutput } from './deliver.ts';
+import { NOT_APPLIED, SUCCESS, type KnownRun, type Run } from './ending.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
 import { capture, show } from './capture.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
-/** Runs a plan. Never returns. */
-export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<never> {
-  const run = await runOf(plan, surroundings);
-  const { entry, isInjecting, injected, cached, compile } = run;
+/** Runs a plan, or the user's own command. Never returns. */
+export async function runPlan(asked: Run, surroundings: Surroundings): Promise<never> {
+  const run = await knownRun(asked, surroundings);
+  const { entry, isInjecting, mustProve, injected, cached, compile } = run;
   const { settings } = surroundings;
   if (entry?.state === 'broken') return runUntuned(run, entry);
-  if (settings.require === 'landed' && isInjecting && entry?.state === 'lost') return refuse(LOST, settings);
+  if (mustProve && entry?.state === 'lost') return refuse(LOST, settings);
   /** Whether this build must prove that the configurations landed. A build with budget 0 leaves no proof. */
   const isUnseen = isInjecting && (entry === null || entry.state === 'compiled') && mayLook(settings);
   /** Whether nothing is left to find out about the plan: it compiles, and its configurations landed or are known to be lost. */
@@ -33,47 +33,44 @@ export async function runPlan(plan: Plan, surroundings: Surroundings): Promise<n
   return injected === null ? runOwnAsChild(run) : runPlanAsChild(run, injected);
 }
 
-async function runOf(plan: Plan, surroundings: Surroundings): Promise<RunningPlan> {
-  const { command, input, decisions, injected } = plan;
+async function knownRun(run: Run, surroundings: Surroundings): Promise<KnownRun> {
+  const { command, input, injected } = run;
   const compile = injected ?? { ...originalCompile(command, input), mapMessages: null, files: [] };
   const { argv, stdin, mapMessages, files } = compile;
-  const identity =
-    injected === null
-      ? planIdentity(command, input.digest, [], 'none')
-      : planIdentity(command, input.digest, decisions, injected.route);
+  const identity = injected?.plan.identity ?? planIdentity(command, input.digest, [], 'none');
   const known = injected && recallPlan(surroundings.cacheDirectory, identity);
+  const isInjecting = injected?.plan.decisions.some(isInjected) === true;
   const end = (landed: Landed | null, output: string | null) => {
     // A replay can neither edit messages nor read a pipe.
     const isReplayable = stdin === undefined && (mapMessages === null || output !== null);
-    plan.onEnd({
+    run.onEnd({
       ...{ landed, argv, fallback: null, output },
       ...{ replayFiles: isReplayable ? files : null, isEdited: mapMessages !== null },
     });
   };
   return {
-    ...plan,
+    ...run,
     ...{ surroundings, compile, end },
     note(finding) {
       if (isAsBefore(command.files)) notePlan(surroundings.cacheDirectory, identity, finding);
     },
     entry: known?.state === 'killed' ? null : known,
-    isInjecting: injected !== null && decisions.some(isInjected),
+    ...{ isInjecting, mustProve: isInjecting && surroundings.settings.require === 'landed' },
     cached: await cachedOutput(command, input, identity, surroundings),
   };
 }
 
 /** Runs the user's own command in place of a broken plan. */
-function runUntuned(run: RunningPlan, { reason }: LedgerEntry): Promise<never> {
+function runUntuned(run: KnownRun, { reason }: LedgerEntry): Promise<never> {
   const { command, input, surroundings, onEnd, mayFallBack } = run;
   const fallback = because('broke-before', `these configurations broke this compile before: ${reason}`);
   onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
   if (!mayFallBack) return refuse(fallback.reason, surroundings.settings);
-  const { argv, stdin } = originalCompile(command, input);
-  return runInPlace(command.compiler.executable, argv, stdin, surroundings.env);
+  return runInPlace(command.compiler.executable, originalCompile(command, input), surroundings.env);
 }
 
 /** Delivers the output from the output cache or from this build's modules, and ends this process. Returns if neither has it. */
-function deliverKnown(run: RunningPlan): void {
+function deliverKnown(run: KnownRun): void {
   const { module, injected, entry, cached, note, end } = run;
   const delivered = cached.deliver(module);
   if (delivered === null) return;
@@ -84,12 +81,12 @@ function deliverKnown(run: RunningPlan): void {
 }
 
 /** Runs a plan that compiles for certain, or the user's own command, in our place. */
-async function replaceOurselves({ command, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
+async function replaceOurselves({ command, surroundings, compile, entry, end }: KnownRun): Promise<never> {
   const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env, cacheDirectory } = surroundings;
   end(entry?.landed ?? null, null);
-  if (mapMessages === null) return runInPlace(executable, argv, stdin, env);
+  if (mapMessages === null) return runInPlace(executable, compile, env);
   const result = await capture(command, argv, { env, stdin }, cacheDirectory);
   show(result, mapMessages);
   return exitLike(result);

@@ -7,9 +7,9 @@ import type { Command } from '../compiler/command.ts';
 import { commandForBackend } from '../compiler/one-target.ts';
 import { leaveOut, passedOver, type Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { injectionOptions } from '../plan/route.ts';
+import { injectionOptions, planOf } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, untuned, withSurvey, type SeveralTargets, type Untuned } from './inspect.ts';
@@ -19,11 +19,9 @@ import { because, isReason, type Reason } from '../system/reason.ts';
 const ROUTE = 'substitute';
 
 /** The command for one target, with the surveyed input. */
-export interface Part {
+export interface Part extends FormedProgram {
   readonly backend: string;
-  readonly command: Command;
   readonly surroundings: Surroundings;
-  readonly inspected: Inspected;
 }
 
 /** The targets of a command: those to tune, and those that stay untuned, by backend. */
@@ -76,7 +74,7 @@ export async function decideEach(
   const each: Decided[] = [];
   for (const { backend, command, inspected, surroundings } of open) {
     const own = { ...surroundings, settings: { ...surroundings.settings, budgetSeconds } };
-    const decided = await decide(inspected, command, own);
+    const decided = await decide({ command, inspected }, own);
     each.push({ ...decided, decisions: decisionsFor(backend, decided.decisions) });
     decided.store?.close();
     decided.kept.discard();
@@ -87,11 +85,10 @@ export async function decideEach(
       target,
     })),
   );
+  const whole = { command: asked, inspected: first.inspected };
+  const decisions = [...each.flatMap((one) => one.decisions), ...skipped];
   return {
-    command: asked,
-    inspected: first.inspected,
-    decisions: [...each.flatMap(({ decisions }) => decisions), ...skipped],
-    injection: injectionOf(each),
+    ...planOf(whole, decisions, injectionOf(each)),
     ...{ verdict: null, forms: null, unproven: because('not-run') },
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
     isFinal: each.every(({ isFinal }) => isFinal),
@@ -122,12 +119,12 @@ async function partOf(
     settings.device !== undefined && (await loadBackendOfDriver(settings.device))?.name === backend;
   const device = isOwn ? settings.device : undefined;
   const surroundings: Surroundings = { ...given, settings: { ...settings, device, inject: ROUTE } };
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected)) return inspected;
-  if (codeKey(inspected.site.target.target) !== codeKey(target))
+  const found = await inspect(command, surroundings);
+  if (isReason(found)) return found;
+  if (codeKey(found.inspected.site.target.target) !== codeKey(target))
     return because('target-unknown', `${backend} alone is another target`);
   // The executables have the generated operations.
-  return { backend, command, surroundings, inspected: await withSurvey(inspected, command, surroundings) };
+  return { backend, surroundings, ...(await withSurvey(found, surroundings)) };
 }
 
 /** Why a configuration cannot be kept from the other targets; null if it can. */
@@ -144,7 +141,6 @@ function injectionOf(each: readonly Decided[]): Injection {
   const injections = each.map(({ decisions, inspected: { input, site } }) =>
     planInjection(decisions, injectionOptions(input, site, ROUTE)),
   );
-  const entries = injections.flatMap((one) => (one.route === ROUTE ? one.entries : []));
-  const dispatches = injections.flatMap((one) => one.dispatches ?? []);
-  return entries.length + dispatches.length === 0 ? injections[0]! : { route: ROUTE, entries, dispatches };
+  const entries = injections.flatMap((one) => one.entries ?? []);
+  return entries.length === 0 ? injections[0]! : { route: ROUTE, entries };
 }

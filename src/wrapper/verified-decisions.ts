@@ -2,9 +2,8 @@
 // the program slower or wrong are left out of this build and of all later builds.
 import { configurationText } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
-import type { Injection } from '../inject/plan.ts';
-import { planIdentity, recallPlan } from '../plan/ledger.ts';
-import { planCompile } from '../plan/route.ts';
+import { recallPlan } from '../plan/ledger.ts';
+import { planCompile, type Plan } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
@@ -39,7 +38,7 @@ export interface TuningState {
  */
 export async function verifiedDecisions(
   program: KnownProgram,
-  { route }: Injection,
+  { injection: { route }, identity }: Pick<Plan, 'injection' | 'identity'>,
   whyNot: Reason | null,
   { store, surroundings, kept }: Omit<RunMeans, 'store'> & { readonly store: Store | null },
   { confirmed, secondsLeft }: TuningState = { confirmed: null, secondsLeft: Infinity },
@@ -66,11 +65,10 @@ export async function verifiedDecisions(
   const offer = offerTo(program, settings);
   const isOffered = offer.size > 0;
   if (!isOffered && (route === 'none' || isVerified)) return unchanged;
-  const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
   // The build does not compile a broken plan.
   if (recallPlan(cacheDirectory, identity)?.state === 'broken') return unchanged;
   const why =
-    open !== null && isInVain(open, budgetSeconds)
+    open !== null && hasFailedOften(open, budgetSeconds)
       ? whyOpen(open)
       : whyNotRun(program.inspected.input, budgetSeconds);
   if (why !== null) return withoutRun(unverified(why));
@@ -114,7 +112,7 @@ const isConfirmed = (decisions: readonly Decision[], { configurations }: Confirm
     .every((one) => configurations.get(one.tunable.key) === configurationText(one.configuration));
 
 /** Whether enough builds have failed to reach a verdict in this time. */
-const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>
+const hasFailedOften = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>
   open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
 
 /** Judges the program with the measuring lock. */
@@ -125,7 +123,7 @@ async function judgeInTurn(program: KnownProgram, means: RunMeans, isShort: bool
   const recall = () => {
     const memory = programMemory.recall(store, program.identity);
     const decisions = inProgram(program.decisions, memory, new Map(), inject);
-    const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
+    const { route } = planCompile(program, decisions, surroundings).injection;
     const now = { ...program, memory, decisions, route };
     const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
     return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };

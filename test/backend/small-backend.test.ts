@@ -90,9 +90,9 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   writeFileSync(path, matmulModule(48, 64, 40));
   const argv = [...FLAGS, path, '-o', join(folder, 'out.vmfb')];
   const command = await readCommand(argv, compiler, surroundings);
-  const inspected = await inspect(command, surroundings);
-  if (isReason(inspected)) throw new Error(inspected.reason);
-  const { input, site } = inspected;
+  const program = await inspect(command, surroundings);
+  if (isReason(program)) throw new Error(program.reason);
+  const { input, site } = program.inspected;
   expect(site).toMatchObject({ whyNotHere: null, device: { driver: 'local-task' } });
 
   const store = openSqliteStore(join(folder, 'tuning.db'));
@@ -105,12 +105,12 @@ test('a configuration of a backend of a few lines is looked up, injected and lan
   store.close();
   expect(decisions[0]).toMatchObject({ outcome: 'hit', configuration: small([16, 32, 0]) });
 
-  const injection = planCompile(decisions, inspected, command, surroundings);
-  expect(injection.route).toBe('inline');
-  const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
+  const plan = planCompile(program, decisions, surroundings);
+  expect(plan.injection.route).toBe('inline');
+  const injected = await injectedCommand(plan, surroundings);
   // The pipeline takes no specs, so the program gets the configuration.
   const asking = { env: process.env, cacheDirectory: surroundings.cacheDirectory };
-  const landed = await proveLanded(compiler.executable, injected!, decisions, asking);
+  const landed = await proveLanded(injected!, asking);
   expect(landed).toEqual([true]);
 
   // The candidates compile together, and compute the right result.

@@ -100,15 +100,16 @@ test('a decision has only the key of its record', () => {
 
 test('a skipped operation keeps the form that matchers take it for', () => {
   const operation = operations.find((one): one is Skipped => !isTunable(one))!;
-  const alike = { workload: tunable!.workload, loops: tunable!.loops, written: null };
+  const matched = { workload: tunable!.workload, loops: tunable!.loops, written: null };
   const nothing = { configuration: null, evidence: null, record: null, tunable: null };
   expect(skipped(operation)).toEqual({
     place: operation.place,
     outcome: 'skipped',
-    ...operation.skipped,
+    code: operation.code,
+    reason: operation.reason,
     ...nothing,
   });
-  expect(skipped({ ...operation, alike })).toMatchObject({ outcome: 'skipped', alike });
+  expect(skipped({ ...operation, matched })).toMatchObject({ outcome: 'skipped', matched });
 });
 
 describe('leaving workloads out', () => {

@@ -8,7 +8,7 @@ import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import { compareProgram } from '../../src/program/results.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
-import { elementTypeConversion } from '../../src/input/reading.ts';
+import { elementTypeConversion } from '../../src/input/input.ts';
 import { BenchError } from '../../bench/shared/arguments.ts';
 import { root, type Workplace } from '../../bench/shared/workplace.ts';
 

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { dispatchWork } from '../../src/workload/dispatch/from-configured.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { code, pageWith, table } from './tables.ts';
+import { isReason } from '../../src/system/reason.ts';
 
 /** Without a CPU: the table does not depend on the machine. */
 const FLAGS = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
@@ -171,7 +172,7 @@ async function rows(): Promise<string[][]> {
     });
     expect(found.length, what).toBeGreaterThan(0);
     const pipelines = [...new Set(found.map(({ pipeline }) => pipeline))].join(', ');
-    const why = found.flatMap(({ work }) => ('skipped' in work ? [work.skipped.reason] : []));
+    const why = found.flatMap(({ work }) => (isReason(work) ? [work.reason] : []));
     return [what, pipelines, why.length === 0 ? 'yes' : 'no', [...new Set(why)].join('; ')];
   });
 }

@@ -11,13 +11,14 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import { classify, isTunable, type Skipped } from '../../src/input/operation.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
-import { mayBecomeWork, rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
+import { mayBecomeWork, rootFormOf } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { PRELUDES, FRONT_ENDS, nameOf } from './front-ends.ts';
 import {
@@ -34,7 +35,7 @@ import {
   functionOf,
 } from './operations.ts';
 import { code, pageWith, table } from './tables.ts';
-import { hasDispatchesInLinalg, hasDispatchesToNormalise } from '../../src/input/whole-dispatches.ts';
+import { hasDispatchesInLinalg, hasDispatchesToNormalise } from '../../src/input/scan.ts';
 
 const NO = 'no';
 
@@ -51,7 +52,7 @@ function contractionCells(operation: Operation, sizes: TunedSizes = {}): [tuned:
   if (isTunable(found!)) return ['yes', ''];
   return mayBecomeWork(operation)
     ? ['yes', 'the compiler takes the zero points apart']
-    : [NO, code(found!.skipped.reason)];
+    : [NO, code(found!.reason)];
 }
 
 const contractions = () =>
@@ -184,22 +185,20 @@ test('the tables of docs/troubleshooting.md show the decisions of the code', asy
   expect(placed).toEqual(Object.keys(tables));
   // The reason of builds for the default.
   const [untuned] = classify([only(asWritten({ name: 'linalg.conv_1d_nwc_wcf', size: 3 }))], {});
-  expect(page).toContain(code((untuned as Skipped).skipped.reason));
+  expect(page).toContain(code((untuned as Skipped).reason));
   await expect(page).toMatchFileSnapshot(path);
 });
 
 /** The tunable work in each function of a program at the end of `flow`. */
 function tunedIn(flow: Buffer): Map<string, string> {
-  const tuned = new Map<string, OperationWork>(
-    dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]),
-  );
+  const tuned = rootsIn(readFlow(flow));
   const functions = flow.toString('latin1').matchAll(/^ {2}util\.func public @(\w+)\([^]*?^ {2}\}/gm);
   return new Map(
     [...functions].map(([text, name]) => {
       const own = [...text.matchAll(/flow\.dispatch @([\w.$-]+)::/g)].flatMap(
         ([, one]) => tuned.get(one!) ?? [],
       );
-      const isMoved = own.some(({ windows }) => windows !== undefined);
+      const isMoved = own.some(({ workload }) => workload.windows !== undefined);
       return [name!, own.length === 0 ? DEFAULT : isMoved ? AS_CONVOLUTION : AS_MATMUL];
     }),
   );

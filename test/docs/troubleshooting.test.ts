@@ -66,10 +66,12 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
     const log = join(temporaryDirectory(), 'log');
     const inspected = { input: inputOf(''), site: siteOf() };
     const program = { command: commandOf('in.mlir'), inspected, decisions: [], identity: '', memory: null };
-    const injection = { route: 'spec' } as Parameters<typeof verifiedDecisions>[1];
+    const plan = { identity: 'plan', injection: { route: 'spec' } } as Parameters<
+      typeof verifiedDecisions
+    >[1];
     const surroundings = { ...surroundingsOf({ log }), cacheDirectory: '/dev/null/cache' };
     const means = { store: open(temporaryPath()), surroundings, kept: new KeptModules() };
-    await verifiedDecisions(program, injection, null, means);
+    await verifiedDecisions(program, plan, null, means);
     return readFileSync(log, 'utf8');
   },
 };

@@ -20,7 +20,7 @@ import {
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { elementTypeConversion } from '../../src/input/reading.ts';
+import { elementTypeConversion } from '../../src/input/input.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isFull } from '../support/needs.ts';
@@ -166,13 +166,12 @@ async function land(
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const entries = { entries: injection.entries, dispatches: [] };
-    const made = await makeSubstitutes(executable, command, entries, release, asking, false);
+    const made = await makeSubstitutes(executable, command, injection.entries!, release, asking, false);
     return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];
-  const injected = { forExecutables: { argv, stdin: undefined }, route: wanted };
-  const landed = await proveLanded(executable, injected, decisions, asking);
+  const plan = { command: { compiler: { executable } }, decisions, injection: { route: wanted } };
+  const landed = await proveLanded({ plan, forExecutables: { argv, stdin: undefined } }, asking);
   return landed && resultsOf(parts, landed);
 }
 

@@ -39,11 +39,11 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
     writeFileSync(spec, text);
     return spec;
   };
+  const command = { compiler: { executable: rememberingCompiler } };
+  const plan = { command, decisions: [decision], injection: { route: 'spec' } } as const;
   const landed = (flags: readonly string[]) =>
     proveLanded(
-      rememberingCompiler,
-      { forExecutables: { argv: [...flags, ...LLVMPIPE_FLAGS, path], stdin: undefined }, route: 'spec' },
-      [decision],
+      { plan, forExecutables: { argv: [...flags, ...LLVMPIPE_FLAGS, path], stdin: undefined } },
       { env: process.env, cacheDirectory: folder },
     );
   expect(await landed(specFlags(injection, write))).toEqual([true]);

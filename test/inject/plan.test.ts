@@ -63,7 +63,7 @@ describe('the route', () => {
     const decisions = inExecutables(decide(operation() + operation() + other, [tile, null, tile]));
     const injection = injectionBy('spec', decisions);
     expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
-    expect(injection.dispatches).toMatchObject([{ digest: null, executables: ['dispatch_0'] }]);
+    expect(injection.entries).toMatchObject([{ executables: ['dispatch_0'] }]);
     expect(planned(decisions, { wanted: 'spec' }).route).toBe('none');
   });
   test('is a tuning spec by default, with equal entries only once', () => {

@@ -2,7 +2,7 @@ import { parse } from 'mlir-parser-ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
 import { configuredExecutable } from '../../src/inject/executable-sources.ts';
-import type { GeneratedEntry } from '../../src/inject/plan.ts';
+import type { Entry } from '../../src/inject/plan.ts';
 import { editedExecutable } from '../../src/inject/substitute.ts';
 import { substituteFlag, withoutNotes } from '../../src/inject/injection-flags.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -16,7 +16,7 @@ const tile: TileConfiguration = {
   vectorReduction: [0, 0, 2],
   peeling: false,
 };
-const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile };
+const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile, executables: [] };
 const operation = (attributes = '') =>
   `        %r = linalg.matmul ${attributes} ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
 const executable = (operations: string, backends = ['llvm-cpu']) =>
@@ -52,7 +52,7 @@ test.each([
 describe('an executable for two targets', () => {
   const both = executable(operation(), ['llvm-cpu', 'vulkan-spirv']);
   const forCpu = { ...entry, target: 'llvm-cpu' };
-  const forGpu: GeneratedEntry = {
+  const forGpu: Entry = {
     ...{ ...entry, target: 'vulkan-spirv' },
     configuration: {
       ...{ version: 1, kind: 'spirv-tile', workgroup: [4, 8, 0], thread: [1, 4, 0], reduction: [0, 0, 2] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isDisabledByComment } from '../../src/input/disabled.ts';
+import { isDisabledByComment } from '../../src/input/scan.ts';
 
 const isDisabled = (text: string) => isDisabledByComment(Buffer.from(text));
 const comment = '// iree-tuned: disable';

@@ -1,6 +1,7 @@
 // Dispatches that are tuned in their program, and their operands there.
 import { describe, expect, test } from 'vitest';
-import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 
 interface DispatchText {
   readonly name: string;
@@ -102,6 +103,8 @@ const MATMUL: DispatchText = {
 const imported = (name: string, type: string) =>
   `%${name} = hal.tensor.import %arg0 "input0" : !hal.buffer_view -> tensor<${type}>`;
 const callOf = ({ name, types }: DispatchText, ...operands: string[]): Call => ({ name, operands, types });
+/** The roots of the tunable dispatches. */
+const dispatchesOf = (flow: Uint8Array) => [...rootsIn(readFlow(flow)).values()];
 const one = (text: DispatchText) => dispatchesOf(program([executable(text)], [callOf(text, '%a', '%b')]));
 
 describe('a dispatch that writes a part of a tensor', () => {
@@ -111,10 +114,10 @@ describe('a dispatch that writes a part of a tensor', () => {
   test('is measured like any other', () => {
     const [whole] = dispatchesOf(Buffer.from(text));
     const [part] = dispatchesOf(Buffer.from(partly));
-    const { context, ...workload } = part!.form.workload;
-    expect(workload).toEqual({ ...whole!.form.workload, context: undefined });
-    expect(context!.digest).not.toBe(whole!.form.workload.context!.digest);
-    expect(context!.dispatch!.arguments).toEqual(whole!.form.workload.context!.dispatch!.arguments);
+    const { context, ...workload } = part!.workload;
+    expect(workload).toEqual({ ...whole!.workload, context: undefined });
+    expect(context!.digest).not.toBe(whole!.workload.context!.digest);
+    expect(context!.dispatch!.arguments).toEqual(whole!.workload.context!.dispatch!.arguments);
   });
 
   test('is skipped if it also reads that tensor', () => {
@@ -134,7 +137,7 @@ describe('a dispatch with several results', () => {
 
   test('is measured with the last of them', () => {
     const [found] = dispatchesOf(Buffer.from(twice));
-    const { dispatch } = found!.form.workload.context!;
+    const { dispatch } = found!.workload.context!;
     expect(dispatch).toMatchObject({ results: 2 });
     expect(dispatch!.arguments.map(({ shape }) => shape.join('x'))).toEqual([
       ...['8x8x32', '32x48', '4x4x48', '4x4x48'],
@@ -161,20 +164,21 @@ describe('a dispatch with more work than its root', () => {
 
   test.each(['math.tanh', 'math.exp'])('such as %s is a workload of its own', (operation) => {
     const [dispatch] = one(fused(operation));
-    expect(dispatch!.form.workload.context!.dispatch!.isStrided).toBe(false);
+    expect(dispatch!.workload.context!.dispatch!.isStrided).toBe(false);
   });
 
   test.each(['arith.negf', 'math.absf'])('such as %s, which is hardly any, is not', (operation) => {
-    expect(one(fused(operation))[0]!.form.workload.context).toBeUndefined();
+    expect(one(fused(operation))[0]!.workload.context).toBeUndefined();
   });
 });
 
 describe('a dispatch whose root reads with strides', () => {
   test('is a separate workload with the sizes of its loops', () => {
-    const [dispatch, ...others] = one(STRIDED);
+    const flow = program([executable(STRIDED)], [callOf(STRIDED, '%a', '%b')]);
+    const [found, ...others] = rootsIn(readFlow(flow));
+    const [name, { workload, loops }] = found!;
     expect(others).toEqual([]);
-    const { workload, loops } = dispatch!.form;
-    expect(dispatch!.executable).toBe('main_dispatch_1');
+    expect(name).toBe('main_dispatch_1');
     expect(workload.dimensions).toEqual([
       { kind: 'm', size: 4 },
       { kind: 'm', size: 4 },
@@ -194,7 +198,7 @@ describe('a dispatch whose root reads with strides', () => {
   });
 
   test('is independent of names, locations and marks', () => {
-    const digestOf = (text: DispatchText) => one(text)[0]!.form.workload.context!.digest;
+    const digestOf = (text: DispatchText) => one(text)[0]!.workload.context!.digest;
     const digest = digestOf(STRIDED);
     expect(digestOf({ ...STRIDED, name: 'other$async_dispatch_77' })).toBe(digest);
     expect(
@@ -210,7 +214,7 @@ describe('a dispatch whose root reads with strides', () => {
 
   test('has small integers for elided constants', () => {
     const constant = (type: string) => `        %q = arith.constant dense_resource<__elided__> : ${type}\n`;
-    const textOf = (more: string) => one({ ...STRIDED, more })[0]!.form.workload.context!.dispatch!.text;
+    const textOf = (more: string) => one({ ...STRIDED, more })[0]!.workload.context!.dispatch!.text;
     expect(textOf(constant('tensor<5xf32>'))).toContain('dense<[0.0, 1.0, 2.0, 3.0, 0.0]> : tensor<5xf32>');
     expect(textOf(constant('tensor<2x3xi8>'))).toContain('dense<[[0, 1, 2], [3, 0, 1]]> : tensor<2x3xi8>');
     expect(textOf(constant('tensor<3xi1>'))).toContain('dense<[false, true, false]> : tensor<3xi1>');
@@ -276,8 +280,8 @@ describe('weights', () => {
     );
   const argument = (i: number) => imported(`w${i}`, '512x512xf32');
   const buffersOf = (text: Uint8Array) =>
-    dispatchesOf(text).map(({ form }) =>
-      form.workload.context?.dispatch!.arguments.map(({ buffers }) => buffers),
+    dispatchesOf(text).map(({ workload }) =>
+      workload.context?.dispatch!.arguments.map(({ buffers }) => buffers),
     );
 
   test('of one layer stay in the caches, so there is no context', () => {

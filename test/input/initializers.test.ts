@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutInitializers } from '../../src/input/initializers.ts';
+import { withoutInitializers } from '../../src/input/flow.ts';
 
 const executable = (name: string) => `  flow.executable private @${name} {
     flow.executable.export public @${name}_transpose workgroups() -> (index) {

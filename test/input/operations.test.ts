@@ -38,30 +38,29 @@ function inspector(text: string) {
     const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
     const command = await readCommand(argv, { ...compiler, executable: watched! }, surroundings);
     const looked = await inspect(command, surroundings);
-    const isLook = !isReason(looked) && looked.input.operations.length === 0;
-    const inspected = isLook ? await withSurvey(looked, command, surroundings) : looked;
-    if ('targets' in inspected) throw new Error(inspected.reason);
-    const passed = isReason(inspected);
+    if ('targets' in looked) throw new Error(looked.reason);
+    const isLook = !isReason(looked) && looked.inspected.input.operations.length === 0;
+    const found = isLook ? await withSurvey(looked, surroundings) : looked;
+    const passed = isReason(found) ? found : null;
+    const inspected = isReason(found) ? null : found.inspected;
+    const operations = inspected?.input.operations ?? [];
     const runs = existsSync(log!) ? readFileSync(log!, 'utf8').split('\n') : [];
     writeFileSync(log!, '');
     return {
       isLook,
-      pass: passed ? inspected.reason : null,
-      surveyed: !passed && inspected.input.surveyed,
+      pass: passed && passed.reason,
+      surveyed: inspected?.input.surveyed === true,
       /** For each operation, its name and its workload, or the reason why it is skipped. */
-      found: passed
-        ? inspected.decisions.map((one) => [one.place.name, one.reason] as const)
-        : inspected.input.operations.map(
-            (one) => [one.place.name, isTunable(one) ? one.key : one.skipped.reason] as const,
-          ),
-      sites: (passed ? [] : inspected.input.operations).map(
-        ({ place }) => place.location ?? place.operation?.start,
-      ),
-      dataTiled: passed
-        ? []
-        : tunables(inspected.input)
-            .map(spaceOptionsOf(inspected.input, inspected.site, surroundings.settings))
-            .map(({ wholeProgram }) => wholeProgram),
+      found:
+        passed?.decisions.map((one) => [one.place.name, one.reason] as const) ??
+        operations.map((one) => [one.place.name, isTunable(one) ? one.key : one.reason] as const),
+      sites: operations.map(({ place }) => place.location ?? place.operation?.start),
+      dataTiled:
+        inspected === null
+          ? []
+          : tunables(inspected.input)
+              .map(spaceOptionsOf(inspected.input, inspected.site, surroundings.settings))
+              .map(({ wholeProgram }) => wholeProgram),
       /** Number of compiler runs on the input. */
       asked: runs.filter((run) => run.includes(input!)).length,
     };

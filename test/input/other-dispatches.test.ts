@@ -1,6 +1,7 @@
 // Dispatches that are tuned as a whole.
 import { expect, test } from 'vitest';
-import { dispatchDigests, otherDispatches } from '../../src/input/other-dispatches.ts';
+import { dispatchDigests, otherDispatches } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import { dispatchOf } from '../../src/workload/workload.ts';
 import { because } from '../../src/system/reason.ts';
 
@@ -27,8 +28,8 @@ const configuredOf = (name: string, pipeline = 'DoubleTilingExpert') => `hal.exe
 `;
 
 const names = ['main_dispatch_0', 'main_dispatch_1', 'main_dispatch_2'];
-const flow = Buffer.from(
-  names.map((name, i) => flowOf(name, i === 2 ? '// the least' : '// the most')).join(''),
+const flow = readFlow(
+  Buffer.from(names.map((name, i) => flowOf(name, i === 2 ? '// the least' : '// the most')).join('')),
 );
 const configured = new Map(names.map((name) => [name, Buffer.from(configuredOf(name))]));
 

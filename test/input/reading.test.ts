@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readArguments } from '../../src/compiler/arguments.ts';
-import { elementTypeConversion } from '../../src/input/reading.ts';
+import { elementTypeConversion } from '../../src/input/input.ts';
 
 const types = ['f64', 'f32', 'f16', 'bf16', 'i64', 'i8'];
 

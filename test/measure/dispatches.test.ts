@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import { buildCandidates, type Build } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/benchmark.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../../src/measure/candidate-module.ts';
@@ -36,7 +37,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     const argv = [...tools.flags, '--compile-to=flow', source, '-o', flow];
     const { ok, stderr } = await runTool(tools.compiler, argv, 60, tools.signal);
     expect(ok, stderr).toBe(true);
-    workloads = dispatchesOf(readFileSync(flow)).map(({ form }) => form.workload);
+    workloads = [...rootsIn(readFlow(readFileSync(flow))).values()].map(({ workload }) => workload);
     streamed = workloads.find(({ context }) =>
       context?.dispatch!.arguments.some(({ buffers }) => buffers > 1),
     )!;

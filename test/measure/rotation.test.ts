@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Backend } from '../../src/backend/backend.ts';
 import '../../src/backend/index.ts';
 import { vulkan } from '../../src/backend/vulkan/index.ts';
-import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
 import { timeCandidates } from '../../src/measure/benchmark.ts';
@@ -60,8 +61,8 @@ test.skipIf(isWithout(whyNoVulkan())).each(casesOfTier(results, 1))(
     const compile = async (...argv: string[]) =>
       (await runTool(tools.compiler, [...tools.flags, ...argv], 60, tools.signal)).ok;
     expect(await compile('--compile-to=flow', source, '-o', flow)).toBe(true);
-    const found = dispatchesOf(readFileSync(flow))
-      .map(({ form }) => form.workload)
+    const found = [...rootsIn(readFlow(readFileSync(flow))).values()]
+      .map(({ workload }) => workload)
       .find(({ context }) => context && writesPart(context.dispatch!) === isPart)!;
     const [once, workload] = [1, BUFFERS].map((buffers) => withBuffers(found, buffers)) as [
       OperationWork,

@@ -10,19 +10,11 @@ import { planCompile } from '../../src/plan/route.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { commandOf, siteOf } from '../support/inspected.ts';
+import { commandOf, inputOf, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { because } from '../../src/system/reason.ts';
-import { readingOf } from '../../src/input/reading.ts';
 
 const command = commandOf('in.mlir');
-const inspected = {
-  input: {
-    digest: 'digest',
-    isWhole: true,
-    reading: readingOf(command.arguments),
-  },
-  site: siteOf(),
-} as const;
+const inspected = { input: inputOf(''), site: siteOf() };
 
 const operation = (m: number) =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x4xf32>, tensor<4x16xf32>) outs(%z : tensor<${m}x16xf32>) -> tensor<${m}x16xf32>\n`;
@@ -39,7 +31,9 @@ const decide = (configurations: readonly Configuration[]): Decision[] =>
 function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto') {
   const cacheDirectory = temporaryDirectory();
   return {
-    route: () => planCompile(decisions, inspected, command, { settings: { inject }, cacheDirectory }).route,
+    route: () =>
+      planCompile({ command, inspected }, decisions, { ...surroundingsOf({ inject }), cacheDirectory })
+        .injection.route,
     found: (route: Route, landed: readonly (boolean | null)[] | null) => {
       const identity = planIdentity(command, inspected.input.digest, decisions, route);
       notePlan(cacheDirectory, identity, { landed });
@@ -87,11 +81,8 @@ test('a tuning spec has the flag of its target, whichever backend of the kind wa
   };
   const plans = ['cuda', 'rocm'].map((backend) => {
     const site = siteOf({}, { backend });
-    const cacheDirectory = temporaryDirectory();
-    return planCompile(decide([tile]), { ...inspected, site }, command, {
-      settings: { inject: 'spec' },
-      cacheDirectory,
-    });
+    const program = { command, inspected: { ...inspected, site } };
+    return planCompile(program, decide([tile]), surroundingsOf({ inject: 'spec' })).injection;
   });
   expect(plans).toMatchObject([
     { route: 'spec', flag: 'library' },

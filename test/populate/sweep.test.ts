@@ -65,7 +65,7 @@ test('the text of every shape is read as its workload', () => {
   );
   const text = new TextEncoder().encode(shapeModule(all));
   const operations = classify(parse(text).operations, {});
-  expect(operations.map((one) => (isTunable(one) ? one.key : one.skipped.reason))).toEqual(
+  expect(operations.map((one) => (isTunable(one) ? one.key : one.reason))).toEqual(
     all.map((shape) => workloadKey(contractionOf(shape))),
   );
 });

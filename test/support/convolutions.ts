@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { rootsIn } from '../../src/input/dispatches.ts';
+import { readFlow } from '../../src/input/flow.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from './folders.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
@@ -78,9 +79,9 @@ export function convolutionWorkloads(
   const flow = execFileSync(rememberingCompiler, [...flags, '--compile-to=flow', source], {
     maxBuffer: 2 ** 28,
   });
-  const found = new Map(dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]));
+  const found = rootsIn(readFlow(flow));
   return convolutions.map(({ name }, i) => {
-    const workload = found.get(`f${i}_dispatch_0`);
+    const { workload } = found.get(`f${i}_dispatch_0`) ?? {};
     if (workload === undefined) throw new Error(`${name} has no dispatch`);
     return workload;
   });

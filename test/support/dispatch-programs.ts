@@ -8,6 +8,7 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import { dispatchAtSizes, type DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../src/workload/dispatch/from-configured.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
+import { isReason } from '../../src/system/reason.ts';
 
 export const HOST = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
 
@@ -135,9 +136,9 @@ export async function lastConfigured(
   );
   const [text, name] = [...executables].at(-1) as unknown as [string, string];
   const open = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
-  if ('skipped' in open) throw new Error(open.skipped.reason);
+  if (isReason(open)) throw new Error(open.reason);
   const work = dispatchAtSizes(open, { m: [100] });
-  if ('skipped' in work) throw new Error(work.skipped.reason);
+  if (isReason(work)) throw new Error(work.reason);
   return { name, text, work };
 }
 

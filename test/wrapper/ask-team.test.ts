@@ -44,9 +44,9 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
         input: inputOf(sizes.map((m) => matmulText(m, 512, 512)).join('')),
       };
       const program = { command: commandOf('in.mlir'), inspected };
-      const open = await OpenProgram.in(program, { store, surroundings });
       const means = { store, problem: null, surroundings, kept: new KeptModules() };
-      const { decisions, until, isFinal } = await lookUpAndTune(open, means);
+      const open = await OpenProgram.in(program, means);
+      const { decisions, until, isFinal } = await lookUpAndTune(open);
       return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
     counts: () => countsIn(surroundings.cacheDirectory),

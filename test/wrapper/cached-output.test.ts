@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readInput } from '../../src/input/text.ts';
-import { cachedOutput } from '../../src/wrapper/cached-output.ts';
+import { cachedOutput } from '../../src/wrapper/deliver.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf, matmulText, surroundingsOf } from '../support/inspected.ts';
 

@@ -32,8 +32,8 @@ test(
     const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
     await runPlan(
       {
-        command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
-        injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, module: null,
+        injected: { argv: ['--spec', ...argv], plan: { identity: 'plan', decisions: [] }, files: [], stdin: undefined, mapMessages: null },
         workSeconds: () => 1, mayFallBack: true,
         onEnd: ({ fallback }) => note(fallback), onFailure: async (stderr) => note(stderr),
       },

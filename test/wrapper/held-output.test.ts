@@ -29,8 +29,8 @@ function build(deed: string, output = 'link.vmfb') {
       files: { variables: [], ofCompiler: [], ofFlags: [] } };
     await runPlan(
       {
-        command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
-        injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, module: null,
+        injected: { argv: ['--spec', ...argv], plan: { identity: 'plan', decisions: [] }, files: [], stdin: undefined, mapMessages: null },
         workSeconds: () => 60, mayFallBack: true, onEnd: () => {},
       },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },

@@ -79,7 +79,7 @@ async function taken(...given: Parameters<typeof read>): Promise<Input> {
 
 /** The key of each operation, or why it is skipped. */
 const found = ({ operations }: Input) =>
-  operations.map((operation) => (isTunable(operation) ? operation.key : operation.skipped.reason));
+  operations.map((operation) => (isTunable(operation) ? operation.key : operation.reason));
 
 describe('a command', () => {
   const { path } = place(MATMUL);
@@ -314,7 +314,9 @@ test('an input is inspected if it has a site, and passed on otherwise', async ()
   };
   const site = siteOf();
   const read = await inspectInput(command, surroundingsOf());
-  expect(await inspectedAt(site)).toMatchObject({ input: { digest: (read as Input).digest }, site });
+  expect(await inspectedAt(site)).toMatchObject({
+    inspected: { input: { digest: (read as Input).digest }, site },
+  });
   const target = { target: site.target.target, key: site.target.key };
   const noSite = because('several-targets');
   expect(await inspectedAt({ ...noSite, targets: [] })).toEqual(untuned(noSite));

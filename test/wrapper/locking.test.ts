@@ -198,7 +198,7 @@ test('a build gets the locked configurations by the locked route', async () => {
   const path = temporaryPath();
   const surroundings = { ...surroundingsOf({ lock: path }) };
   await updateLock(path, surroundings.cacheDirectory, () => ({ programs: [made] }));
-  const { whole, problem } = await consultLock(inspected, command, surroundings);
+  const { whole, problem } = await consultLock({ command, inspected }, surroundings);
   expect(problem).toBeNull();
   expect(whole).toMatchObject({
     injection: { route: 'preprocess' },

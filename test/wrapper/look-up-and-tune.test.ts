@@ -80,15 +80,10 @@ async function resolved({
   const inspected = { input, site };
   if (program !== null)
     programMemory.remember(store!, await programOf(command, inspected, store, surroundings), program);
-  const open = await OpenProgram.in({ command, inspected }, { store, surroundings });
-  const {
-    decisions,
-    program: now,
-    ...rest
-  } = await lookUpAndTune(open, {
-    ...{ store, surroundings, kept: new KeptModules() },
-    problem: whyNoStore === undefined ? null : because('no-database', whyNoStore),
-  });
+  const problem = whyNoStore === undefined ? null : because('no-database', whyNoStore);
+  const means = { store, surroundings, kept: new KeptModules(), problem };
+  const open = await OpenProgram.in({ command, inspected }, means);
+  const { decisions, program: now, ...rest } = await lookUpAndTune(open);
   return {
     ...rest,
     inspected,
@@ -459,14 +454,14 @@ describe('generated operations can differ from the text', () => {
 
   test('a survey is made once', async () => {
     const { surroundings, input } = becoming(9);
-    const first = await withSurvey({ input, site: here }, command, surroundings);
-    expect(first.input).toMatchObject({ surveyed: true, operations: [{ key: keyOf(9) }] });
-    expect(await withSurvey(first, command, surroundings)).toBe(first);
+    const first = await withSurvey({ command, inspected: { input, site: here } }, surroundings);
+    expect(first.inspected.input).toMatchObject({ surveyed: true, operations: [{ key: keyOf(9) }] });
+    expect(await withSurvey(first, surroundings)).toBe(first);
   });
   test('there is no survey with a preprocessing spec of the user', async () => {
     const { surroundings, input } = becoming(9);
     const own = { ...input, reading: { ...input.reading, ownPreprocessing: true } };
-    const inspected = { input: own, site: here };
-    expect(await withSurvey(inspected, command, surroundings)).toBe(inspected);
+    const program = { command, inspected: { input: own, site: here } };
+    expect(await withSurvey(program, surroundings)).toBe(program);
   });
 });

@@ -9,7 +9,9 @@ import { verifiedDecisions } from '../../src/wrapper/verified-decisions.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
 
-const injection = { route: 'preprocess' } as Parameters<typeof verifiedDecisions>[1];
+const plan = { identity: 'plan', injection: { route: 'preprocess' } } as Parameters<
+  typeof verifiedDecisions
+>[1];
 const dataTiled = {
   ...{ outcome: 'hit', reason: 'fast', configuration: { version: 1, kind: 'data-tile' } },
   tunable: { key: keyOfMatmul(8, 16, 32), workload: matmul(8, 16, 32) },
@@ -22,7 +24,7 @@ async function injectedWith(memory: ProgramMemory | null) {
   const surroundings = surroundingsOf({ budgetSeconds: 0 });
   const why = because('no-budget');
   const means = { store: null, surroundings, kept: new KeptModules() };
-  const { decisions } = await verifiedDecisions(program, injection, why, means);
+  const { decisions } = await verifiedDecisions(program, plan, why, means);
   return decisions.map(({ configuration }) => configuration);
 }
 

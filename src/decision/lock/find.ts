@@ -1,11 +1,47 @@
-// Finds a program, and its workloads, in a lock file. Pure.
-import { isInputFlag } from '../../compiler/flag-roles.ts';
+// Finds a program, and its workloads, in a lock file.
+import { dirname, relative, resolve, sep } from 'node:path';
+import type { Command } from '../../compiler/command.ts';
+import { versionKey } from '../../compiler/describe.ts';
+import { candidateFlags, inputFlags, isInputFlag } from '../../compiler/flag-roles.ts';
+import type { Input } from '../../input/input.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { Site } from '../../site/site.ts';
+import { sizesText } from '../../workload/sizes.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
 /** The key of a program to find. */
 export interface AskedProgram extends ProgramKey {
   /** Path of the input, as in a lock file; null for stdin. */
   readonly program: string | null;
+}
+
+/** The parts of a program that its key depends on. */
+interface Asked {
+  readonly command: Pick<Command, 'arguments'>;
+  readonly inspected: {
+    readonly input: Pick<Input, 'digest'>;
+    readonly site: Pick<Site, 'compiler' | 'target'>;
+  };
+}
+
+/** The key by which a lock file is asked about a program. @param path path of the lock file */
+export function askedOf(
+  { command, inspected: { input: read, site } }: Asked,
+  { inject, sizes }: Pick<Settings, 'inject' | 'sizes'>,
+  path: string,
+): AskedProgram {
+  const { input, flags } = command.arguments;
+  const folder = dirname(resolve(path));
+  return {
+    program: input?.kind === 'file' ? relative(folder, resolve(input.path)).split(sep).join('/') : null,
+    digest: read.digest,
+    // A lock file is shared by machines that have built the compiler themselves.
+    compiler: versionKey(site.compiler.key),
+    target: site.target.key,
+    flags: [...candidateFlags(flags), ...inputFlags(flags)],
+    inject,
+    dim: sizesText(sizes),
+  };
 }
 
 /** The entry of this program; null for none. Of equal entries the one with the same name. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { MeasuringTools } from '../../compiler/find.ts';
 import { bytesOfFlags } from '../../compiler/command-files.ts';
 import type { Command } from '../../compiler/command.ts';
-import { readingOf } from '../../input/reading.ts';
+import { readingOf } from '../../input/input.ts';
 import { callName } from '../../input/signature.ts';
 import { readInput } from '../../input/text.ts';
 import { comparisonOf } from '../../measure/compare-modules.ts';

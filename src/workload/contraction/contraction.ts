@@ -70,22 +70,17 @@ export function contractionKey(workload: Contraction): string {
 const MOST_COMBINATIONS = 16;
 
 /** The contraction with sizes for its dynamic dimensions, or the reason why it cannot be tuned. */
-export function atSizes(
-  workload: Contraction,
-  wanted: TunedSizes,
-): Contraction | { readonly skipped: Reason } {
+export function atSizes(workload: Contraction, wanted: TunedSizes): Contraction | Reason {
   const open = workload.dimensions.filter(({ sizes }) => sizes !== undefined);
   if (open.length === 0) return workload;
   const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
-  if (missing.length > 0) return { skipped: sizesWanted(missing) };
+  if (missing.length > 0) return sizesWanted(missing);
   const count = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
   if (count > MOST_COMBINATIONS)
-    return {
-      skipped: because(
-        'too-many-sizes',
-        `dynamic dimensions with too many sizes: ${count} combinations, of ${MOST_COMBINATIONS} at most`,
-      ),
-    };
+    return because(
+      'too-many-sizes',
+      `dynamic dimensions with too many sizes: ${count} combinations, of ${MOST_COMBINATIONS} at most`,
+    );
   return {
     ...workload,
     dimensions: workload.dimensions.map((dimension) => {

@@ -5,11 +5,15 @@ import { KIND_ORDER, type DimensionKind } from '../sizes.ts';
 import type { OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
 import { windowedForm } from './windows.ts';
-import { because, type ReasonCode } from '../../system/reason.ts';
+import { because, isReason, type ReasonCode } from '../../system/reason.ts';
 
-const skip = (code: ReasonCode, text?: string, alike: OperationWorkload | null = null): SkippedOperation => ({
-  skipped: because(code, text),
-  alike,
+const skip = (
+  code: ReasonCode,
+  text?: string,
+  matched: OperationWorkload | null = null,
+): SkippedOperation => ({
+  ...because(code, text),
+  matched,
 });
 
 /** Name of the attribute by which a user or another tool configured the operation; null without one. */
@@ -32,7 +36,7 @@ export function readContraction(
 /** The form of an operation that the compiler made, with or without a configuration. Null without a form. */
 export function generatedForm(operation: Operation): OperationWorkload | null {
   const form = operation.kind === 'contraction' ? formOf(operation, (type) => type) : null;
-  return form === null || 'skipped' in form ? null : form;
+  return form === null || isReason(form) ? null : form;
 }
 
 /**
@@ -44,7 +48,7 @@ export function rootFormOf(operation: Operation): OperationWorkload | null {
   const windowed = windowedForm(operation);
   if (windowed !== null) return windowed;
   const form = contractionOf(operation, (type) => type, loopsOfResults);
-  return 'skipped' in form ? null : form;
+  return isReason(form) ? null : form;
 }
 
 /** The form of an operation with or without a configuration, or the reason why it is not tuned. */
@@ -52,7 +56,7 @@ function formOf(operation: Operation, convert: Convert): OperationWorkload | Ski
   const { body } = operation;
   if (body === 'other') return skip('body-unsupported');
   const form = contractionOf(operation, convert);
-  if (body === 'multiply-add' || 'skipped' in form) return form;
+  if (body === 'multiply-add' || isReason(form)) return form;
   return body === 'multiply-add-unsigned'
     ? skip('type-unsupported', 'unsigned integers are not tuned yet', form)
     : skip('body-unsupported', undefined, form);

@@ -67,17 +67,14 @@ export function dispatchKey({ name, digest, dimensions }: DispatchWork): string 
 }
 
 /** The dispatch in a program that is run at these sizes, or the reason why it cannot be tuned. */
-export function dispatchAtSizes(
-  workload: DispatchWork,
-  wanted: TunedSizes,
-): DispatchWork | { readonly skipped: Reason } {
+export function dispatchAtSizes(workload: DispatchWork, wanted: TunedSizes): DispatchWork | Reason {
   if (!isDynamic(workload)) return workload;
   const sizes = allSizes(wanted);
-  if (sizes.length === 0) return { skipped: sizesWanted(['m']) };
+  if (sizes.length === 0) return sizesWanted(['m']);
   const at = (one: DispatchDimension): DispatchDimension =>
     one.sizes === undefined ? one : { ...one, size: sizes.at(-1)!, sizes };
   const found = { ...workload, dimensions: workload.dimensions.map(at) };
-  return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: because('too-little-work') } : found;
+  return dispatchIterations(found) < LEAST_ITERATIONS ? because('too-little-work') : found;
 }
 
 /** Fewer iterations take too little time to tune. */

@@ -36,7 +36,7 @@ export const MOST_DIMENSIONS = 32;
 export function dispatchWork(
   text: string,
   { executable, digest, bytes }: Pick<DispatchWork, 'digest' | 'bytes'> & { readonly executable: string },
-): DispatchWork | { readonly skipped: Reason } {
+): DispatchWork | Reason {
   const pipeline = pipelineIn(text);
   if (pipeline === null || !PIPELINES.has(pipeline))
     return skip(LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood');
@@ -48,14 +48,13 @@ export function dispatchWork(
   const multiplied = multipliedAlong(work.parts);
   if (multiplied !== null && work.dimensions[multiplied]!.sizes !== undefined)
     return skip('queries and keys are multiplied along a dynamic dimension, which has to be whole');
-  if (!isDynamic(work) && dispatchIterations(work) < LEAST_ITERATIONS)
-    return { skipped: because('too-little-work') };
+  if (!isDynamic(work) && dispatchIterations(work) < LEAST_ITERATIONS) return because('too-little-work');
   return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
     ? skip('it has too many operations')
     : work;
 }
 
-const skip = (text: string) => ({ skipped: because('dispatch-unsupported', text) });
+const skip = (text: string): Reason => because('dispatch-unsupported', text);
 
 /** The fields that decide the tiles. */
 type Shape = Omit<DispatchWork, 'digest' | 'bytes' | 'name'>;

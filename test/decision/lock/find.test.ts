@@ -1,7 +1,14 @@
 // Finds programs and workloads in a lock file.
 import { describe, expect, test } from 'vitest';
-import { differencesFrom, programIn, recordsIn, type AskedProgram } from '../../../src/decision/lock/find.ts';
+import {
+  askedOf,
+  differencesFrom,
+  programIn,
+  recordsIn,
+  type AskedProgram,
+} from '../../../src/decision/lock/find.ts';
 import type { LockedWorkload } from '../../../src/decision/lock/lock.ts';
+import { commandOf, siteOf, surroundingsOf } from '../../support/inspected.ts';
 import { DEFAULT_RECORD, LEFT_OUT, programOf, RECORD, UNKNOWN } from './support.ts';
 
 const asked = (change: Partial<AskedProgram> = {}): AskedProgram => ({ ...programOf(), ...change });
@@ -67,4 +74,21 @@ describe('a workload', () => {
     expect(records({}, ['models/a.mlir', chosen])).toBeUndefined();
     expect(records({}, ['models/a.mlir', UNKNOWN], ['b.mlir', RECORD])).toBe(RECORD);
   });
+});
+
+test('builds of one version and commit of the compiler share their lock files', () => {
+  const site = siteOf();
+  const { settings } = surroundingsOf();
+  const asked = (key: string) =>
+    askedOf(
+      {
+        command: commandOf('in.mlir'),
+        inspected: { input: { digest: 'digest' }, site: { ...site, compiler: { ...site.compiler, key } } },
+      },
+      settings,
+      'iree-tuned.lock',
+    ).compiler;
+  const { key } = site.compiler;
+  expect([asked(key), asked(`${key}+0123456789`)]).toEqual([key, key]);
+  expect(asked('3.14.0@cccccccccc')).toBe('3.14.0@cccccccccc');
 });

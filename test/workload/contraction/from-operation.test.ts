@@ -2,6 +2,7 @@ import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { ownConfiguration } from '../../../src/workload/contraction/from-operation.ts';
 import { workloadOf, workloadFlops, workloadKey } from '../../../src/workload/workload.ts';
+import { isReason } from '../../../src/system/reason.ts';
 
 /** The workload of the only operation in a function body, or the reason why it has none. */
 function of(operation: string, aliases = '') {
@@ -10,8 +11,8 @@ function of(operation: string, aliases = '') {
   expect(problems).toEqual([]);
   expect(operations).toHaveLength(1);
   const result = workloadOf(operations[0]!);
-  return 'skipped' in result
-    ? { skipped: result.skipped.reason, key: null, loops: null }
+  return isReason(result)
+    ? { skipped: result.reason, key: null, loops: null }
     : { skipped: null, key: workloadKey(result.workload), loops: result.loops };
 }
 
@@ -126,6 +127,6 @@ describe('skipped operations have a reason', () => {
 test('an innermost iteration counts as two operations', () => {
   const { operations } = parse(Buffer.from(batchMatmul));
   const result = workloadOf(operations[0]!);
-  if ('skipped' in result) throw new Error(result.skipped.reason);
+  if (isReason(result)) throw new Error(result.reason);
   expect(workloadFlops(result.workload)).toBe(2 * 2 * 8 * 16 * 4);
 });

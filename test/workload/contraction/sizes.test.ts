@@ -12,6 +12,7 @@ import {
 import { parseSizes, type TunedSizes } from '../../../src/workload/sizes.ts';
 import { matmul } from '../../support/workloads.ts';
 import { operationWork } from '../../support/operation-work.ts';
+import { isReason } from '../../../src/system/reason.ts';
 
 function of(lhs: string, rhs: string, result: string): OperationWork {
   const { operations } = parse(
@@ -20,13 +21,13 @@ function of(lhs: string, rhs: string, result: string): OperationWork {
     ),
   );
   const form = workloadOf(operations[0]!);
-  if ('skipped' in form) throw new Error(form.skipped.reason);
+  if (isReason(form)) throw new Error(form.reason);
   return form.workload;
 }
 
 function at(workload: OperationWork, sizes: TunedSizes): OperationWork {
   const form = atSizes(workload, sizes);
-  if ('skipped' in form) throw new Error(form.skipped.reason);
+  if (isReason(form)) throw new Error(form.reason);
   return operationWork(form);
 }
 
@@ -88,17 +89,16 @@ describe('a dynamic dimension', () => {
 
   test('without sizes is skipped, with the flag to set', () => {
     expect(atSizes(dynamic, { n: [4] })).toEqual({
-      skipped: {
-        code: 'sizes-missing',
-        reason: expect.stringContaining('--iree-tuned-dim="m=1,16,128"') as string,
-      },
+      code: 'sizes-missing',
+      reason: expect.stringContaining('--iree-tuned-dim="m=1,16,128"') as string,
     });
   });
 
   test('with too many combinations is skipped', () => {
     const list = Array.from({ length: 17 }, (_, i) => i + 1);
     expect(atSizes(dynamic, { m: list })).toEqual({
-      skipped: { code: 'too-many-sizes', reason: expect.stringContaining('17 combinations') as string },
+      code: 'too-many-sizes',
+      reason: expect.stringContaining('17 combinations') as string,
     });
   });
 

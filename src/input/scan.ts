@@ -1,6 +1,17 @@
-// Finds operations that the parser ignores and that become whole dispatches.
+// Facts about an input that the parser does not tell: a comment that turns tuning off, and operations that become whole dispatches.
 
-/** Such operations in linalg text. */
+/** Only so many bytes are searched, so a model of gigabytes costs nothing. */
+const LOOKED_AT_BYTES = 4096;
+
+/** Whether one of the first lines is exactly the comment `// iree-tuned: disable`. */
+export function isDisabledByComment(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.subarray(0, LOOKED_AT_BYTES)).toString('latin1');
+  // The last line may be cut off, so it does not count.
+  const lines = bytes.length > LOOKED_AT_BYTES ? head.slice(0, head.lastIndexOf('\n') + 1) : head;
+  return /^[ \t]*\/\/[ \t]*iree-tuned:[ \t]*disable[ \t]*\r?$/m.test(lines);
+}
+
+/** Operations in linalg text that become whole dispatches. */
 const IN_LINALG = ['linalg.softmax', 'linalg.reduce', 'iree_linalg_ext.'];
 
 /** Such operations in other dialects: for each common prefix, the starts of the names. */
