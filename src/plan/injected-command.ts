@@ -62,7 +62,7 @@ export async function injectedCommand(
         ? whole
         : // The compiler can hang if several threads are the first to read a tuning spec: see `tuningSpecFlags`.
           {
-            argv: ['--mlir-disable-threading', ...resumedInjection(whole, command, split.path)],
+            argv: ['--mlir-disable-threading', ...resumedInjection(whole, split.path)],
             stdin: undefined,
           },
   });
@@ -84,8 +84,7 @@ export async function injectedCommand(
 
 /** Arguments of the injection that compile a file with the program at the end of `flow`. */
 export const resumedInjection = (
-  { argv }: Pick<InjectedCommand, 'argv'>,
-  command: Command,
+  { argv, plan: { command } }: Pick<InjectedCommand, 'argv' | 'plan'>,
   path: string,
 ): string[] => [...argv.slice(0, argv.length - command.argv.length), ...resumedCompile(command, path)];
 

@@ -33,7 +33,7 @@ export async function offeredBase(
   if (plan.injection.route === 'none') return null;
   const injected = await injectedCommand(plan, surroundings);
   if (injected === null) return null;
-  const resumed = (path: string) => resumedInjection(injected, command, path);
+  const resumed = (path: string) => resumedInjection(injected, path);
   const run = compiling(program);
   const split = await kept.split(flowOf(command, plan.injection), ready.folder, (folder) =>
     splitProgram(run, injected, resumed, folder),

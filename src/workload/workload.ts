@@ -29,15 +29,13 @@ const KINDS: { readonly [K in Workload['kind']]: KindOfWork<Extract<Workload, { 
   dispatch: dispatches,
 };
 
-/** For a kind's folder in a backend. All other code asks a question of `kind.ts`. */
+/** For a kind's folder in a backend. All other code asks a question of `kind.ts`, which documents each. */
 export const isOperationWork = (workload: Workload): workload is OperationWork =>
   workload.kind === 'contraction';
 
-/** Whether it runs only in its program. Other work has candidates in a module of their own. */
 export const needsProgram = (workload: Workload): workload is DispatchWork =>
   KINDS[workload.kind].needsProgram;
 
-/** Whether its configuration is an attribute of one operation, the root, which matchers find. */
 export const hasRoot = (workload: Workload): workload is OperationWork => KINDS[workload.kind].hasRoot;
 
 /** Whether its canonical form is all of it: it is measured without a dispatch of a program. */
@@ -70,7 +68,7 @@ export function isWorkload(value: unknown): value is Workload {
 /** Whether this version tunes such work. Another version may tune more kinds. */
 export const isKindOfWork = (kind: string): kind is Workload['kind'] => Object.hasOwn(KINDS, kind);
 
-/** The answer `name` of all kinds, as one function of their workloads. `kind.ts` documents each. */
+/** The answer `name` of all kinds, as one function of their workloads. */
 const ofEach = <Name extends Exclude<keyof KindOfWork<Workload>, 'needsProgram' | 'hasRoot'>>(
   name: Name,
 ): KindOfWork<Workload>[Name] =>
@@ -104,7 +102,6 @@ export const workloadRank = ({ dimensions }: Workload): number => dimensions.len
 /** Equal for workloads of one kind that differ only in sizes and surroundings. */
 export const structureOf = (workload: Workload): string => `${workload.kind} ${structureIn(workload)}`;
 
-/** Equal for two forms if and only if one matcher finds the operations of both. */
 export const matchKey = ({ workload, loops }: WorkloadForm): string => matchKeyIn(workload, loops);
 
 /** The form that matches an operation before any optimisation: its loops in the order of the text. */

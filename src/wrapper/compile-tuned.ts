@@ -159,7 +159,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
     // Not loaded on a hit.
     const { completeSplit } = await import('../running/program-builds.ts');
-    await completeSplit({ command, inspected, surroundings, kept }, decisions, workSeconds());
+    await completeSplit(decided, decisions, workSeconds());
   }
   return run(injected);
 }

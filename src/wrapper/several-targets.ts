@@ -72,10 +72,10 @@ export async function decideEach(
   const measuring = open.filter(({ inspected }) => inspected.site.whyNotHere === null);
   const budgetSeconds = given.settings.budgetSeconds / Math.max(1, measuring.length);
   const each: Decided[] = [];
-  for (const { backend, command, inspected, surroundings } of open) {
-    const own = { ...surroundings, settings: { ...surroundings.settings, budgetSeconds } };
-    const decided = await decide({ command, inspected }, own);
-    each.push({ ...decided, decisions: decisionsFor(backend, decided.decisions) });
+  for (const part of open) {
+    const settings = { ...part.surroundings.settings, budgetSeconds };
+    const decided = await decide(part, { ...part.surroundings, settings });
+    each.push({ ...decided, decisions: decisionsFor(part.backend, decided.decisions) });
     decided.store?.close();
     decided.kept.discard();
   }
