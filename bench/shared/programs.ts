@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readArguments as readCompilerArguments } from '../../src/compiler/arguments.ts';
 import { loadOptionTable } from '../../src/compiler/options.ts';
-import { elementTypeConversion } from '../../src/input/reading.ts';
+import { elementTypeConversion } from '../../src/input/input.ts';
 import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import type { Verdict } from '../../src/program/verify.ts';

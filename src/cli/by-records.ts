@@ -9,7 +9,8 @@ import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { Reason } from '../system/reason.ts';
 import { OpenProgram } from '../wrapper/open-program.ts';
-import { atDevice, openIfThere } from './context.ts';
+import { openIfThere } from './database.ts';
+import { atDevice } from './input.ts';
 
 interface Asked {
   /** The injection that decisions are for; default: that of the settings. */

@@ -5,7 +5,6 @@ import { counted, formatBytes } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import { OUTPUTS_LIMIT, outputsIn, trim } from '../wrapper/outputs.ts';
 import { CliCommand } from './command.ts';
-import { surroundingsOf } from './context.ts';
 import { sentences } from './output.ts';
 
 export const cache = new CliCommand(
@@ -21,7 +20,7 @@ export const cache = new CliCommand(
     ['iree-tuned cache --forget model.mlir', 'the next build of the model compiles and checks again'],
   )
   .action(async ({ clear = false, forget }: { clear?: boolean; forget?: string }, command: CliCommand) => {
-    const { cacheDirectory: folder, settings } = surroundingsOf(command);
+    const { cacheDirectory: folder, settings } = command.surroundings();
     const forgotten = forget === undefined ? null : forgetInput(folder, await digestOf(forget, folder));
     const before = outputsIn(folder);
     if (clear) trim(folder, 0);

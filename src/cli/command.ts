@@ -2,7 +2,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { STRATEGIES } from '../search/index.ts';
 import type { Filter } from '../store/filter.ts';
-import { page, warn } from './output.ts';
+import { readSettings, SettingsError, type Name } from '../settings/index.ts';
+import { variableOf } from '../settings/settings.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { packageRoot } from '../system/package-root.ts';
+import { table } from '../report/table.ts';
+import { page, sentences, warn } from './output.ts';
 
 /** Command lines, each with its purpose. */
 export type Examples = readonly (readonly [line: string, purpose: string])[];
@@ -24,6 +29,8 @@ export interface SearchOptions {
   readonly again?: boolean;
 }
 
+type Given = Readonly<Partial<Record<Name, string>>>;
+
 export class CliCommand extends Command {
   lines: Examples = [];
   takesFlags = false;
@@ -35,7 +42,6 @@ export class CliCommand extends Command {
     this.description(description)
       .exitOverride()
       .configureHelp({
-        minWidthToWrap: 20,
         showGlobalOptions: true,
         styleTitle: (title) => page.paint('bold', title),
       })
@@ -46,7 +52,10 @@ export class CliCommand extends Command {
           warn(`${message.replace(/^error: /, '').trimEnd()}\n(${hint})`);
         },
       })
-      .addHelpText('after', () => `\nExamples:\n${this.#examplesText()}`);
+      .addHelpText('after', () => {
+        const lines = this.lines.map(([line, purpose]) => `  # ${purpose}\n  ${line}`);
+        return `\nExamples:\n${lines.join('\n')}`;
+      });
   }
 
   /** Words that call the command, such as `iree-tuned db ls`. */
@@ -131,17 +140,51 @@ export class CliCommand extends Command {
     return Object.fromEntries(all.filter(([, text]) => text !== undefined));
   }
 
+  /**
+   * The settings. Options come first.
+   * @param extra settings before all others
+   */
+  settings(extra: Given = {}) {
+    return readSettings(process.env, new Map(this.#given(extra)), '--');
+  }
+
+  /** Variables that give the settings of the options to a build. */
+  variables(extra: Given): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#given(extra).map(([name, value]) => [variableOf(name), value]));
+  }
+
+  /**
+   * @param extra settings before all others
+   * @throws SettingsError for an invalid setting
+   */
+  surroundings(extra: Given = {}): Surroundings {
+    const { settings, problems, refused } = this.settings(extra);
+    if (problems.length > 0) throw new SettingsError(problems.join('\n'));
+    for (const message of refused) warn(message);
+    return { env: process.env, settings, root: packageRoot, cacheDirectory: settings.cache };
+  }
+
+  #given(extra: Given): [Name, string][] {
+    const { db, compiler, device, team, budget } = this.optsWithGlobals<Given>();
+    const given = Object.entries({ db, compiler, device, team, budget, ...extra });
+    return given.filter((entry): entry is [Name, string] => entry[1] !== undefined);
+  }
+
+  /** Prints a list: as JSON with `--json`, else as a table, or as a sentence without rows. */
+  printTable(
+    value: unknown,
+    header: readonly string[],
+    rows: readonly (readonly string[])[],
+    ifEmpty = '',
+  ): void {
+    this.print(value, () =>
+      rows.length === 0 && ifEmpty !== '' ? sentences(ifEmpty) : table(header, rows, page),
+    );
+  }
+
   /** Prints a result: as JSON with `--json`, else as text. */
   print(value: unknown, text: () => string): void {
     console.log(this.opts<{ json?: boolean }>().json === true ? JSON.stringify(value, null, 2) : text());
-  }
-
-  #examplesText(): string {
-    const width = Math.max(...this.lines.map(([line]) => line.length));
-    const beside = this.lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`);
-    const columns = Math.min(page.columns, 110);
-    const isFitting = beside.every(({ length }) => length <= columns);
-    return (isFitting ? beside : this.lines.map(([line, purpose]) => `  # ${purpose}\n  ${line}`)).join('\n');
   }
 }
 

@@ -12,14 +12,7 @@ import { packageRoot } from '../system/package-root.ts';
 import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
-import {
-  measuringToolsAt,
-  named,
-  PassedThroughError,
-  readableCommand,
-  surroundingsOf,
-  variablesOf,
-} from './context.ts';
+import { measuringToolsAt, named, PassedThroughError, readableCommand } from './input.ts';
 import { page, sentences } from './output.ts';
 import { refusalOf, writeWhole } from './files.ts';
 
@@ -45,7 +38,7 @@ export const compare = new CliCommand(
 /** Ends with 1 if tuned has no time, or other results. */
 async function compareModel(model: string, { json }: Options, cli: CliCommand): Promise<void> {
   if (json !== undefined) checkFolder(json);
-  const surroundings = surroundingsOf(cli);
+  const surroundings = cli.surroundings();
   const command = await readableCommand(model, cli.flags, surroundings);
   if (command.whyUntouched !== null)
     throw new UserError(`${model}: leave out flags that no tuned build has: ${command.whyUntouched.reason}`);
@@ -56,7 +49,7 @@ async function compareModel(model: string, { json }: Options, cli: CliCommand): 
   const comparison = await compareBuilds(
     {
       ...{ command, site, tools, surroundings, wrapper: join(packageRoot, 'bin', 'iree-compile-tuned') },
-      env: variablesOf(cli, { compiler: command.compiler.invokedAs, disable: 'false' }),
+      env: cli.variables({ compiler: command.compiler.invokedAs, disable: 'false' }),
     },
     (step) => {
       display.show(`iree-tuned: ${model}: ${step} ...`);

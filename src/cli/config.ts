@@ -1,11 +1,9 @@
 // `iree-tuned config`
 import { unknownVariables } from '../report/unknown-settings.ts';
 import { table } from '../report/table.ts';
-import { printable, wrapped } from '../report/text.ts';
-import { shownText, type Name } from '../settings/settings.ts';
+import { type Name, shownText } from '../settings/settings.ts';
 import { CliCommand } from './command.ts';
-import { settingsOf } from './context.ts';
-import { page } from './output.ts';
+import { page, sentences } from './output.ts';
 
 export const config = new CliCommand('config', 'show each setting, its origin, and the settings files')
   .json()
@@ -16,7 +14,7 @@ export const config = new CliCommand('config', 'show each setting, its origin, a
 
 /** Ends with 1 where a setting is invalid. */
 function showConfig(command: CliCommand): void {
-  const { origins, files, problems, refused } = settingsOf(command);
+  const { origins, files, problems, refused } = command.settings();
   const node = process.env['IREE_TUNED_NODE'] ? 'IREE_TUNED_NODE' : 'default';
   const settings = [
     ...origins.map(({ name, value, origin }) => ({ name, value: shown(name, value), origin })),
@@ -59,8 +57,7 @@ function showConfig(command: CliCommand): void {
   );
 }
 
-const listed = (lines: readonly string[]) =>
-  lines.map((line) => wrapped(`  ${printable(line)}`, page.columns, '    ')).join('\n');
+const listed = (lines: readonly string[]) => sentences(...lines.map((line) => `  ${line}`));
 
 /** The value of a setting without passwords; null if it is not set. */
 const shown = (name: Name, value: string | number | boolean | undefined) =>

@@ -1,42 +1,38 @@
 // `iree-tuned device`: lists and names the devices of the database.
 import { deviceClass, deviceKey, storedDevice } from '../backend/device.ts';
 import { devicesLike } from '../decision/for-device.ts';
-import { table } from '../report/table.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
 import { isDeviceName } from '../store/validate.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
-import { describeDeviceHere, openDatabase, openToRead, surroundingsOf, UsageError } from './context.ts';
-import { page, sentences } from './output.ts';
+import { openDatabase, reading } from './database.ts';
+import { UsageError } from './failure.ts';
+import { describeDeviceHere } from './input.ts';
+import { sentences } from './output.ts';
 
 const ls = new CliCommand('ls', 'list the devices of the database')
   .argument('[device]', 'only devices with this name or class, or whose key contains the text')
   .json()
   .examples(['iree-tuned device ls', 'all devices'], ['iree-tuned device ls zen4', 'devices like zen4'])
   .action(async (text: string | undefined, _, command: CliCommand) => {
-    const surroundings = surroundingsOf(command);
+    const surroundings = command.surroundings();
     const form = await describeDeviceHere(surroundings);
     const here = typeof form === 'string' ? null : deviceKey(form);
-    const store = await openToRead(surroundings);
-    const known = store.devices();
-    const listed = listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
-    store.close();
-    command.print(listed, () =>
-      listed.length === 0
-        ? sentences(
-            `No devices${text === undefined ? '' : ` like "${text}"`} in ${surroundings.settings.database}.`,
-          )
-        : table(
-            ['name', 'records', 'last seen', 'key', 'class'],
-            listed.map((device) => [
-              device.name ?? '-',
-              String(device.records),
-              device.lastSeen?.slice(0, 10) ?? '-',
-              device.key + (device.here ? ' (this machine)' : ''),
-              device.class ?? '-',
-            ]),
-            page,
-          ),
+    const listed = await reading(surroundings, (store) => {
+      const known = store.devices();
+      return listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
+    });
+    command.printTable(
+      listed,
+      ['name', 'records', 'last seen', 'key', 'class'],
+      listed.map((device) => [
+        device.name ?? '-',
+        String(device.records),
+        device.lastSeen?.slice(0, 10) ?? '-',
+        device.key + (device.here ? ' (this machine)' : ''),
+        device.class ?? '-',
+      ]),
+      `No devices${text === undefined ? '' : ` like "${text}"`} in ${surroundings.settings.database}.`,
     );
   });
 
@@ -69,7 +65,7 @@ const name = new CliCommand('name', 'name a device, so that builds with for-devi
       throw new UsageError(
         `${String(wanted)} is not a valid device name: use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit`,
       );
-    const surroundings = surroundingsOf(command);
+    const surroundings = command.surroundings();
     const found = await describeDeviceHere(surroundings);
     if (typeof found === 'string' && text === undefined) throw new UserError(found);
     const form = typeof found === 'string' ? null : storedDevice(found);

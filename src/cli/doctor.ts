@@ -8,7 +8,7 @@ import { makeFolder } from '../system/folder.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { printable, wrapped } from '../report/text.ts';
+import { printable } from '../report/text.ts';
 import { unknownVariables } from '../report/unknown-settings.ts';
 import { messageOf } from '../system/tell.ts';
 import { fileSystemName, networkOf } from '../system/file-system.ts';
@@ -19,9 +19,10 @@ import type { Store } from '../store/store.ts';
 import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
+import { compilerOf } from '../populate/site.ts';
 import { counted } from '../system/format.ts';
 import { CliCommand } from './command.ts';
-import { compilerOf, describeDeviceHere, surroundingsOf } from './context.ts';
+import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
 import { withTeam } from './team/server.ts';
 
@@ -42,7 +43,7 @@ export const doctor = new CliCommand(
   .json()
   .examples(['iree-tuned doctor', 'all requirements of tuning'])
   .action(async (_, command: CliCommand) => {
-    const surroundings = surroundingsOf(command);
+    const surroundings = command.surroundings();
     const findings = [
       checkNode(),
       ...(await checkCompiler(surroundings)),
@@ -63,9 +64,9 @@ function linesOf({ what, ok, found, remedy }: Finding): string[] {
   const mark = page.paint(ok ? 'green' : ['red', 'bold'], ok ? 'ok  ' : 'BAD ');
   const [first = '', ...more] = found.split('\n').map(printable);
   return [
-    wrapped(`${mark} ${what.padEnd(10)} ${first}`, page.columns, INDENT),
-    ...more.map((line) => wrapped(INDENT + line, page.columns, INDENT)),
-    ...(remedy === null ? [] : [wrapped(`${INDENT}-> ${printable(remedy)}`, page.columns, `${INDENT}   `)]),
+    `${mark} ${what.padEnd(10)} ${first}`,
+    ...more.map((line) => INDENT + line),
+    ...(remedy === null ? [] : [`${INDENT}-> ${printable(remedy)}`]),
   ];
 }
 

@@ -20,12 +20,13 @@ import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/
 import { measureLoss } from '../running/measure-loss.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
-import { printable, wrapped } from '../report/text.ts';
+import { printable } from '../report/text.ts';
 import { counted, formatRatio } from '../system/format.ts';
 import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
-import { inspectEach, openDatabase, surroundingsOf, type InspectedPart } from './context.ts';
+import { openDatabase } from './database.ts';
+import { inspectEach, type InspectedPart } from './input.ts';
 import { withInterrupts } from './interrupt.ts';
 import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
@@ -44,7 +45,7 @@ export const explain = new CliCommand(
   .action(explainInput);
 
 async function explainInput(input: string, _: unknown, cli: CliCommand): Promise<void> {
-  const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
+  const parts = await inspectEach(input, cli.flags, cli.surroundings());
   const each = await Array.fromAsync(parts, (part) => explainTarget(input, part, parts.length > 1));
   const [first] = each;
   // Operations name their target if there are several.
@@ -123,7 +124,7 @@ async function completed(
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
 
-const indented = (text: string) => wrapped(`  ${printable(text)}`, page.columns, '    ');
+const indented = (text: string) => `  ${printable(text)}`;
 
 function describe(operation: ExplainedOperation, sourceAt: (location: string) => string | null): string {
   const { location, workload, outcome, code, reason, configuration, speedup, landed } = operation;
@@ -134,7 +135,7 @@ function describe(operation: ExplainedOperation, sourceAt: (location: string) =>
       ? reason
       : `${reason} (99% interval ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})`;
   return [
-    page.paint('bold', wrapped(`${printable(location)}  ${operation.operation}`, page.columns, '  ')),
+    page.paint('bold', `${printable(location)}  ${operation.operation}`),
     ...(source === null ? [] : [source]),
     ...(workload === null ? [] : [indented(workload)]),
     indented(`${label}: ${gain}`).replace(label, page.paint(COLOURS[outcome], label)),

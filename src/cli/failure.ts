@@ -1,8 +1,12 @@
-// Messages and exit codes of errors.
+// Errors of commands, their messages and exit codes.
 import { SettingsError } from '../settings/index.ts';
 import { UserError } from '../system/user-error.ts';
-import { UsageError } from './context.ts';
 import { refusalOf } from './files.ts';
+
+/** The command line is invalid; the message says how to write it. */
+export class UsageError extends UserError {
+  override readonly name = 'UsageError';
+}
 
 /** For an invalid command line or setting: the command has not started. Other errors end with 1. */
 export const USAGE_EXIT_CODE = 2;

@@ -1,19 +1,22 @@
 // Ctrl-C during measurements.
-
-/** Says that the first Ctrl-C ends a search. */
-export const STOPPING =
-  'stopping: running searches decide by their trials; press Ctrl-C again to end at once';
+import { warn } from './output.ts';
 
 /**
  * Runs an action with two signals. The first Ctrl-C sets `finishEarly`: searches decide by their trials. The second sets `abort`:
  * everything ends at once.
+ * @param clear removes the progress of searches; undefined for an action without searches
  */
 export async function withInterrupts<T>(
   action: (signals: { readonly finishEarly: AbortSignal; readonly abort: AbortSignal }) => Promise<T>,
+  clear?: () => void,
 ): Promise<T> {
   const [finishEarly, abort] = [new AbortController(), new AbortController()];
   const interrupt = () => {
-    (finishEarly.signal.aborted ? abort : finishEarly).abort();
+    const isFirst = !finishEarly.signal.aborted;
+    (isFirst ? finishEarly : abort).abort();
+    if (!isFirst || clear === undefined) return;
+    clear();
+    warn('stopping: running searches decide by their trials; press Ctrl-C again to end at once');
   };
   process.on('SIGINT', interrupt);
   try {

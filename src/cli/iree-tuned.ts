@@ -15,7 +15,7 @@ import { lock } from './lock.ts';
 import { warn } from './output.ts';
 import { profile } from './profile.ts';
 import { report } from './report.ts';
-import { shim } from './shim.ts';
+import { shim } from './shim/shim.ts';
 import { spec } from './spec.ts';
 import { stats } from './stats.ts';
 import { team } from './team/team.ts';

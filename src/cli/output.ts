@@ -1,19 +1,15 @@
-// Output of the commands, with the width and the colours of the terminal.
+// Output of the commands, with the colours of the terminal, which wraps long lines.
 import { pageOn } from '../report/page.ts';
-import { printableLines, wrapped } from '../report/text.ts';
+import { printableLines } from '../report/text.ts';
 
 /** The page of stdout. */
 export const page = pageOn(process.stdout, process.env);
 
-const NAME = 'iree-tuned:';
-
-/** Sentences, wrapped at the width of the terminal. */
-export const sentences = (...texts: readonly string[]): string =>
-  wrapped(printableLines(texts.join('\n')), page.columns);
+/** Sentences, one a line, without control characters. */
+export const sentences = (...texts: readonly string[]): string => printableLines(texts.join('\n'));
 
 /** Prints a message on stderr. */
 export function warn(message: string): void {
-  const stderr = pageOn(process.stderr, process.env);
-  const text = wrapped(printableLines(`${NAME} ${message}`), stderr.columns);
-  process.stderr.write(`${stderr.paint('bold', NAME)}${text.slice(NAME.length)}\n`);
+  const name = pageOn(process.stderr, process.env).paint('bold', 'iree-tuned:');
+  process.stderr.write(`${name} ${printableLines(message)}\n`);
 }

@@ -1,19 +1,23 @@
 // `iree-tuned profile`
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { isTunable } from '../input/operation.ts';
+import type { Input } from '../input/input.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
-import { shapeModule } from '../populate/shape-module.ts';
-import type { Shape } from '../populate/shape.ts';
-import { isSwept, type SweepText } from '../populate/ranges.ts';
-import { shapesOfSweep } from '../populate/sweep.ts';
-import { keepCandidates } from '../compat/candidate-files.ts';
-import { allOf, dispatchName, gflopsOf, timedCandidates, type Measurement } from '../compat/measurement.ts';
+import { CONTRACTIONS } from '../populate/shape.ts';
+import { populationSite } from '../populate/site.ts';
+import { isSwept, shapesOf, type SweepText } from '../populate/sweep.ts';
+import { keepCandidates } from '../compat/candidates.ts';
+import {
+  allOf,
+  dispatchName,
+  gflopsOf,
+  profiled,
+  spaceSizes,
+  timedCandidates,
+  type Measurement,
+} from '../compat/measurement.ts';
 import { operationsOf, splitKSlices } from '../compat/operation.ts';
 import { patternsOf } from '../compat/patterns.ts';
-import { profiled, spaceSizes } from '../compat/profiled.ts';
 import { consoleBlock, type Tags } from '../compat/report.ts';
-import { writeReport } from '../compat/report-files.ts';
+import { writeReport } from '../compat/run-log.ts';
 import { boundOf, lossOf, type DeviceRates } from '../report/loss.ts';
 import { lossText } from '../report/loss-text.ts';
 import { knownRates, ratesPlaceOf } from '../running/known-rates.ts';
@@ -21,18 +25,18 @@ import { measureLoss } from '../running/measure-loss.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { withScratchFolder } from '../system/scratch.ts';
-import type { Work } from '../tuning/tune-workloads.ts';
-import { alone } from '../populate/executor.ts';
+import { operationsOfShapes } from '../populate/executor.ts';
 import { because } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { workloadAmount } from '../workload/workload.ts';
 import { CliCommand, type SearchOptions } from './command.ts';
-import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openDatabase } from './database.ts';
+import { UsageError } from './failure.ts';
+import { inspectInput, siteAt, withTarget } from './input.ts';
 import { decideByRecords } from './by-records.ts';
 import { withInterrupts } from './interrupt.ts';
 import { page, warn } from './output.ts';
-import { search, type Measured } from './search.ts';
-import { readSpaceFile, restricted } from './search-space.ts';
+import { type Measured, readSpaceFile, restricted, search } from './search.ts';
 
 interface Options extends SweepText, SearchOptions {
   readonly dispatches?: string;
@@ -71,15 +75,16 @@ async function profileInput(input: string | undefined, options: Options, command
   const begun = new Date();
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const store = await openDatabase(surroundings);
+  const { measured, input: read } = await readOperations(input, options, command.flags, store, surroundings);
+  const { site } = measured;
+  if (site.whyNotHere !== null) throw new UserError(`${input ?? 'profile'}: ${site.whyNotHere.reason}`);
+  const all = workloadsOf(read, site, surroundings.settings);
+  const { misses, narrow } = lookUp(store, read, site, surroundings.settings);
   // A restricted search tunes only the workloads without a record.
   const isRestricted = options.searchSpace !== undefined;
-  const asked = await withInputs(input, options, surroundings, (sources) =>
-    readInputs(sources, command.flags, isRestricted, store, surroundings),
-  );
-  const { measured, works: all, open } = asked;
-  const { site } = measured;
+  const open = new Set((isRestricted ? misses : [...misses, ...narrow]).map(({ key }) => key));
   const slices = splitKSlices(measured.command.expanded);
   const names = operationsOf(all, slices);
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));
@@ -98,12 +103,10 @@ async function profileInput(input: string | undefined, options: Options, command
   const found = profiled(all, store, site, slices).filter(({ key }) => works.some((one) => one.key === key));
   store.close();
 
-  const every = found
-    .flatMap(({ measurements }) => allOf(measurements))
-    .filter((one) => patterns.isWanted(dispatchName(one)));
+  const every = found.flatMap(allOf).filter((one) => patterns.isWanted(dispatchName(one)));
   // A pattern may match any candidate.
   const isBrief = options.all !== true && options.dispatches === undefined;
-  const shown = isBrief ? found.flatMap(({ measurements }) => allOf({ ...measurements, others: [] })) : every;
+  const shown = isBrief ? found.flatMap((one) => allOf({ ...one, others: [] })) : every;
   command.print(
     shown.map((one) => plain(one, rates)),
     () => {
@@ -138,73 +141,41 @@ const tagsOf = (text = ''): Tags =>
       return [name, value];
     });
 
-/** The work of all inputs at one target. */
+/** Operations at one target. */
 interface Asked {
   readonly measured: Measured;
-  readonly works: readonly Work[];
-  /** Keys of workloads without a record, and of those whose search had a smaller space unless the search is restricted. */
-  readonly open: ReadonlySet<string>;
+  readonly input: Pick<Input, 'reading' | 'operations'>;
 }
 
-/** A program; `shape` is null for a program of the user. */
-interface Source {
-  readonly path: string;
-  readonly shape: Shape | null;
-}
-
-/** Reads the input, or temporary programs of a sweep. */
-async function withInputs(
+/** The operations of the input, or of a sweep's shapes, which are measured alone as `iree-tuned tune` measures them. */
+async function readOperations(
   input: string | undefined,
   options: Options,
-  { cacheDirectory }: Surroundings,
-  read: (sources: readonly Source[]) => Promise<Asked>,
-): Promise<Asked> {
-  if ((input !== undefined) === isSwept(options))
-    throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
-  if (input !== undefined) return read([{ path: input, shape: null }]);
-  const shapes = shapesOfSweep({ rhsConstant: 'no', ...options });
-  return withScratchFolder(cacheDirectory, 'profile', (folder) =>
-    read(
-      shapes.map((shape, i): Source => {
-        const path = join(folder, `shape-${i}.mlir`);
-        writeFileSync(path, shapeModule([shape]));
-        return { path, shape };
-      }),
-    ),
-  );
-}
-
-async function readInputs(
-  sources: readonly Source[],
   flags: readonly string[],
-  isRestricted: boolean,
   store: Store,
   surroundings: Surroundings,
 ): Promise<Asked> {
-  const works = new Map<string, Work>();
-  const open = new Set<string>();
-  let measured: Measured | null = null;
-  for (const { path, shape } of sources) {
-    const read = await inspectInput(path, flags, surroundings);
-    const inspected = atDevice(read.inspected, store, surroundings);
-    const { site } = inspected;
-    if (site.whyNotHere !== null) throw new UserError(`${path}: ${site.whyNotHere.reason}`);
-    // A shape is measured alone, as `iree-tuned tune` measures it.
-    const input =
-      shape === null
-        ? inspected.input
-        : {
-            ...inspected.input,
-            operations: inspected.input.operations.map((one) => (isTunable(one) ? alone(one, shape) : one)),
-          };
-    const { misses, narrow } = lookUp(store, input, site, surroundings.settings);
-    for (const { key } of isRestricted ? misses : [...misses, ...narrow]) open.add(key);
-    for (const work of workloadsOf(input, site, surroundings.settings))
-      if (!works.has(work.key)) works.set(work.key, work);
-    const waitedSeconds: number = input.waitedSeconds + (measured?.waitedSeconds ?? 0);
-    measured = { command: read.command, site, waitedSeconds };
+  if ((input !== undefined) === isSwept(options))
+    throw new UsageError('profile needs one input, or a sweep such as --m 64:1024:64 --n 512 --k 512');
+  if (input !== undefined) {
+    const { command, inspected } = await inspectInput(input, flags, surroundings);
+    const { input: read } = inspected;
+    const site = siteAt(inspected.site, store, surroundings);
+    return { measured: { command, site, waitedSeconds: read.waitedSeconds }, input: read };
   }
-  return { measured: measured!, works: [...works.values()], open };
+  const shapes = shapesOf({ rhsConstant: 'no', ...options }, CONTRACTIONS);
+  return withScratchFolder(surroundings.cacheDirectory, 'profile', async (folder) => {
+    const at = await populationSite(withTarget(flags), 'profile', surroundings);
+    const found = await operationsOfShapes(shapes, at, folder, surroundings);
+    const operations = found.filter((one) => typeof one !== 'string');
+    const [refused] = found.filter((one) => typeof one === 'string');
+    if (refused !== undefined) throw new UserError(`a shape cannot be measured: ${refused}`);
+    const site = siteAt(at.site, store, surroundings);
+    return {
+      measured: { command: at.command, site, waitedSeconds: 0 },
+      input: { reading: at.reading, operations },
+    };
+  });
 }
 
 /**

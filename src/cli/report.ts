@@ -13,7 +13,7 @@ import { packageRoot, packageVersion } from '../system/package-root.ts';
 import { counted } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
-import { openToRead, surroundingsOf } from './context.ts';
+import { openToRead } from './database.ts';
 import { contains, filterText } from './db/records.ts';
 import { writeWhole } from './files.ts';
 
@@ -42,7 +42,7 @@ async function writeReport(
   { models, output }: Options,
   command: CliCommand,
 ): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const { filter } = command;
   const isMeant = (key: RecordKey) => fits(key, filter) && contains(key, text);
   const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);

@@ -14,7 +14,7 @@ import type { InjectRoute } from '../settings/settings.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
-import { inspectInput, PassedThroughError, surroundingsOf } from './context.ts';
+import { inspectInput, PassedThroughError } from './input.ts';
 import { warn } from './output.ts';
 import { because } from '../system/reason.ts';
 
@@ -81,7 +81,7 @@ async function writeForProgram(input: string, output: string | undefined, comman
  * the forms of operations; empty where all are as written.
  */
 async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
-  const surroundings = surroundingsOf(cli, { budget: '0' });
+  const surroundings = cli.surroundings({ budget: '0' });
   const program = await inspectInput(input, cli.flags, surroundings);
   const { command, inspected, decisions, choices, forms } = await decideByRecords(program, surroundings, {
     inject,

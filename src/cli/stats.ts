@@ -4,10 +4,10 @@ import { countsIn, sumOf, takeCounts, type Counts } from '../report/counting.ts'
 import { statisticsOf, type Statistics } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
-import { printable, wrapped } from '../report/text.ts';
+import { printable } from '../report/text.ts';
 import { meaningOf } from '../system/reason.ts';
 import { CliCommand, wholeNumber } from './command.ts';
-import { isThere, openDatabase, openIfThere, requireDatabase, surroundingsOf } from './context.ts';
+import { isThere, openDatabase, openIfThere, requireDatabase } from './database.ts';
 import { page, sentences } from './output.ts';
 
 interface Options {
@@ -30,7 +30,7 @@ export const stats = new CliCommand(
     ['iree-tuned stats --last 200 --json', 'for a script'],
   )
   .action(async ({ last, zero = false }: Options, command: CliCommand) => {
-    const surroundings = surroundingsOf(command);
+    const surroundings = command.surroundings();
     if (last === undefined) await showTotals(surroundings, zero, command);
     else {
       const { cacheDirectory } = surroundings;
@@ -51,7 +51,7 @@ async function showTotals(surroundings: Surroundings, isZeroed: boolean, command
   command.print(statistics, () =>
     statistics.compiles.all === 0
       ? sentences(`Nothing has been compiled yet${nowhere}.`)
-      : describeStatistics(statistics, page.columns),
+      : describeStatistics(statistics),
   );
 }
 
@@ -85,54 +85,44 @@ function describeBuild({ at, input, again, counts }: LoggedBuild): string {
   const time = at.slice(0, 19).replace('T', ' ');
   return [
     page.paint('bold', printable(`${time}  ${input}`)) + `  ${parts.join(', ')}`,
-    ...reasons.map(([reason, count]) =>
-      wrapped(`  ${count} x ${printable(meaningOf(reason))}`, page.columns, '    '),
-    ),
+    ...reasons.map(([reason, count]) => `  ${count} x ${printable(meaningOf(reason))}`),
   ].join('\n');
 }
 
 /** A label, a value and a note about the value. */
-type Row = readonly [label: string, value: string, note?: string];
-
-const GAP = 2;
-
-/** Indent of a continued line. */
-const CONTINUED = ' '.repeat(4);
+type Row = readonly [label: string, value: number | string, note?: string];
 
 /** Sections of aligned rows. */
-export function describeStatistics(
-  { compiles, routes, operations, hitRate, reasons, team, seconds }: Statistics,
-  columns = Infinity,
-): string {
+export function describeStatistics({
+  compiles,
+  routes,
+  operations,
+  hitRate,
+  reasons,
+  team,
+  seconds,
+}: Statistics): string {
   const looked = operations.hit + operations.tuned + operations.default;
+  const byRoute = Object.entries(routes).map(([route, count]) => `by ${route}: ${count}`);
   const why = (title: string, counts: Counts): Row[] => {
-    const rows = Object.entries(counts).map(([reason, count]): Row => [
-      `  ${meaningOf(reason)}`,
-      String(count),
-    ]);
+    const rows = Object.entries(counts).map(([reason, count]): Row => [`  ${meaningOf(reason)}`, count]);
     return rows.length === 0 ? [] : [[title, ''], ...rows];
   };
   const sections: Row[][] = [
     [
-      ['compiles', String(compiles.all)],
-      [
-        '  with tuned code',
-        String(compiles.tuned),
-        Object.entries(routes)
-          .map(([route, count]) => `by ${route}: ${count}`)
-          .join(', '),
-      ],
-      ['  unchanged', String(compiles.unchanged)],
-      ['  left untuned after a failure', String(compiles.fallback)],
+      ['compiles', compiles.all],
+      ['  with tuned code', compiles.tuned, byRoute.join(', ')],
+      ['  unchanged', compiles.unchanged],
+      ['  left untuned after a failure', compiles.fallback],
     ],
     [
-      ['operations', String(looked + operations.skipped)],
-      ['  found in the database', String(operations.hit)],
-      ['  tuned in the build', String(operations.tuned)],
-      ['  of these, nothing beats the default', String(operations.defaultKept)],
-      ['  left to the default for another reason', String(operations.default)],
-      ['  skipped', String(operations.skipped)],
-      ['  injected but not applied', String(operations.notApplied)],
+      ['operations', looked + operations.skipped],
+      ['  found in the database', operations.hit],
+      ['  tuned in the build', operations.tuned],
+      ['  of these, nothing beats the default', operations.defaultKept],
+      ['  left to the default for another reason', operations.default],
+      ['  skipped', operations.skipped],
+      ['  injected but not applied', operations.notApplied],
       ...(hitRate === null
         ? []
         : [['hit rate', `${(hitRate * 100).toFixed(0)}%`, `of ${looked} that are not skipped`] as const]),
@@ -146,8 +136,8 @@ export function describeStatistics(
       ? []
       : [
           ...why("the team's server, by compiles with misses", team.asked),
-          ['  records received', String(team.found)],
-          ...(team.ignored === 0 ? [] : [['  lines ignored', String(team.ignored)] as const]),
+          ['  records received', team.found],
+          ...(team.ignored === 0 ? [] : [['  lines ignored', team.ignored] as const]),
         ],
     [
       ['time', ''],
@@ -156,27 +146,13 @@ export function describeStatistics(
     ],
   ];
   const rows = sections.flat();
-  const widest = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
-  const values = widest(1);
-  const labels = Math.min(widest(0), columns - GAP - values);
+  const [labels, values] = [0, 1].map((column) => Math.max(...rows.map((row) => String(row[column]).length)));
+  const line = ([label, value, note = '']: Row) =>
+    `${label.padEnd(labels!)}  ${String(value).padStart(values!)}  ${note}`.trimEnd();
   return sections
     .filter((section) => section.length > 0)
-    .map((section) => section.map((row) => describeRow(row, labels, values, columns)).join('\n'))
+    .map((section) => section.map(line).join('\n'))
     .join('\n\n');
-}
-
-/** A note that does not fit on the line goes below. */
-function describeRow(
-  [label, value, note = '']: Row,
-  labels: number,
-  values: number,
-  columns: number,
-): string {
-  const lines = wrapped(label, labels, CONTINUED).split('\n');
-  const last = `${lines.pop()!.padEnd(labels)}  ${value.padStart(values)}`;
-  const whole = `${last}  ${note}`.trimEnd();
-  if (whole.length <= columns) return [...lines, whole].join('\n');
-  return [...lines, last.trimEnd(), wrapped(CONTINUED + note, columns, CONTINUED)].join('\n');
 }
 
 function savedRow({ default: before, tuned, saved }: NonNullable<Statistics['seconds']['perRun']>): Row {

@@ -1,9 +1,14 @@
-// One row of a report: the measurement of an operation with one configuration. Pure.
-import { configurationKey } from '../backend/index.ts';
+// The measurements of workloads in the database: each is one row of a report.
+import { backendNamed, configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../backend/configuration.ts';
-import type { RecordKey, Trial, TuningRecord } from '../store/store.ts';
+import { spaceSize } from '../search/space.ts';
+import type { Site } from '../site/site.ts';
+import type { RecordKey, Store, Trial, TuningRecord } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
+import { recordOf } from '../tuning/earlier.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
 import type { Workload } from '../workload/workload.ts';
-import type { ProfiledOperation } from './operation.ts';
+import { operationsOf, type ProfiledOperation } from './operation.ts';
 
 export interface Measurement {
   readonly operation: ProfiledOperation;
@@ -27,7 +32,7 @@ export type Decided = Pick<TuningRecord, 'configuration' | 'evidence'>;
 type About = Pick<Measurement, 'operation' | 'workload' | 'place'>;
 
 /** All measurements of one operation. */
-export interface Measurements {
+interface Measurements {
   readonly stock: Measurement;
   /** Other trials, the best first. Of repeated trials the last. */
   readonly others: readonly Measurement[];
@@ -67,6 +72,55 @@ export function measurementsOf(
     best: own && fromDecision(about, own),
   };
 }
+
+/** One workload, with its decision and its trials. */
+export interface Profiled extends Measurements {
+  readonly key: string;
+  readonly operation: ProfiledOperation;
+  /** The decision of builds; null without a record. */
+  readonly decided: Decided | null;
+  /** Oldest first. */
+  readonly trials: readonly Trial[];
+}
+
+/**
+ * @param slices of split reductions, a flag of the compiler; null for none
+ * @param earlier number of trials to leave out, by the key of the workload
+ */
+export function profiled(
+  works: readonly Work[],
+  store: Store,
+  site: Site,
+  slices: number | null,
+  earlier: ReadonlyMap<string, number> = new Map(),
+): Profiled[] {
+  const place = placeOf(site);
+  const operations = operationsOf(works, slices);
+  return works.map((work, i) => {
+    const { key, workload } = work;
+    const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
+    const known = recordOf(store, { workload: key, ...place });
+    // The decision is left out if this run has not tried its configuration.
+    const isOf = ({ configuration }: Trial) =>
+      known !== null && configurationKey(configuration) === configurationKey(known.configuration);
+    const decided = earlier.has(key) && !trials.some(isOf) ? null : known;
+    const operation = operations[i]!;
+    return {
+      key,
+      operation,
+      decided,
+      trials,
+      ...measurementsOf({ operation, workload, place }, decided, trials),
+    };
+  });
+}
+
+/** Points of the search spaces, illegal points included. */
+export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
+  works.map(({ workload, options }) => {
+    const space = backendNamed(site.target.key)?.tuning(workload).space(options);
+    return space === undefined ? 0 : spaceSize(space);
+  });
 
 /** All measurements in one list, the best last. */
 export const allOf = ({ stock, others, best }: Measurements): Measurement[] => [

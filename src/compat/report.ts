@@ -1,8 +1,7 @@
 // Reports of measurements in the formats of the dispatch profiler: console blocks and CSV. Pure.
 import { configurationKey } from '../backend/index.ts';
 import { configurationName, dispatchName, gflopsOf, type Measurement } from './measurement.ts';
-import { namesOf } from './names.ts';
-import type { ProfiledOperation } from './operation.ts';
+import { namesOf, type ProfiledOperation } from './operation.ts';
 
 const PROVIDER = 'IREE Codegen';
 
@@ -23,22 +22,6 @@ function argumentsOf(operation: ProfiledOperation): [name: string, value: string
     ['split_k_mode', splitKSlices === null ? 'N/A' : 'parallel'],
     ['split_k_slices', splitKSlices === null ? 'N/A' : String(splitKSlices)],
   ];
-}
-
-/** Width of a console line. */
-const WIDTH = 80;
-const INDENT = ' '.repeat(16);
-
-/** Wraps words. The first line is as long as the others, without its label. */
-function wrapped(words: readonly string[]): string {
-  const lines: string[] = [];
-  for (const word of words) {
-    const line = lines.at(-1);
-    const longer = line === undefined ? word : `${line} ${word}`;
-    if (line !== undefined && longer.length <= WIDTH) lines[lines.length - 1] = longer;
-    else lines.push(line === undefined ? word : `${INDENT}${word}`);
-  }
-  return lines.join('\n');
 }
 
 /** A number in Python's format of a float. */
@@ -64,7 +47,7 @@ export function consoleBlock(measurement: Measurement): string {
     `OpKind        : ${KIND_NAMES[operation.kind]}`,
     `Operation     : ${operation.name}`,
     `Configuration : ${configurationName(configuration)}`,
-    `Arguments     : ${wrapped(words)}`,
+    `Arguments     : ${words.join(' ')}`,
     `Verification  : ${verification}`,
     `Runtime(ms)   : ${seconds === null ? 'Not profiled' : milliseconds(seconds)}`,
     `GFLOPs        : ${gflops === null ? 'Not profiled' : gflopsText(gflops)}`,

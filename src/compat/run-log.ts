@@ -1,7 +1,10 @@
-// Log and result of a search in the formats of the auto-scheduler. Pure.
-import { gflopsOf, type Measurement } from './measurement.ts';
-import { namesOf } from './names.ts';
-import type { Profiled } from './profiled.ts';
+// Log and result of a search in the formats of the auto-scheduler, and its files: a CSV, and `run.log` beside it.
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { UserError } from '../system/user-error.ts';
+import { gflopsOf, type Measurement, type Profiled } from './measurement.ts';
+import { namesOf } from './operation.ts';
+import { csvHeader, csvRow, type Tags } from './report.ts';
 
 export interface RunSummary {
   readonly begun: Date;
@@ -55,7 +58,7 @@ export const resultBlock = (found: readonly Profiled[], { prepared, ended }: Run
   ].join('\n');
 
 /** The decided configuration, else the fastest trial: the decision may come from an earlier search. */
-function bestOf({ decided, measurements: { stock, others, best } }: Profiled): Measurement {
+function bestOf({ decided, stock, others, best }: Profiled): Measurement {
   if (best !== null || decided !== null) return best ?? stock;
   return [stock, ...others]
     .filter(({ verification }) => verification !== 'FAILED')
@@ -71,4 +74,24 @@ export function bestLines(best: Measurement): string {
       ? 'tilesizes:(default)'
       : `tilesizes:(${names.tiles})_interchange:(012)_vectorsizes:(${names.vectors})    ${names.core} ${names.instruction}`;
   return `[Performance]: The best is ${tiles}\nwith gflops ${gflops === null ? 'Not run' : gflops.toFixed(2)}`;
+}
+
+/**
+ * Writes the CSV, or appends to it, and appends to `run.log`.
+ * @throws UserError where the existing CSV has other columns
+ */
+export function writeReport(
+  csv: string,
+  measurements: readonly Measurement[],
+  run: RunSummary,
+  { tags = [], append = false }: { readonly tags?: Tags; readonly append?: boolean } = {},
+): void {
+  const header = csvHeader(tags);
+  const rows = measurements.map((one) => csvRow(one, tags)).join('');
+  const before = append && existsSync(csv) ? readFileSync(csv, 'utf8') : '';
+  if (before !== '' && !before.startsWith(header))
+    throw new UserError(`${csv} has other columns: append to another file`);
+  if (before === '') writeFileSync(csv, header + rows);
+  else appendFileSync(csv, `${before.endsWith('\n') ? '' : '\r\n'}${rows}`);
+  appendFileSync(join(dirname(csv), 'run.log'), runLog(run));
 }

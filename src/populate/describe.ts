@@ -1,10 +1,11 @@
 // Describes a plan, its progress and its results, as text and as JSON.
 import { configurationKey } from '../backend/index.ts';
 import { verdictOf } from '../decision/decision.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { PLAIN, type Page } from '../report/page.ts';
 import { table } from '../report/table.ts';
 import { counted, formatDuration, formatRatio, formatSeconds, shortKey } from '../system/format.ts';
-import { describeVerdict } from './describe-verdict.ts';
-import { expectedSeconds, type LeftOut, type Plan } from './plan.ts';
+import { expectedSeconds, isUnfinished, type LeftOut, type Plan } from './plan.ts';
 import type { Populated } from './populate.ts';
 import type { ConcludedProgram, PopulatedProgram } from './programs.ts';
 import type { ProgramToTune, RequestPlan } from './request.ts';
@@ -34,7 +35,7 @@ export const describeProgram = ({ dispatches, hasOpenForms }: ProgramToTune): st
 /** @param budgetSeconds for the whole run; undefined for no limit */
 export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: number | undefined): string {
   const { programs, todo, known, duplicates, skipped } = plan;
-  const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
+  const unfinished = todo.filter(isUnfinished).length;
   const rows = todo
     .slice(0, MOST_ROWS)
     .map(({ work, site, source, likelyGain }, i) => [
@@ -82,7 +83,7 @@ function reasonsOf(all: readonly Pick<LeftOut, 'what' | 'reason'>[]): string[] {
 
 /** The line before a run. */
 export function describeStart({ todo, known, secondsEach }: Plan, budgetSeconds = Infinity): string {
-  const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
+  const unfinished = todo.filter(isUnfinished).length;
   const seconds = Math.min(budgetSeconds, expectedSeconds({ todo, secondsEach }));
   return `${todo.length} to tune, of which ${unfinished} resume; ${known.length} known; about ${formatDuration(seconds)}`;
 }
@@ -164,13 +165,12 @@ export function populationJson(
   });
   return {
     plan: {
-      programs: programs.map(({ hasOpenForms, ...one }) => ({
-        ...withFlags(one),
-        openForms: hasOpenForms,
+      programs: programs.map(({ source, site, dispatches, hasOpenForms }) => ({
+        ...{ source, dispatches, ...flagsOf(site), openForms: hasOpenForms },
       })),
-      todo: todo.map(({ work, site, source, isUnfinished, likelyGain, likelySaving }) => ({
+      todo: todo.map(({ work, site, source, standing, likelyGain, likelySaving }) => ({
         ...{ workload: work.key, ...flagsOf(site), source, count: work.count },
-        ...{ unfinished: isUnfinished, likelyGain, likelySaving },
+        ...{ unfinished: isUnfinished({ standing }), likelyGain, likelySaving },
       })),
       known: known.map(({ work, site, source }) => ({ workload: work.key, ...flagsOf(site), source })),
       duplicates,
@@ -187,4 +187,29 @@ export function populationJson(
         evidence: result?.evidence ?? null,
       })) ?? null,
   };
+}
+
+/** The verdict of a program's run: a table of functions, then notes about functions and workloads that were left out. */
+export function describeVerdict(
+  { functions, skipped, leftOut, injected, reason: why }: ProgramVerdict,
+  page: Page = PLAIN,
+): string {
+  const rows = functions.map(({ name, timing, equal, reason }) => [
+    `@${name}`,
+    formatSeconds(timing?.seconds[0] ?? NaN),
+    formatSeconds(timing?.seconds[1] ?? NaN),
+    formatRatio(timing?.ratio),
+    equal === true ? 'equal' : equal === false ? 'DIFFERENT' : '-',
+    reason ?? '',
+  ]);
+  return [
+    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows, page)]),
+    ...(why === null
+      ? []
+      : injected
+        ? [`The program is tuned, and was not verified: ${why}.`]
+        : [`The program is compiled without tuning: ${why}.`]),
+    ...skipped.map(({ name, reason }) => `@${name} was not run: ${reason}`),
+    ...leftOut.map(({ workload, reason }) => `left to the default: ${workload}\n  ${reason}`),
+  ].join('\n');
 }

@@ -3,15 +3,15 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import type { MeasuringTools } from '../compiler/find.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads, type TuneOptions } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 import { withoutDispatch, workloadKey } from '../workload/workload.ts';
-import { knownOf, type Knowledge } from './ask.ts';
-import type { Planned } from './plan.ts';
-import type { Executor, Prepared } from './populate.ts';
-import { shapeModule } from './shape-module.ts';
-import type { Shape } from './shape.ts';
+import { answersFor, skippedFor, type Knowledge } from './request.ts';
+import type { Answer, Planned } from './plan.ts';
+import type { Executor } from './populate.ts';
+import { type Shape, shapeModule } from './shape.ts';
 import { programAt, type PopulationSite } from './site.ts';
 import { REASONS } from '../system/reason.ts';
 
@@ -53,37 +53,36 @@ async function surveyed(
   at: PopulationSite,
   folder: string,
   knowledge: Knowledge,
-): Promise<Prepared[]> {
+): Promise<Answer[]> {
   const shapes = planned.map(({ shape }) => shape!);
-  const operations = await operationsOfShapes(shapes, at, folder, knowledge);
+  const operations = await operationsOfShapes(shapes, at, folder, knowledge.surroundings);
   const tunable = operations.filter((one) => typeof one !== 'string');
-  const known = knownOf({ reading: at.reading, operations: tunable }, at, knowledge);
-  return operations.map((operation, i): Prepared => {
-    if (typeof operation === 'string') return { skipped: operation };
-    const { work, standing, result } = known.get(operation.key)!;
-    if (standing.kind === 'skipped') return { skipped: standing.reason };
-    if (standing.kind === 'known') return { known: result! };
-    return { work: { ...work, count: planned[i]!.work.count }, isUnfinished: standing.kind === 'unfinished' };
+  const answers = answersFor({ reading: at.reading, operations: tunable }, at, knowledge);
+  return operations.map((operation, i): Answer => {
+    const { work } = planned[i]!;
+    if (typeof operation === 'string') return { work, standing: skippedFor(operation), result: null };
+    const answer = answers.get(operation.key)!;
+    return { ...answer, work: { ...answer.work, count: work.count } };
   });
 }
 
 /** For each shape, the generated operation, or the reason why there is none. */
-async function operationsOfShapes(
+export async function operationsOfShapes(
   shapes: readonly Shape[],
   at: PopulationSite,
   folder: string,
-  knowledge: Knowledge,
+  surroundings: Surroundings,
 ): Promise<(TunableOperation | string)[]> {
   const path = join(folder, 'shapes.mlir');
   const text = shapeModule(shapes);
   writeFileSync(path, text);
-  const program = await programAt(path, at.flags, knowledge.surroundings);
+  const program = await programAt(path, at.flags, surroundings);
   rmSync(path, { force: true });
   const isSurveyed = typeof program !== 'string' && program.inspected.input.surveyed;
   // If the compiler rejects one shape, the others are surveyed one by one.
   if (!isSurveyed && shapes.length > 1)
     return (
-      await Array.fromAsync(shapes, (shape) => operationsOfShapes([shape], at, folder, knowledge))
+      await Array.fromAsync(shapes, (shape) => operationsOfShapes([shape], at, folder, surroundings))
     ).flat();
   if (typeof program === 'string') return shapes.map(() => program);
   if (!isSurveyed) return shapes.map(() => REASONS['not-compiled']);
@@ -102,10 +101,7 @@ async function operationsOfShapes(
  * The operation without its context. In a module of many shapes, its weights may come from memory, which makes it another workload.
  * Only a model gives such a context.
  */
-export function alone(
-  operation: TunableOperation,
-  { rhsConstant }: Pick<Shape, 'rhsConstant'>,
-): TunableOperation {
+function alone(operation: TunableOperation, { rhsConstant }: Pick<Shape, 'rhsConstant'>): TunableOperation {
   const workload = withoutDispatch(operation.workload);
   if (workload === null) return operation;
   const own = { ...workload, constantRhs: rhsConstant };

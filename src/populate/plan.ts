@@ -1,5 +1,6 @@
 // Plans a run: known, duplicate and skipped workloads, and the workloads to tune in order. Pure.
 import type { TuningRecord } from '../store/store.ts';
+import type { TuningResult } from '../tuning/result.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { workloadFlops } from '../workload/workload.ts';
 import { likelyGains, medianOf } from './gains.ts';
@@ -15,26 +16,35 @@ export type Standing =
   | { readonly kind: 'in program' }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A requested workload at one site. */
-export interface Asked {
+/** The database's answer for a workload. */
+export interface Answer {
   readonly work: Work;
+  readonly standing: Standing;
+  /** Null without a record. */
+  readonly result: TuningResult | null;
+}
+
+/** A requested workload at one site. */
+export interface Asked extends Answer {
   /** Index of the site among those of the run. */
   readonly site: number;
   /** Source of the request: a model, a line of a list, a sweep, or the misses of builds. */
   readonly source: string;
-  readonly standing: Standing;
   /** The shape, if the workload is not surveyed yet. */
   readonly shape?: Shape;
 }
 
 /** A workload to tune. */
-export interface Planned extends Omit<Asked, 'standing'> {
-  readonly isUnfinished: boolean;
+export interface Planned extends Asked {
   /** Estimated speed-up over the default. */
   readonly likelyGain: number;
   /** Estimated saving, in arithmetic operations, for one run of all programs with this workload. */
   readonly likelySaving: number;
 }
+
+/** Whether an earlier search found no gain and did not end. */
+export const isUnfinished = ({ standing }: Pick<Answer, 'standing'>): boolean =>
+  standing.kind === 'unfinished';
 
 /** A skipped request. */
 export interface LeftOut {
@@ -92,12 +102,12 @@ export function planPopulation(
   const gains = new Map(sites.map((site) => [site, likelyGains(records.get(site)!)]));
   const searches = [...records.values()].flat().map(({ evidence }) => evidence);
   const seconds = medianOf(searches.map(({ tuningSeconds }) => tuningSeconds));
-  const todo = each.flatMap(({ standing, ...one }): Planned[] => {
-    if (standing.kind !== 'new' && standing.kind !== 'unfinished') return [];
+  const todo = each.flatMap((one): Planned[] => {
+    if (one.standing.kind !== 'new' && !isUnfinished(one)) return [];
     const likelyGain = gains.get(one.site)!(one.work.key);
     const operations = workloadFlops(one.work.workload) * one.work.count;
     const likelySaving = operations * (1 - 1 / Math.max(LEAST_GAIN, likelyGain));
-    return [{ ...one, isUnfinished: standing.kind === 'unfinished', likelyGain, likelySaving }];
+    return [{ ...one, likelyGain, likelySaving }];
   });
   return {
     todo: todo.toSorted((a, b) => b.likelySaving - a.likelySaving),

@@ -3,12 +3,12 @@
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/schedule.ts';
 import type { TuningResult } from '../tuning/result.ts';
-import type { Plan, Planned } from './plan.ts';
+import { isUnfinished, type Answer, type Plan, type Planned } from './plan.ts';
 
 /** Executes planned work: with the tools of this machine, or in tests. */
 export interface Executor {
-  /** Surveys planned work of one site. Returns an entry for each, in the same order. */
-  prepare(planned: readonly Planned[]): Promise<readonly Prepared[]>;
+  /** Surveys planned work of one site. Returns the answer for each, in the same order. */
+  prepare(planned: readonly Planned[]): Promise<readonly Answer[]>;
   /** Tunes work of one site together. @param again keys of workloads to tune even if they have a record */
   tune(
     works: readonly Work[],
@@ -17,12 +17,6 @@ export interface Executor {
     options: GroupOptions,
   ): Promise<TuneOutcome>;
 }
-
-/** Planned work after its survey. */
-export type Prepared =
-  | { readonly work: Work; readonly isUnfinished: boolean }
-  | { readonly known: TuningResult }
-  | { readonly skipped: string };
 
 export interface GroupOptions {
   readonly budgetSeconds: number;
@@ -91,7 +85,7 @@ export async function populate(
     done.set(planned, one);
     onDone?.(one);
   };
-  const prepared = new Map<Planned, Prepared>();
+  const prepared = new Map<Planned, Answer>();
   const isStopped = () => finishEarly.aborted || signal.aborted;
   let open: readonly Planned[] = plan.todo;
   while (open.length > 0 && !isStopped() && clock() < end) {
@@ -103,30 +97,32 @@ export async function populate(
       const found = await executor.prepare(some);
       for (const [i, one] of some.entries()) prepared.set(one, found[i]!);
     }
-    const toTune: { planned: Planned; work: Work; isUnfinished: boolean }[] = [];
+    const toTune: { planned: Planned; answer: Answer }[] = [];
     for (const planned of group) {
-      const what = prepared.get(planned)!;
-      if ('skipped' in what) note(planned, planned.work.key, null, false, what.skipped);
-      else if ('known' in what) note(planned, planned.work.key, what.known, true);
-      else toTune.push({ planned, ...what });
+      const answer = prepared.get(planned)!;
+      const { work, standing, result } = answer;
+      if (standing.kind === 'skipped') note(planned, work.key, null, false, standing.reason);
+      else if (standing.kind === 'known') note(planned, work.key, result, true);
+      else toTune.push({ planned, answer });
     }
     if (toTune.length > 0) {
-      const byKey = Map.groupBy(toTune, ({ work }) => work.key);
-      const works = [...byKey.values()].map(([first]) => first!);
+      const byKey = Map.groupBy(toTune, ({ answer }) => answer.work.key);
+      const answers = [...byKey.values()].map(([first]) => first!.answer);
       const share = Math.min(MOST_SECONDS_EACH, shareOf(end - clock(), open.length));
       const onResult = (key: string, known: Known) => {
         for (const { planned } of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
       };
       const outcome = await executor.tune(
-        works.map(({ work }) => work),
-        new Set(works.flatMap(({ work, isUnfinished }) => (isUnfinished ? [work.key] : []))),
+        answers.map(({ work }) => work),
+        new Set(answers.filter(isUnfinished).map(({ work }) => work.key)),
         site,
-        { budgetSeconds: works.length * share, finishEarly, signal, onResult },
+        { budgetSeconds: answers.length * share, finishEarly, signal, onResult },
       );
       for (const [key, known] of outcome.results) onResult(key, known);
-      for (const { planned, work } of toTune) {
-        const why = outcome.undecided.get(work.key)?.reason;
-        note(planned, work.key, null, false, why ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason));
+      for (const { planned, answer } of toTune) {
+        const { key } = answer.work;
+        const why = outcome.undecided.get(key)?.reason;
+        note(planned, key, null, false, why ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason));
       }
     }
     const handled = new Set(group);

@@ -1,15 +1,20 @@
-// Tunes the forms and whole dispatches of programs before any workload is tuned alone. Runs each program at the end.
-import type { ProgramVerdict } from '../program/verdict.ts';
+// Tunes programs before their builds: forms and whole dispatches, which exist only in the program, then a run with all configurations.
 import { KeptModules } from '../plan/kept-modules.ts';
+import type { FormedProgram } from '../plan/inspected.ts';
+import { planCompile } from '../plan/route.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
 import { mayRun } from '../running/limits.ts';
-import { concludeProgram, openProgram, tuneDispatches } from './tune-ahead.ts';
-import type { OpenProgram } from '../wrapper/open-program.ts';
-import type { RunMeans } from '../running/program-verdict.ts';
+import { type RunMeans, verifyOnDemand } from '../running/program-verdict.ts';
+import { NOTHING_TUNED, type Tuned, tuneProgram } from '../running/tune-program.ts';
+import { subjectOf } from '../store/subject.ts';
+import { because, type Reason } from '../system/reason.ts';
+import { recordOf } from '../tuning/earlier.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
 import { needsProgram } from '../workload/workload.ts';
-import type { Knowledge } from './ask.ts';
-import type { ProgramFile, ProgramToTune } from './request.ts';
-import { programAt, type PopulationSite } from './site.ts';
-import { because } from '../system/reason.ts';
+import { OpenProgram } from '../wrapper/open-program.ts';
+import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
+import type { ProgramFile, ProgramToTune, Run } from './request.ts';
+import { programAt } from './site.ts';
 
 /** The result for one program. */
 export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
@@ -21,13 +26,6 @@ export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'>
   readonly decided: number;
 }
 
-/** Files, targets and database of a run. */
-export interface Programs {
-  readonly files: readonly ProgramFile[];
-  readonly sites: readonly PopulationSite[];
-  readonly knowledge: Knowledge;
-}
-
 /** Tuning budget of one program, in seconds. */
 export const PROGRAM_SECONDS = 60;
 
@@ -37,7 +35,7 @@ export const PROGRAM_SECONDS = 60;
  */
 export async function tunePrograms(
   todo: readonly ProgramToTune[],
-  programs: Programs,
+  run: Run,
   budgetSeconds: number,
   onBegin: (program: ProgramToTune, number: number) => void,
 ): Promise<PopulatedProgram[]> {
@@ -48,8 +46,7 @@ export async function tunePrograms(
     if (!mayRun(seconds)) break;
     onBegin(program, i + 1);
     const { source, site } = program;
-    const file = programs.files.find((one) => one.source === source)!;
-    await withProgram(file, site, programs, seconds, async (open, forms, means) => {
+    await withProgram(program, site, run, seconds, async (open, forms, means) => {
       const { misses } = open.lookup;
       const works = misses.filter(({ workload }) => needsProgram(workload));
       const { results } = await tuneDispatches(open, works, new Set(), means);
@@ -71,16 +68,16 @@ export interface ConcludedProgram extends Pick<ProgramToTune, 'source' | 'site'>
  * @param isOnDemand run even if the verdict is known, without a time limit
  */
 export async function concludePrograms(
-  programs: Programs,
+  run: Run,
   secondsLeft: number,
   isOnDemand: boolean,
 ): Promise<ConcludedProgram[]> {
   const found: ConcludedProgram[] = [];
   const seconds = Math.min(PROGRAM_SECONDS, secondsLeft);
-  for (const [site, at] of programs.sites.entries()) {
+  for (const [site, at] of run.sites.entries()) {
     if (at.site.whyNotHere !== null) continue;
-    for (const file of programs.files)
-      await withProgram(file, site, programs, seconds, async (open, _, means) => {
+    for (const file of run.request.programs)
+      await withProgram(file, site, run, seconds, async (open, _, means) => {
         const { verdict } = await concludeProgram(open, because('no-record'), isOnDemand, means);
         if (verdict !== null) found.push({ source: file.source, site, verdict });
       });
@@ -92,7 +89,7 @@ export async function concludePrograms(
 async function withProgram(
   { path }: ProgramFile,
   site: number,
-  { sites, knowledge: { store, surroundings } }: Programs,
+  { sites, knowledge: { store, surroundings } }: Run,
   seconds: number,
   use: (open: OpenProgram, forms: string | null, means: RunMeans) => Promise<void>,
 ): Promise<void> {
@@ -106,4 +103,58 @@ async function withProgram(
   } finally {
     means.kept.discard();
   }
+}
+
+/** Opens a program. Measures its forms, unless the database has the result or is read-only. */
+export const openProgram = (written: FormedProgram, { store, surroundings, kept }: RunMeans) =>
+  OpenProgram.inBetterForms(written, { store, surroundings }, surroundings.settings.readonly ? null : kept);
+
+/**
+ * Tunes the whole dispatches among some workloads.
+ * @param works of the program
+ * @param again keys of workloads to tune even if they have a record
+ */
+export async function tuneDispatches(
+  program: OpenProgram,
+  works: readonly Work[],
+  again: ReadonlySet<string>,
+  { store, surroundings, kept }: RunMeans,
+): Promise<Tuned> {
+  const { site, input } = program.inspected;
+  const own = works.flatMap((work): Work[] => {
+    if (!needsProgram(work.workload)) return [];
+    const known = again.has(work.key) ? recordOf(store, subjectOf(work, site)) : null;
+    return [{ ...work, ...(known && { goesOnFrom: known }) }];
+  });
+  if (own.length === 0) return NOTHING_TUNED;
+  return tuneProgram(own, program.with(program.lookup.decide(new Map())), {
+    ...{ surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
+    budgetSeconds: surroundings.settings.budgetSeconds - input.waitedSeconds,
+  });
+}
+
+/**
+ * Runs the program with all configurations that the database has now. Returns the decisions of the next build and the verdict of the
+ * run, null without a run.
+ * @param whyNot the reason for workloads without a record
+ * @param isOnDemand run even if the database has the verdict, without a time limit
+ */
+export async function concludeProgram(
+  before: OpenProgram,
+  whyNot: Reason,
+  isOnDemand: boolean,
+  means: RunMeans,
+) {
+  const { surroundings } = means;
+  const program = before.again();
+  const run = () => {
+    const known = program.with(program.decide(new Map(), whyNot));
+    const plan = planCompile(program, known.decisions, surroundings);
+    const why = surroundings.settings.readonly ? because('read-only', 'the database is read-only') : null;
+    return verifiedDecisions(known, plan, why, means);
+  };
+  const verdict = isOnDemand
+    ? await verifyOnDemand(program.with(program.lookup.decide(new Map(), whyNot)), means.store, surroundings)
+    : (await run()).verdict;
+  return { decisions: program.again().decide(new Map(), whyNot), verdict };
 }

@@ -1,9 +1,11 @@
-// A requested shape, independent of a program: an operation by name, its sizes and its element types.
+// A shape to tune, independent of a program: an operation by name, its sizes, its element types, and its text.
+import { functionText } from '../report/html/program-text.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Contraction, Dimension } from '../workload/contraction/contraction.ts';
+import { tensorType } from '../workload/contraction/text.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 
-/** For each operation, the dimensions of its operands in the order of their layout. */
+/** For each contraction, the dimensions of its operands in the order of their layout. */
 const OPERANDS = {
   matmul: ['mk', 'kn'],
   matmul_transpose_a: ['km', 'kn'],
@@ -13,41 +15,49 @@ const OPERANDS = {
   batch_matmul_transpose_b: ['bmk', 'bnk'],
 } as const;
 
-export type Op = keyof typeof OPERANDS;
+export type ContractionOp = keyof typeof OPERANDS;
 
-export const OPS = Object.keys(OPERANDS) as Op[];
+/** Operations that become whole dispatches, which are tuned in a program. */
+export type ProgramOp = 'softmax' | 'attention';
 
-export const isOp = (text: string): text is Op => Object.hasOwn(OPERANDS, text);
+export type Op = ContractionOp | ProgramOp;
 
-export const isBatched = (op: Op): boolean => op.startsWith('batch_');
+export const CONTRACTIONS = Object.keys(OPERANDS) as ContractionOp[];
 
-/** One operation `acc[m, n] += lhs[m, k] * rhs[k, n]`, for each of a batch. */
+export const OPS: readonly Op[] = [...CONTRACTIONS, 'softmax', 'attention'];
+
+export const isProgramOp = (op: Op): op is ProgramOp => op === 'softmax' || op === 'attention';
+
+/** In MLIR's spelling. */
+export interface ElementTypes {
+  readonly lhs: string;
+  readonly rhs: string;
+  readonly acc: string;
+}
+
+/**
+ * A contraction `acc[m, n] += lhs[m, k] * rhs[k, n]`, a softmax over `m` rows of `n` elements, or an attention of `m` queries over `n` keys
+ * of `k` elements; for each of a batch.
+ */
 export interface Shape extends ElementTypes {
   readonly op: Op;
-  /** 1 for operations without a batch. */
-  readonly batch: number;
+  /** Leading dimensions; 1 for operations without a batch. The compiler keeps them separate for a softmax. */
+  readonly batch: readonly number[];
   readonly m: number;
   readonly n: number;
+  /** 0 for a softmax. */
   readonly k: number;
   /** Whether the right-hand side is a weight of the program, which may be packed beforehand. Part of the workload. */
   readonly rhsConstant: boolean;
   /** Number of such operations in programs. Decides the order. */
   readonly count: number;
+  /** `sweep`, or the place in a list as `file:line`. */
+  readonly source: string;
 }
 
-/** For each choice of a user, the values of `rhsConstant`. */
-export const CONSTANTS: ReadonlyMap<string, readonly boolean[]> = new Map([
-  ['yes', [true]],
-  ['no', [false]],
-  ['both', [false, true]],
-]);
-
-/** In MLIR's spelling. */
-interface ElementTypes {
-  readonly lhs: string;
-  readonly rhs: string;
-  readonly acc: string;
-}
+/** Such as `softmax_12x200x200_f32`. */
+export const shapeName = ({ op, batch, m, n, k, lhs }: Shape): string =>
+  `${op}_${[...batch, m, n, ...(k === 0 ? [] : [k])].join('x')}_${lhs}`;
 
 /** Default type of sums for each element type. */
 const ACCUMULATORS: Readonly<Record<string, string>> = {
@@ -67,20 +77,21 @@ const ACCUMULATORS: Readonly<Record<string, string>> = {
 const numberKind = (type: string) => (isFloat(type) ? 'floats' : 'integers');
 
 /**
- * Element types with defaults: `rhs` like `lhs`, and the wider default type of sums.
+ * Parses element types: `f16` for both operands, or all three types as `i8xi8xi32`. The default of `rhs` is `lhs`, and that of `acc` the
+ * wider default type of sums.
  * @throws UserError naming the type
  */
-export function elementTypesOf(given: {
-  readonly lhs: string;
-  readonly rhs?: string | undefined;
-  readonly acc?: string | undefined;
-}): ElementTypes {
-  const { lhs, rhs = lhs } = given;
-  for (const type of [lhs, rhs, given.acc ?? lhs])
+export function parseElementTypes(text: string): ElementTypes {
+  const [lhs = '', rhs = lhs, given, ...more] = text.trim().split('x');
+  if (more.length > 0)
+    throw new UserError(
+      `${text}: write a type such as f16, or three such as i8xi8xi32 for lhs, rhs and sums`,
+    );
+  for (const type of [lhs, rhs, given ?? lhs])
     if (!isSimpleType(type) || !Object.hasOwn(ACCUMULATORS, type))
       throw new UserError(`the element type ${type} is not one of ${Object.keys(ACCUMULATORS).join(', ')}`);
   const usual = [lhs, rhs].map((type) => ACCUMULATORS[type]!);
-  const acc = given.acc ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
+  const acc = given ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
   if (new Set([lhs, rhs, acc].map(numberKind)).size > 1)
     throw new UserError(`${lhs}, ${rhs} and ${acc} mix floats and integers`);
   const least = Math.max(elementBits(lhs), elementBits(rhs));
@@ -89,29 +100,17 @@ export function elementTypesOf(given: {
   return { lhs, rhs, acc };
 }
 
-/**
- * Parses an element type of a sweep: `f16` for both operands, or all three types as `i8xi8xi32`.
- * @throws UserError
- */
-export function parseElementTypes(text: string): ElementTypes {
-  const [lhs = '', rhs, acc, ...more] = text.trim().split('x');
-  if (more.length > 0 || (rhs !== undefined && acc === undefined))
-    throw new UserError(
-      `${text}: write a type such as f16, or three such as i8xi8xi32 for lhs, rhs and sums`,
-    );
-  return elementTypesOf({ lhs, rhs, acc });
-}
-
 /** The contraction of a shape, as written. */
 export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }: Shape): Contraction {
-  const [lhsLetters, rhsLetters] = OPERANDS[op];
+  const [lhsLetters, rhsLetters] = OPERANDS[op as ContractionOp];
+  const isBatched = lhsLetters.startsWith('b');
   const all: Dimension[] = [
-    { kind: 'batch', size: batch },
+    { kind: 'batch', size: batch[0]! },
     { kind: 'm', size: m },
     { kind: 'n', size: n },
     { kind: 'k', size: k },
   ];
-  const dimensions = isBatched(op) ? all : all.slice(1);
+  const dimensions = isBatched ? all : all.slice(1);
   const along = (letters: string) =>
     Array.from(letters, (letter) => dimensions.findIndex(({ kind }) => kind.startsWith(letter)));
   return {
@@ -119,7 +118,66 @@ export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }
     dimensions,
     lhs: { elementType: lhs, dimensions: along(lhsLetters) },
     rhs: { elementType: rhs, dimensions: along(rhsLetters) },
-    accumulator: { elementType: acc, dimensions: along(isBatched(op) ? 'bmn' : 'mn') },
+    accumulator: { elementType: acc, dimensions: along(isBatched ? 'bmn' : 'mn') },
     constantRhs: rhsConstant,
   };
+}
+
+/**
+ * A module with a function for each contraction, in order, with one operation each. A constant right-hand side is a parameter: a constant
+ * without data in the text. The parameter file need not exist.
+ */
+export function shapeModule(shapes: readonly Shape[]): string {
+  const functions = shapes.flatMap((shape, i) => {
+    const workload = contractionOf(shape);
+    const weight = `@weight_${i}`;
+    const parameter = `#flow.parameter.named<"shapes"::"weight_${i}"> : ${tensorType(workload, workload.rhs)}`;
+    return [
+      ...(workload.constantRhs ? [`util.global private ${weight} = ${parameter}`] : []),
+      functionText(workload, `shape_${i}`, `util.global.load ${weight}`),
+    ];
+  });
+  return `module {\n${functions.join('\n')}\n}\n`;
+}
+
+/** MLIR of a program with one softmax or attention. */
+export const programText = (shape: Shape): string =>
+  shape.op === 'softmax' ? softmaxText(shape) : attentionText(shape);
+
+function softmaxText({ batch, m, n, lhs }: Shape): string {
+  const type = `tensor<${[...batch, m, n, lhs].join('x')}>`;
+  return `func.func @softmax(%x: ${type}) -> ${type} {
+  %empty = tensor.empty() : ${type}
+  %y = linalg.softmax dimension(${batch.length + 1}) ins(%x : ${type}) outs(%empty : ${type}) -> ${type}
+  return %y : ${type}
+}
+`;
+}
+
+/** Queries `[batch, m, k]`, keys and values `[batch, n, k]`. Scores are divided by the square root of `k`. */
+function attentionText({ batch, m, n, k, lhs }: Shape): string {
+  const tensor = (rows: number) => `tensor<${[...batch, rows, k, lhs].join('x')}>`;
+  const [queries, keys] = [tensor(m), tensor(n)];
+  // Loops over batch, queries, elements of a key, keys, and elements of a value.
+  const outer = batch.map((_, i) => `d${i}`);
+  const [query, depth, key, width] = [0, 1, 2, 3].map((i) => `d${batch.length + i}`);
+  const map = (...results: readonly (string | undefined)[]) =>
+    `affine_map<(${[...outer, query, depth, key, width].join(', ')}) -> (${results.join(', ')})>`;
+  const maps = [
+    map(...outer, query, depth),
+    map(...outer, key, depth),
+    map(...outer, key, width),
+    map(),
+    map(...outer, query, width),
+  ];
+  return `func.func @attention(%q: ${queries}, %k: ${keys}, %v: ${keys}) -> ${queries} {
+  %scale = arith.constant ${(1 / Math.sqrt(k)).toExponential(8)} : ${lhs}
+  %empty = tensor.empty() : ${queries}
+  %y = iree_linalg_ext.attention <indexing_maps = [${maps.join(', ')}]> ins(%q, %k, %v, %scale : ${queries}, ${keys}, ${keys}, ${lhs}) outs(%empty : ${queries}) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> ${queries}
+  return %y : ${queries}
+}
+`;
 }

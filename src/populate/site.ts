@@ -1,53 +1,59 @@
 // One site of a run: compiler flags, and their target, device and compiler.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { backendNamed } from '../backend/index.ts';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
-import { findCompiler } from '../compiler/find.ts';
+import { findCompiler, type FoundCompiler } from '../compiler/find.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
+import { whyUnknown } from '../compiler/untouched.ts';
 import type { Input } from '../input/input.ts';
+import { readingOf } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Site } from '../site/site.ts';
+import { describeSite, noTuner, type Site } from '../site/site.ts';
 import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect, withSurvey } from '../wrapper/inspect.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
-import { shapeModule } from './shape-module.ts';
-import { elementTypesOf, type Shape } from './shape.ts';
 
 export interface PopulationSite {
   /** The user's flags as text. */
   readonly name: string;
   readonly flags: readonly string[];
+  /** A compile with these flags. */
+  readonly command: Command;
   readonly reading: Input['reading'];
   readonly site: Site;
 }
 
-/** A shape that every target can compile. */
-const PROBE: Shape = {
-  ...{ op: 'matmul', batch: 1, m: 64, n: 64, k: 64 },
-  ...elementTypesOf({ lhs: 'f32' }),
-  ...{ rhsConstant: false, count: 1 },
-};
+/**
+ * The site of a build with these flags.
+ * @throws UserError when the compiler reports no target, or a flag may write a file
+ */
+export async function siteOf(
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<{ command: Command; site: Site }> {
+  const command = await readCommand(['-', ...flags], compilerOf(surroundings), surroundings);
+  const unknown = whyUnknown(command.arguments);
+  if (unknown !== null) throw new UserError(`${flags.join(' ')}: ${unknown.reason}`);
+  const site = await describeSite(command, surroundings);
+  if (isReason(site)) throw new UserError(`${flags.join(' ')}: ${site.reason}`);
+  return { command, site };
+}
 
 /**
- * The site of compiler flags.
+ * The site of compiler flags, for shapes and models.
  * @param flags with a target
- * @param folder for a probe module
  * @throws UserError if builds with these flags are not tuned
  */
 export async function populationSite(
   flags: readonly string[],
   name: string,
-  folder: string,
   surroundings: Surroundings,
 ): Promise<PopulationSite> {
-  const path = join(folder, 'probe.mlir');
-  writeFileSync(path, shapeModule([PROBE]));
-  const command = await commandFor(path, flags, surroundings);
-  const found = await inspect(command, surroundings);
-  if (isReason(found)) throw new UserError(`${name}: nothing is tuned with these flags: ${found.reason}`);
-  const { input, site } = found.inspected;
-  return { name, flags, reading: input.reading, site };
+  const { command, site } = await siteOf(flags, surroundings);
+  const why =
+    command.whyUntouched ?? (backendNamed(site.target.key) === undefined ? noTuner(site.target) : null);
+  if (why !== null) throw new UserError(`${name}: nothing is tuned with these flags: ${why.reason}`);
+  return { name, flags, command, reading: readingOf(command.arguments), site };
 }
 
 /**
@@ -68,14 +74,17 @@ export async function programAt(
   return isReason(found) ? found.reason : withSurvey(found, surroundings);
 }
 
+/** @throws CompilerNotFoundError */
+export const compilerOf = ({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler =>
+  findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+
 /** The command that compiles a file. Imports an ONNX model first. */
 export async function commandFor(
   path: string,
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<Command> {
-  const { env, settings, root, cacheDirectory } = surroundings;
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const compiler = compilerOf(surroundings);
   const input = isOnnx(path) ? await importOnnx(path, compiler, surroundings) : path;
   return readCommand([input, ...flags], compiler, surroundings);
 }

@@ -22,7 +22,6 @@ import {
   unmeasured,
   verdictSentence,
 } from './sentences.ts';
-import { wrapped } from './text.ts';
 
 export type Terminal = ReturnType<typeof terminalOf>;
 
@@ -53,7 +52,7 @@ export function terminalOf(cacheDirectory: string | null) {
   const say = (sentence: string | null) => {
     if (sentence === null || !isatty(2)) return;
     clear();
-    write(`${wrapped(`${name}: ${sentence}`, columns(), '  ')}\n`);
+    write(`${name}: ${sentence}\n`);
   };
   const clock = () => performance.now() / 1000;
   let begun = clock();

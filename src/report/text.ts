@@ -1,4 +1,4 @@
-// Text for a terminal: without control characters, with its width in columns, and cut or wrapped to a width. Pure.
+// Text for a terminal: without control characters, with its width in columns. Pure.
 import stringWidth from 'string-width';
 
 /** Characters that control a terminal or are invisible: control and format characters, unusual line ends. */
@@ -31,14 +31,6 @@ export const columnsOf = (text: string): number => stringWidth(text);
 
 export const ELLIPSIS = '…';
 
-/** Printable text of at most `columns` columns. A longer text loses its middle. */
-export function shortened(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
-  const room = Math.max(0, columns - columnsOf(ELLIPSIS));
-  const cells = cellsOf(text);
-  return firstOf(cells, Math.ceil(room / 2)) + ELLIPSIS + lastOf(cells, Math.floor(room / 2));
-}
-
 /** The first characters that fit. */
 export function firstOf(cells: readonly Cell[], columns: number): string {
   let left = columns;
@@ -54,30 +46,3 @@ export function lastOf(cells: readonly Cell[], columns: number): string {
 }
 
 export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join('');
-
-/** A word with the spaces before it, which may align it. A number and its unit are one word. */
-const WORD = /\s*(?:[\d.]+ (?:s|ms|us|min|h|[KMG]i?B)\b\S*|\S+)/g;
-
-/**
- * Text with lines of at most `columns` columns, broken between words. Continued lines are indented. A longer word stays whole, so
- * that it can be copied.
- */
-export const wrapped = (text: string, columns: number, indent = ''): string =>
-  text
-    .split('\n')
-    .flatMap((line) => brokenLine(line, columns, indent))
-    .join('\n');
-
-function brokenLine(line: string, columns: number, indent: string): string[] {
-  if (columnsOf(line) <= columns) return [line];
-  const lines: string[] = [];
-  let current = '';
-  for (const [word] of line.matchAll(WORD)) {
-    if (current === '' || columnsOf(current + word) <= columns) current += word;
-    else {
-      lines.push(current);
-      current = indent + word.trimStart();
-    }
-  }
-  return [...lines, current];
-}

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import { isServer } from './address.ts';
 import type { OutputName, SettingsFile } from './files.ts';
-import { DEFINITIONS, isName, NAMES, shownText, type Definition, type Name } from './settings.ts';
+import { type Definition, DEFINITIONS, isName, type Name, NAMES, shownText } from './settings.ts';
 
 export interface FileSources {
   /** In order of precedence. */

@@ -4,20 +4,19 @@ import type * as ConfigText from './config-text.ts';
 import { whyDistrusted } from '../system/trust.ts';
 import {
   findLockFile,
+  homeDirectory,
   mayOverwrite,
   projectFolder,
   readSettingsFiles,
   realPath,
   type SettingsFile,
+  userPaths,
 } from './files.ts';
-import { homeDirectory, userPaths } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
 
 export { LOCK_FILE, projectFolder } from './files.ts';
-export { splitFlags } from './own-flags.ts';
-export { SettingsError, type Settings } from './settings.ts';
-export type { Name } from './settings.ts';
+export { SettingsError, splitFlags, type Name, type Settings } from './settings.ts';
 
 /** Reads all layers. Never throws. */
 export function readSettings(

@@ -2,13 +2,13 @@
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import {
+  type Definition,
   DEFINITIONS,
+  type Name,
   NAMES,
+  type Settings,
   shownText,
   variableOf,
-  type Definition,
-  type Name,
-  type Settings,
 } from './settings.ts';
 
 /** All layers of settings. */

@@ -2,7 +2,7 @@
 // `\\:`, and prints warnings.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { homeDirectory } from '../settings/locations.ts';
+import { homeDirectory } from '../settings/files.ts';
 import { resultOr } from '../system/result-or.ts';
 import type { Address } from './address.ts';
 

@@ -3,6 +3,7 @@
 import { fork, spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { temporaryDirectory } from '../support/folders.ts';
 import { NODE_CODE } from '../support/node-code.ts';
 
 /** The folder and all environment variables of a command. */
@@ -19,6 +20,20 @@ export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+}
+
+/** A new folder with a database and a cache, and without settings of this machine. */
+export function newPlace() {
+  const folder = temporaryDirectory();
+  const at = (name: string) => join(folder, name);
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    IREE_TUNED_DB: at('tuning.db'),
+    IREE_TUNED_CACHE: at('cache'),
+  };
+  const run = (...words: readonly string[]) => runCommand(words, { cwd: folder, env });
+  return { folder, at, env, run };
 }
 
 let runner: ChildProcess | undefined;

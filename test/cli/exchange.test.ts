@@ -4,26 +4,17 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { alter, DECISION, MARK, SUBJECT, subjectOf, temporaryFolder } from '../store/support.ts';
+import { alter, DECISION, MARK, SUBJECT, subjectOf } from '../store/support.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
 import { claimLineOf, partLinesOf, trialLineOf } from '../store/exchange/samples.ts';
-import { endOf, runCommand, startCommand } from './commands.ts';
+import { endOf, newPlace, startCommand } from './commands.ts';
 
 const KILLED = join(import.meta.dirname, 'killed.ts');
 
 function place() {
-  const folder = temporaryFolder();
-  const at = (name: string) => join(folder, name);
-  // Without settings of this machine.
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: folder,
-    IREE_TUNED_DB: at('tuning.db'),
-    IREE_TUNED_CACHE: at('cache'),
-  };
-  const run = (words: readonly string[]) => runCommand(words, { cwd: folder, env });
+  const { folder, at, env, run } = newPlace();
   const start = (...words: readonly string[]) => startCommand(words, { cwd: folder, env });
   /** Runs a command and kills it at a place of killed.ts. */
   const killed = async (where: string, ...words: readonly string[]) => {
@@ -66,18 +57,18 @@ const keysOf = (...sizes: readonly number[]) => sizes.map((m) => subjectOf(m).wo
 test('files, pipes and databases carry the same lines', async () => {
   const { at, run, start, fill, keys } = place();
   fill('tuning.db', 4, 8);
-  const written = await run(['db', 'export', 'all.jsonl']);
+  const written = await run('db', 'export', 'all.jsonl');
   expect(written).toEqual({ code: 0, out: `all.jsonl: 7 lines from ${at('tuning.db')}\n`, err: '' });
   const { out } = await endOf(start('db', 'export', '-'));
   expect(out).toBe(readFileSync(at('all.jsonl'), 'utf8'));
-  expect((await run(['db', 'export', '--sqlite', 'copy.db'])).code).toBe(0);
+  expect((await run('db', 'export', '--sqlite', 'copy.db')).code).toBe(0);
 
   const piped = await endOf(start('--db', at('piped.db'), 'db', 'import', '-'), out);
   expect(piped).toMatchObject({ code: 0, err: '' });
   expect(piped.out).toBe(
     '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations; 0 lines known before\n',
   );
-  const merged = await run(['--db', at('merged.db'), 'db', 'import', 'copy.db', 'piped.db', '--json']);
+  const merged = await run('--db', at('merged.db'), 'db', 'import', 'copy.db', 'piped.db', '--json');
   expect(JSON.parse(merged.out)).toMatchObject({
     files: [
       { from: 'copy.db', added: { claim: 2, workload: 2 }, known: 0, refused: 0 },
@@ -86,7 +77,7 @@ test('files, pipes and databases carry the same lines', async () => {
   });
   for (const name of ['piped.db', 'copy.db', 'merged.db']) {
     expect(keys(name)).toEqual(keysOf(4, 8));
-    expect((await run(['--db', at(name), 'db', 'export', '-'])).out).toBe(out);
+    expect((await run('--db', at(name), 'db', 'export', '-')).out).toBe(out);
   }
 });
 
@@ -97,31 +88,31 @@ test('listings and exports filter alike', async () => {
   store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0', device: 'far away' }), DECISION);
   store.close();
   const records = async (...args: readonly string[]) =>
-    (JSON.parse((await run(['db', 'ls', '--json', ...args])).out) as unknown[]).length;
+    (JSON.parse((await run('db', 'ls', '--json', ...args)).out) as unknown[]).length;
   expect(await records()).toBe(3);
   expect(await records('--with-compiler', '3.12')).toBe(1);
   expect(await records('--on-device', 'threads', '--workload', 'm=4 ')).toBe(1);
   expect(await records('--for-target', 'gpu')).toBe(0);
-  const refused = await run(['db', 'ls', '--compiler', '3.12']);
+  const refused = await run('db', 'ls', '--compiler', '3.12');
   expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('use --with-compiler') as string });
-  const { out } = await run(['db', 'ls', '--for-target', 'gpu']);
+  const { out } = await run('db', 'ls', '--for-target', 'gpu');
   expect(out).toBe(`No records with target "gpu" in ${at('tuning.db')}.\n`);
-  const shown = await run(['db', 'show', 'm=4 ', '--with-compiler', '3.12']);
+  const shown = await run('db', 'show', 'm=4 ', '--with-compiler', '3.12');
   expect(shown.out).toMatch(/compiler {7}iree 3\.12\.0[^]*digest {9}[0-9a-f]{64}/);
   expect(shown.out).toMatch(/time +gain +configuration\n.*the record/);
-  const lines = (await run(['db', 'export', '-', '--with-compiler', '3.12'])).out.trim().split('\n');
+  const lines = (await run('db', 'export', '-', '--with-compiler', '3.12')).out.trim().split('\n');
   expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
 });
 
 test('import names invalid lines, and imports the others', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4);
-  await run(['db', 'export', 'all.jsonl']);
+  await run('db', 'export', 'all.jsonl');
   const lines = readFileSync(at('all.jsonl'), 'utf8').trim().split('\n');
   const claim = lines.at(-1)!;
   const cut = [...lines.slice(0, -1), '{"type":', '', claim.replace('1.83', '9.99'), claim];
   writeFileSync(at('cut.jsonl'), cut.join('\n'));
-  const { code, out, err } = await run(['--db', at('new.db'), 'db', 'import', 'cut.jsonl']);
+  const { code, out, err } = await run('--db', at('new.db'), 'db', 'import', 'cut.jsonl');
   expect(code).toBe(1);
   expect(err).toMatch(
     /^iree-tuned: refused: cut\.jsonl:5: it is not JSON\niree-tuned: refused: cut\.jsonl:7: claim: /,
@@ -155,7 +146,7 @@ describe('an error has the way out', () => {
     fill('tuning.db', 4);
     fill('other.db', 8);
     writeFileSync(at('damaged.db'), `SQLite format 3\0${'?'.repeat(4000)}`);
-    const { code, err } = await run(args);
+    const { code, err } = await run(...args);
     expect(code).toBe(ends);
     expect(err).toContain(message);
     expect(err).not.toContain('    at ');
@@ -171,7 +162,7 @@ test('prune counts lines, and removes them with --apply only', async () => {
     'file',
   );
   exchange.close();
-  const dry = await run([
+  const dry = await run(
     'db',
     'prune',
     '--trials-older-than',
@@ -180,13 +171,13 @@ test('prune counts lines, and removes them with --apply only', async () => {
     '--workload',
     'm=4 ',
     '--json',
-  ]);
+  );
   expect(JSON.parse(dry.out)).toMatchObject({ applied: false, trials: 0, claims: 1 });
-  expect((await run(['db', 'prune', '--trials-older-than', '1'])).out).toContain(
+  expect((await run('db', 'prune', '--trials-older-than', '1')).out).toContain(
     '--apply removes 1 trials with 1 runs, and 0 claims',
   );
   expect(keys('tuning.db')).toEqual(keysOf(4, 8));
-  await run(['db', 'prune', '--records', '--workload', 'm=4 ', '--apply']);
+  await run('db', 'prune', '--records', '--workload', 'm=4 ', '--apply');
   expect(keys('tuning.db')).toEqual(keysOf(8));
 });
 
@@ -202,11 +193,11 @@ test(
     await killed('file 2', 'db', 'export', 'all.jsonl');
     expect(readFileSync(at('all.jsonl'), 'utf8')).toBe('what was there before');
     expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^all\.jsonl\..*\.tmp$/));
-    await run(['db', 'export', 'all.jsonl']);
+    await run('db', 'export', 'all.jsonl');
     await killed('rows 300', 'db', 'export', 'all.db', '--sqlite');
     const rest = () => readdirSync(folder).filter((name) => name.includes('.tmp'));
     expect(rest()).toContainEqual(expect.stringMatching(/^all\.db\..*\.tmp-wal$/));
-    await run(['db', 'export', 'all.db', '--sqlite']);
+    await run('db', 'export', 'all.db', '--sqlite');
     expect(rest()).toEqual([]);
     // Kills in the first and in the second transaction.
     for (const row of [300, 3200])
@@ -214,7 +205,7 @@ test(
     const before = keys('new.db').length;
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(count);
-    const { code } = await run(['--db', at('new.db'), 'db', 'import', 'all.jsonl']);
+    const { code } = await run('--db', at('new.db'), 'db', 'import', 'all.jsonl');
     expect(code).toBe(0);
     expect(keys('new.db')).toHaveLength(count);
     expect(readdirSync(folder)).toContain('all.jsonl');
@@ -225,7 +216,7 @@ test('two imports at once lose no line', async () => {
   const { at, run, start, fillMany, keys } = place();
   fillMany('one.db', 1, 300);
   fillMany('two.db', 200, 499);
-  for (const name of ['one', 'two']) await run(['--db', at(`${name}.db`), 'db', 'export', `${name}.jsonl`]);
+  for (const name of ['one', 'two']) await run('--db', at(`${name}.db`), 'db', 'export', `${name}.jsonl`);
   mkdirSync(at('cache'), { recursive: true });
   const both = await Promise.all(['one', 'two'].map((name) => endOf(start('db', 'import', `${name}.jsonl`))));
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
@@ -236,7 +227,7 @@ test('the doctor counts invalid rows', async () => {
   const { at, run, fill } = place();
   fill('tuning.db', 4, 8);
   const database = async () => {
-    const { out } = await run(['doctor', '--json']);
+    const { out } = await run('doctor', '--json');
     return (JSON.parse(out) as { what: string; ok: boolean; found: string }[]).find(
       ({ what }) => what === 'database',
     );

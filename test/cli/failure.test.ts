@@ -1,13 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/context.ts';
-import { exitCodeOf, messageForUser } from '../../src/cli/failure.ts';
+import { exitCodeOf, messageForUser, UsageError } from '../../src/cli/failure.ts';
 import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 import { RecursionError } from '../../src/system/recursion.ts';
 import { UserError } from '../../src/system/user-error.ts';
 import { SettingsError } from '../../src/settings/index.ts';
-import { ShimError } from '../../src/cli/shim/install.ts';
+import { ShimError } from '../../src/cli/shim/shim.ts';
 import { StoreError } from '../../src/store/errors.ts';
 
 test.each([

@@ -4,28 +4,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DECISION, subjectOf, temporaryFolder } from '../store/support.ts';
+import { DECISION, subjectOf } from '../store/support.ts';
 import { root } from '../support/folders.ts';
-import { runCommand } from './commands.ts';
-
-function place() {
-  const folder = temporaryFolder();
-  const at = (name: string) => join(folder, name);
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: folder,
-    IREE_TUNED_DB: at('tuning.db'),
-    IREE_TUNED_CACHE: at('cache'),
-  };
-  const run = (...words: readonly string[]) => runCommand(words, { cwd: folder, env });
-  return { at, run };
-}
+import { newPlace } from './commands.ts';
 
 // The script of the page comes from a build.
 test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
   'report writes a page about the filtered records, and prints its content',
   async () => {
-    const { at, run } = place();
+    const { at, run } = newPlace();
     const store = openSqliteStore(at('tuning.db'));
     for (const m of [4, 8]) store.putRecord(subjectOf(m), DECISION);
     store.putRecord(subjectOf(8, { compiler: 'iree 3.12.0' }), DECISION);
@@ -57,7 +44,7 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
 );
 
 test('report refuses an invalid benchmark file before it writes the page', async () => {
-  const { at, run } = place();
+  const { at, run } = newPlace();
   writeFileSync(at('models.json'), '{"version":1}');
   const { code, err } = await run('report', '--models', 'models.json');
   expect(code).toBe(1);

@@ -3,10 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { runCommand } from './commands.ts';
+import { newPlace } from './commands.ts';
 
-const tune = (...words: readonly string[]) =>
-  runCommand(['tune', ...words], { cwd: temporaryDirectory(), env: { HOME: temporaryDirectory() } });
+const tune = (...words: readonly string[]) => newPlace().run('tune', ...words);
 
 test('--config names a missing file', async () => {
   const { code, err } = await tune('--config', 'none.cfg');

@@ -5,7 +5,7 @@ import type {
   SimtTileConfiguration,
 } from '../../src/backend/gpu/configuration.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
-import { namesOf } from '../../src/compat/names.ts';
+import { namesOf } from '../../src/compat/operation.ts';
 import { matmul } from '../support/workloads.ts';
 
 const MMA: MmaTileConfiguration = {

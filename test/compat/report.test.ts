@@ -89,8 +89,8 @@ describe('a block', () => {
         'OpKind        : OperationKind.Matmul',
         `Operation     : ${name}`,
         `Configuration : ${configuration}`,
-        'Arguments     : --batch_count=1 --m=3456 --n=1024 --k=2048 --lhs=f16t --rhs=f16t --result=f16t',
-        '                --split_k_mode=N/A --split_k_slices=N/A',
+        'Arguments     : --batch_count=1 --m=3456 --n=1024 --k=2048 --lhs=f16t --rhs=f16t --result=f16t ' +
+          '--split_k_mode=N/A --split_k_slices=N/A',
         'Verification  : SUCCESS',
         'Runtime(ms)   : 0.062',
         'GFLOPs        : 233798.62',

@@ -6,14 +6,16 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { likelyGains } from '../../src/populate/gains.ts';
 import {
   planPopulation,
+  isUnfinished,
   secondsOfSearch,
+  type Answer,
   type Asked,
   type Plan,
   type Standing,
 } from '../../src/populate/plan.ts';
-import { populate, type Executor, type PopulateOptions, type Prepared } from '../../src/populate/populate.ts';
+import { populate, type Executor, type PopulateOptions } from '../../src/populate/populate.ts';
 import { contractionOf } from '../../src/populate/shape.ts';
-import { shapesOfSweep } from '../../src/populate/sweep.ts';
+import { shapesOf } from '../../src/populate/sweep.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store, Subject, TuningRecord } from '../../src/store/store.ts';
@@ -28,7 +30,7 @@ import { syntheticBench } from '../tuning/synthetic-bench.ts';
 import { because } from '../../src/system/reason.ts';
 
 /** Five by five by two. */
-const shapes = shapesOfSweep({ m: '64:321:64', n: '32:161:32', k: '128,256', rhsConstant: 'no' });
+const shapes = shapesOf({ m: '64:321:64', n: '32:161:32', k: '128,256', rhsConstant: 'no' });
 
 const place = { target: SUBJECT.target, device: SUBJECT.device, compiler: SUBJECT.compiler };
 
@@ -43,7 +45,7 @@ function askedOf(standingOf: (key: string) => Standing, source = 'sweep'): Asked
     const workload = contractionOf(shape);
     const key = workloadKey(workload);
     const work = { key, workload, count: shape.count, options: SPACE };
-    return { work, site: 0, source, standing: standingOf(key), shape };
+    return { work, site: 0, source, standing: standingOf(key), result: null, shape };
   });
 }
 
@@ -108,7 +110,7 @@ describe('a plan', () => {
       () => [],
     );
     expect(plan.known.map(({ work }) => work.key)).toEqual([keyOf(64, 32, 128)]);
-    expect(plan.todo.filter(({ isUnfinished }) => isUnfinished)).toHaveLength(1);
+    expect(plan.todo.filter(isUnfinished)).toHaveLength(1);
     expect(plan.todo).toHaveLength(48);
     expect(plan.skipped).toEqual([
       { what: keyOf(64, 64, 128), site: 0, source: 'sweep', reason: 'the default does not run' },
@@ -171,8 +173,7 @@ const LITTLE: Effort = { trialsPerBatch: 2, maxTrials: 4, patience: 1, finalists
 function madeUp(store: Store, onTune: (key: string) => void = () => undefined) {
   const tuned: string[] = [];
   const executor: Executor = {
-    prepare: (planned) =>
-      Promise.resolve(planned.map(({ work, isUnfinished }): Prepared => ({ work, isUnfinished }))),
+    prepare: (planned) => Promise.resolve(planned),
     async tune(works, _again, _site, { budgetSeconds }) {
       const results = new Map<string, Known>();
       for (const work of works) {
@@ -313,10 +314,16 @@ describe('a run', () => {
       ...executor,
       prepare: (planned) =>
         Promise.resolve(
-          planned.map((one): Prepared => {
-            if (one === c) return { known: { configuration: TILE, evidence: EVIDENCE } };
-            if (one === d) return { skipped: 'the compiler makes something else of it' };
-            return { work: a!.work, isUnfinished: false };
+          planned.map((one): Answer => {
+            const reason = 'the compiler makes something else of it';
+            if (one === c)
+              return {
+                ...one,
+                standing: { kind: 'known' },
+                result: { configuration: TILE, evidence: EVIDENCE },
+              };
+            if (one === d) return { ...one, standing: { kind: 'skipped', reason } };
+            return { work: a!.work, standing: NEW, result: null };
           }),
         ),
     };

@@ -1,13 +1,15 @@
-// Shapes have the keys that builds of models look up, checked with the real compiler.
+// Shapes as programs, checked with the real compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { onTestFinished, test, expect } from 'vitest';
 import { tunables } from '../../src/input/input.ts';
-import { askedOfInput, askedOfShapes, type Knowledge } from '../../src/populate/ask.ts';
 import { executorHere } from '../../src/populate/executor.ts';
 import { planPopulation } from '../../src/populate/plan.ts';
+import { askedOfInput, askedOfShapes, type Knowledge } from '../../src/populate/request.ts';
+import { programText } from '../../src/populate/shape.ts';
 import { programAt, populationSite } from '../../src/populate/site.ts';
-import { shapesOfSweep } from '../../src/populate/sweep.ts';
+import { shapesOf } from '../../src/populate/sweep.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -55,12 +57,12 @@ test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, 
   onTestFinished(() => {
     store.close();
   });
-  const at = await populationSite(HOST, 'here', folder, surroundings);
+  const at = await populationSite(HOST, 'here', surroundings);
   const knowledge: Knowledge = { store, surroundings, secondsEach: 60, tools: [] };
 
   const sizes = { m: '1,48', n: '1,80', k: '96', dtype: 'f32,f16' };
-  const listed = shapesOfSweep(sizes).map((shape) => ({ shape, where: 'sweep' }));
-  const model = listed.map(({ shape: { m, n, k, lhs, rhsConstant } }, i) =>
+  const shapes = shapesOf(sizes);
+  const model = shapes.map(({ m, n, k, lhs, rhsConstant }, i) =>
     layer(`layer${i}`, [m, n, k], lhs, rhsConstant),
   );
   const path = join(folder, 'model.mlir');
@@ -71,16 +73,33 @@ test('shapes have the keys of equal layers of a model', { tags: ['compiler'] }, 
   expect(inspected.input.surveyed).toBe(true);
   const keys = new Set(tunables(inspected.input).map(({ key }) => key));
 
-  const { asked, skipped } = askedOfShapes(listed, 0, at, knowledge);
+  const { asked, skipped } = askedOfShapes(shapes, 0, at, knowledge);
   expect(skipped).toEqual([]);
   // Before the survey, and after it.
   expect(new Set(asked.map(({ work }) => work.key))).toEqual(keys);
   const plan = planPopulation(asked, [], () => []);
   const executor = executorHere([at], knowledge, { tools: null, folder, jobs: 1 });
   const prepared = await executor.prepare(plan.todo);
-  expect(new Set(prepared.map((one) => ('work' in one ? one.work.key : one)))).toEqual(keys);
+  expect(new Set(prepared.map(({ work }) => work.key))).toEqual(keys);
 
   // A plan of both has each workload once.
   const both = [...asked, ...askedOfInput(inspected.input, path, 0, at, knowledge).asked];
   expect(planPopulation(both, [], () => []).todo).toHaveLength(keys.size);
+});
+
+test('the compiler makes whole dispatches of attentions and softmaxes', { tags: ['compiler'] }, async () => {
+  const sizes = { batch: '2,1x2', m: '16', n: '48' };
+  const attentions = shapesOf({ ...sizes, op: 'attention', k: '32', dtype: 'f32,f16' });
+  const rows = shapesOf({ ...sizes, op: 'softmax' });
+  const texts = [...attentions, ...rows].map((shape, i) =>
+    programText(shape).replace(`@${shape.op}`, `@${shape.op}_${i}`),
+  );
+  const path = join(temporaryDirectory(), 'programs.mlir');
+  writeFileSync(path, texts.join(''));
+  const { stdout } = await execa(compiler.executable, [
+    ...['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'],
+    ...['--compile-to=preprocessing', path],
+  ]);
+  expect(stdout.match(/iree_linalg_ext\.attention/g)).toHaveLength(attentions.length);
+  expect(stdout.match(/linalg\.softmax/g)).toHaveLength(rows.length);
 });

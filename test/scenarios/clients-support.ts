@@ -4,7 +4,7 @@ import { readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { interpreterOf } from '../../src/compiler/pip.ts';
 import { readHead } from '../../src/system/files.ts';
-import { siblingsOf } from '../../src/cli/shim/install.ts';
+import { siblingsOf } from '../../src/cli/shim/shim.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { compiler } from '../support/real-tools.ts';
 import { simulatedPrograms } from '../support/simulated-programs.ts';

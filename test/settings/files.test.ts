@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   findLockFile,
-  mayOverwrite,
   LOCK_FILE,
+  mayOverwrite,
   PROJECT_FILE,
   projectFolder,
   readSettingsFiles,
   realPath,
+  userPaths,
 } from '../../src/settings/files.ts';
-import { userPaths } from '../../src/settings/locations.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const original = process.cwd();

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { homeDirectory, userPaths } from '../../src/settings/locations.ts';
+import { homeDirectory, userPaths } from '../../src/settings/files.ts';
 
 describe.each([
   [

@@ -1,14 +1,10 @@
 // `iree-tuned db`
 import { CliCommand } from '../command.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { ls } from './ls.ts';
+import { exportCommand, importCommand } from './exchange.ts';
+import { ls, show, trials } from './records.ts';
 import { prune } from './prune.ts';
 import { regressions } from './regressions.ts';
-import { restore } from './restore.ts';
-import { revoke } from './revoke.ts';
-import { show } from './show.ts';
-import { trials } from './trials.ts';
+import { restore, revoke } from './revoke.ts';
 import { verify } from './verify.ts';
 
 export const db = new CliCommand(

@@ -2,7 +2,8 @@
 import type { Surplus } from '../../store/exchange/exchange.ts';
 import { isNarrow } from '../../store/filter.ts';
 import { CliCommand } from '../command.ts';
-import { openWholeDatabase, requireDatabase, surroundingsOf, UsageError } from '../context.ts';
+import { exchanging, requireDatabase } from '../database.ts';
+import { UsageError } from '../failure.ts';
 import { sentences } from '../output.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -26,8 +27,8 @@ export const prune = new CliCommand(
     ['iree-tuned db prune --trials-older-than 90', 'count old trials'],
     ['iree-tuned db prune --records --with-compiler 3.11 --apply', 'remove records of an old compiler'],
   )
-  .action(({ trialsOlderThan, records = false, apply = false }: Options, command: CliCommand) => {
-    const surroundings = surroundingsOf(command);
+  .action(async ({ trialsOlderThan, records = false, apply = false }: Options, command: CliCommand) => {
+    const surroundings = command.surroundings();
     const { database } = surroundings.settings;
     const { filter } = command;
     if (trialsOlderThan === undefined && !records)
@@ -41,20 +42,17 @@ export const prune = new CliCommand(
     const trialsBefore = trialsOlderThan === undefined ? null : instantBefore(trialsOlderThan);
     const surplus: Surplus = { trialsBefore, claims: records, filter };
     requireDatabase(surroundings);
-    const exchange = openWholeDatabase(surroundings);
-    try {
-      const pruned = apply ? exchange.prune(surplus) : exchange.surplus(surplus);
-      const text = `${pruned.trials} trials with ${pruned.runs} runs, and ${pruned.claims} claims`;
-      command.print({ database, applied: apply, ...pruned }, () =>
-        sentences(
-          apply
-            ? `${database}: removed ${text}`
-            : `${database}: --apply removes ${text}. Imports and syncs bring lines of others back`,
-        ),
-      );
-    } finally {
-      exchange.close();
-    }
+    const pruned = await exchanging(surroundings, (exchange) =>
+      apply ? exchange.prune(surplus) : exchange.surplus(surplus),
+    );
+    const text = `${pruned.trials} trials with ${pruned.runs} runs, and ${pruned.claims} claims`;
+    command.print({ database, applied: apply, ...pruned }, () =>
+      sentences(
+        apply
+          ? `${database}: removed ${text}`
+          : `${database}: --apply removes ${text}. Imports and syncs bring lines of others back`,
+      ),
+    );
   });
 
 function instantBefore(text: string): string {

@@ -1,7 +1,17 @@
-// Records of a command, by its filters or by a workload that the user names.
-import { fits, type Filter } from '../../store/filter.ts';
-import type { RecordKey, Store, TuningRecord } from '../../store/store.ts';
+// `iree-tuned db ls`, `show` and `trials`: records by filters, or by a workload that the user names.
+import type { KnobColumns } from '../../backend/schema.ts';
+import { isDefault } from '../../backend/configuration.ts';
+import { backendOf, configurationKey } from '../../backend/index.ts';
+import { geometricMean } from '../../measure/statistics.ts';
+import { table } from '../../report/table.ts';
+import { type Filter, fits } from '../../store/filter.ts';
+import type { RecordKey, Store, Trial, TuningRecord } from '../../store/store.ts';
+import { formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
+import { staticForms, type Workload, workloadFlops } from '../../workload/workload.ts';
+import { CliCommand } from '../command.ts';
+import { reading } from '../database.ts';
+import { page, sentences } from '../output.ts';
 
 /** Whether the workload, the target or the device contains a text. True without a text. */
 export const contains = ({ workload, target, device }: RecordKey, text: string | undefined): boolean =>
@@ -35,4 +45,178 @@ export function recordsOf(
         found.map((one) => `  ${one.workload}`).join('\n'),
     );
   return [first, ...more];
+}
+
+export const ls = new CliCommand('ls', 'list the records, newest first')
+  .argument('[text]', 'only records whose workload, target or device contains the text')
+  .filters()
+  .json()
+  .examples(
+    ['iree-tuned db ls', 'all records'],
+    ['iree-tuned db ls m=512', 'records with this text in their keys'],
+    ['iree-tuned db ls --with-compiler 3.13 --json', 'records of one compiler, for scripts'],
+  )
+  .action(async (text: string | undefined, _, command: CliCommand) => {
+    const surroundings = command.surroundings();
+    const { filter } = command;
+    const all = await reading(surroundings, (store) => store.allRecords());
+    const records = all.filter((record) => fits(record, filter) && contains(record, text));
+    command.printTable(
+      records,
+      ['workload', 'gain', 'default', 'tuned', 'configuration', 'device'],
+      records.map(({ workload, failure, evidence, configuration, device }) => [
+        shortKey(workload),
+        failure === null ? formatRatio(evidence.ratio) : 'failed',
+        formatSeconds(evidence.defaultSeconds),
+        formatSeconds(evidence.seconds),
+        configurationKey(configuration),
+        device,
+      ]),
+      `No records${filterText(filter, text)} in ${surroundings.settings.database}.`,
+    );
+  });
+
+/** Trials of a record that are shown without `--all`. */
+const FIRST_TRIALS = 10;
+
+export const show = new CliCommand('show', 'show the record of a workload, with its evidence and trials')
+  .argument('<workload>', 'key of a workload, or a part that no other record has')
+  .filters('target', 'compiler', 'device')
+  .option('--all', 'all trials (default: the ten with the largest gains)')
+  .json()
+  .examples(
+    ['iree-tuned db show "m=512 n=512"', 'the record with this text in its key'],
+    ['iree-tuned db show m=997 --all', 'with all trials'],
+  )
+  .action(async (workload: string, options: { all?: boolean }, command: CliCommand) => {
+    const { records, trials, form } = await reading(command.surroundings(), (store) => {
+      const found = recordsOf(store, workload, command.filter);
+      const [first] = found;
+      return { records: found, trials: store.trials(first), form: store.subject(first)?.workloadForm };
+    });
+    // Times of dynamic dimensions are geometric means over the sizes; so is the work.
+    const flops = form === undefined ? null : geometricMean(staticForms(form).map(workloadFlops));
+    command.print({ records, trials }, () =>
+      [
+        ...records.map((record) => describeRecord(record, flops)),
+        '',
+        describeTrials(trials, records[0], options.all === true),
+      ].join('\n'),
+    );
+  });
+
+/** Searches at different times have other times for the same default, so gains are the order. */
+function describeTrials(trials: readonly Trial[], { evidence }: TuningRecord, isAll: boolean): string {
+  const measured = trials
+    .filter(({ seconds }) => seconds !== null)
+    .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
+  const shown = isAll ? measured : measured.slice(0, FIRST_TRIALS);
+  const failed = isAll ? trials.filter(({ outcome }) => outcome !== 'measured') : [];
+  return [
+    `${trials.length} trials, ${measured.length} measured${shown.length < measured.length ? ', the largest gains:' : ':'}`,
+    table(
+      ['time', 'gain', 'configuration'],
+      [
+        [formatSeconds(evidence.seconds), formatRatio(evidence.ratio), 'the record'],
+        ...shown.map(({ seconds, ratio, configuration }) => [
+          formatSeconds(seconds!),
+          formatRatio(ratio),
+          configurationKey(configuration),
+        ]),
+      ],
+      page,
+    ),
+    ...(failed.length === 0
+      ? []
+      : [
+          '',
+          table(
+            ['outcome', 'configuration', 'message'],
+            failed.map((trial) => [
+              trial.outcome,
+              configurationKey(trial.configuration),
+              trial.message ?? '',
+            ]),
+            page,
+          ),
+        ]),
+  ].join('\n');
+}
+
+/** @param flops of one run; null if unknown */
+function describeRecord(record: TuningRecord, flops: number | null): string {
+  const { evidence } = record;
+  const rate = (seconds: number) => (flops === null ? '' : `, ${(flops / seconds / 1e9).toFixed(1)} GFLOP/s`);
+  return sentences(
+    record.workload,
+    `  target         ${record.target}`,
+    `  device         ${record.device}`,
+    `  compiler       ${record.compiler}`,
+    `  configuration  ${configurationKey(record.configuration)}`,
+    `  default        ${formatSeconds(evidence.defaultSeconds)}${rate(evidence.defaultSeconds)}`,
+    `  tuned          ${formatSeconds(evidence.seconds)}${rate(evidence.seconds)}`,
+    `  gain           ${evidence.ratio.toFixed(3)}x (99%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
+      `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
+    `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
+    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s of ${evidence.families.join(' and ') || 'the search space of a user'}${evidence.complete ? '' : ', not complete'}`,
+    `  written        ${record.createdAt} by ${record.createdBy} on ${record.machine}, with ${record.tool}`,
+    `  digest         ${record.digest}`,
+    ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
+  );
+}
+
+/** A trial with its configuration as values of knobs. */
+interface KnobTrial {
+  readonly trial: Trial;
+  readonly knobs: KnobColumns;
+  readonly record: TuningRecord;
+}
+
+export const trials = new CliCommand('trials', 'show all trials of a workload, one column per knob')
+  .argument('<workload>', 'key of a workload, or a part that no other record has')
+  .filters('target', 'compiler', 'device')
+  .json()
+  .examples(
+    ['iree-tuned db trials "m=512 n=512"', 'a table, the fastest first'],
+    ['iree-tuned db trials m=997 --json > trials.json', 'for other programs'],
+  )
+  .action(async (workload: string, _, command: CliCommand) => {
+    const found = await reading(command.surroundings(), (store) => {
+      const records = recordsOf(store, workload, command.filter);
+      return { key: records[0].workload, all: records.flatMap((record) => trialsOf(store, record)) };
+    });
+    const trials = found.all.map(({ trial, knobs, record: { target, device, compiler } }) => ({
+      ...{ ...trial, knobs, target, device, compiler },
+    }));
+    command.print({ workload: found.key, trials }, () => tableOf(found.all));
+  });
+
+function trialsOf(store: Store, record: TuningRecord): KnobTrial[] {
+  const form = store.subject(record)?.workloadForm;
+  return store.trials(record).map((trial) => ({ trial, knobs: knobsOf(form, trial), record }));
+}
+
+const knobsOf = (workload: Workload | undefined, { configuration }: Trial): KnobColumns =>
+  workload === undefined || isDefault(configuration)
+    ? {}
+    : backendOf(configuration).schema.columns(workload, configuration);
+
+/** The fastest first. Knobs without any value have no column. */
+function tableOf(all: readonly KnobTrial[]): string {
+  const names = [...new Set(all.flatMap(({ knobs }) => Object.keys(knobs)))];
+  const used = names.filter((name) => all.some(({ knobs }) => knobs[name] !== null && name in knobs));
+  const text = (value: KnobColumns[string] | undefined) =>
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value ?? '-');
+  return table(
+    ['time', 'gain', ...used, 'outcome'],
+    all
+      .toSorted((a, b) => (b.trial.ratio ?? 0) - (a.trial.ratio ?? 0))
+      .map(({ trial: { seconds, ratio, outcome, configuration }, knobs }) => [
+        formatSeconds(seconds ?? NaN),
+        formatRatio(ratio),
+        ...used.map((name) => text(knobs[name])),
+        isDefault(configuration) ? `${outcome}, the default` : outcome,
+      ]),
+    page,
+  );
 }

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeCompiler } from '../../compiler/describe.ts';
 import { lineDisplay } from '../../report/progress.ts';
-import { table } from '../../report/table.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { fits } from '../../store/filter.ts';
 import type { Store, TuningRecord } from '../../store/store.ts';
@@ -19,10 +18,13 @@ import {
   type DefaultChange,
 } from '../../tuning/regressions.ts';
 import { isSelfContained, type OperationWork } from '../../workload/workload.ts';
+import { siteOf } from '../../populate/site.ts';
 import { CliCommand } from '../command.ts';
-import { measuringToolsAt, openToRead, siteOf, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { openToRead } from '../database.ts';
+import { UsageError } from '../failure.ts';
+import { measuringToolsAt, withTarget } from '../input.ts';
 import { withInterrupts } from '../interrupt.ts';
-import { page, sentences, warn } from '../output.ts';
+import { warn } from '../output.ts';
 
 interface Options {
   readonly measure?: boolean;
@@ -53,7 +55,7 @@ async function findRegressions(
   options: Options,
   command: CliCommand,
 ): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const store = await openToRead(surroundings);
   const records = store.allRecords().filter((record) => fits(record, command.filter));
   const keyOf = (name: string) => compilerNamed(name, records, surroundings.cacheDirectory);
@@ -67,21 +69,16 @@ async function findRegressions(
   const isWorse = found.map(isRegression);
   const failed = measuring?.failed ?? [];
   const changes = found.map((one, i) => ({ ...one, isRegression: isWorse[i]! }));
-  command.print({ older: from, newer: to, changes, failed }, () =>
-    found.length === 0
-      ? sentences(
-          `No device has records of both ${from} and ${to}. --measure compares the two compilers on this machine.`,
-        )
-      : table(
-          ['workload', from, to, 'ratio', 'interval', ''],
-          changes.map((one) => [
-            shortKey(one.workload),
-            ...[formatSeconds(one.oldSeconds), formatSeconds(one.newSeconds), formatRatio(one.ratio)],
-            `${one.low.toFixed(2)} to ${one.high.toFixed(2)}`,
-            one.isRegression ? 'slower' : '',
-          ]),
-          page,
-        ),
+  command.printTable(
+    { older: from, newer: to, changes, failed },
+    ['workload', from, to, 'ratio', 'interval', ''],
+    changes.map((one) => [
+      shortKey(one.workload),
+      ...[formatSeconds(one.oldSeconds), formatSeconds(one.newSeconds), formatRatio(one.ratio)],
+      `${one.low.toFixed(2)} to ${one.high.toFixed(2)}`,
+      one.isRegression ? 'slower' : '',
+    ]),
+    `No device has records of both ${from} and ${to}. --measure compares the two compilers on this machine.`,
   );
   for (const one of failed) warn(one);
   if (isWorse.includes(true)) process.exitCode = 1;

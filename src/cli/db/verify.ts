@@ -4,16 +4,11 @@ import { table } from '../../report/table.ts';
 import { fits } from '../../store/filter.ts';
 import { formatRatio, shortKey } from '../../system/format.ts';
 import { verifiable, verifyRecords, type Verified } from '../../tuning/measure-again.ts';
+import { siteOf } from '../../populate/site.ts';
 import { CliCommand } from '../command.ts';
-import {
-  measuringToolsAt,
-  openDatabase,
-  requireDatabase,
-  siteOf,
-  surroundingsOf,
-  UsageError,
-  withTarget,
-} from '../context.ts';
+import { openDatabase, requireDatabase } from '../database.ts';
+import { UsageError } from '../failure.ts';
+import { measuringToolsAt, withTarget } from '../input.ts';
 import { withInterrupts } from '../interrupt.ts';
 import { page, sentences, warn } from '../output.ts';
 import { filterText } from './records.ts';
@@ -34,7 +29,7 @@ export const verify = new CliCommand(
 
 /** Ends with 1 where a gain is lost. */
 async function run(command: CliCommand): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const { settings } = surroundings;
   if (settings.readonly)
     throw new UsageError('db verify writes the database, and IREE_TUNED_READONLY is set: unset it');

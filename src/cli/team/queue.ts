@@ -5,7 +5,6 @@ import { table } from '../../report/table.ts';
 import { formatDuration } from '../../system/format.ts';
 import type { FleetState, KnownWorker } from '../../team/team.ts';
 import type { CliCommand } from '../command.ts';
-import { surroundingsOf } from '../context.ts';
 import { COMMAND_LIMIT_MS, valueOf, withQueue, withTeam } from './server.ts';
 
 /** Whether a worker misses heartbeats: it is gone, or cannot reach the server. */
@@ -16,7 +15,7 @@ export async function showQueue(
   { retry }: { readonly retry?: string | true },
   command: CliCommand,
 ): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   await withQueue(surroundings, async (database) => {
     if (retry !== undefined) {
       const retried = await retryDead(database, retry === true ? undefined : retry);

@@ -9,7 +9,7 @@ import { passwordFor } from '../../team/password-file.ts';
 import { openTeam } from '../../team/postgres.ts';
 import type { Answer, Team } from '../../team/team.ts';
 import { UserError } from '../../system/user-error.ts';
-import { UsageError } from '../context.ts';
+import { UsageError } from '../failure.ts';
 
 /** Limit of one question; builds wait less. */
 export const COMMAND_LIMIT_MS = 30_000;
@@ -54,13 +54,18 @@ export function valueOf<T>(answer: Answer<T>): T {
   throw new UserError(answer.failure.reason);
 }
 
+const addressOf = (surroundings: Surroundings) => {
+  const address = readAddress(teamUrl(surroundings));
+  return { address, password: passwordFor(address, surroundings.env) };
+};
+
 /** Opens the database of the team's queue for an action. */
 export async function withQueue<T>(
   surroundings: Surroundings,
   action: (database: QueueDatabase) => Promise<T>,
 ): Promise<T> {
-  const address = readAddress(teamUrl(surroundings));
-  const database = queueDatabase(address, passwordFor(address, surroundings.env));
+  const { address, password } = addressOf(surroundings);
+  const database = queueDatabase(address, password);
   try {
     return await action(database);
   } finally {
@@ -73,8 +78,7 @@ export async function withConnection<T>(
   surroundings: Surroundings,
   action: (connection: Connection, address: Address) => Promise<T>,
 ): Promise<T> {
-  const address = readAddress(teamUrl(surroundings));
-  const password = passwordFor(address, surroundings.env);
+  const { address, password } = addressOf(surroundings);
   const connection = openConnection(address, password);
   try {
     return await action(connection, address);

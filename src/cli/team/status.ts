@@ -1,11 +1,9 @@
 // `iree-tuned team status`
-import { table } from '../../report/table.ts';
 import { readAddress } from '../../team/address.ts';
 import { breakerState } from '../../team/breaker.ts';
+import type { ServerStatus } from '../../team/team.ts';
 import { teamState } from '../../team/state.ts';
 import { CliCommand } from '../command.ts';
-import { surroundingsOf } from '../context.ts';
-import { page } from '../output.ts';
 import { COMMAND_LIMIT_MS, withTeam } from './server.ts';
 
 export const status = new CliCommand(
@@ -21,7 +19,7 @@ export const status = new CliCommand(
 
 /** Ends with 1 where the server fails. */
 async function showStatus(command: CliCommand): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const { answer, url } = await withTeam(surroundings, async (team, url) => ({
     answer: await team.status(COMMAND_LIMIT_MS),
     url,
@@ -38,24 +36,25 @@ async function showStatus(command: CliCommand): Promise<void> {
   const { shown } = readAddress(url);
   if (!answer.ok) process.exitCode = 1;
   const server = answer.ok ? { ...answer.value, problem: null } : { problem: answer.failure.reason };
-  command.print({ url: shown, ...server, breaker, missing }, () => {
-    const rows: string[][] = [['url', shown]];
-    if (answer.ok) {
-      const { server, epoch, protocol, version, login, counts, bytes } = answer.value;
-      rows.push(
-        ['server', server],
-        ['epoch', epoch],
-        ['protocol', String(protocol)],
-        ['schema', String(version)],
-        ['login', login],
-        ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
-        ...Object.entries(bytes).map(([name, size]) => [`bytes of ${name}`, String(size)]),
-      );
-    } else rows.push(['problem', answer.failure.reason]);
-    rows.push(
-      ['builds ask', breaker.state === 'open' ? `not until ${breaker.until!}: ${breaker.reason!}` : 'yes'],
+  const isAsked = breaker.state === 'open' ? `not until ${breaker.until!}: ${breaker.reason!}` : 'yes';
+  command.printTable(
+    { url: shown, ...server, breaker, missing },
+    ['what', 'value'],
+    [
+      ['url', shown],
+      ...(answer.ok ? rowsOf(answer.value) : [['problem', answer.failure.reason]]),
+      ['builds ask', isAsked],
       ['missing there', `${missing} workloads, for ten minutes`],
-    );
-    return table(['what', 'value'], rows, page);
-  });
+    ],
+  );
 }
+
+const rowsOf = ({ server, epoch, protocol, version, login, counts, bytes }: ServerStatus): string[][] => [
+  ['server', server],
+  ['epoch', epoch],
+  ['protocol', String(protocol)],
+  ['schema', String(version)],
+  ['login', login],
+  ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+  ...Object.entries(bytes).map(([name, size]) => [`bytes of ${name}`, String(size)]),
+];

@@ -1,14 +1,15 @@
 // `iree-tuned team sync`
 import { table } from '../../report/table.ts';
-import { wrapped } from '../../report/text.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { placeOf } from '../../store/subject.ts';
 import { UserError } from '../../system/user-error.ts';
 import { pull, push, type PullResult, type PushResult } from '../../team/exchange.ts';
 import { teamState } from '../../team/state.ts';
 import type { Filter } from '../../team/team.ts';
+import { siteOf } from '../../populate/site.ts';
 import { CliCommand } from '../command.ts';
-import { HOST_DEFAULTS, openDatabase, openWholeDatabase, siteOf, surroundingsOf } from '../context.ts';
+import { exchanging, openDatabase } from '../database.ts';
+import { HOST_DEFAULTS } from '../input.ts';
 import { page } from '../output.ts';
 import { COMMAND_LIMIT_MS, requireOwnDatabase, valueOf, withTeam } from './server.ts';
 
@@ -28,7 +29,7 @@ export const sync = new CliCommand(
   .action((_, command: CliCommand) => syncWithTeam(command));
 
 async function syncWithTeam(command: CliCommand): Promise<void> {
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const { settings, cacheDirectory } = surroundings;
   if (settings.readonly)
     throw new UserError('team sync writes the database, and IREE_TUNED_READONLY is set: unset it');
@@ -38,8 +39,7 @@ async function syncWithTeam(command: CliCommand): Promise<void> {
     teamState(cacheDirectory, url).forget();
     const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
     const filters = await filtersOf(command.flags, surroundings);
-    const local = openWholeDatabase(surroundings);
-    try {
+    await exchanging(surroundings, async (local) => {
       local.reread();
       const pulled: (Filter & PullResult)[] = [];
       for (const filter of filters)
@@ -49,9 +49,7 @@ async function syncWithTeam(command: CliCommand): Promise<void> {
       const pushed = !pushing.ok && pushing.failure.kind === 'rejected' ? null : valueOf(pushing);
       const whyNot = pushing.ok ? null : pushing.failure.reason;
       command.print({ ...server, pulled, pushed, whyNot }, () => described(pulled, pushed, whyNot));
-    } finally {
-      local.close();
-    }
+    });
   });
 }
 
@@ -94,7 +92,7 @@ function described(
   ]);
   const parts = [
     pulled.length === 0
-      ? wrapped('Nothing to pull: this database has no records, so it names no targets.', page.columns)
+      ? 'Nothing to pull: this database has no records, so it names no targets.'
       : table(['target', 'compiler', 'received', 'new here', 'of later versions', 'ignored'], rows, page),
     pushed === null
       ? `Not pushed: ${whyNot!}`

@@ -2,9 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../../settings/settings.ts';
 import { CliCommand } from '../command.ts';
-import { block, unblock } from './block.ts';
-import { migrate } from './migrate.ts';
-import { roles } from './roles.ts';
+import { block, migrate, roles, unblock } from './administer.ts';
 import { status } from './status.ts';
 import { sync } from './sync.ts';
 import type { WorkerOptions } from './worker.ts';

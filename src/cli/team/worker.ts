@@ -6,16 +6,11 @@ import { jobsAt } from '../../fleet/tune-job.ts';
 import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
 import { machineVariable } from '../../system/machine-lock.ts';
 import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
+import { siteOf } from '../../populate/site.ts';
 import type { CliCommand } from '../command.ts';
-import {
-  measuringToolsAt,
-  openDatabase,
-  openWholeDatabase,
-  siteOf,
-  surroundingsOf,
-  UsageError,
-  withTarget,
-} from '../context.ts';
+import { openDatabase, openWholeDatabase } from '../database.ts';
+import { UsageError } from '../failure.ts';
+import { measuringToolsAt, withTarget } from '../input.ts';
 import { requireOwnDatabase, withQueue, withTeam } from './server.ts';
 
 /** Time to hand the running job back to the server, in seconds. */
@@ -32,7 +27,7 @@ export async function work(
   { drain, untilIdle = false, json = false }: WorkerOptions,
   cli: CliCommand,
 ): Promise<void> {
-  const surroundings = surroundingsOf(cli);
+  const surroundings = cli.surroundings();
   const { env, settings } = surroundings;
   if (settings.readonly)
     throw new UsageError('a worker writes the database, and IREE_TUNED_READONLY is set: unset it');

@@ -4,23 +4,20 @@ import { dirname, join, resolve } from 'node:path';
 import { workloadsOf } from '../../decision/look-up.ts';
 import { backendNamed } from '../../backend/index.ts';
 import { knobsFor, readAutoScheduler, type AutoScheduler } from '../../compat/auto-scheduler.ts';
-import { allOf, timedCandidates } from '../../compat/measurement.ts';
+import { allOf, profiled, spaceSizes, timedCandidates, type Profiled } from '../../compat/measurement.ts';
 import { splitKSlices } from '../../compat/operation.ts';
 import { consoleBlock } from '../../compat/report.ts';
-import { keepCandidates } from '../../compat/candidate-files.ts';
-import { compileOnly } from '../../compat/compile-only.ts';
-import { profiled, spaceSizes, type Profiled } from '../../compat/profiled.ts';
-import { writeReport } from '../../compat/report-files.ts';
-import { resultBlock } from '../../compat/run-log.ts';
+import { compileOnly, keepCandidates } from '../../compat/candidates.ts';
+import { resultBlock, writeReport } from '../../compat/run-log.ts';
 import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
-import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from '../context.ts';
+import { openDatabase } from '../database.ts';
+import { atDevice, inspectInput } from '../input.ts';
 import { readText } from '../files.ts';
 import { warn } from '../output.ts';
 import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';
-import { search } from '../search.ts';
-import { restricted } from '../search-space.ts';
+import { restricted, search } from '../search.ts';
 import { needsProgram } from '../../workload/workload.ts';
 
 /** Limit of an operation without a budget: settings files limit the trials. */
@@ -52,7 +49,7 @@ export async function runAutoScheduler(
   if (output !== null && !existsSync(dirname(output)))
     throw new UserError(`${path}: output_file ${asked.output}: there is no folder ${dirname(output)}`);
   const compiler = compilerOf(asked, folder, program);
-  const surroundings = surroundingsOf(program, compiler === null ? {} : { compiler });
+  const surroundings = program.surroundings(compiler === null ? {} : { compiler });
   const { command, inspected: read } = await inspectInput(input, program.flags, surroundings);
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
@@ -99,15 +96,15 @@ export async function runAutoScheduler(
     warn(`configurations are compiled and not measured: ${why}`);
     const { found, refused } = await compileOnly(works, site, asked, slices, surroundings);
     for (const one of refused) warn(`left out, because it does not compile: ${one}`);
-    for (const { operation, measurements } of found)
-      if (measurements.others.length === 0) failed.push(`${operation.name}: no configuration compiles`);
+    for (const { operation, others } of found)
+      if (others.length === 0) failed.push(`${operation.name}: no configuration compiles`);
     return found;
   };
   const found = await (isMeasured ? measure() : compile(site.whyNotHere.reason));
   const ended = new Date();
   store.close();
 
-  const every = found.flatMap(({ measurements }) => allOf(measurements));
+  const every = found.flatMap(allOf);
   for (const one of every) console.log(consoleBlock(one));
   const valid = isMeasured ? timedCandidates(every) : every.length - found.length;
   const run = { begun, prepared, ended, spaceSizes: spaces, valid };
@@ -120,7 +117,7 @@ export async function runAutoScheduler(
 
 /** The compiler of the file's tools; null if a setting names one, or the file names none. */
 function compilerOf({ tools }: AutoScheduler, folder: string, program: CliCommand): string | null {
-  const isGiven = settingsOf(program).settings.compiler !== undefined;
+  const isGiven = program.settings().settings.compiler !== undefined;
   if (tools === null || isGiven) return null;
   const compiler = join(resolve(folder, tools), 'iree-compile');
   if (isExecutableFile(compiler)) return compiler;

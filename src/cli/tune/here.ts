@@ -1,27 +1,31 @@
 // Tunes the work of a request on this machine.
 import type { WrittenKnob } from '../../backend/user-space.ts';
 import type { MeasuringTools } from '../../compiler/find.ts';
-import type { Knowledge } from '../../populate/ask.ts';
-import { describeProgram, type ProgramResults } from '../../populate/describe.ts';
+import {
+  describeDone,
+  describeProgram,
+  describeStart,
+  type ProgramResults,
+} from '../../populate/describe.ts';
 import { executorHere } from '../../populate/executor.ts';
-import { isInterrupted, type Populated } from '../../populate/populate.ts';
+import { secondsOfSearch, type Plan } from '../../populate/plan.ts';
+import { isInterrupted, populate, type Executor, type Populated } from '../../populate/populate.ts';
 import { concludePrograms, PROGRAM_SECONDS, tunePrograms } from '../../populate/programs.ts';
-import { planRequest, type PopulationRequest, type RequestPlan } from '../../populate/request.ts';
-import type { PopulationSite } from '../../populate/site.ts';
+import { planRequest, type RequestPlan, type Run } from '../../populate/request.ts';
+import { sumOf } from '../../measure/statistics.ts';
+import { lineDisplay } from '../../report/progress.ts';
+import { formatDuration } from '../../system/format.ts';
 import { searchInWords } from '../../report/sentences.ts';
 import type { TuningProgress } from '../../tuning/search-job.ts';
 import { STRATEGIES } from '../../search/index.ts';
 import { EFFORT_ALONE } from '../../tuning/search-job.ts';
 import { likelyCompilesAtOnce } from '../../tuning/here.ts';
 import type { SearchOptions } from '../command.ts';
-import { restricted } from '../search-space.ts';
-import { carryOut } from './carry-out.ts';
+import { restricted } from '../search.ts';
+import { withInterrupts } from '../interrupt.ts';
 
-/** A request with its targets and its time. */
-export interface Run {
-  readonly request: PopulationRequest;
-  readonly sites: readonly PopulationSite[];
-  readonly knowledge: Knowledge;
+/** A run with its time. */
+export interface TimedRun extends Run {
   readonly budgetSeconds: number | undefined;
   /** Scratch folder. */
   readonly folder: string;
@@ -41,18 +45,18 @@ export interface Means extends Pick<SearchOptions, 'strategy' | 'trials'> {
 /** Tunes programs as wholes, then workloads alone, then runs each program with all configurations. */
 export async function tuneHere(
   first: RequestPlan,
-  { request, sites, knowledge, budgetSeconds = Infinity, folder }: Run,
+  run: TimedRun,
   { tools, jobs = likelyCompilesAtOnce(), written, strategy, trials, verifyProgram = false }: Means,
 ): Promise<{ plan: RequestPlan; results: readonly Populated[]; found: ProgramResults }> {
+  const { request, sites, knowledge, budgetSeconds = Infinity, folder } = run;
   const end = performance.now() + 1000 * budgetSeconds;
   const secondsLeft = () => Math.max(0, (end - performance.now()) / 1000);
-  const programs = { files: request.programs, sites, knowledge };
-  const tuned = await tunePrograms(first.programs, programs, budgetSeconds, (program, number) => {
+  const tuned = await tunePrograms(first.programs, run, budgetSeconds, (program, number) => {
     const what = `${program.source}: ${describeProgram(program)}`;
     process.stderr.write(`iree-tuned: program ${number} of ${first.programs.length}, ${what}\n`);
   });
-  const plan = tuned.length === 0 ? first : await planRequest(request, sites, knowledge);
-  const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * programs.files.length);
+  const plan = tuned.length === 0 ? first : await planRequest(run);
+  const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * request.programs.length);
   const results = await carryOut(plan, secondsLeft() - lastSeconds, jobs, (show) => {
     const onProgress = (progress: TuningProgress) => {
       show(searchInWords(progress), progress);
@@ -68,11 +72,53 @@ export async function tuneHere(
         executor.tune(restricted(works, sites[site]!.site, written), again, site, group),
     };
   });
-  const concluded = isInterrupted(results)
-    ? []
-    : await concludePrograms(programs, secondsLeft(), verifyProgram);
+  const concluded = isInterrupted(results) ? [] : await concludePrograms(run, secondsLeft(), verifyProgram);
   return { plan, results, found: { tuned, concluded } };
 }
 
 /** Share of the remaining time that is kept for the last run of each program. */
 const LAST_SHARE = 0.25;
+
+/** Carries a plan out, and shows the progress. The first Ctrl-C ends the search and decides by its trials; the second ends the process. Trials are kept. */
+export async function carryOut(
+  plan: Plan,
+  budgetSeconds: number | undefined,
+  atOnce: number,
+  executorFor: (show: (what: string, progress?: TuningProgress) => void) => Executor,
+): Promise<Populated[]> {
+  const clock = () => performance.now() / 1000;
+  const begun = clock();
+  const total = plan.todo.length;
+  let done = 0;
+  let measured = 0;
+  const trials = new Map<string, number>();
+  const secondsLeft = () => {
+    const seconds = clock() - begun;
+    const each = secondsOfSearch(plan, { measured, trials: sumOf([...trials.values()]), seconds });
+    return Math.max(0, Math.min((budgetSeconds ?? Infinity) - seconds, each * (total - done)));
+  };
+  const display = lineDisplay();
+  const say = (text: string) => {
+    display.clear();
+    process.stderr.write(`iree-tuned: ${text}\n`);
+  };
+  if (total > 0) say(describeStart(plan, budgetSeconds));
+  const executor = executorFor((what, progress) => {
+    if (progress !== undefined) trials.set(progress.workload, progress.trials);
+    display.show(
+      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
+    );
+  });
+  return withInterrupts(
+    ({ finishEarly, abort }) =>
+      populate(plan, executor, {
+        ...{ budgetSeconds, atOnce, finishEarly, signal: abort, clock },
+        onDone: (one) => {
+          done++;
+          if (!one.wasKnown) measured++;
+          if (!finishEarly.aborted || one.result !== null) say(describeDone(one, done, total, secondsLeft()));
+        },
+      }),
+    display.clear,
+  ).finally(display.clear);
+}

@@ -1,26 +1,24 @@
 // `iree-tuned tune` of several inputs, shapes, misses or targets.
-import { writeFileSync } from 'node:fs';
+import { globSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
-import type { Knowledge } from '../../populate/ask.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
-import { modelFiles } from '../../populate/models.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
-import { nameOf, programText } from '../../populate/program-shape.ts';
-import { planRequest, type PopulationRequest } from '../../populate/request.ts';
-import { isSwept, optionFlag } from '../../populate/ranges.ts';
-import { parseShapeList } from '../../populate/shape-list.ts';
-import { populationSite, type PopulationSite } from '../../populate/site.ts';
-import { readSweep } from '../../populate/sweep.ts';
+import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
+import { isProgramOp, programText, type Shape, shapeName } from '../../populate/shape.ts';
+import { compilerOf, populationSite, type PopulationSite } from '../../populate/site.ts';
+import { isSwept, optionFlag, parseShapeList, shapesOf } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { openStore } from '../../store/open.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';
 import type { CliCommand } from '../command.ts';
-import { compilerOf, openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from '../context.ts';
+import { openDatabase, openIfThere } from '../database.ts';
+import { UsageError } from '../failure.ts';
 import { readText } from '../files.ts';
-import { readSpaceFile, restricted } from '../search-space.ts';
+import { withTarget } from '../input.ts';
+import { readSpaceFile, restricted } from '../search.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
@@ -35,7 +33,7 @@ export async function tuneMany(
   command: CliCommand,
 ): Promise<void> {
   const requestIn = requestOf(inputs, options);
-  const surroundings = surroundingsOf(command);
+  const surroundings = command.surroundings();
   const budgetSeconds = options.budget === undefined ? undefined : surroundings.settings.budgetSeconds;
   const isDry = options.dryRun === true;
   const isForFleet = options.fleet === true;
@@ -46,7 +44,7 @@ export async function tuneMany(
     );
   checkSettings(surroundings, isDry, isForFleet);
   await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
-    const here = await sitesOf(command.flags, options.flags ?? [''], folder, surroundings);
+    const here = await sitesOf(command.flags, options.flags ?? [''], surroundings);
     if (isForFleet && !isDry) await catchUp(here, surroundings);
     const store = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
@@ -63,15 +61,14 @@ export async function tuneMany(
         isRestricted: written !== null,
         again: options.again === true,
       };
-      const request = requestIn(folder);
-      const first = await planRequest(request, sites, knowledge);
+      const run = { request: requestIn(folder), sites, knowledge, budgetSeconds, folder };
+      const first = await planRequest(run);
       if (isDry) {
         command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
           describePlan(first, sites, budgetSeconds),
         );
         return;
       }
-      const run = { request, sites, knowledge, budgetSeconds, folder };
       const { plan, results, found } = isForFleet
         ? // Workers tune workloads only, so programs have no results.
           { plan: first, results: await followFleet(first, run), found: NO_PROGRAMS }
@@ -92,29 +89,29 @@ export async function tuneMany(
  */
 function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const sweep = isSwept(options) ? sweepOf(options) : { shapes: [], programs: [] };
+  const all = [...listed, ...(isSwept(options) ? sweepOf(options) : [])];
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
-  const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
-  if (models.length + shapes.length + sweep.programs.length === 0 && !fromMisses)
+  if (models.length + all.length === 0 && !fromMisses)
     throw new UsageError(
       'nothing to tune: name models, --shapes FILE, a sweep (--m 64:1024:64 --n ... --k ...) or --from-misses',
     );
   return (folder) => {
-    const written = sweep.programs.map((shape) => {
-      const source = nameOf(shape);
+    const [alone, inProgram] = [false, true].map((is) => all.filter(({ op }) => isProgramOp(op) === is));
+    const written = inProgram!.map((shape) => {
+      const source = shapeName(shape);
       const path = join(folder, `${source}.mlir`);
       writeFileSync(path, programText(shape));
       return { path, source };
     });
     const programs = [...models.map((path) => ({ path, source: path })), ...written];
-    return { programs, shapes, fromMisses };
+    return { programs, shapes: alone!, fromMisses };
   };
 }
 
-function sweepOf(options: TuneOptions) {
+function sweepOf(options: TuneOptions): Shape[] {
   try {
-    return readSweep(options);
+    return shapesOf(options);
   } catch (error) {
     throw error instanceof UserError ? new UsageError(error.message) : error;
   }
@@ -135,11 +132,37 @@ function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: b
 const sitesOf = (
   common: readonly string[],
   each: readonly string[],
-  folder: string,
   surroundings: Surroundings,
 ): Promise<PopulationSite[]> =>
   Array.fromAsync(each, (text) => {
     const flags = [...common, ...splitArguments(text)];
     const name = flags.length === 0 ? 'this machine' : flags.join(' ');
-    return populationSite(withTarget(flags), name, folder, surroundings);
+    return populationSite(withTarget(flags), name, surroundings);
   });
+
+/** File names of MLIR text, MLIR bytecode and ONNX models. */
+const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
+
+/**
+ * The files of paths: a file itself, all models below a folder, or the matches of a pattern. Each file once.
+ * @throws UserError for a path without a file
+ */
+export function modelFiles(given: readonly string[]): string[] {
+  return [...new Set(given.flatMap(filesOf))];
+}
+
+function filesOf(path: string): string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true) return [path];
+  const found =
+    stats?.isDirectory() === true ? modelsBelow(path) : /[*?[{]/.test(path) ? globSync(path) : null;
+  if (found === null) throw new UserError(`${path}: there is no such file or folder`);
+  if (found.length === 0)
+    throw new UserError(`${path}: no model found: models end in .mlir, .mlirbc, .bc or .onnx`);
+  return found.toSorted();
+}
+
+const modelsBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && MODEL.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));

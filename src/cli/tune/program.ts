@@ -1,8 +1,8 @@
 // `iree-tuned tune` of one input.
 import type { Decision } from '../../decision/decision.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
-import { describeVerdict } from '../../populate/describe-verdict.ts';
-import { concludeProgram, openProgram, tuneDispatches } from '../../populate/tune-ahead.ts';
+import { describeVerdict } from '../../populate/describe.ts';
+import { concludeProgram, openProgram, tuneDispatches } from '../../populate/programs.ts';
 import { explainOperations } from '../../report/explain.ts';
 import { counted, formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -12,15 +12,15 @@ import { needsProgram } from '../../workload/workload.ts';
 import { decisionsFor } from '../../wrapper/several-targets.ts';
 import { configurationKey } from '../../backend/index.ts';
 import type { CliCommand } from '../command.ts';
-import { atDevice, inspectEach, openDatabase, surroundingsOf, type InspectedPart } from '../context.ts';
+import { openDatabase } from '../database.ts';
+import { atDevice, inspectEach, type InspectedPart } from '../input.ts';
 import { page } from '../output.ts';
-import { search } from '../search.ts';
-import { readSpaceFile, restricted } from '../search-space.ts';
+import { readSpaceFile, restricted, search } from '../search.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
 export async function tuneProgram(input: string, options: TuneOptions, cli: CliCommand): Promise<void> {
-  const parts = await inspectEach(input, cli.flags, surroundingsOf(cli));
+  const parts = await inspectEach(input, cli.flags, cli.surroundings());
   const each = await Array.fromAsync(parts, (part) => tuneTarget(input, part, options, parts.length > 1));
   const operations = each.flatMap((one) => one.operations);
   // Operations name their target if there are several, and each target has a program of its own.

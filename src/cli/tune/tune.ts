@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import type { Option } from 'commander';
 import { CliCommand, several, wholeNumber, type SearchOptions } from '../command.ts';
-import { UsageError } from '../context.ts';
-import { isSwept, type SweepText } from '../../populate/ranges.ts';
+import { UsageError } from '../failure.ts';
+import { isSwept, type SweepText } from '../../populate/sweep.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { tuneMany } from './many.ts';
 import { tuneProgram } from './program.ts';
@@ -34,7 +34,7 @@ export const tune = new CliCommand(
     'run the whole program, and leave out configurations that make it slower or wrong',
   )
   .search()
-  .option('--shapes <file>', 'list of shapes, CSV or JSON; may be repeated', several)
+  .option('--shapes <file>', 'list of shapes as CSV; may be repeated', several)
   .sweep('matmul, batch_matmul, both also with _transpose_a or _transpose_b, softmax, attention', 'both')
   .option('--from-misses', 'tune the misses of builds with on-miss=record')
   .option('--config <file>', "run a settings file of IREE's auto-scheduler")

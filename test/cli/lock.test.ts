@@ -1,6 +1,6 @@
 // The text of `iree-tuned lock`: a summary, and the changes against the file of before.
 import { describe, expect, test } from 'vitest';
-import { changeLines, summaryLines } from '../../src/cli/lock-summary.ts';
+import { changeLines, summaryLines } from '../../src/cli/lock.ts';
 import type { Lock, LockedProgram, LockedWorkload } from '../../src/decision/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 

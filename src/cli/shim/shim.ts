@@ -1,14 +1,55 @@
-// Writes a folder that replaces the folder of an iree-compile: shims of the compiler and of its other tools.
-import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// `iree-tuned shim`: writes a folder that replaces the folder of an iree-compile, with shims of the compiler and of its other tools.
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { FoundCompiler } from '../../compiler/find.ts';
 import { isPipScript } from '../../compiler/pip.ts';
-import { removeLeftovers, replaceFile } from '../../system/temporary-files.ts';
-import { makeFolder } from '../../system/folder.ts';
+import { compilerOf } from '../../populate/site.ts';
 import { isExecutableFile, namesIn, readHead, realpathOr } from '../../system/files.ts';
+import { makeFolder } from '../../system/folder.ts';
+import { packageRoot } from '../../system/package-root.ts';
 import { isLauncher, isToolName } from '../../system/recursion.ts';
+import { removeLeftovers, replaceFile } from '../../system/temporary-files.ts';
 import { UserError } from '../../system/user-error.ts';
-import { compilerShim, siblingShim } from './text.ts';
+import { CliCommand } from '../command.ts';
+import { sentences } from '../output.ts';
+import { compilerShim, quote, siblingShim } from './text.ts';
+
+export const shim = new CliCommand(
+  'shim',
+  'write a folder with a tuned iree-compile and the other tools of the compiler, for build systems that expect such a folder',
+)
+  .argument('<dir>', 'path of the folder')
+  .option('--force', 'overwrite files of other programs')
+  .json('print the result as JSON')
+  .examples(
+    ['iree-tuned shim ~/iree-shim', 'then: export PATH=~/iree-shim:"$PATH"'],
+    ['iree-tuned --compiler ~/iree/bin/iree-compile shim ~/shim', 'for another compiler'],
+  )
+  .action((folder: string, { force = false }: { force?: boolean }, command: CliCommand) => {
+    const directory = resolve(folder);
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new UserError(`${directory} is a file: name a folder`);
+    const launcher = join(packageRoot, 'bin', 'iree-compile-tuned');
+    const compiler = compilerOf(command.surroundings());
+    const installed = installShim(directory, launcher, compiler, force);
+    const { written, unchanged, removed } = installed;
+    const siblings = written.length + unchanged.length - 1;
+    const state = written.length === 0 ? 'is up to date' : `written, ${written.length} files`;
+    command.print({ directory, compiler: compiler.executable, launcher, ...installed }, () =>
+      [
+        sentences(
+          `${directory} ${state}: a tuned iree-compile, and ${siblings} other tools of ${compiler.executable}`,
+          ...(removed.length > 0
+            ? [`removed, because the compiler has lost them: ${removed.join(', ')}`]
+            : []),
+        ),
+        'Use one of',
+        `  export PATH=${quote(directory)}:"$PATH"`,
+        `  export IREE_TOOL_PATH=${quote(directory)}      # the Python binding`,
+        `  cmake -DIREE_HOST_BIN_DIR=${quote(directory)}  # IREE's CMake`,
+      ].join('\n'),
+    );
+  });
 
 export interface Installed {
   /** Names of the written files, of the files that were right already, and of removed shims. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCompiler } from '../../../src/compiler/find.ts';
 import { isLauncher } from '../../../src/system/recursion.ts';
-import { installShim, ShimError, siblingsOf } from '../../../src/cli/shim/install.ts';
+import { installShim, ShimError, siblingsOf } from '../../../src/cli/shim/shim.ts';
 import { said, start, wrapper } from '../../compiler/launcher.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from '../../compiler/support.ts';
 import { temporaryDirectory } from '../../support/folders.ts';

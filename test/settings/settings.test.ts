@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { splitFlags } from '../../src/settings/own-flags.ts';
+import { splitFlags } from '../../src/settings/settings.ts';
 
 describe("the wrapper's own flags", () => {
   test.each<[string[], string[]]>([

@@ -1,0 +1,79 @@
+// The database of a command.
+import { statSync } from 'node:fs';
+import { isServer } from '../settings/address.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Exchange } from '../store/exchange/exchange.ts';
+import { openExchange } from '../store/open-exchange.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { UserError } from '../system/user-error.ts';
+import { warn } from './output.ts';
+
+/** Opens the database to write. */
+export function openDatabase({ settings }: Surroundings): Promise<Store> {
+  return openStore(settings.database, { readonly: settings.readonly, onMigrated: warn });
+}
+
+/**
+ * Opens the database to read: nothing is written, a migration included.
+ * @throws UserError without a database
+ */
+export function openToRead(surroundings: Surroundings): Promise<Store> {
+  requireDatabase(surroundings);
+  return openStore(surroundings.settings.database, { readonly: true });
+}
+
+/** Opens the database to read; null without a database. */
+export const openIfThere = async (surroundings: Surroundings): Promise<Store | null> =>
+  isThere(surroundings) ? openToRead(surroundings) : null;
+
+/**
+ * Refuses a missing database: a mistyped name must not create one.
+ * @throws UserError
+ */
+export function requireDatabase(surroundings: Surroundings): void {
+  if (!isThere(surroundings))
+    throw new UserError(
+      `there is no tuning database ${surroundings.settings.database}: builds and iree-tuned tune create it; ` +
+        `--db or IREE_TUNED_DB names another one`,
+    );
+}
+
+/** Whether the database exists. True for a path that cannot be examined: opening it gives the reason. */
+export function isThere({ settings: { database } }: Surroundings): boolean {
+  try {
+    return isServer(database) || statSync(database, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Reads from the database.
+ * @throws UserError without a database
+ */
+export async function reading<T>(surroundings: Surroundings, read: (store: Store) => T): Promise<T> {
+  const store = await openToRead(surroundings);
+  try {
+    return read(store);
+  } finally {
+    store.close();
+  }
+}
+
+/** All lines of the database, to read and write. The caller closes it. */
+export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
+  openExchange(settings.database, { readonly: settings.readonly, onMigrated: warn });
+
+/** Reads and writes lines of the database. */
+export async function exchanging<T>(
+  surroundings: Surroundings,
+  use: (exchange: Exchange) => T | Promise<T>,
+): Promise<T> {
+  const exchange = openWholeDatabase(surroundings);
+  try {
+    return await use(exchange);
+  } finally {
+    exchange.close();
+  }
+}
