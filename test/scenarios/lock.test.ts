@@ -406,8 +406,9 @@ describe('iree-tuned lock', () => {
 
   test('is shown by explain, and names programs that cannot be locked', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
-    const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
-    expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
+    expect(await place.said(['explain', 'in.mlir', '--', ...HOST])).toContain(
+      'hit: locked: 1.83x faster than the default',
+    );
     for (const [args, message, code] of [
       [['--', ...HOST], 'compiler flags need an input: iree-tuned lock INPUT -- FLAGS', 2],
       [['absent.mlir'], 'absent.mlir: the input cannot be read: there is no such file or folder', 1],

@@ -219,10 +219,9 @@ test('iree-tuned cache shows the size, and --clear removes outputs', { tags: 'fu
   const { place, env } = await noted();
   await place.compile(argv, { env });
   const size = place.read('out.vmfb').length;
-  const about = async (...more: string[]) =>
-    JSON.parse((await place.tuned(['cache', '--json', ...more])).stdout.toString()) as unknown;
+  const about = async (...more: string[]) => place.asked(['cache', '--json', ...more]);
   expect(await about()).toMatchObject({ kept: true, outputs: 1, bytes: size, limit: 2 ** 31 });
-  expect((await place.tuned(['cache'])).stdout.toString()).toMatch(/1 output, [\d.]+ KiB of 2 GiB\n$/);
+  expect(await place.said(['cache'])).toMatch(/1 output, [\d.]+ KiB of 2 GiB\n$/);
   expect(await about('--clear')).toMatchObject({ outputs: 0, bytes: 0 });
   runs(place);
   await place.compile(argv, { env });

@@ -26,8 +26,9 @@ test('data tiling that makes a program faster is chosen by one build for all bui
 
   const second = await place.built(argv);
   expect(second).toMatchObject({ operations: chosen, applied: true, program: null, seconds: { tuning: 0 } });
-  const { stdout } = await place.tuned(['explain', 'in.mlir'], WITHOUT_RATES);
-  expect(stdout.toString()).toContain('data tiling of all that can have it');
+  expect(await place.said(['explain', 'in.mlir'], WITHOUT_RATES)).toContain(
+    'data tiling of all that can have it',
+  );
 
   // No other route can inject it.
   expect(decisionsOf(await place.built([...argv, '--iree-tuned-inject=spec']))).toEqual(UNTUNED);

@@ -155,11 +155,16 @@ export class Workplace {
     return explanation;
   }
 
-  /** JSON of a command of `iree-tuned` that succeeds without a message. */
-  async asked<T>(words: readonly string[], options: RunOptions = {}): Promise<T> {
+  /** Text of a command of `iree-tuned` that succeeds without a message. */
+  async said(words: readonly string[], options: RunOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.tuned(words, options);
     if (code !== 0 || stderr !== '') throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
-    return JSON.parse(stdout.toString()) as T;
+    return stdout.toString();
+  }
+
+  /** JSON of such a command. */
+  async asked<T>(words: readonly string[], options: RunOptions = {}): Promise<T> {
+    return JSON.parse(await this.said(words, options)) as T;
   }
 
   /** Whether a file has the bytes of the compiler alone. */

@@ -54,8 +54,7 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       const hit = await build('in.mlir', oddMatmul);
       expect(hit.text).not.toContain('iree-compile-tuned');
 
-      const { stdout } = await place.tuned(['explain', 'in.mlir']);
-      expect(stdout.toString()).toMatch(
+      expect(await place.said(['explain', 'in.mlir'])).toMatch(
         /^in\.mlir:2:13 {2}linalg\.matmul\n {3}2 \| {3}%result = linalg\.matmul .*\n {5}\| {13}\^~{12}$/m,
       );
     },

@@ -99,7 +99,7 @@ describe('a cache without room for a module', () => {
 
   test('does not refuse a build with a frozen lock file', async () => {
     const { place, env } = await fullPlace();
-    expect((await place.tuned(['lock', 'in.mlir', '--', ...HOST])).code).toBe(0);
+    await place.said(['lock', 'in.mlir', '--', ...HOST]);
     place.remove('cache');
     expect(await place.compile([...argv, '--iree-tuned-frozen'], { env })).toMatchObject({
       code: 0,
