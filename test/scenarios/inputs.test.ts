@@ -57,9 +57,7 @@ describe('an input', () => {
   });
 
   test('is explained with its source and its landed configurations', { tags: 'full' }, async () => {
-    const { code, stdout, stderr } = await place.tuned(['explain', 'torch.mlir']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.toString()).toMatch(
+    expect(await place.said(['explain', 'torch.mlir'])).toMatch(
       /^torch\.mlir:2:8 {2}linalg\.matmul\n {3}2 \| .*%r = torch\.aten\.mm .*\n {5}\| +\^~*\n {2}contraction m=61 n=67 k=71 .*\n {2}hit: .*faster.*\n {2}.*\n {2}seen in the executables\n\nInjected by /,
     );
     const json = await place.asked<object>(['explain', 'torch.mlir', '--json']);
@@ -106,6 +104,8 @@ describe('an input', () => {
     'with large weights is tuned, run as a whole, and injected without a copy',
     { tags: 'full' },
     async () => {
+      // The weights are dead code, so notes about another test's program would hold for this one.
+      const place = Workplace.simulated({}, { programs: 'failing' });
       const digits = Buffer.alloc(2 ** 25 + 2 ** 23, '0123456789abcdef');
       const text = oddMatmul.replace(
         '{\n',
