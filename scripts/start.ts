@@ -8,7 +8,7 @@ import { writeInputs } from '../src/program/inputs.ts';
 import { programSignature } from '../src/input/signature.ts';
 import { isEitherFaster } from '../src/program/answered.ts';
 import { verifyProgram } from '../bench/shared/verify-program.ts';
-import { HOST_FLAGS, root } from '../bench/shared/workplace.ts';
+import { HOST_FLAGS } from '../bench/shared/workplace.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { table } from '../src/report/table.ts';
@@ -16,6 +16,7 @@ import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { deviceKey } from '../src/backend/device.ts';
 import { acquireMeasuringLock } from '../src/site/measuring-lock.ts';
 
+const root = join(import.meta.dirname, '..');
 const work = join(root, '.cache', 'start');
 
 /**

@@ -13,7 +13,6 @@ export const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 export function whyUntouched(args: CompilerArguments): Reason | null {
   if (args.informational) return because('information-only');
   if (args.unclear !== null) return because('command-unclear', args.unclear);
-  if (args.input === null) return because('no-input');
   // A held output is delivered later, when the name of a descriptor means another file.
   if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return because('output-descriptor');
   const tuning = firstOf('tuning', args.flags);

@@ -87,13 +87,13 @@ export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntr
 export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
   const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';
   const isSecondKill = finding === 'killed' && before === 'killed';
-  const entry = entryOf(identity, isSecondKill ? { reason: KILLED } : finding);
+  const entry = ledgerEntryOf(identity, isSecondKill ? { reason: KILLED } : finding);
   if (TRANSITIONS[before].includes(entry.state)) entries.remember(cacheDirectory, entry);
 }
 
 const KILLED = 'the system killed the compiler in two builds, perhaps because memory ran out';
 
-function entryOf(identity: string, finding: Finding): LedgerEntry {
+function ledgerEntryOf(identity: string, finding: Finding): LedgerEntry {
   if (finding === 'killed') return { identity, state: 'killed', landed: null, reason: KILLED };
   if ('reason' in finding) return { identity, state: 'broken', landed: null, reason: finding.reason };
   const { landed } = finding;

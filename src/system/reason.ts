@@ -6,7 +6,6 @@ export const REASONS = {
   // The command is not tuned.
   'information-only': 'only information is asked for',
   'command-unclear': 'the command line is not understood',
-  'no-input': 'no input file',
   'output-descriptor': 'the output is a descriptor',
   'own-tuning': 'the command has its own tuning flag',
   'partial-compile': 'the command stops early, starts late or does not compile',

@@ -217,7 +217,7 @@ describe('a fault of ours', () => {
     const env = misbehavingCompiler(at, '*--iree-codegen-tuning-spec-path=*', deed);
     const argv = [...HOST, 'in.mlir'];
     const expected = await at.stock(argv);
-    const { launcher } = new Installation().damage(second, 'entryOf');
+    const { launcher } = new Installation().damage(second, 'ledgerEntryOf');
     expect(await at.run(launcher, argv, { env })).toEqual(expected);
   });
 });
