@@ -1,7 +1,6 @@
 // `iree-tuned report`
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readModels } from '../report/html/bench-models.ts';
 import { pageDataOf } from '../report/html/model.ts';
 import { pageText, type PageAssets } from '../report/html/page.ts';
 import { factsOf } from '../report/html/sections.ts';
@@ -19,7 +18,6 @@ import { writeWhole } from './files.ts';
 
 interface Options {
   readonly output: string;
-  readonly models?: string;
 }
 
 export const report = new CliCommand(
@@ -29,23 +27,18 @@ export const report = new CliCommand(
   .argument('[text]', 'only records whose workload, target or device contains the text')
   .filters()
   .output('path of the page', 'report.html')
-  .option('--models <file>', 'output of npm run bench:models -- --json: whole programs')
   .json('print the path and the content as JSON')
-  .examples(
-    ['iree-tuned report -o report.html', 'a page about the whole database'],
-    ['iree-tuned report -o report.html --models models.json', 'with the gains of whole programs'],
-  )
+  .examples(['iree-tuned report -o report.html', 'a page about the whole database'])
   .action(writeReport);
 
 async function writeReport(
   text: string | undefined,
-  { models, output }: Options,
+  { output }: Options,
   command: CliCommand,
 ): Promise<void> {
   const surroundings = command.surroundings();
   const { filter } = command;
   const isMeant = (key: RecordKey) => fits(key, filter) && contains(key, text);
-  const modelsData = models === undefined ? null : readModels(readFileSync(models, 'utf8'), models);
   const assets = readAssets();
   const store = await openToRead(surroundings);
   const devices = store.devices();
@@ -63,7 +56,6 @@ async function writeReport(
     subjectOf: (key: RecordKey) => store.subject(key),
     trialsOf: (key: RecordKey) => store.trials(key),
     undecidedOf: (key: RecordKey) => store.findUndecided([key.workload], key)[0] ?? null,
-    models: modelsData,
     about: {
       database: surroundings.settings.database,
       written: new Date().toISOString(),
@@ -78,9 +70,8 @@ async function writeReport(
   });
   const bytes = Buffer.byteLength(page);
   const facts = factsOf(data);
-  const programs = data.models?.results.length ?? 0;
   command.print(
-    { file: output, bytes, ...facts, programs },
+    { file: output, bytes, ...facts },
     () =>
       `${output}: ${counted(facts.records, 'record')}, ${counted(facts.searches, 'search', 'searches')}, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
   );

@@ -1,7 +1,6 @@
 // The data of the page's script: plain JSON.
 import type { Evidence, Miss, TuningRecord } from '../../store/store.ts';
 import type { DeviceRates, ProgramLoss } from '../loss.ts';
-import type { Models } from './bench-models.ts';
 
 /** A site of measurements. The keys are separate for the filters. */
 export interface Place {
@@ -83,6 +82,4 @@ export interface PageData {
   /** The largest loss first. */
   readonly losses: readonly PageLoss[];
   readonly misses: readonly PageMiss[];
-  /** Results of `bench:models`; null without its file. */
-  readonly models: Models | null;
 }

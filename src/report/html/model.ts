@@ -34,7 +34,7 @@ interface SourceLoss extends PlaceKey {
   readonly loss: ProgramLoss;
 }
 
-export interface ReportSource extends Pick<PageData, 'about' | 'models'> {
+export interface ReportSource extends Pick<PageData, 'about'> {
   readonly records: readonly TuningRecord[];
   readonly misses: readonly Miss[];
   readonly devices: readonly KnownDevice[];
@@ -54,7 +54,7 @@ const MOST_SEARCHES = 1000;
 const MOST_PROGRAMS = 100;
 
 export function pageDataOf(source: ReportSource): PageData {
-  const { records, misses, devices, losses, models, about } = source;
+  const { records, misses, devices, losses, about } = source;
   const places = new Map<string, Place & { readonly index: number }>();
   const names = new Map(devices.map(({ key, name }) => [key, name]));
   const placeOf = ({ target, device, compiler }: PlaceKey) => {
@@ -110,7 +110,7 @@ export function pageDataOf(source: ReportSource): PageData {
     misses: misses.flatMap(missOf),
     losses: largest.slice(0, MOST_PROGRAMS).map(lossOf),
   };
-  return presentable({ ...found, models, about, places: [...places.values()] });
+  return presentable({ ...found, about, places: [...places.values()] });
 }
 
 /** The data with short numbers, and with texts that cannot reorder the text around them. */

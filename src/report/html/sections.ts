@@ -103,7 +103,6 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
     { id: 'gains', title: 'Gains', ...ofRecords(gains) },
     { id: 'roofline', title: 'Roofline', ...ofRecords(roofline) },
     { id: 'lost', title: 'Lost time', ...lost(data) },
-    { id: 'programs', title: 'Programs', ...programs(data) },
     { id: 'records', title: 'Records', ...ofRecords(() => ({ lede: 'The filters above select records.' })) },
     { id: 'searches', title: 'Searches', ...ofRecords(searches) },
     { id: 'drift', title: 'Compilers', ...ofRecords(drift) },
@@ -135,18 +134,6 @@ function lost({ losses }: PageData): Content {
     );
   return {
     lede: `The dispatches of ${counted(losses.length, 'timed program')}. The bound of a dispatch is the least time for its multiplications and its bytes on this machine. Whether a search has decided about a dispatch says nothing about its speed.`,
-  };
-}
-
-function programs({ models }: PageData): Content {
-  if (models === null || models.results.length === 0)
-    return without(
-      'A benchmark in a clone measures the gain of whole programs:',
-      'npm run bench:models -- --json models.json\niree-tuned report --models models.json -o report.html',
-    );
-  const wrong = models.results.filter(({ verdict }) => verdict?.equal === false).length;
-  return {
-    lede: `${counted(models.results.length, 'model')} on ${models.machine.key}, stock against tuned. ${wrong === 0 ? 'All results that could be compared are equal.' : `${counted(wrong, 'model')} with results that differ.`}`,
   };
 }
 

@@ -16,9 +16,9 @@ import { BROWSER, noBrowser } from '../../support/browser.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
 import { hostile } from './hostile.ts';
-import { dataOf, LOSSES, MODELS } from './made-up.ts';
+import { dataOf, LOSSES } from './made-up.ts';
 
-const SECTIONS = ['gains', 'roofline', 'lost', 'programs', 'records', 'searches', 'drift', 'next'];
+const SECTIONS = ['gains', 'roofline', 'lost', 'records', 'searches', 'drift', 'next'];
 
 describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
   let browser: Browser;
@@ -62,13 +62,10 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
   };
 
   test('draws every section without an error or a request', async () => {
-    const { page, complaints, requests, address } = await open(
-      dataOf(60, { models: MODELS, losses: LOSSES }),
-    );
+    const { page, complaints, requests, address } = await open(dataOf(60, { losses: LOSSES }));
     for (const id of ['gains', 'roofline', 'searches'])
       expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#lost tbody tr').count()).toBe(2 + 2);
-    expect(await page.locator('#programs tbody tr').count()).toBe(MODELS.results.length);
     for (const id of ['records', 'drift', 'next'])
       expect(await page.locator(`#${id} tbody tr`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#problem').isHidden()).toBe(true);
@@ -83,7 +80,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     let address: string;
     beforeAll(() => {
       const path = join(temporaryDirectory(), 'report.html');
-      writeFileSync(path, pageText(dataOf(60, { models: MODELS }), assets));
+      writeFileSync(path, pageText(dataOf(60), assets));
       address = pathToFileURL(path).href;
     });
     /** The output of a headless browser, started from a shell. */
@@ -128,7 +125,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
         }
         return coloured;
       })()`);
-      expect(bands).toBeGreaterThanOrEqual(3);
+      expect(bands).toBeGreaterThanOrEqual(2);
       await page.close();
     });
   });
@@ -194,7 +191,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
   ] as const;
   test.each(looks.slice(0, isFull ? undefined : 1))('is accessible: %s', async (_, rules, options) => {
     // The page's policy would block the checker's script.
-    const data = dataOf(12, { models: MODELS });
+    const data = dataOf(12);
     const { page, complaints } = await open(data, { ...options, bypassCSP: true });
     await page.locator('.toggle').first().click();
     expect(await serious(page, rules)).toEqual([]);

@@ -4,7 +4,6 @@ import type { Device } from '../../../src/backend/device.ts';
 import type { PageAssets } from '../../../src/report/html/page.ts';
 import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { lossOf, NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
-import type { Model, Models } from '../../../src/report/html/bench-models.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
 import type { Miss, RecordKey, Subject, Trial, TuningRecord } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
@@ -136,7 +135,6 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
     trialsOf: (key) => trialsOf(byKey.get(keyOf(key))!, dice(key.workload.length * 77 + key.device.length)),
     undecidedOf: () => null,
     ...{ ratesOf, losses: [] },
-    models: null,
     about: {
       database: '/home/a user/.local/share/iree-tuned/tuning.db',
       written: '2026-06-01T09:30:00.000Z',
@@ -226,39 +224,6 @@ function ratesOf({ device }: { readonly device: string }): DeviceRates {
   const cache = { bytes: 2 ** 20, bytesPerSecond: 45e9 };
   return { bytesPerSecond: 22e9, cache, multiplicationsPerSecond: { f32: (peak * 1e9) / 2 } };
 }
-
-const model = (
-  name: string,
-  ratio: number | null,
-  [contractions, decided, applied]: readonly [number, number, number],
-  change: Partial<Model> = {},
-): Model => ({
-  ...{ model: name, state: 'compiled by both', reason: null, sameCode: false },
-  verdict: {
-    equal: true,
-    timing:
-      ratio === null ? null : { ratio, low: ratio * 0.98, high: ratio * 1.02, seconds: [0.12 * ratio, 0.12] },
-  },
-  coverage: {
-    ...{ contractions, decided, applied },
-    left: [{ reason: 'the default is the best', share: decided - applied }],
-  },
-  ...change,
-});
-
-export const MODELS: Models = {
-  ...{ version: 1, machine: { key: DEVICES[0]!.key } },
-  results: [
-    model('bert-base, 128 tokens', 1.42, [0.93, 0.9, 0.71]),
-    model('gpt2, one token', 2.1, [0.88, 0.88, 0.8]),
-    model('resnet50', 1.18, [0.95, 0.81, 0.5]),
-    model('vit-b16', 1, [0.92, 0.92, 0], { sameCode: true }),
-    model('whisper-tiny', 0.98, [0.7, 0.5, 0.2]),
-    model('mixer', null, [0, 0, 0], {
-      ...{ state: 'stock does not compile', reason: 'error: no', coverage: null, verdict: null },
-    }),
-  ],
-};
 
 export const dataOf = (count: number, change: Partial<ReportSource> = {}): PageData =>
   pageDataOf(madeUp(count, change));

@@ -13,7 +13,7 @@ import type { Trial } from '../../../src/store/store.ts';
 import { TILE } from '../../store/samples.ts';
 import { matmul } from '../../support/workloads.ts';
 import { hostile } from './hostile.ts';
-import { dataOf, LOSSES, madeUp, MODELS, NO_ASSETS } from './made-up.ts';
+import { dataOf, LOSSES, madeUp, NO_ASSETS } from './made-up.ts';
 
 const page = (data: PageData) => pageText(data, NO_ASSETS);
 const sectionOf = (text: string, id: string) =>
@@ -22,7 +22,7 @@ const NOTHING: Partial<ReportSource> = { misses: [], devices: [] };
 
 describe('a page', () => {
   test('has its data, and main numbers that need no script', () => {
-    const data = dataOf(50, { models: MODELS });
+    const data = dataOf(50);
     const text = page(data);
     const [, packed] = /id="data">([^<]*)</.exec(text)!;
     expect(JSON.parse(gunzipSync(Buffer.from(packed!, 'base64')).toString())).toEqual(
@@ -102,7 +102,7 @@ describe('lost time', () => {
 describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
-    for (const id of ['gains', 'roofline', 'lost', 'records', 'searches', 'programs'])
+    for (const id of ['gains', 'roofline', 'lost', 'records', 'searches'])
       expect(sectionOf(text, id)).toMatch(/<div class="missing"><p>.+<pre /s);
     expect(text).not.toContain('data-draw');
     expect(text).toContain('iree-tuned tune model.mlir');
@@ -114,12 +114,11 @@ describe('missing data comes with its command', () => {
     });
   });
 
-  test('with one record, without trials or a benchmark', () => {
+  test('with one record, without trials', () => {
     const text = page(dataOf(1, { ...NOTHING, trialsOf: () => [] }));
     expect(sectionOf(text, 'gains')).toContain('data-draw');
     expect(sectionOf(text, 'searches')).toMatch(/have no trials.*iree-tuned tune model\.mlir --again/s);
     expect(sectionOf(text, 'drift')).toContain('one compiler');
-    expect(sectionOf(text, 'programs')).toContain('npm run bench:models -- --json models.json');
   });
 
   test('without measured limits', () => {

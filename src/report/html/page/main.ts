@@ -8,7 +8,6 @@ import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
 import { drawLost } from './lost.ts';
 import { drawNext } from './next.ts';
-import { drawPrograms } from './programs.ts';
 import { drawRecords } from './records.ts';
 import { drawRoofline } from './roofline.ts';
 import { pageOf, type Drawing } from './rows.ts';
@@ -18,7 +17,6 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   gains: drawGains,
   roofline: drawRoofline,
   lost: drawLost,
-  programs: drawPrograms,
   records: drawRecords,
   searches: drawSearches,
   drift: drawDrift,
