@@ -39,12 +39,13 @@ export const matmul: WrittenForm = {
       hasGroups ? [[g], [f], [c, h, w]] : [isGrouped ? [g, f] : [f], [c, h, w]],
     );
     const [images, parts] = [batch > 1 ? 'n' : '', hasGroups ? 'g' : ''];
-    const product = writer.contraction([lhs, rhs], into, [
+    const product = writer.contraction([lhs, rhs], writer.zeros(into), [
       `${parts}mk`,
       `${images}${parts}kp`,
       `${images}${parts}mp`,
     ]);
-    return writer.expand(product, flat(accumulator), accumulator.shape);
+    // The accumulator is added last: see `pixelsByFilters`.
+    return writer.add(writer.expand(product, flat(accumulator), accumulator.shape), accumulator);
   },
 };
 

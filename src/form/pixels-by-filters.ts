@@ -25,16 +25,19 @@ export const pixelsByFilters: WrittenForm = {
       everyOther(writer, writer.move(image, CHANNELS_LAST), result, convolution.strides, 1),
     );
     const weights = writer.settle(writer.transpose(writer.collapse(filter, PIXEL), [1, 0]));
-    const into = flat(accumulator, () => writer.transpose(accumulator, CHANNELS_LAST));
-    const multiply = (sum: Value) => writer.contraction([pixels, weights], sum, ['mk', 'kp', 'mp']);
-    // The compiler puts a small constant into the code, and refuses to write into it in code that is not distributed.
-    if (isPixel)
-      return writer.expand(writer.add(multiply(writer.zeros(into)), into), PIXEL, [
-        batch,
-        filters,
-        ...result,
-      ]);
-    const product = multiply(into);
-    return writer.transpose(writer.expand(product, FLAT, [batch, ...result, filters]), CHANNELS_FIRST);
+    const shape = [pixels.shape[0]!, filters];
+    const product = writer.contraction([pixels, weights], writer.zeros({ ...accumulator, shape }), [
+      'mk',
+      'kp',
+      'mp',
+    ]);
+    // The accumulator is added last, where the compiler fuses it. It is mostly a bias for each filter, which would be written for each pixel
+    // and read again if the product began with it.
+    if (isPixel) {
+      const into = writer.collapse(accumulator, PIXEL);
+      return writer.expand(writer.add(product, into), PIXEL, [batch, filters, ...result]);
+    }
+    const last = writer.expand(product, FLAT, [batch, ...result, filters]);
+    return writer.transpose(writer.add(last, writer.transpose(accumulator, CHANNELS_LAST)), CHANNELS_FIRST);
   },
 };
