@@ -8,7 +8,7 @@ import { blocksOfFilters, channelsLast, groupByGroup } from './channels-last.ts'
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
-import { isProduct, PRODUCT_FORM } from './product.ts';
+import { isProduct, productForm } from './product.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { isSpread, spreadForm } from './spread-convolution.ts';
@@ -50,8 +50,6 @@ export const passesFormNamed = (name: string): PassesForm | null =>
 const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
 const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 
-const OF_PRODUCTS: readonly Named[] = [{ name: PRODUCT_FORM }];
-
 /**
  * The other forms of an operation, the preferred form first.
  * @param isInChain whether the program has other convolutions
@@ -60,7 +58,7 @@ export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
-  if (isProduct(one)) return OF_PRODUCTS;
+  if (isProduct(one)) return [{ name: productForm(one) }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
   return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(channelsFirst(one)));
 }

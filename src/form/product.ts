@@ -1,5 +1,6 @@
 // Products with constant weights (n, k) that a program transposes, as in linear layers. The compiler fuses the transpose into the product, whose
-// vectors then read weights that are k elements apart. In its form, the weights are transposed once, at compile time.
+// vectors then read weights that are k elements apart. In its form, the weights are transposed once, at compile time. If no tile divides their
+// columns, as those of most vocabularies, they are padded to blocks of whole vectors.
 import type { Operation } from 'mlir-parser-ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -15,8 +16,17 @@ export interface Product {
 
 const NAME = 'linalg.matmul';
 
+const [SETTLED, BLOCKS] = ['settled-weights', 'blocks-of-weights'] as const;
+
+/** Columns of a block: two vectors of the widest registers. */
+const WIDTH = 32;
+
+/** Columns that some tile of whole vectors divides. A single row needs none, because its time is that of reading the weights. */
+const COLUMNS = 16;
+
 /** Name of the only form of such an operation. */
-export const PRODUCT_FORM = 'settled-weights';
+export const productForm = ({ result }: Product): string =>
+  result.shape[0]! > 1 && result.shape[1]! % COLUMNS !== 0 ? BLOCKS : SETTLED;
 
 /** Smaller weights stay in the fastest cache in any layout. */
 const LEAST_WEIGHTS = 16_384;
@@ -68,12 +78,30 @@ export function isProduct(value: unknown): value is Product {
   );
 }
 
-/** Writes the product with transposed weights. Returns its result. */
-export const withSettledWeights = (
+/** Writes the product in its form. Returns its result. */
+export function withSettledWeights(
   writer: Writer,
+  product: Product,
   [lhs, weights, into]: readonly [Value, Value, Value],
-): Value =>
-  writer.contraction([lhs, writer.settle(writer.transpose(weights, [1, 0]))], into, ['mk', 'kp', 'mp']);
+): Value {
+  const transposed = writer.transpose(weights, [1, 0]);
+  if (productForm(product) === SETTLED)
+    return writer.contraction([lhs, writer.settle(transposed)], into, ['mk', 'kp', 'mp']);
+  const [k, n] = transposed.shape as [number, number];
+  const rows = into.shape[0]!;
+  const count = Math.ceil(n / WIDTH);
+  const padded = writer.pad(transposed, [0, 0], [0, count * WIDTH - n]);
+  const split = writer.expand(padded, [[0], [1, 2]], [k, count, WIDTH]);
+  const blocks = writer.settle(writer.transpose(split, [1, 0, 2]));
+  const none = writer.zeros({ ...into, shape: [count, rows, WIDTH] });
+  const products = writer.settle(writer.contraction([lhs, blocks], none, ['pk', 'bkf', 'bpf']));
+  const joined = writer.collapse(writer.transpose(products, [1, 0, 2]), [[0], [1, 2]]);
+  const cut = writer.slice(joined, [
+    [0, rows, 1],
+    [0, n, 1],
+  ]);
+  return writer.add(cut, into);
+}
 
 /** The operation as the program has it. */
 export function writtenProduct({ name, factors: [lhs, weights], result }: Product): Written {

@@ -115,7 +115,7 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   if (isProduct(operation))
-    return { value: withSettledWeights(writer, operands as [Value, Value, Value]), tensors: [] };
+    return { value: withSettledWeights(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   if (isSpread(operation)) {
     const { image, convolution } = operation;
     const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);
