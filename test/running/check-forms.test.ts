@@ -108,8 +108,8 @@ describe('a wrong form is found, and the others pass', () => {
         ],
         [
           'no code',
-          String.raw`(%v9 = tensor\.collapse_shape) %v8`,
-          '%none = tosa.identity %v8 : (tensor<1x8x8x24xf32>) -> tensor<1x8x8x24xf32>\n$1 %none',
+          String.raw`(%v11 = tensor\.expand_shape) %v10`,
+          '%none = tosa.identity %v10 : (tensor<64x24xf32>) -> tensor<64x24xf32>\n$1 %none',
           1,
           'compile-failed',
         ],
@@ -130,9 +130,9 @@ $1`,
           4,
         ],
         [
-          'a product without its accumulator',
-          String.raw`(%v9 = tensor\.collapse_shape) %v8.*`,
-          '%v9 = tensor.empty() : tensor<64x24xf32> loc(#place_1)',
+          'a product less its accumulator',
+          String.raw`%v14 = arith\.addf (%v11, %v13)`,
+          '%v14 = arith.subf $1',
           1,
         ],
         [

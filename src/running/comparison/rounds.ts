@@ -63,18 +63,23 @@ export async function inRounds<Contestant>(
 
 /**
  * Seconds of one call of each contestant, in each round.
- * @param timers the first contestant also runs ahead of the rounds. That run sets the number of repetitions, and brings files into memory
+ * @param timers each contestant also runs ahead of the rounds. That run sets the number of its repetitions, and brings files into memory. With those
+ *   of a slow contestant, a fast one would be timed in its first calls, before its memory and the caches are warm
  * @param extent of the rounds, or a function that returns it for the seconds of the first contestant
  */
 export async function timeAll<Contestant>(
   timers: ReadonlyMap<Contestant, Timer>,
   extent: Extent | ((seconds: number) => Extent),
 ): Promise<ReadonlyMap<Contestant, number>[]> {
-  const [first] = timers.values();
-  const seconds = await first!(effortFor(Infinity));
-  const effort = effortFor(seconds);
-  const own = typeof extent === 'function' ? extent(seconds) : extent;
-  return inRounds([...timers.keys()], own, (one) => timers.get(one)!(effort));
+  const efforts = new Map<Contestant, Effort>();
+  let first: number | null = null;
+  for (const [one, timer] of timers) {
+    const seconds = await timer(effortFor(Infinity));
+    first ??= seconds;
+    efforts.set(one, effortFor(seconds));
+  }
+  const own = typeof extent === 'function' ? extent(first!) : extent;
+  return inRounds([...timers.keys()], own, (one) => timers.get(one)!(efforts.get(one)!));
 }
 
 /** Rotates the list by `round`, and reverses it in odd rounds, so that positions and neighbours change. */
