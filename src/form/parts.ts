@@ -59,3 +59,18 @@ export function inBlocks(writer: Writer, filter: Value, width: number): Value {
 /** Joins results of blocks (blocks, n, h, w, width) to the result of all filters with the channels innermost (n, h, w, f). */
 export const joined = (writer: Writer, results: Value): Value =>
   writer.collapse(writer.transpose(results, [1, 2, 3, 0, 4]), [[0], [1], [2], [3, 4]]);
+
+/** The pixels of (n, h, w, c) in one dimension. */
+const FLAT = [[0, 1, 2], [3]];
+
+/** The product of each pixel (n, h, w, c) and a matrix (c, f), in this shape. */
+export function pixelsTimes(writer: Writer, image: Value, matrix: Value, shape: readonly number[]): Value {
+  const pixels = writer.collapse(image, FLAT);
+  return writer.expand(rowsTimes(writer, pixels, matrix), FLAT, shape);
+}
+
+/** The product of rows (p, c) and a matrix (c, f). */
+export function rowsTimes(writer: Writer, rows: Value, matrix: Value): Value {
+  const into = writer.zeros({ ...rows, shape: [rows.shape[0]!, matrix.shape[1]!] });
+  return writer.contraction([rows, matrix], into, ['mk', 'kp', 'mp']);
+}

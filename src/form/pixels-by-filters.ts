@@ -3,11 +3,7 @@
 import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import type { Value } from './text.ts';
-import { CHANNELS_LAST, CHANNELS_FIRST, PIXEL } from './parts.ts';
-
-/** Collapses (n, h, w, c). */
-const FLAT = [[0, 1, 2], [3]];
+import { CHANNELS_LAST, CHANNELS_FIRST, PIXEL, pixelsTimes, rowsTimes } from './parts.ts';
 
 export const pixelsByFilters: WrittenForm = {
   name: 'pixels-by-filters',
@@ -19,25 +15,17 @@ export const pixelsByFilters: WrittenForm = {
     const { batch, filters, image: places, result } = extentsOf(convolution);
     /** An image of one pixel has its channels innermost in any layout. */
     const isPixel = places.every((size) => size === 1);
-    const flat = (value: Value, moved: () => Value) =>
-      isPixel ? writer.collapse(value, PIXEL) : writer.collapse(moved(), FLAT);
-    const pixels = flat(image, () =>
-      everyOther(writer, writer.move(image, CHANNELS_LAST), result, convolution.strides, 1),
-    );
     const weights = writer.settle(writer.transpose(writer.collapse(filter, PIXEL), [1, 0]));
-    const shape = [pixels.shape[0]!, filters];
-    const product = writer.contraction([pixels, weights], writer.zeros({ ...accumulator, shape }), [
-      'mk',
-      'kp',
-      'mp',
-    ]);
     // The accumulator is added last, where the compiler fuses it. It is mostly a bias for each filter, which would be written for each pixel
     // and read again if the product began with it.
     if (isPixel) {
-      const into = writer.collapse(accumulator, PIXEL);
-      return writer.expand(writer.add(product, into), PIXEL, [batch, filters, ...result]);
+      const product = rowsTimes(writer, writer.collapse(image, PIXEL), weights);
+      const sum = writer.add(product, writer.collapse(accumulator, PIXEL));
+      return writer.expand(sum, PIXEL, [batch, filters, ...result]);
     }
-    const last = writer.expand(product, FLAT, [batch, ...result, filters]);
-    return writer.transpose(writer.add(last, writer.transpose(accumulator, CHANNELS_LAST)), CHANNELS_FIRST);
+    const read = everyOther(writer, writer.move(image, CHANNELS_LAST), result, convolution.strides, 1);
+    const product = pixelsTimes(writer, read, weights, [batch, ...result, filters]);
+    const sum = writer.add(product, writer.transpose(accumulator, CHANNELS_LAST));
+    return writer.transpose(sum, CHANNELS_FIRST);
   },
 };

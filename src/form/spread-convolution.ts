@@ -25,7 +25,7 @@ import {
   writtenConvolution,
   type Convolution,
 } from './convolution.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, pixelsTimes } from './parts.ts';
 import { definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface SpreadConvolution {
@@ -115,8 +115,8 @@ const MOST_ZEROS = 4096;
 
 /** Whether zeros lie between the elements of the image, or most products meet the zeros around it. */
 function isMostlyZero(spread: SpreadConvolution): boolean {
-  const { convolution, strides } = spread;
-  if (strides.some((stride) => stride > 1)) return convolution.dilations.every((step) => step === 1);
+  const { convolution } = spread;
+  if (spreadForm(spread) === FILTERS_TO_PIXELS) return convolution.dilations.every((step) => step === 1);
   const { filter, result } = extentsOf(convolution);
   const meeting = meetingsOf(spread).map((along) => along.reduce((sum, { size }) => sum + size, 0));
   const most = filter.map((size, i) => size * result[i]!);
@@ -147,7 +147,7 @@ function meetingsOf({ convolution, image, offsets }: SpreadConvolution): readonl
   );
 }
 
-/** Such a convolution as the program has it, or will have it: see `padsOf`. */
+/** Such a convolution as the program has it, or will have it: see `padOf`. */
 export function writtenSpread({ convolution, image, offsets, strides }: SpreadConvolution): Written {
   const whole = writtenConvolution(convolution, '%spread');
   const [, filter, accumulator] = whole.operands as [Value, Value, Value];
@@ -195,13 +195,13 @@ function alongOf(offset: number, stride: number, elements: number, result: numbe
 }
 
 /** The form of a transposed convolution: one convolution of the image without zeros computes s x s pixels at each place. */
-export const FILTERS_TO_PIXELS = 'filters-to-pixels';
+const FILTERS_TO_PIXELS = 'filters-to-pixels';
 
 /** The form of a convolution of an image with zeros around it: a matmul for each element of the filter, where it meets the image. */
-export const BY_ELEMENTS = 'element-by-element';
+const BY_ELEMENTS = 'element-by-element';
 
 /** Name of the only form of such an operation. */
-export const spreadForm = ({ strides }: SpreadConvolution): string =>
+export const spreadForm = ({ strides }: Pick<SpreadConvolution, 'strides'>): string =>
   strides.some((stride) => stride > 1) ? FILTERS_TO_PIXELS : BY_ELEMENTS;
 
 /** Type of the padded image, whose padding has to become an insertion into zeros before the operation matches; null without padding. */
@@ -214,28 +214,40 @@ export function withoutZeros(
   spread: SpreadConvolution,
   operands: readonly [Value, Value, Value],
 ): Value {
-  const { convolution } = spread;
+  const { convolution, offsets, strides } = spread;
   const [image, filter, into] = (['image', 'filter', 'result'] as const).map((part, i) =>
     toChannelsFirst(writer, convolution, operands[i]!, part),
   ) as [Value, Value, Value];
   const moved = writer.move(image, CHANNELS_LAST);
   const elements = writer.transpose(filter, [2, 3, 1, 0]);
+  const own = channelsFirst(convolution);
+  const missing = own.strides.length - strides.length;
+  const inTwo = (list: readonly number[], other: number) => [...Array<number>(missing).fill(other), ...list];
+  const flat = { convolution: own, image, offsets: inTwo(offsets, 0), strides: inTwo(strides, 1) };
   const write = spreadForm(spread) === BY_ELEMENTS ? byElements : filtersToPixels;
-  const sum = writer.add(write(writer, spread, [moved, elements]), writer.transpose(into, CHANNELS_LAST));
+  const sum = writer.add(write(writer, flat, [moved, elements]), writer.transpose(into, CHANNELS_LAST));
   return fromChannelsFirst(writer, convolution, writer.transpose(sum, CHANNELS_FIRST));
 }
 
-/** @param operands image (n, h, w, c) and filter (kh, kw, c, f) */
+/** One element (c, f) of a filter (kh, kw, c, f). */
+function elementOf(writer: Writer, filter: Value, row: number, column: number): Value {
+  const [, , channels, filters] = filter.shape as [number, number, number, number];
+  return writer.slice(filter, [
+    [row, null, 1],
+    [column, null, 1],
+    [0, channels, 1],
+    [0, filters, 1],
+  ]);
+}
+
+/** @param spread in two dimensions, with the channels first. @param operands image (n, h, w, c) and filter (kh, kw, c, f) */
 function byElements(
   writer: Writer,
   spread: SpreadConvolution,
   [image, filter]: readonly [Value, Value],
 ): Value {
-  const { batch, channels, filters, result } = extentsOf(channelsFirst(spread.convolution));
-  const along = meetingsOf(spread);
-  // A dimension that the layout lacks has one place.
-  const only = { element: 0, from: 0, size: 1, image: 0 };
-  const [rows, columns] = along.length === 1 ? [[only], along[0]!] : [along[0]!, along[1]!];
+  const { batch, channels, filters, result } = extentsOf(spread.convolution);
+  const [rows, columns] = meetingsOf(spread) as [readonly Meeting[], readonly Meeting[]];
   const products = rows.flatMap((row) =>
     columns.map((column) => {
       const read = writer.slice(image, [
@@ -244,14 +256,9 @@ function byElements(
         [column.image, column.size, 1],
         [0, channels, 1],
       ]);
-      const element = writer.slice(filter, [
-        [row.element, null, 1],
-        [column.element, null, 1],
-        [0, channels, 1],
-        [0, filters, 1],
-      ]);
+      const element = elementOf(writer, filter, row.element, column.element);
       const shape = [batch, row.size, column.size, filters];
-      const product = multiplied(writer, read, writer.settle(element), shape);
+      const product = pixelsTimes(writer, read, writer.settle(element), shape);
       const places = [result[0]! - row.from - row.size, result[1]! - column.from - column.size];
       return writer.pad(product, [0, row.from, column.from, 0], [0, ...places, 0]);
     }),
@@ -259,17 +266,17 @@ function byElements(
   return products.reduce((sum, product) => writer.add(sum, product));
 }
 
-/** @param operands image (n, h, w, c) and filter (kh, kw, c, f) */
+/** The same for a transposed convolution. */
 function filtersToPixels(
   writer: Writer,
   { convolution, offsets, strides }: SpreadConvolution,
   [image, elements]: readonly [Value, Value],
 ): Value {
-  const { batch, filters, channels, filter: window, result } = extentsOf(channelsFirst(convolution));
-  const missing = result.length - offsets.length;
-  const along = result.map((size, i) =>
-    alongOf(offsets[i - missing] ?? 0, strides[i - missing] ?? 1, window[i]!, size),
-  ) as [Along, Along];
+  const { batch, filters, channels, filter: window, result } = extentsOf(convolution);
+  const along = result.map((size, i) => alongOf(offsets[i]!, strides[i]!, window[i]!, size)) as [
+    Along,
+    Along,
+  ];
   const [rows, columns] = along;
 
   const read = windowed(writer, image, along);
@@ -277,26 +284,14 @@ function filtersToPixels(
   let spread = writer.zeros({ ...elements, shape });
   for (const [h, row] of rows.elements.entries())
     for (const [w, column] of columns.elements.entries()) {
-      const element = writer.slice(elements, [
-        [h, null, 1],
-        [w, null, 1],
-        [0, channels, 1],
-        [0, filters, 1],
-      ]);
-      spread = writer.insertAt(element, spread, [
-        row.place,
-        column.place,
-        null,
-        row.pixel,
-        column.pixel,
-        null,
-      ]);
+      const places = [row.place, column.place, null, row.pixel, column.pixel, null];
+      spread = writer.insertAt(elementOf(writer, elements, h, w), spread, places);
     }
   const all = writer.settle(writer.collapse(spread, [[0], [1], [2], [3, 4, 5]]));
   const sumsShape = [batch, rows.count, columns.count, rows.stride * columns.stride * filters];
   const sums =
     rows.size * columns.size === 1
-      ? multiplied(writer, read, writer.collapse(all, [[0, 1, 2], [3]]), sumsShape)
+      ? pixelsTimes(writer, read, writer.collapse(all, [[0, 1, 2], [3]]), sumsShape)
       : convolve(writer, read, all, writer.zeros({ ...image, shape: sumsShape }), STEPS);
   const split = writer.expand(
     sums,
@@ -343,12 +338,4 @@ interface Ends {
   readonly end: number;
   readonly low: number;
   readonly high: number;
-}
-
-/** The product of each pixel (n, h, w, c) and a matrix (c, f), in this shape. */
-function multiplied(writer: Writer, image: Value, matrix: Value, shape: readonly number[]): Value {
-  const flat = [[0, 1, 2], [3]];
-  const pixels = writer.collapse(image, flat);
-  const into = writer.zeros({ ...image, shape: [pixels.shape[0]!, matrix.shape[1]!] });
-  return writer.expand(writer.contraction([pixels, matrix], into, ['mk', 'kp', 'mp']), flat, shape);
 }
