@@ -45,8 +45,12 @@ const LEVELS = new Set([
 const GPU_LEVELS = new Set(['workgroup', 'reduction']);
 
 /** Operations whose loops are the dimensions of their result. */
-const ELEMENTWISE = /^(?:linalg\.(?:fill|transpose|broadcast|copy)|iree_linalg_ext\.gather)$/;
+const ELEMENTWISE = /^(?:linalg\.(?:fill|transpose|broadcast|copy)|iree_linalg_ext\.(?:gather|map_store))$/;
 const POOLING = /^linalg\.pooling_n\w+$/;
+
+/** A store that computes where each element goes. Its loops are the dimensions of what it stores; its types follow its body. */
+const MAPPED_STORE =
+  /^[^\n]* = iree_linalg_ext\.map_store [^\n]* (%\w+) into %\w+ \{\n[^}]*\} : (tensor<[^<>]*>) into /;
 
 /** For each dimension of an operand or a result, the index of its loop; null for other expressions. */
 type Access = readonly (number | null)[];
@@ -92,7 +96,8 @@ export function readConfigured(text: string): ConfiguredDispatch | null {
   if (found === undefined || functions.length > 1) return null;
   const lines: Line[] = [];
   for (const { index, 0: line } of text.matchAll(/^.*\blowering_config = .*$/gm)) {
-    const read = readLine(line, index);
+    const [, stored, type] = MAPPED_STORE.exec(text.slice(index)) ?? [];
+    const read = readLine(stored === undefined ? line : `${line} outs(${stored} : ${type!})`, index);
     if (read === null) return null;
     lines.push(read);
   }

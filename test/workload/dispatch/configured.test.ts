@@ -74,6 +74,25 @@ test('the reductions of a pooling are its window', () => {
   expect(parts[0]!.reduced).toEqual([4, 5]);
 });
 
+test('the loops of a store that maps its elements are those of what it stores', () => {
+  const text = `func.func @main_dispatch_0_conv() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2, d0)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%0 : tensor<1x2048x32xf32>) outs(%5 : tensor<32x1x2048xf32>) attrs = {${config('distribution = [32, 1, 32], vector_common_parallel = [8, 1, 1]')}} {
+    } -> tensor<32x1x2048xf32>
+    %3 = iree_linalg_ext.map_store {${config('vector_common_parallel = [8, 1, 1]')}} %1 into %2 {
+    ^bb0(%arg0: index, %arg1: index, %arg2: index):
+      %4 = affine.linearize_index disjoint [%arg1, %arg2] by (1, 2048) : index
+      iree_linalg_ext.yield %arg0, %4, %true : index, index, i1
+    } : tensor<32x1x2048xf32> into tensor<32x2048xf32> -> tensor<32x2048xf32>
+`;
+  const { sizes, parts, lane } = readConfigured(text)!;
+  expect(sizes).toEqual([32, 1, 2048]);
+  expect(parts.map(({ name, loops }) => [name, loops.join('')])).toEqual([
+    ['linalg.generic', '012'],
+    ['iree_linalg_ext.map_store', '012'],
+  ]);
+  expect(lane).toBe(2);
+});
+
 test('two loops of one operation stay separate dimensions', () => {
   const own = `func.func @f() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
     %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0, %0 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%2 : tensor<64x64xf32>) attrs = {${config('distribution = [64, 64], vector_common_parallel = [8, 16]')}} {
