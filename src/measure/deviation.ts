@@ -229,8 +229,12 @@ const TIMES_TILT = 8;
 const NOISY = 0.01;
 const [TIMES_IF_NOISY, TIMES_IF_QUANTIZED] = [2, 1.5];
 
-/** This many times as many elements may be beyond a threshold as those of honest builds beyond half of it, and some more. */
+/**
+ * This many times as many elements may be beyond a threshold as those of honest builds beyond a quarter of it, as each element may be `TIMES` as
+ * far off. And some more, because few elements are far off by chance.
+ */
 const TIMES_BEYOND = 8;
+const ORDERS_BEYOND = Math.log2(TIMES);
 const MORE_BEYOND = 4;
 
 /** The part of a result that deviates most, by what honest builds do. */
@@ -295,7 +299,7 @@ export function furthest(
     }
     for (const [k, count] of own.beyond.entries()) {
       if (2 ** (FIRST + k) < floor) continue;
-      const usual = largest(({ beyond }) => beyond[Math.max(0, k - 1)]!);
+      const usual = largest(({ beyond }) => beyond[Math.max(0, k - ORDERS_BEYOND)]!);
       const allowed = usual === 0 && floor === 0 ? 0 : TIMES_BEYOND * usual + MORE_BEYOND;
       note('a share of the elements', count / length, allowed / length, usual / length);
     }
