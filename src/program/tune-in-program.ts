@@ -157,9 +157,12 @@ export async function tuneInRounds(
     return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
   };
   let open = offer;
-  // The first rounds gain more than most offers. Confirming an offer needs no compile, so its confirmation may exceed the time, too.
-  const isDue = () =>
-    (rounds.count > 0 || rounds.isIdle || !isTime()) && clock() + OFFER_COMPILES * compileSeconds < end;
+  // The first rounds gain more than most offers. What they found is closed after the offer, too.
+  const isDue = () => {
+    const closing = rounds.bestFrom(LEAST_RATIO).size > 0 ? closingSeconds() : 0;
+    const isTurn = rounds.count > 0 || rounds.isIdle || !isTime();
+    return isTurn && clock() + OFFER_COMPILES * compileSeconds + closing < end;
+  };
   while (failures < MOST_FAILURES) {
     const begun = clock();
     const due = open !== null && isDue() ? open : null;

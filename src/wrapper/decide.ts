@@ -106,7 +106,7 @@ async function decideByStore(
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
-    tuning: budget.measuredSeconds + verified.seconds,
+    tuning: budget.spentSeconds + verified.seconds,
     isFinal: tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
 }
@@ -114,8 +114,6 @@ async function decideByStore(
 /** The seconds of one build. */
 class Budget {
   /** Seconds of measuring, and of waiting for the measuring lock. */
-  measuredSeconds = 0;
-  /** The part of them that the budget pays for. */
   spentSeconds = 0;
   readonly #seconds: number;
 
@@ -127,10 +125,8 @@ class Budget {
     return this.#seconds - this.spentSeconds;
   }
 
-  /** @param free the part that the budget does not pay for */
-  spend(seconds: number, free = 0): void {
-    this.measuredSeconds += seconds;
-    this.spentSeconds += Math.max(0, seconds - free);
+  spend(seconds: number): void {
+    this.spentSeconds += seconds;
   }
 }
 
@@ -139,9 +135,8 @@ async function inForms(written: FormedProgram, means: BuildMeans, budget: Budget
   const begun = performance.now();
   const mayMeasure = whyUntuned(means, written.inspected) === null;
   const opened = await OpenProgram.inBetterForms(written, means, mayMeasure ? means.kept : null);
-  const { verdict, compileSeconds } = opened.better;
-  // The budget pays for everything but the first compile of the program, and that of the output.
-  if (verdict !== null) budget.spend((performance.now() - begun) / 1000, compileSeconds);
+  // The budget pays for everything but the survey, and the compile of the output.
+  if (opened.better.verdict !== null) budget.spend((performance.now() - begun) / 1000);
   return opened;
 }
 

@@ -75,15 +75,13 @@ export interface BetterForms {
   readonly choices: readonly FormChoice[];
   /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
-  /** Seconds of compiling the program as written and in its preferred forms. */
-  readonly compileSeconds: number;
   /** Null if the program has no other forms; `forms-unknown` without a verdict. */
   readonly forms: ExplainedForms | null;
   /** Whether the next build tries the forms. */
   readonly isOpen: boolean;
 }
 
-const NO_FORMS = { choices: [], verdict: null, compileSeconds: 0, forms: null, isOpen: false };
+const NO_FORMS = { choices: [], verdict: null, forms: null, isOpen: false };
 
 /**
  * A program in the preferred form of each convolution, if it is faster in these forms. If there is no verdict yet, the program runs in both.
@@ -142,8 +140,8 @@ export async function inBetterForms(
   const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
   formsMemory.remember(store, identity, now);
   const isOpen = now.verdict === 'open';
-  const { verdict, compileSeconds, program, choices } = tried;
-  const told = { verdict, compileSeconds, forms: explained(now), isOpen };
+  const { verdict, program, choices } = tried;
+  const told = { verdict, forms: explained(now), isOpen };
   if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
   // The modules in forms are of no use for the written program.
   kept.discard();
