@@ -178,6 +178,8 @@ export interface Rendering {
 export interface WholeProgram {
   /** A configuration to try on all operations of a program together, without a measurement of each; null for none. */
   candidate(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
+  /** Whether a workload is likely to gain more from it than from all others. */
+  isLikelyToGain(workload: Workload): boolean;
   /** More configurations to try after the first measurements. */
   followUps(
     workload: Workload,

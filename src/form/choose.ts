@@ -5,6 +5,7 @@ import { isConcat, type Concat } from './concat.ts';
 import { isConvolution, type Convolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
+import { isQuantized } from './quantized.ts';
 import { isSpread } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 
@@ -18,7 +19,7 @@ export interface FormChoice {
 /** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
 export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
-  const isInChain = isChain(convolutions);
+  const surrounding = operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone';
   const spread = operations.filter(isSpread);
   const shapes = new Set(
     [...convolutions, ...spread.map(({ convolution, image }) => ({ ...convolution, image }))].flatMap(
@@ -30,10 +31,10 @@ export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
     [result, ...operands].some((one) => shapes.has(tensorText(one)));
   const choices = operations.flatMap((operation) => {
     const isBetween = isConcat(operation) || isBroadcast(operation);
-    const [preferred] = isBetween && !isOfImages(operation) ? [] : formsOf(operation, isInChain);
+    const [preferred] = isBetween && !isOfImages(operation) ? [] : formsOf(operation, surrounding);
     return preferred === undefined ? [] : [{ operation, form: preferred.name }];
   });
-  const isWhole = operations.filter(isAttention).every((one) => formsOf(one).length > 0);
+  const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);
   return isWhole ? choices : choices.filter(({ operation }) => !isAttention(operation));
 }
 
@@ -57,6 +58,6 @@ export const namesOf = (choices: readonly FormChoice[]): FormNames =>
 export const choicesOf = (operations: readonly Rewritable[], names: FormNames): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
-    const isForm = formsOf(operation, true).some(({ name }) => name === form);
+    const isForm = formsOf(operation, 'quantized').some(({ name }) => name === form);
     return form === undefined || !isForm ? [] : [{ operation, form }];
   });

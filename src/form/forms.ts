@@ -9,10 +9,12 @@ import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import { isProduct, productForm } from './product.ts';
+import { inIntegers, isQuantized } from './quantized.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { isSpread, spreadForm } from './spread-convolution.ts';
-import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
+import { settledSlices, shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
+import { windowsByFilters } from './windows-by-filters.ts';
 
 /** For a convolution alone: transposes of its image and its result cost more than they gain. */
 const ALONE: readonly WrittenForm[] = [
@@ -38,10 +40,13 @@ const IN_CHAINS: readonly WrittenForm[] = [
   groupByGroup,
 ];
 
+/** In a quantized program. */
+const IN_INTEGERS: readonly WrittenForm[] = [pixelsByFilters, windowsByFilters, settledSlices, ...IN_CHAINS];
+
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 
 export const writtenFormNamed = (name: string): WrittenForm | null =>
-  IN_CHAINS.find((form) => form.name === name) ?? null;
+  IN_INTEGERS.find((form) => form.name === name) ?? null;
 
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
@@ -50,15 +55,18 @@ export const passesFormNamed = (name: string): PassesForm | null =>
 const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
 const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 
-/**
- * The other forms of an operation, the preferred form first.
- * @param isInChain whether the program has other convolutions
- */
-export function formsOf(one: Rewritable, isInChain = false): readonly Named[] {
+/** What an operation stands in: alone, or among other convolutions, which a quantized program computes in integers. */
+export type Surrounding = 'alone' | 'chain' | 'quantized';
+
+/** The other forms of an operation, the preferred form first. */
+export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Named[] {
+  const isInChain = surrounding !== 'alone';
+  if (isQuantized(one)) return [inIntegers];
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
-  return (isInChain ? IN_CHAINS : ALONE).filter((form) => form.isFor(channelsFirst(one)));
+  const all = { alone: ALONE, chain: IN_CHAINS, quantized: IN_INTEGERS }[surrounding];
+  return all.filter((form) => form.isFor(channelsFirst(one)));
 }

@@ -3,15 +3,23 @@ import { attentionKey, isAttention, writtenAttention, type Attention } from './a
 import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
 import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
+import { isQuantized, QUANTIZED_KEY, type Quantized } from './quantized.ts';
 import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
 import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
 import type { Written } from './text.ts';
 
-export type Rewritable = Convolution | SpreadConvolution | Product | Attention | Concat | Broadcast;
+/** An operation that another one replaces. */
+export type Replaceable = Convolution | SpreadConvolution | Product | Attention | Concat | Broadcast;
+
+export type Rewritable = Replaceable | Quantized;
+
+/** Whether it can be compared alone with what replaces it. */
+export const isReplaceable = (one: Rewritable): one is Replaceable => !isQuantized(one);
 
 /** Equal for equal operations. */
 export function rewritableKey(one: Rewritable): string {
+  if (isQuantized(one)) return QUANTIZED_KEY;
   if (isAttention(one)) return attentionKey(one);
   if (isConcat(one)) return concatKey(one);
   if (isSpread(one)) return spreadKey(one);
@@ -20,14 +28,16 @@ export function rewritableKey(one: Rewritable): string {
 }
 
 /** The type of its result. */
-export const resultOf = (one: Rewritable): Tensor => (isSpread(one) ? one.convolution.result : one.result);
+export const resultOf = (one: Replaceable): Tensor => (isSpread(one) ? one.convolution.result : one.result);
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
-  [isAttention, isConcat, isBroadcast, isSpread, isProduct, isConvolution].some((is) => is(value));
+  [isQuantized, isAttention, isConcat, isBroadcast, isSpread, isProduct, isConvolution].some((is) =>
+    is(value),
+  );
 
 /** An operation as the program has it. */
-export function writtenOf(one: Rewritable): Written {
+export function writtenOf(one: Replaceable): Written {
   if (isAttention(one)) return writtenAttention(one);
   if (isConcat(one)) return writtenConcat(one);
   if (isSpread(one)) return writtenSpread(one);

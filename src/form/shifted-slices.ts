@@ -27,6 +27,9 @@ export const shiftedSlices: WrittenForm = slicesOf('shifted-slices', false);
 /** With the groups innermost, between transposes: for too few columns, or columns with a stride. */
 export const shiftedSlicesChannelsLast: WrittenForm = slicesOf('shifted-slices-channels-last', true);
 
+/** The same for an image that is dequantized, once for all slices. Fused into the operation, that would be done for each slice. */
+export const settledSlices: WrittenForm = slicesOf('settled-slices', true, true);
+
 function isSliceable(convolution: Convolution): boolean {
   const { groups, channels, filter } = extentsOf(convolution);
   const elements = filter.reduce((product, size) => product * size, channels);
@@ -50,7 +53,7 @@ function isVectorisable(convolution: Convolution): boolean {
   return stride === 1 && shape[innermost]! >= LEAST_COLUMNS;
 }
 
-function slicesOf(name: string, isMoved: boolean): WrittenForm {
+function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenForm {
   return {
     name,
     isFor: (convolution) =>
@@ -65,7 +68,8 @@ function slicesOf(name: string, isMoved: boolean): WrittenForm {
       if (isMoved) loops.push(...loops.splice(loops.indexOf('g'), 1));
       /** Maps the order of the image and the result to the order of the loops. */
       const order = loops.map((one) => layouts[2].indexOf(one));
-      const from = writer.move(image, order);
+      const moved = writer.move(image, order);
+      const from = isSettled ? writer.settle(moved) : moved;
       const begun = writer.transpose(accumulator, order);
 
       const sizes = new Map(loops.map((one, at) => [one, begun.shape[at]!]));

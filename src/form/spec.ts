@@ -11,6 +11,7 @@ import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
 import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
+import { inIntegers, isQuantized, type Quantized } from './quantized.ts';
 import { isProduct, withSettledWeights } from './product.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
@@ -19,7 +20,7 @@ import { Writer, type Value } from './text.ts';
 export const REWRITE = 'iree_tuned_forms';
 
 interface InForm {
-  readonly operation: Exclude<Rewritable, Attention>;
+  readonly operation: Exclude<Rewritable, Attention | Quantized>;
   readonly form: string;
 }
 
@@ -30,8 +31,10 @@ interface InForm {
 export function formsSpec(choices: readonly FormChoice[]): string {
   const distinct = new Map<string, InForm>();
   const passes = new Set<string>();
+  let before: readonly string[] = [];
   for (const { operation, form } of choices)
-    if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
+    if (isQuantized(operation)) before = inIntegers.passes.map(quoted);
+    else if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
     else distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const first = parts.filter(({ isFirst }) => isFirst);
@@ -47,7 +50,7 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
+${passing(before, '%root', 'quantized')}${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
@@ -87,8 +90,10 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
   const form = passesFormNamed(name);
   if (form === null || !isAttention(operation) || !form.isFor(operation))
     throw new RangeError(`${rewritableKey(operation)} has no form ${name}`);
-  return form.passes.map((pass) => `"${pass}"`);
+  return form.passes.map(quoted);
 }
+
+const quoted = (pass: string) => `"${pass}"`;
 
 /** The function that computes an operation in its form, and the sequences that replace the operation by its body. */
 function partOf({ operation, form }: InForm, i: number) {

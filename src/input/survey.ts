@@ -30,8 +30,9 @@ import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
 import { readProducts } from '../form/product.ts';
 import { readSpread } from '../form/spread-convolution.ts';
+import { inIntegers, readQuantized } from '../form/quantized.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
-import { pipelineFlags } from '../spec/pipeline.ts';
+import { functionPasses, pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { otherDispatches, rootsIn } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
@@ -156,7 +157,13 @@ export async function surveyInput(
     const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = linalg === null ? normalised(text) : fromText(linalg);
-    const rewritables = rewritablesOf(text, written);
+    const quantized = passes.length === 0 && linalg === null ? readQuantized(text) : null;
+    const inner =
+      quantized && (await compileTo('preprocessing', pipelineFlags([functionPasses(inIntegers.passes)])));
+    const rewritables =
+      inner === null
+        ? rewritablesOf(text, written)
+        : [quantized!, ...rewritablesOf(inner, normalised(inner))];
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');

@@ -65,6 +65,8 @@ export interface RoundBench {
 export interface Offer {
   /** Keys of the workloads that have this configuration. */
   readonly keys: ReadonlySet<string>;
+  /** Whether it is likely to gain more than rounds, so that it comes first. */
+  readonly isLikely: boolean;
   /** Compiles the program; null when it does not compile. */
   prepare(): Promise<RoundBench | null>;
 }
@@ -160,7 +162,7 @@ export async function tuneInRounds(
   // The first rounds gain more than most offers. What they found is closed after the offer, too.
   const isDue = () => {
     const closing = rounds.bestFrom(LEAST_RATIO).size > 0 ? closingSeconds() : 0;
-    const isTurn = rounds.count > 0 || rounds.isIdle || !isTime();
+    const isTurn = open!.isLikely || rounds.count > 0 || rounds.isIdle || !isTime();
     return isTurn && clock() + OFFER_COMPILES * compileSeconds + closing < end;
   };
   while (failures < MOST_FAILURES) {

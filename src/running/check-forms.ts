@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
 import { passesOf, withTrailingFlags } from '../compiler/command.ts';
-import { resultOf, rewritableKey, writtenOf, type Rewritable } from '../form/rewritable.ts';
+import { isReplaceable, resultOf, rewritableKey, writtenOf, type Replaceable } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { NOT_RECORDED } from '../measure/build.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
@@ -35,7 +35,7 @@ async function check(
   const { command, inspected, signal, limits } = program;
   const distinct = [
     ...new Map(choices.map(({ operation }) => [rewritableKey(operation), operation])).values(),
-  ];
+  ].filter(isReplaceable);
   if (distinct.length === 0) return new Map();
   const folder = join(folderOf(program), 'forms-alone');
   mkdirSync(folder, { recursive: true });
@@ -91,10 +91,10 @@ async function check(
 
 /** A function of its own that computes an operation. */
 interface Called extends Alone {
-  readonly operation: Rewritable;
+  readonly operation: Replaceable;
 }
 
-const calledOf = (operation: Rewritable, i: number): Called => ({
+const calledOf = (operation: Replaceable, i: number): Called => ({
   ...{
     name: `check${i}`,
     arguments: writtenOf(operation).operands,

@@ -128,11 +128,15 @@ export async function tuneInProgram(
     };
     const offered = contenders.filter(({ key }) => offer.has(key));
     // An offer takes two more compiles.
+    const likely = offered.filter(({ key }) =>
+      backend.wholeProgram?.isLikelyToGain(run.find((work) => work.key === key)!.workload),
+    );
+    const isLikely = 2 * sumOf(likely.map(({ share }) => share)) > sumOf(offered.map(({ share }) => share));
     const isWorthIt = sumOf(offered.map(({ share }) => share)) >= LEAST_OFFER_SHARE;
     const result = await tuneInRounds(
       contenders,
       bench,
-      isWorthIt ? { keys: new Set(offer.keys()), prepare } : null,
+      isWorthIt ? { keys: new Set(offer.keys()), isLikely, prepare } : null,
       {
         budgetSeconds: budgetSeconds - (clock() - begun),
         roundsAtOnce: likelyCompilesAtOnce(),

@@ -90,7 +90,7 @@ function convolutionOf(example: Example): Convolution | null {
 
 /** The form of a program's convolution; null for none. */
 const formOf = (convolution: Convolution | null): string | null =>
-  convolution === null ? null : (formsOf(convolution)[0]?.name ?? null);
+  convolution === null ? null : (formsOf(convolution, 'alone')[0]?.name ?? null);
 
 /** The kind of tiles of a form's operations. */
 function tilesInForm(convolution: Convolution, form: string): string {

@@ -214,7 +214,7 @@ test('confirming gets all remaining time', async () => {
 test('rounds continue with the offer if the program is faster with it', async () => {
   const offered = machine({ gainOf, name: 'offered', keys: [] });
   const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 0.5 } });
-  const offer = { keys: new Set(['a', 'b']), prepare: () => Promise.resolve(offered.bench) };
+  const offer = { keys: new Set(['a', 'b']), isLikely: false, prepare: () => Promise.resolve(offered.bench) };
   const bestOfC = (key: string, one: Configuration) => (key === 'c' && tileOf(one) === 4 ? 2 : 0.9);
   const others = machine({ gainOf: bestOfC, name: 'offered', keys: ['c'] });
   const withOthers = { ...offer, prepare: () => Promise.resolve(others.bench) };
@@ -236,9 +236,37 @@ test.each([
   ['does not compile', () => Promise.resolve(null)],
 ])('rounds continue without the offer if the program with it %s', async (_, prepare) => {
   const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 2 } });
-  const result = await tuneInRounds(contenders, bench, { keys: new Set(['a']), prepare }, options);
+  const result = await tuneInRounds(
+    contenders,
+    bench,
+    { keys: new Set(['a']), isLikely: false, prepare },
+    options,
+  );
   expect(result.isOffered).toBe(false);
   expect(confirmed).toEqual([['a5', 'b2']]);
+});
+
+test.each([
+  [true, [['offered', 1]]],
+  [false, [['offered', 3]]],
+])('an offer that is likely to gain more than rounds comes first: %s', async (isLikely, expected) => {
+  const { bench, options, compiles } = machine({ gainOf, wholes: { offered: 2 } });
+  const asked: [string, number][] = [];
+  const prepare = () => {
+    asked.push(['offered', compiles()]);
+    return Promise.resolve(machine({ gainOf, name: 'offered' }).bench);
+  };
+  await tuneInRounds(contenders, bench, { keys: new Set(['a']), isLikely, prepare }, options);
+  expect(asked).toEqual(expected);
+});
+
+test('what rounds found is confirmed in time, before an offer is tried', async () => {
+  const { bench, options, confirmed } = machine({ gainOf, seconds: 10 });
+  const prepare = () => Promise.reject(new Error('there is no time'));
+  const offer = { keys: new Set(['a']), isLikely: false, prepare };
+  // One pair of rounds, two compiles to confirm, and two for the offer.
+  const result = await tuneInRounds(contenders, bench, offer, { ...options, budgetSeconds: 55 });
+  expect([result.isOpen, confirmed.length]).toEqual([true, 1]);
 });
 
 test('configurations that save next to nothing are not confirmed', async () => {

@@ -1,5 +1,6 @@
 // Data tiling of single operations.
 import { annotate, type Rule } from '../../spec/rules.ts';
+import { isFloat } from '../../workload/element-type.ts';
 import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
@@ -43,6 +44,13 @@ export const programWide = (
   const { context, ...alone } = workload;
   return context?.dispatch?.isStrided !== true && isDataTilable(alone) ? DATA_TILE_CONFIGURATION : null;
 };
+
+/**
+ * Whether data tiling of a workload is likely to gain more than all tiles. Packed integers have microkernels with the processor's dot products;
+ * other code multiplies them one by one. On a Zen 5, 784x256x512 of i8 runs 2.2 times as fast as with the best tiles.
+ */
+export const isLikelyToGain = (workload: Workload): boolean =>
+  isOperationWork(workload) && !isFloat(workload.lhs.elementType);
 
 /**
  * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. It does not pack a contraction of

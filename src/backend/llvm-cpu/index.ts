@@ -3,7 +3,14 @@ import { isOperationWork, type OperationWork } from '../../workload/workload.ts'
 import { untuned, type Backend, type Tuning } from '../backend.ts';
 import { SCHEMA, USER_KNOBS } from './configuration.ts';
 import { describeDevice, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
-import { DATA_TILING_FLAG, HINT_ON_END, isDataTilable, PACKED_PHASE, programWide } from './data-tiling.ts';
+import {
+  DATA_TILING_FLAG,
+  HINT_ON_END,
+  isDataTilable,
+  isLikelyToGain,
+  PACKED_PHASE,
+  programWide,
+} from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { reconfigured } from './dispatch-tiles.ts';
 import { tileFeatures } from './features.ts';
@@ -41,6 +48,7 @@ export const llvmCpu: Backend = {
   },
   wholeProgram: {
     candidate: programWide,
+    isLikelyToGain,
     followUps: (workload, ...rest) =>
       isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
     needsOf: ({ kind }) => (kind === 'data-tile' ? 'data tiling' : null),

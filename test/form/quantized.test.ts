@@ -1,0 +1,112 @@
+// Quantized programs are computed in integers, and their convolutions become products.
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
+import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
+import { inIntegers, readQuantized } from '../../src/form/quantized.ts';
+import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
+import { preprocessed, resultsOf } from './support.ts';
+
+const SAME = 'affine_map<(a, b, c, d) -> (a, b, c, d)>';
+const SCALAR = 'affine_map<(a, b, c, d) -> ()>';
+
+/** `quantize` or `dequantize` with steps of 1/8 around a zero point. */
+const step = (name: string, value: string, zero: number, shape: string, from: string, to: string) => `
+  %empty_${name}_${value} = tensor.empty() : tensor<${shape}x${to}>
+  %zero_${name}_${value} = arith.constant ${zero} : i64
+  %${name}_${value} = iree_linalg_ext.${name}_affine <indexing_maps = [${SAME}, ${SCALAR}, ${SCALAR}, ${SAME}], quant_min = -128, quant_max = 127> ins(%${value}, %eighth, %zero_${name}_${value} : tensor<${shape}x${from}>, f32, i64) outs(%empty_${name}_${value} : tensor<${shape}x${to}>) -> tensor<${shape}x${to}>`;
+
+/** A convolution of a padded image, and one of single pixels, between steps. */
+const QUANTIZED = `func.func @main(%x: tensor<1x4x9x8xf32>) -> tensor<1x6x5x4xf32> {
+  %eighth = arith.constant 0.125 : f32
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<[[${Array.from({ length: 8 }, (_, f) => Array.from({ length: 4 }, (_, c) => `[[${f - 3}, 1, ${c}], [0, -2, ${c - f}], [5, ${f}, 1]]`).join(', ')).join('], [')}]]> : tensor<8x4x3x3xi8>
+  %v = arith.constant dense<[${Array.from({ length: 6 }, (_, f) => `[${Array.from({ length: 8 }, (_, c) => `[[${(f * c) % 5}]]`).join(', ')}]`).join(', ')}]> : tensor<6x8x1x1xi8>
+${step('dequantize', 'w', 0, '8x4x3x3', 'i8', 'f32')}
+${step('dequantize', 'v', 0, '6x8x1x1', 'i8', 'f32')}
+${step('quantize', 'x', 3, '1x4x9x8', 'f32', 'i8')}
+${step('dequantize', 'quantize_x', 3, '1x4x9x8', 'i8', 'f32')}
+  %p = tensor.pad %dequantize_quantize_x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x9x8xf32> to tensor<1x4x11x10xf32>
+  %e = tensor.empty() : tensor<1x8x5x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x5x4xf32>) -> tensor<1x8x5x4xf32>
+  %y = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>} ins(%p, %dequantize_w : tensor<1x4x11x10xf32>, tensor<8x4x3x3xf32>) outs(%f : tensor<1x8x5x4xf32>) -> tensor<1x8x5x4xf32>
+${step('quantize', 'y', -9, '1x8x5x4', 'f32', 'i8')}
+${step('dequantize', 'quantize_y', -9, '1x8x5x4', 'i8', 'f32')}
+  %g = tensor.empty() : tensor<1x6x5x4xf32>
+  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<1x6x5x4xf32>) -> tensor<1x6x5x4xf32>
+  %z = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%dequantize_quantize_y, %dequantize_v : tensor<1x8x5x4xf32>, tensor<6x8x1x1xf32>) outs(%h : tensor<1x6x5x4xf32>) -> tensor<1x6x5x4xf32>
+  return %z : tensor<1x6x5x4xf32>
+}
+`;
+
+const convolutionsIn = (text: string): Convolution[] => {
+  const bytes = Buffer.from(text);
+  return parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
+};
+
+test('the convolutions of a quantized program become products of integers with equal results', async () => {
+  const quantized = readQuantized(Buffer.from(QUANTIZED))!;
+  const integers = await preprocessed(QUANTIZED, [{ operation: quantized, form: inIntegers.name }]);
+  const convolutions = convolutionsIn(integers);
+  expect(convolutions.map(({ image, result }) => [image.elementType, result.elementType])).toEqual([
+    ['i8', 'i32'],
+    ['i8', 'i32'],
+  ]);
+  const all: readonly Rewritable[] = [quantized, ...convolutions];
+  expect(all.every(isRewritable)).toBe(true);
+  const choices = chooseForms(all);
+  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters', 'pixels-by-filters']);
+  // Notes and lock files have the names only.
+  expect(choicesOf(all, namesOf(choices))).toEqual(choices);
+  const left = await preprocessed(QUANTIZED, choices);
+  expect(left.match(/linalg\.matmul [^\n]*xi8>[^\n]*xi32>/g)).toHaveLength(2);
+  expect(left).not.toContain('nchw');
+  const { written, formed } = await resultsOf(
+    QUANTIZED,
+    choices,
+    [[1, 4, 9, 8]],
+    (i) => ((i * 7) % 23) / 8 - 1,
+  );
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+});
+
+test('a program without steps is not quantized', () => {
+  expect(readQuantized(Buffer.from('linalg.conv_2d_nchw_fchw'))).toBeNull();
+  expect(isRewritable({ name: 'iree_linalg_ext.quantize' })).toBe(false);
+});
+
+test.each([
+  ['contiguous rows', [3, 3], 1, 1],
+  ['strides', [3, 2], 2, 1],
+  ['a dilation', [3, 3], 1, 2],
+] as const)('windows of integers with %s are products', async (_, window, stride, dilation) => {
+  const sizeOf = (size: number, i: number) =>
+    Math.floor((size - (window[i]! - 1) * dilation - 1) / stride) + 1;
+  const [image, filter] = ['1x4x11x9', `5x4x${window.join('x')}`];
+  const result = `1x5x${[11, 9].map(sizeOf).join('x')}`;
+  const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
+  const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
+  %x = arith.fptosi %a : ${type(image, 'f32')} to ${type(image, 'i8')}
+  %y = arith.fptosi %b : ${type(filter, 'f32')} to ${type(filter, 'i8')}
+  %z = arith.fptosi %c : ${type(result, 'f32')} to ${type(result, 'i32')}
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<${dilation}> : vector<2xi64>, strides = dense<${stride}> : vector<2xi64>} ins(%x, %y : ${type(image, 'i8')}, ${type(filter, 'i8')}) outs(%z : ${type(result, 'i32')}) -> ${type(result, 'i32')}
+  %s = arith.sitofp %r : ${type(result, 'i32')} to ${type(result, 'f32')}
+  return %s : ${type(result, 'f32')}
+}
+`;
+  const [operation] = convolutionsIn(text);
+  const choices = [{ operation: operation!, form: 'windows-by-filters' }];
+  expect(await preprocessed(text, choices)).not.toContain('nchw');
+  const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
+  const { written, formed } = await resultsOf(
+    text,
+    choices,
+    shapes,
+    (i, at) => ((i * 37 + at * 5) % 255) - 127,
+  );
+  expect(formed).toEqual(written);
+});
