@@ -168,34 +168,43 @@ export function movedInputs(
   const random = seededRandom(seed);
   return changedInputs(
     inputs,
-    (given) => join(folder, basename(given)),
+    (given, i) => join(folder, `${i}-${basename(given)}`),
     ({ shape, elementType }) =>
       moveOf(elementType, random, isStep ? { relative: STEP, share: STEPS / elementsOf(shape!) } : undefined),
   );
 }
 
+/** An input that goes on where the last one of the same file ended. */
+const PART = /^[^@]*\+/;
+
 /**
  * Writes copies of inputs with changed floats. Other types stay the same.
- * @param pathOf path of the new file, by the path of the given file
+ * @param pathOf path of the new file, by the path of the given file and the number of the input
  * @param changeOf returns the change of a tensor's elements
  */
 async function changedInputs(
   inputs: readonly string[],
-  pathOf: (given: string) => string,
+  pathOf: (given: string, input: number) => string,
   changeOf: (type: RuntimeType) => Change,
 ): Promise<string[]> {
   const changed: string[] = [];
-  for (const input of inputs) {
+  /** By path: the bytes of inputs so far, after which an input with `+` begins. */
+  const read = new Map<string, number>();
+  const isParted = inputs.some((input) => PART.test(input));
+  for (const [i, input] of inputs.entries()) {
     // A scalar has no file.
-    const [, prefix = '', path] = /^(.*)@(.*)$/.exec(input) ?? [];
-    const file = path === undefined ? null : tensorFile(prefix, await readFile(path));
+    const [, prefix = '', sign, path] = /^(.*?)([@+])(.*)$/.exec(input) ?? [];
+    const from = sign === '+' ? (read.get(path!) ?? 0) : 0;
+    const file = path === undefined ? null : tensorFile(prefix, (await readFile(path)).subarray(from));
+    if (file !== null) read.set(path!, from + file.header.length + file.data.length);
     const own = file && changedElements(file.data, file.elementType, () => changeOf(file));
-    if (own === null) {
+    // A part of a file is copied, because the file that it continues may be another one now.
+    if (file === null || (own === null && !isParted)) {
       changed.push(input);
       continue;
     }
-    const to = pathOf(path!);
-    await writeFile(to, Buffer.concat([file!.header, own]));
+    const to = pathOf(path!, i);
+    await writeFile(to, Buffer.concat([file.header, own ?? file.data]));
     changed.push(`${prefix}@${to}`);
   }
   return changed;
@@ -217,7 +226,8 @@ function tensorFile(prefix: string, bytes: Buffer): TensorFile | null {
   if (bytes.toString('latin1', 0, 6) !== '\x93NUMPY') {
     const shape = prefix.slice(0, -1).split('x');
     const elementType = shape.pop()!;
-    return { shape: shape.map(Number), elementType, header: new Uint8Array(), data: bytes };
+    const type = { shape: shape.map(Number), elementType };
+    return { ...type, header: new Uint8Array(), data: bytes.subarray(0, tensorBytes(type)) };
   }
   const begin = bytes[6] === 1 ? 10 : 12;
   const end = begin + (begin === 10 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8));
@@ -226,10 +236,8 @@ function tensorFile(prefix: string, bytes: Buffer): TensorFile | null {
   const [, sizes = ''] = /'shape': *\(([^)]*)\)/.exec(description) ?? [];
   if (size === undefined) return null;
   const shape = sizes.split(',').filter((one) => one.trim() !== '');
-  return {
-    ...{ shape: shape.map(Number), elementType: `f${8 * Number(size)}` },
-    ...{ header: bytes.subarray(0, end), data: bytes.subarray(end) },
-  };
+  const type = { shape: shape.map(Number), elementType: `f${8 * Number(size)}` };
+  return { ...type, header: bytes.subarray(0, end), data: bytes.subarray(end, end + tensorBytes(type)) };
 }
 
 /** Weights are summed over fewer elements. A tensor with more is data, such as an image, and is not scaled. */
@@ -244,7 +252,7 @@ const MOST_SUMMED = 2 ** 14;
  * @returns values of `--input=` with the new files
  */
 export function scaledInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
-  const path = (given: string) => join(dirname(given), `scaled-${basename(given)}`);
+  const path = (given: string, i: number) => join(dirname(given), `scaled-${i}-${basename(given)}`);
   return changedInputs(inputs, path, ({ shape }) => {
     const scale = scaleOf(shape!);
     const of = (value: number) =>

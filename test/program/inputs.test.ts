@@ -144,6 +144,22 @@ describe('moved inputs', () => {
     expect(Buffer.compare(bytesIn(inputs[0]!), bytesIn(input!)) === 0).toBe(isEqual);
   });
 
+  test('that share a file move alone, and the others stay', async () => {
+    const file = join(folder, 'shared.bin');
+    const [first, tokens, last] = [
+      new Float32Array([1, 2]),
+      new Int32Array([7, 8, 9]),
+      new Float32Array([3, 4, 5]),
+    ];
+    writeFileSync(file, Buffer.concat([first, tokens, last].map((one) => Buffer.from(one.buffer))));
+    const inputs = await movedInputs([`2xf32=@${file}`, `3xi32=+${file}`, `3xf32=+${file}`], moved, 1);
+    const [a, b, c] = inputs.map((input) => bytesIn(input).buffer);
+    expect([...new Float32Array(a!)].map(Math.round)).toEqual([1, 2]);
+    expect([...new Int32Array(b!)]).toEqual([7, 8, 9]);
+    expect([...new Float32Array(c!)].map(Math.round)).toEqual([3, 4, 5]);
+    expect(new Set(inputs.map(pathOf)).size).toBe(3);
+  });
+
   test("in NumPy's format keep their header", async () => {
     const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".padEnd(117) + '\n';
     const head = Buffer.concat([
