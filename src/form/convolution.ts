@@ -1,6 +1,12 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
 import { isSizes, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import {
+  genericConvolutionText,
+  isWidening,
+  readGenericConvolution,
+  type Widening,
+} from './generic-convolution.ts';
 import { definitionIn, listOf, movesText, type Value, type Written } from './text.ts';
 
 /**
@@ -18,6 +24,8 @@ export interface Convolution {
   readonly dilations: readonly number[];
   /** Type of both attributes in the program's text, or `none` without attributes. Default: `vector`. */
   readonly steps?: Exclude<Steps, 'vector'>;
+  /** Of a generic operation on integers; absent for a named operation. */
+  readonly widening?: Widening;
 }
 
 /** The spelling of strides and dilations. */
@@ -35,10 +43,17 @@ type Layout = readonly [image: string, filter: string];
  */
 const WITH_TRANSPOSES = 'linalg.conv_2d_nhwc_hwcf';
 
+/**
+ * A convolution of integers that the compiler makes of quantized operations. The compiler's pass that names operations takes unsigned integers for
+ * signed ones, if only one operand is unsigned.
+ */
+const GENERIC = 'linalg.generic';
+
 /** Convolutions whose default is scalar code, by name. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'linalg.conv_1d_ncw_fcw': ['ncw', 'fcw'],
   'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
+  [GENERIC]: ['nchw', 'fchw'],
   [WITH_TRANSPOSES]: ['nhwc', 'hwcf'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
@@ -72,6 +87,11 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   if (!Object.hasOwn(LAYOUTS, name) || operands.length !== 3) return null;
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
+  if (name === GENERIC) {
+    const source = Buffer.from(text.subarray(operation.start, operation.end)).toString('latin1');
+    const found = { name, image, filter, result, ...readGenericConvolution(source) };
+    return isConvolution(found) ? found : null;
+  }
   if (name === WITH_TRANSPOSES && !isTransposed(operands[1]!.value, operation.start, text)) return null;
   const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
@@ -110,13 +130,14 @@ function readSteps(text: string): { sizes: readonly number[]; written: Steps } |
 
 /** Whether a value, for example from a file, is a convolution. Checks every field, because all are written into MLIR. */
 export function isConvolution(value: unknown): value is Convolution {
-  const { name, image, filter, result, strides, dilations, steps } = (value ?? {}) as Partial<
+  const { name, image, filter, result, strides, dilations, steps, widening } = (value ?? {}) as Partial<
     Record<keyof Convolution, unknown>
   >;
   return (
     (steps === undefined || steps === 'tensor' || steps === 'none') &&
     typeof name === 'string' &&
     Object.hasOwn(LAYOUTS, name) &&
+    (name === GENERIC ? isWidening(widening) : widening === undefined) &&
     [image, filter, result].every(isTensor) &&
     [strides, dilations].every(isSizes) &&
     isConsistent(value as Convolution)
@@ -180,14 +201,16 @@ export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
   image.elementType === result.elementType && filter.elementType === result.elementType;
 
 /** Readable key, such as `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
-export function convolutionKey({ name, image, filter, result, strides, dilations }: Convolution): string {
+export function convolutionKey(convolution: Convolution): string {
+  const { name, image, filter, result, strides, dilations, widening } = convolution;
   const [a, b, c] = [image, filter, result].map(typeName);
-  return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
+  const own = widening === undefined ? name.replace('linalg.', '') : widening.replace('arith.', 'conv_');
+  return `${own} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
 }
 
 /** A convolution as the program has it. @param name of its image */
 export function writtenConvolution(convolution: Convolution, name = '%image'): Written {
-  const { image, filter, result, strides, dilations, steps } = convolution;
+  const { image, filter, result, strides, dilations, steps, widening } = convolution;
   const operands: readonly [Value, Value, Value] = [
     { ...image, name },
     { ...filter, name: '%filter' },
@@ -198,7 +221,10 @@ export function writtenConvolution(convolution: Convolution, name = '%image'): W
   return {
     operands,
     list: listOf(operands),
-    operation: `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`,
+    operation:
+      widening === undefined
+        ? `${convolution.name} ${movesText(strides, dilations, steps)} ins(${a}, ${b} : ${tensorText(image)}, ${tensorText(filter)}) outs(${c} : ${type}) -> ${type}`
+        : genericConvolutionText({ strides, dilations, widening }, operands),
     type,
   };
 }

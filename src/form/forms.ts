@@ -41,7 +41,7 @@ const IN_CHAINS: readonly WrittenForm[] = [
 ];
 
 /** In a quantized program. */
-const IN_INTEGERS: readonly WrittenForm[] = [pixelsByFilters, windowsByFilters, settledSlices, ...IN_CHAINS];
+const IN_INTEGERS: readonly WrittenForm[] = [windowsByFilters, settledSlices, ...IN_CHAINS];
 
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 

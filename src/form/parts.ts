@@ -1,5 +1,4 @@
 // Layouts of images, and convolutions in contiguous parts: groups, or blocks of filters.
-import type { Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
 /** From (n, c, h, w) to (n, h, w, c), and back. */
@@ -64,14 +63,14 @@ export const joined = (writer: Writer, results: Value): Value =>
 /** The pixels of (n, h, w, c) in one dimension. */
 const FLAT = [[0, 1, 2], [3]];
 
-/** The product of each pixel (n, h, w, c) and a matrix (c, f). @param result its type (n, h, w, f) */
-export function pixelsTimes(writer: Writer, image: Value, matrix: Value, result: Tensor): Value {
+/** The product of each pixel (n, h, w, c) and a matrix (c, f), in this shape. */
+export function pixelsTimes(writer: Writer, image: Value, matrix: Value, shape: readonly number[]): Value {
   const pixels = writer.collapse(image, FLAT);
-  return writer.expand(rowsTimes(writer, pixels, matrix, result.elementType), FLAT, result.shape);
+  return writer.expand(rowsTimes(writer, pixels, matrix), FLAT, shape);
 }
 
-/** The product of rows (p, c) and a matrix (c, f), with elements of this type. */
-export function rowsTimes(writer: Writer, rows: Value, matrix: Value, elementType: string): Value {
+/** The product of rows (p, c) and a matrix (c, f). @param elementType of the product */
+export function rowsTimes(writer: Writer, rows: Value, matrix: Value, elementType = rows.elementType): Value {
   const into = writer.zeros({ elementType, shape: [rows.shape[0]!, matrix.shape[1]!] });
   return writer.contraction([rows, matrix], into, ['mk', 'kp', 'mp']);
 }

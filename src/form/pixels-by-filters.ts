@@ -1,6 +1,6 @@
 // Convolutions with a filter of one element as matmuls with the channels innermost: pixels (n * h * w, c) times filters (c, f), for a chain
 // of convolutions whose transposes cancel.
-import { extentsOf } from './convolution.ts';
+import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
 import { CHANNELS_LAST, CHANNELS_FIRST, PIXEL, pixelsTimes, rowsTimes } from './parts.ts';
@@ -9,22 +9,22 @@ export const pixelsByFilters: WrittenForm = {
   name: 'pixels-by-filters',
   isFor: (convolution) =>
     convolution.name === 'linalg.conv_2d_nchw_fchw' &&
-    extentsOf(convolution).filter.every((size) => size === 1),
+    extentsOf(convolution).filter.every((size) => size === 1) &&
+    hasOneType(convolution),
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, filters, image: places, result } = extentsOf(convolution);
-    const { elementType } = accumulator;
     /** An image of one pixel has its channels innermost in any layout. */
     const isPixel = places.every((size) => size === 1);
     const weights = writer.settle(writer.transpose(writer.collapse(filter, PIXEL), [1, 0]));
     // The accumulator is added last, where the compiler fuses it. It is mostly a bias for each filter, which would be written for each pixel
     // and read again if the product began with it.
     if (isPixel) {
-      const product = rowsTimes(writer, writer.collapse(image, PIXEL), weights, elementType);
+      const product = rowsTimes(writer, writer.collapse(image, PIXEL), weights);
       const sum = writer.add(product, writer.collapse(accumulator, PIXEL));
       return writer.expand(sum, PIXEL, [batch, filters, ...result]);
     }
     const read = everyOther(writer, writer.move(image, CHANNELS_LAST), result, convolution.strides, 1);
-    const product = pixelsTimes(writer, read, weights, { elementType, shape: [batch, ...result, filters] });
+    const product = pixelsTimes(writer, read, weights, [batch, ...result, filters]);
     const sum = writer.add(product, writer.transpose(accumulator, CHANNELS_LAST));
     return writer.transpose(sum, CHANNELS_FIRST);
   },

@@ -21,8 +21,6 @@ export const inIntegers: Named & { readonly passes: readonly string[] } = {
     'iree-global-opt-detach-elementwise-from-named-ops',
     'iree-global-opt-propagate-affine-quantization',
     'iree-global-opt-convert-qdq-to-integer-math',
-    // Forms are written for named operations.
-    'linalg-specialize-generic-ops',
     'canonicalize',
     'cse',
   ],

@@ -257,8 +257,8 @@ function byElements(
         [0, channels, 1],
       ]);
       const element = elementOf(writer, filter, row.element, column.element);
-      const type = { ...image, shape: [batch, row.size, column.size, filters] };
-      const product = pixelsTimes(writer, read, writer.settle(element), type);
+      const shape = [batch, row.size, column.size, filters];
+      const product = pixelsTimes(writer, read, writer.settle(element), shape);
       const places = [result[0]! - row.from - row.size, result[1]! - column.from - column.size];
       return writer.pad(product, [0, row.from, column.from, 0], [0, ...places, 0]);
     }),
@@ -288,14 +288,11 @@ function filtersToPixels(
       spread = writer.insertAt(elementOf(writer, elements, h, w), spread, places);
     }
   const all = writer.settle(writer.collapse(spread, [[0], [1], [2], [3, 4, 5]]));
-  const sumsType = {
-    ...image,
-    shape: [batch, rows.count, columns.count, rows.stride * columns.stride * filters],
-  };
+  const sumsShape = [batch, rows.count, columns.count, rows.stride * columns.stride * filters];
   const sums =
     rows.size * columns.size === 1
-      ? pixelsTimes(writer, read, writer.collapse(all, [[0, 1, 2], [3]]), sumsType)
-      : convolve(writer, read, all, writer.zeros(sumsType), STEPS);
+      ? pixelsTimes(writer, read, writer.collapse(all, [[0, 1, 2], [3]]), sumsShape)
+      : convolve(writer, read, all, writer.zeros({ ...image, shape: sumsShape }), STEPS);
   const split = writer.expand(
     sums,
     [[0], [1], [2], [3, 4, 5]],

@@ -4,6 +4,7 @@ import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
 import type { WrittenForm } from './form.ts';
+import { everyOther } from './matmul.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 
@@ -12,17 +13,55 @@ const PIXELS = [[0, 1, 2], [3]];
 
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',
-  isFor: ({ name, image }) => name === 'linalg.conv_2d_nchw_fchw' && !isFloat(image.elementType),
+  isFor: ({ name, widening, image }) =>
+    widening !== undefined || (name === 'linalg.conv_2d_nchw_fchw' && !isFloat(image.elementType)),
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, filters, result } = extentsOf(convolution);
-    const rows = windowsOf(writer, writer.move(image, CHANNELS_LAST), convolution);
-    const weights = writer.collapse(writer.transpose(filter, [2, 3, 1, 0]), [[0, 1, 2], [3]]);
-    const product = rowsTimes(writer, rows, writer.settle(weights), accumulator.elementType);
-    const own = writer.expand(product, PIXELS, [batch, ...result, filters]);
+    const { elementType } = accumulator;
+    const isUnsigned = convolution.widening === 'arith.extui';
+    const signed = isUnsigned ? lowered(writer, image) : image;
+    const rows = windowsOf(writer, writer.move(signed, CHANNELS_LAST), convolution);
+    const weights = writer.settle(writer.collapse(writer.transpose(filter, [2, 3, 1, 0]), [[0, 1, 2], [3]]));
+    const product = rowsTimes(writer, rows, weights, elementType);
+    const raised = isUnsigned ? writer.add(product, raising(writer, weights, product)) : product;
+    const own = writer.expand(raised, PIXELS, [batch, ...result, filters]);
     const sum = writer.add(own, writer.transpose(accumulator, CHANNELS_LAST));
     return writer.transpose(sum, CHANNELS_FIRST);
   },
 };
+
+/** Half of the values of an unsigned integer of 8 bits. */
+const HALF = 128;
+
+/** Unsigned integers as signed ones, less by `HALF`: microkernels multiply signed integers. */
+function lowered(writer: Writer, image: Value): Value {
+  const type = tensorText(image);
+  const half = writer.define(image, `arith.constant dense<${-HALF}> : ${type}`);
+  return writer.define(image, `arith.xori ${image.name}, ${half.name} : ${type}`);
+}
+
+/** What `HALF` more in each element of the rows adds to a product: `HALF` times the sum of each column of the matrix. */
+function raising(writer: Writer, matrix: Value, product: Value): Value {
+  const wide = product.elementType;
+  const none = writer.zeros({ elementType: wide, shape: [matrix.shape[1]!] });
+  const sums = writer.define(
+    none,
+    `linalg.generic {indexing_maps = [affine_map<(f, c) -> (c, f)>, affine_map<(f, c) -> (f)>], iterator_types = ["parallel", "reduction"]} ins(${matrix.name} : ${tensorText(matrix)}) outs(${none.name} : ${tensorText(none)}) {
+    ^bb0(%w: ${matrix.elementType}, %out: ${wide}):
+      %half = arith.constant ${HALF} : ${wide}
+      %x = arith.extsi %w : ${matrix.elementType} to ${wide}
+      %y = arith.muli %x, %half : ${wide}
+      %s = arith.addi %out, %y : ${wide}
+      linalg.yield %s : ${wide}
+    } -> ${tensorText(none)}`,
+  );
+  const into = writer.empty(product);
+  const type = tensorText(into);
+  return writer.define(
+    into,
+    `linalg.broadcast ins(${sums.name} : ${tensorText(sums)}) outs(${into.name} : ${type}) dimensions = [0]`,
+  );
+}
 
 /**
  * The window of each pixel (n, h, w, c) as a row: (n * h * w, y * x * c). The elements of a row of a window are contiguous in the image, too, unless the
@@ -32,6 +71,8 @@ function windowsOf(writer: Writer, image: Value, convolution: Convolution): Valu
   const { strides, dilations } = convolution;
   const { batch, channels, filter, result } = extentsOf(convolution);
   const [rows, columns] = filter as [number, number];
+  if (rows * columns === 1)
+    return writer.collapse(everyOther(writer, image, result, strides, 1), [[0, 1, 2], [3]]);
   const row = `h * ${strides[0]!} + y * ${dilations[0]!}`;
   const isContiguous = dilations[1] === 1;
   const [from, shape, loops, place] = isContiguous

@@ -5,27 +5,52 @@ import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
 import { inIntegers, readQuantized } from '../../src/form/quantized.ts';
 import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
-import { preprocessed, resultsOf } from './support.ts';
+import { HOST, preprocessed, resultsOf } from './support.ts';
 
 const SAME = 'affine_map<(a, b, c, d) -> (a, b, c, d)>';
 const SCALAR = 'affine_map<(a, b, c, d) -> ()>';
 
-/** `quantize` or `dequantize` with steps of 1/8 around a zero point. */
-const step = (name: string, value: string, zero: number, shape: string, from: string, to: string) => `
-  %empty_${name}_${value} = tensor.empty() : tensor<${shape}x${to}>
-  %zero_${name}_${value} = arith.constant ${zero} : i64
-  %${name}_${value} = iree_linalg_ext.${name}_affine <indexing_maps = [${SAME}, ${SCALAR}, ${SCALAR}, ${SAME}], quant_min = -128, quant_max = 127> ins(%${value}, %eighth, %zero_${name}_${value} : tensor<${shape}x${from}>, f32, i64) outs(%empty_${name}_${value} : tensor<${shape}x${to}>) -> tensor<${shape}x${to}>`;
+interface Step {
+  readonly value: string;
+  /** Shape with `x` at its end. */
+  readonly shape: string;
+  readonly zero?: number;
+  readonly isUnsigned?: boolean;
+}
+
+/** `quantize` or `dequantize` with steps of 1/8 around a zero point. The result is named by the step and its value. */
+function step(name: 'quantize' | 'dequantize', { value, shape, zero = 0, isUnsigned = false }: Step): string {
+  const types = ['f32', 'i8'].map((element) => `tensor<${shape}${element}>`);
+  const [from, to] = (name === 'quantize' ? types : types.toReversed()) as [string, string];
+  const unsigned = name === 'quantize' ? ', storage_unsigned' : ', input_unsigned';
+  const range = isUnsigned
+    ? `quant_min = 0, quant_max = 255${unsigned}`
+    : 'quant_min = -128, quant_max = 127';
+  const own = `${name}_${value}`;
+  return `
+  %empty_${own} = tensor.empty() : ${to}
+  %zero_${own} = arith.constant ${zero} : i64
+  %${own} = iree_linalg_ext.${name}_affine <indexing_maps = [${SAME}, ${SCALAR}, ${SCALAR}, ${SAME}], ${range}> ins(%${value}, %eighth, %zero_${own} : ${from}, f32, i64) outs(%empty_${own} : ${to}) -> ${to}`;
+}
+
+/** Both steps of a value. */
+const steps = (one: Step): string =>
+  step('quantize', one) + step('dequantize', { ...one, value: `quantize_${one.value}` });
+
+const listed = (length: number, of: (i: number) => string) =>
+  `[${Array.from({ length }, (_, i) => of(i)).join(', ')}]`;
 
 /** A convolution of a padded image, and one of single pixels, between steps. */
-const QUANTIZED = `func.func @main(%x: tensor<1x4x9x8xf32>) -> tensor<1x6x5x4xf32> {
+const quantizedProgram = (
+  isUnsigned: boolean,
+): string => `func.func @main(%x: tensor<1x4x9x8xf32>) -> tensor<1x6x5x4xf32> {
   %eighth = arith.constant 0.125 : f32
   %zero = arith.constant 0.0 : f32
-  %w = arith.constant dense<[[${Array.from({ length: 8 }, (_, f) => Array.from({ length: 4 }, (_, c) => `[[${f - 3}, 1, ${c}], [0, -2, ${c - f}], [5, ${f}, 1]]`).join(', ')).join('], [')}]]> : tensor<8x4x3x3xi8>
-  %v = arith.constant dense<[${Array.from({ length: 6 }, (_, f) => `[${Array.from({ length: 8 }, (_, c) => `[[${(f * c) % 5}]]`).join(', ')}]`).join(', ')}]> : tensor<6x8x1x1xi8>
-${step('dequantize', 'w', 0, '8x4x3x3', 'i8', 'f32')}
-${step('dequantize', 'v', 0, '6x8x1x1', 'i8', 'f32')}
-${step('quantize', 'x', 3, '1x4x9x8', 'f32', 'i8')}
-${step('dequantize', 'quantize_x', 3, '1x4x9x8', 'i8', 'f32')}
+  %w = arith.constant dense<${listed(8, (f) => listed(4, (c) => `[[${f - 3}, 1, ${c}], [0, -2, ${c - f}], [5, ${f}, 1]]`))}> : tensor<8x4x3x3xi8>
+  %v = arith.constant dense<${listed(6, (f) => listed(8, (c) => `[[${(f * c) % 5}]]`))}> : tensor<6x8x1x1xi8>
+${step('dequantize', { value: 'w', shape: '8x4x3x3x' })}
+${step('dequantize', { value: 'v', shape: '6x8x1x1x' })}
+${steps({ value: 'x', shape: '1x4x9x8x', zero: isUnsigned ? 130 : 3, isUnsigned })}
   %p = tensor.pad %dequantize_quantize_x low[0, 0, 1, 1] high[0, 0, 1, 1] {
   ^bb0(%a: index, %b: index, %c: index, %d: index):
     tensor.yield %zero : f32
@@ -33,8 +58,7 @@ ${step('dequantize', 'quantize_x', 3, '1x4x9x8', 'i8', 'f32')}
   %e = tensor.empty() : tensor<1x8x5x4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x5x4xf32>) -> tensor<1x8x5x4xf32>
   %y = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>} ins(%p, %dequantize_w : tensor<1x4x11x10xf32>, tensor<8x4x3x3xf32>) outs(%f : tensor<1x8x5x4xf32>) -> tensor<1x8x5x4xf32>
-${step('quantize', 'y', -9, '1x8x5x4', 'f32', 'i8')}
-${step('dequantize', 'quantize_y', -9, '1x8x5x4', 'i8', 'f32')}
+${steps({ value: 'y', shape: '1x8x5x4x', zero: isUnsigned ? 100 : -9, isUnsigned })}
   %g = tensor.empty() : tensor<1x6x5x4xf32>
   %h = linalg.fill ins(%zero : f32) outs(%g : tensor<1x6x5x4xf32>) -> tensor<1x6x5x4xf32>
   %z = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%dequantize_quantize_y, %dequantize_v : tensor<1x8x5x4xf32>, tensor<6x8x1x1xf32>) outs(%h : tensor<1x6x5x4xf32>) -> tensor<1x6x5x4xf32>
@@ -47,29 +71,31 @@ const convolutionsIn = (text: string): Convolution[] => {
   return parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
 };
 
-test('the convolutions of a quantized program become products of integers with equal results', async () => {
-  const quantized = readQuantized(Buffer.from(QUANTIZED))!;
-  const integers = await preprocessed(QUANTIZED, [{ operation: quantized, form: inIntegers.name }]);
+test.each([
+  ['signed', 'arith.extsi'],
+  ['unsigned', 'arith.extui'],
+])('convolutions of %s images become products of integers with equal results', async (sign, widening) => {
+  const text = quantizedProgram(sign === 'unsigned');
+  const quantized = readQuantized(Buffer.from(text))!;
+  const integers = await preprocessed(text, [{ operation: quantized, form: inIntegers.name }]);
   const convolutions = convolutionsIn(integers);
-  expect(convolutions.map(({ image, result }) => [image.elementType, result.elementType])).toEqual([
-    ['i8', 'i32'],
-    ['i8', 'i32'],
-  ]);
+  const types = convolutions.map((one) => [one.image.elementType, one.result.elementType, one.widening]);
+  expect(types).toEqual(Array(2).fill(['i8', 'i32', widening]));
   const all: readonly Rewritable[] = [quantized, ...convolutions];
   expect(all.every(isRewritable)).toBe(true);
   const choices = chooseForms(all);
-  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters', 'pixels-by-filters']);
+  expect(choices.map(({ form }) => form)).toEqual([
+    'in-integers',
+    'windows-by-filters',
+    'windows-by-filters',
+  ]);
   // Notes and lock files have the names only.
   expect(choicesOf(all, namesOf(choices))).toEqual(choices);
-  const left = await preprocessed(QUANTIZED, choices);
+  const left = await preprocessed(text, choices);
   expect(left.match(/linalg\.matmul [^\n]*xi8>[^\n]*xi32>/g)).toHaveLength(2);
   expect(left).not.toContain('nchw');
-  const { written, formed } = await resultsOf(
-    QUANTIZED,
-    choices,
-    [[1, 4, 9, 8]],
-    (i) => ((i * 7) % 23) / 8 - 1,
-  );
+  const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
+  const { written, formed } = await resultsOf(text, choices, [[1, 4, 9, 8]], valueAt, HOST);
   expect(new Set(written).size).toBeGreaterThan(20);
   expect(formed).toEqual(written);
 });

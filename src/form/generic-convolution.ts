@@ -1,0 +1,70 @@
+// The text of convolutions of integers that the compiler makes of quantized operations: generic operations over the dimensions n, f, h, w, c, y, x.
+import { tensorText } from '../workload/tensor.ts';
+import type { Value } from './text.ts';
+
+/** The operation that widens the image's signed or unsigned integers. Those of the filter are signed. */
+export type Widening = 'arith.extsi' | 'arith.extui';
+
+export const isWidening = (value: unknown): value is Widening =>
+  value === 'arith.extsi' || value === 'arith.extui';
+
+export interface GenericConvolution {
+  readonly strides: readonly number[];
+  readonly dilations: readonly number[];
+  readonly widening: Widening;
+}
+
+const LOOPS = 'd0, d1, d2, d3, d4, d5, d6';
+const FILTER = 'd1, d4, d5, d6';
+const RESULT = 'd0, d1, d2, d3';
+const KINDS = [...Array<string>(4).fill('parallel'), ...Array<string>(3).fill('reduction')]
+  .map((kind) => `"${kind}"`)
+  .join(', ');
+
+const mapText = (results: string) => `affine_map<(${LOOPS}) -> (${results})>`;
+const headText = (image: string) =>
+  `linalg.generic {indexing_maps = [${mapText(image)}, ${mapText(FILTER)}, ${mapText(RESULT)}], iterator_types = [${KINDS}]}`;
+
+const escaped = (text: string) => text.replaceAll(/[()[\]{}"+*]/g, '\\$&');
+const PLACE = 'd0, d4, ([^,()]+), ([^,()]+)';
+const HEAD = new RegExp(`^${escaped(headText('PLACE')).replace('PLACE', PLACE)} `);
+
+/** The place of a pixel along one dimension: `d2 * 2 + d5`. */
+const ALONG = /^(d[23])(?: \* (\d+))? \+ (d[56])(?: \* (\d+))?$/;
+
+/** The sum of products of widened elements. */
+const BODY =
+  /\^bb0\((%\w+): \w+, (%\w+): \w+, (%\w+): (\w+)\):\s+(%\w+) = (arith\.ext[us]i) \1 : \w+ to \4\s+(%\w+) = arith\.extsi \2 : \w+ to \4\s+(%\w+) = arith\.muli \5, \7 : \4\s+(%\w+) = arith\.addi \3, \8 : \4\s+linalg\.yield \9 : \4\s+\}/;
+
+/** Reads the text of an operation, without its name's results; null for other operations. */
+export function readGenericConvolution(text: string): GenericConvolution | null {
+  const head = HEAD.exec(text);
+  const widening = BODY.exec(text.replaceAll(/ loc\((?:"[^"\n]*"(?::\d+){2}|[^()\n]*)\)/g, ''))?.[6];
+  if (head === null || !isWidening(widening)) return null;
+  const along = head.slice(1).map((place) => ALONG.exec(place));
+  const [rows, columns] = along;
+  const isInOrder = rows?.[1] === 'd2' && rows[3] === 'd5' && columns?.[1] === 'd3' && columns[3] === 'd6';
+  const factors = (which: 2 | 4) => along.map((match) => Number(match![which] ?? 1));
+  return isInOrder ? { strides: factors(2), dilations: factors(4), widening } : null;
+}
+
+/** The operation as the compiler writes it. */
+export function genericConvolutionText(
+  { strides, dilations, widening }: GenericConvolution,
+  [image, filter, into]: readonly [Value, Value, Value],
+): string {
+  const times = (loop: string, factor: number) => (factor === 1 ? loop : `${loop} * ${factor}`);
+  const along = ['d2', 'd3'].map(
+    (loop, i) => `${times(loop, strides[i]!)} + ${times(['d5', 'd6'][i]!, dilations[i]!)}`,
+  );
+  const wide = into.elementType;
+  const type = tensorText(into);
+  return `${headText(`d0, d4, ${along.join(', ')}`)} ins(${image.name}, ${filter.name} : ${tensorText(image)}, ${tensorText(filter)}) outs(${into.name} : ${type}) {
+    ^bb0(%x: ${image.elementType}, %y: ${filter.elementType}, %out: ${wide}):
+      %a = ${widening} %x : ${image.elementType} to ${wide}
+      %b = arith.extsi %y : ${filter.elementType} to ${wide}
+      %p = arith.muli %a, %b : ${wide}
+      %s = arith.addi %out, %p : ${wide}
+      linalg.yield %s : ${wide}
+    } -> ${type}`;
+}
