@@ -18,6 +18,7 @@ import { windowsByFilters } from './windows-by-filters.ts';
 
 /** For a convolution alone: transposes of its image and its result cost more than they gain. */
 const ALONE: readonly WrittenForm[] = [
+  windowsByFilters,
   pixelsFirst,
   matmul,
   shiftedSlices,
@@ -29,6 +30,7 @@ const ALONE: readonly WrittenForm[] = [
 
 /** For several convolutions: all keep the channels innermost, so that transposes between them cancel. */
 const IN_CHAINS: readonly WrittenForm[] = [
+  windowsByFilters,
   pixelsByFilters,
   reduction,
   shiftedSlicesChannelsLast,
@@ -41,7 +43,7 @@ const IN_CHAINS: readonly WrittenForm[] = [
 ];
 
 /** In a quantized program. */
-const IN_INTEGERS: readonly WrittenForm[] = [windowsByFilters, settledSlices, ...IN_CHAINS];
+const IN_INTEGERS: readonly WrittenForm[] = [settledSlices, ...IN_CHAINS];
 
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 
@@ -55,7 +57,7 @@ export const passesFormNamed = (name: string): PassesForm | null =>
 const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
 const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 
-/** What an operation stands in: alone, or among other convolutions, which a quantized program computes in integers. */
+/** Where an operation stands: alone, among other convolutions, or in a program that is computed in integers. */
 export type Surrounding = 'alone' | 'chain' | 'quantized';
 
 /** The other forms of an operation, the preferred form first. */
