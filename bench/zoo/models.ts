@@ -9,7 +9,7 @@ export interface Model {
   readonly name: string;
   /** Billions of multiply-adds, about; 0 for the user's own files. Smaller models run first. */
   readonly size: number;
-  /** `light:NAME`, `torch:NAME`, `wheel:PACKAGE==VERSION:PATH`, or the path of an .onnx file: see `export.py`. */
+  /** `light:NAME`, `torch:NAME`, `int8:torch:NAME`, `wheel:PACKAGE==VERSION:PATH`, or the path of an .onnx file: see `export.py`. */
   readonly source: string;
   /** Sizes of dynamic dimensions. */
   readonly dimensions: Readonly<Record<string, number>>;
@@ -21,7 +21,9 @@ export interface PackagedModel extends Model {
   readonly exporter: string;
 }
 
-interface Listed extends Readonly<Record<'core' | 'rest' | 'light', Readonly<Record<string, number>>>> {
+interface Listed extends Readonly<
+  Record<'core' | 'rest' | 'light' | 'int8', Readonly<Record<string, number>>>
+> {
   /** Names of models with local response normalisation. */
   readonly withLrn: readonly string[];
   /** Each run has six of them. */
@@ -37,6 +39,11 @@ const CORE = groupOf(LISTED.core, 'torch:');
 const REST = groupOf(LISTED.rest, 'torch:');
 /** Their names are their sources. */
 const LIGHT = groupOf(LISTED.light, '');
+/** Networks of the zoo that ONNX Runtime quantized: `int8:NAME`, or another kind before the name. */
+const QUANTIZED = groupOf(LISTED.int8, '').map((model) => ({
+  ...model,
+  source: model.name.replace(':', ':torch:'),
+}));
 
 export const isLight = (name: string): boolean => name.startsWith('light:');
 
@@ -45,7 +52,7 @@ export const hasLrn = (name: string): boolean => LISTED.withLrn.includes(name);
 
 /** Whether the source, or the name on the command line, is a file of the user. */
 export const isFile = (source: string): boolean =>
-  source.endsWith('.onnx') && !/^(?:light|torch|wheel):/.test(source);
+  source.endsWith('.onnx') && !/^(?:light|torch|wheel|int8[\w-]*):/.test(source);
 
 /** Exporters that each draw includes: names of their graphs are not plain identifiers. */
 const ALWAYS = ['Paddle', 'PyTorch 1'];
@@ -79,8 +86,9 @@ export function modelsFor(
     ['core', [...CORE, ...drawn.core]],
     ['rest', [...REST, ...drawn.rest]],
     ['light', LIGHT],
+    ['int8', QUANTIZED],
   ]);
-  const all = [...CORE, ...REST, ...LIGHT, ...LISTED.packaged];
+  const all = [...CORE, ...REST, ...LIGHT, ...QUANTIZED, ...LISTED.packaged];
   const found = new Map<string, Model>();
   for (const name of asked.length === 0 ? ['core'] : asked) {
     const models = isFile(name)

@@ -20,7 +20,13 @@ export interface Prepared {
 const script = (name: string) => join(root, 'bench', 'zoo', name);
 export const requirements = script('requirements.txt');
 const exporter = script('export.py');
-const sources = [exporter, script('light_models.py'), script('networks.py'), requirements];
+const sources = [
+  exporter,
+  script('light_models.py'),
+  script('quantized_models.py'),
+  script('networks.py'),
+  requirements,
+];
 
 /**
  * Makes the files of a model, or finds them in `.cache/zoo`. Its graph keeps its name, because the compiler names code after it.

@@ -9,7 +9,7 @@ import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import { isProduct, productForm } from './product.ts';
-import { inIntegers, isQuantized } from './quantized.ts';
+import { IN_INTEGERS, isQuantized } from './quantized.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { isSpread, spreadForm } from './spread-convolution.ts';
@@ -43,12 +43,12 @@ const IN_CHAINS: readonly WrittenForm[] = [
 ];
 
 /** In a quantized program. */
-const IN_INTEGERS: readonly WrittenForm[] = [settledSlices, ...IN_CHAINS];
+const QUANTIZED: readonly WrittenForm[] = [settledSlices, ...IN_CHAINS];
 
 const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 
 export const writtenFormNamed = (name: string): WrittenForm | null =>
-  IN_INTEGERS.find((form) => form.name === name) ?? null;
+  QUANTIZED.find((form) => form.name === name) ?? null;
 
 export const passesFormNamed = (name: string): PassesForm | null =>
   OF_ATTENTIONS.find((form) => form.name === name) ?? null;
@@ -63,12 +63,12 @@ export type Surrounding = 'alone' | 'chain' | 'quantized';
 /** The other forms of an operation, the preferred form first. */
 export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Named[] {
   const isInChain = surrounding !== 'alone';
-  if (isQuantized(one)) return [inIntegers];
+  if (isQuantized(one)) return [IN_INTEGERS];
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
-  const all = { alone: ALONE, chain: IN_CHAINS, quantized: IN_INTEGERS }[surrounding];
+  const all = { alone: ALONE, chain: IN_CHAINS, quantized: QUANTIZED }[surrounding];
   return all.filter((form) => form.isFor(channelsFirst(one)));
 }

@@ -5,31 +5,48 @@ import type { Named } from './form.ts';
 /** All quantized operations of a program together. */
 export interface Quantized {
   readonly name: typeof NAME;
+  /** Whether it has convolutions, whose batches of one image are no unit dimensions to drop. */
+  readonly hasConvolutions: boolean;
 }
 
 const NAME = 'iree_linalg_ext.quantize_affine';
 
-/** Key of the operation. A program has it once. */
-export const QUANTIZED_KEY = NAME;
+/** Equal for equal operations. */
+export const quantizedKey = ({ hasConvolutions }: Quantized): string =>
+  hasConvolutions ? `${NAME} around convolutions` : NAME;
 
-/** Element-wise operations leave the convolutions, steps move through pads, and what is between steps is computed in integers. */
-export const inIntegers: Named & { readonly passes: readonly string[] } = {
-  name: 'in-integers',
-  passes: [
-    'iree-global-opt-propagate-affine-quantization',
-    'canonicalize',
-    'iree-global-opt-detach-elementwise-from-named-ops',
-    'iree-global-opt-propagate-affine-quantization',
-    'iree-global-opt-convert-qdq-to-integer-math',
-    'canonicalize',
-    'cse',
-  ],
-};
+export const IN_INTEGERS: Named = { name: 'in-integers' };
 
-/** Whether a text of the compiler quantizes values. */
-export const readQuantized = (text: Uint8Array): Quantized | null =>
-  Buffer.from(text.buffer, text.byteOffset, text.byteLength).includes(NAME) ? { name: NAME } : null;
+/** Function passes in order. What is between steps is computed in integers, once element-wise operations and pads have left it. */
+export const integerPasses = ({ hasConvolutions }: Quantized): readonly string[] => [
+  'iree-global-opt-propagate-affine-quantization',
+  'canonicalize',
+  'iree-global-opt-detach-elementwise-from-named-ops',
+  // Products whose rows are a batch of one have a reshape before each step otherwise.
+  ...(hasConvolutions
+    ? []
+    : [
+        'iree-global-opt-convert-batch-matmul-to-matmul',
+        'iree-dispatch-creation-fold-unit-extent-dims-for-func',
+      ]),
+  'iree-global-opt-propagate-affine-quantization',
+  'iree-global-opt-convert-qdq-to-integer-math',
+  'canonicalize',
+  'cse',
+];
 
-/** Whether a value, for example from a file, is the operation. */
-export const isQuantized = (value: unknown): value is Quantized =>
-  (value as Partial<Quantized> | null | undefined)?.name === NAME;
+const CONVOLUTION = /= linalg\.(?:depthwise_)?conv_/;
+
+/** The quantized operations in a text of the compiler; null for a program without steps. */
+export function readQuantized(text: Uint8Array): Quantized | null {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  return bytes.includes(NAME)
+    ? { name: NAME, hasConvolutions: CONVOLUTION.test(bytes.toString('latin1')) }
+    : null;
+}
+
+/** Whether a value, for example from a file, is such operations. */
+export function isQuantized(value: unknown): value is Quantized {
+  const { name, hasConvolutions } = (value ?? {}) as Partial<Record<keyof Quantized, unknown>>;
+  return name === NAME && typeof hasConvolutions === 'boolean';
+}

@@ -3,7 +3,7 @@ import { attentionKey, isAttention, writtenAttention, type Attention } from './a
 import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
 import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
-import { isQuantized, QUANTIZED_KEY, type Quantized } from './quantized.ts';
+import { isQuantized, quantizedKey, type Quantized } from './quantized.ts';
 import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
 import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
@@ -19,7 +19,7 @@ export const isReplaceable = (one: Rewritable): one is Replaceable => !isQuantiz
 
 /** Equal for equal operations. */
 export function rewritableKey(one: Rewritable): string {
-  if (isQuantized(one)) return QUANTIZED_KEY;
+  if (isQuantized(one)) return quantizedKey(one);
   if (isAttention(one)) return attentionKey(one);
   if (isConcat(one)) return concatKey(one);
   if (isSpread(one)) return spreadKey(one);

@@ -11,7 +11,7 @@ import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
 import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
-import { inIntegers, isQuantized, type Quantized } from './quantized.ts';
+import { integerPasses, isQuantized, type Quantized } from './quantized.ts';
 import { isProduct, withSettledWeights } from './product.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
@@ -33,7 +33,7 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const passes = new Set<string>();
   let before: readonly string[] = [];
   for (const { operation, form } of choices)
-    if (isQuantized(operation)) before = inIntegers.passes.map(quoted);
+    if (isQuantized(operation)) before = integerPasses(operation).map(quoted);
     else if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
     else distinct.set(rewritableKey(operation), { operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));

@@ -30,7 +30,7 @@ import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
 import { readProducts } from '../form/product.ts';
 import { readSpread } from '../form/spread-convolution.ts';
-import { inIntegers, readQuantized } from '../form/quantized.ts';
+import { integerPasses, readQuantized } from '../form/quantized.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { functionPasses, pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -159,7 +159,8 @@ export async function surveyInput(
     const written = linalg === null ? normalised(text) : fromText(linalg);
     const quantized = passes.length === 0 && linalg === null ? readQuantized(text) : null;
     const inner =
-      quantized && (await compileTo('preprocessing', pipelineFlags([functionPasses(inIntegers.passes)])));
+      quantized &&
+      (await compileTo('preprocessing', pipelineFlags([functionPasses(integerPasses(quantized))])));
     const rewritables =
       inner === null
         ? rewritablesOf(text, written)

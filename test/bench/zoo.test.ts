@@ -48,7 +48,7 @@ describe('the models', () => {
   test('are listed after an unknown name', () => {
     expect(() => namesFor(['squeezenet'])).toThrow(UsageError);
     expect(() => namesFor(['squeezenet'])).toThrow(
-      /no such model; give an .onnx file, core, rest, light, .*light:squeezenet/,
+      /no such model; give an .onnx file, core, rest, light, int8, .*light:squeezenet/,
     );
   });
 

@@ -3,7 +3,7 @@ import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
-import { inIntegers, readQuantized } from '../../src/form/quantized.ts';
+import { IN_INTEGERS, readQuantized } from '../../src/form/quantized.ts';
 import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
 
@@ -77,7 +77,7 @@ test.each([
 ])('convolutions of %s images become products of integers with equal results', async (sign, widening) => {
   const text = quantizedProgram(sign === 'unsigned');
   const quantized = readQuantized(Buffer.from(text))!;
-  const integers = await preprocessed(text, [{ operation: quantized, form: inIntegers.name }]);
+  const integers = await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]);
   const convolutions = convolutionsIn(integers);
   const types = convolutions.map((one) => [one.image.elementType, one.result.elementType, one.widening]);
   expect(types).toEqual(Array(2).fill(['i8', 'i32', widening]));

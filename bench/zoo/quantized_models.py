@@ -1,0 +1,42 @@
+"""Quantizes ONNX models by ONNX Runtime's quantizer, with QuantizeLinear and DequantizeLinear (QDQ) or at run time."""
+
+import tempfile
+from pathlib import Path
+
+import onnx
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+# Draws of inputs that give the ranges of values.
+DRAWS = 4
+
+# By the kind of the source: one step for each tensor, the quantizer's usual unsigned images and one step for each channel of a filter.
+STATIC = {
+    "int8": {"activation_type": QuantType.QInt8, "weight_type": QuantType.QInt8},
+    "int8-channels": {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True},
+}
+DYNAMIC = "int8-dynamic"
+
+KINDS = (*STATIC, DYNAMIC)
+
+
+class Draws(CalibrationDataReader):
+    def __init__(self, draw):
+        self.draws = iter([draw() for _ in range(DRAWS)])
+
+    def get_next(self):
+        return next(self.draws, None)
+
+
+def quantized(model, kind, draw):
+    """The model in 8 bits. `draw` gives random inputs by name."""
+    with tempfile.TemporaryDirectory() as work:
+        given, prepared, result = (str(Path(work) / f"{name}.onnx") for name in ("given", "prepared", "result"))
+        onnx.save(model, given)
+        # Folds batch normalisation, which would be quantized on its own.
+        quant_pre_process(given, prepared, skip_symbolic_shape=True)
+        if kind == DYNAMIC:
+            quantize_dynamic(prepared, result, weight_type=QuantType.QInt8)
+        else:
+            quantize_static(prepared, result, Draws(draw), quant_format=QuantFormat.QDQ, **STATIC[kind])
+        return onnx.load(result)
