@@ -13,8 +13,10 @@ const PIXELS = [[0, 1, 2], [3]];
 
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',
-  isFor: ({ name, widening, image }) =>
-    widening !== undefined || (name === 'linalg.conv_2d_nchw_fchw' && !isFloat(image.elementType)),
+  isFor: ({ name, widening, image: { elementType } }) => {
+    if (widening === 'arith.extui') return elementType === 'i8';
+    return widening !== undefined || (name === 'linalg.conv_2d_nchw_fchw' && !isFloat(elementType));
+  },
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, filters, result } = extentsOf(convolution);
     const { elementType } = accumulator;
