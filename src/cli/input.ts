@@ -15,7 +15,8 @@ import { takenStdin } from '../system/bytes.ts';
 import { isReason, type Reason } from '../system/reason.ts';
 import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
-import { inspect, withSurvey } from '../wrapper/inspect.ts';
+import { inspect } from '../wrapper/inspect.ts';
+import { withSurvey } from '../plan/surveyed.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { refusalOf } from './files.ts';
 

@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts';
 import { dispatchRules } from '../inject/dispatch-rules.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/injection-flags.ts';
-import type { FormChoice } from '../form/choose.ts';
+import { choicesOf, type FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { untunedCompile } from '../plan/injected-command.ts';
@@ -83,11 +83,12 @@ async function writeForProgram(input: string, output: string | undefined, comman
 async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
   const surroundings = cli.surroundings({ budget: '0' });
   const program = await inspectInput(input, cli.flags, surroundings);
-  const { command, inspected, decisions, choices, forms } = await decideByRecords(program, surroundings, {
+  const { command, inspected, decisions, names, forms } = await decideByRecords(program, surroundings, {
     inject,
     whyNot: () => because('no-record', 'no record: run iree-tuned tune first'),
   });
   const planned = injectionOptions(inspected.input, inspected.site, 'spec');
+  const choices = choicesOf(program.inspected.input.rewritables, names);
   const common = { decisions, text: inspected.input, choices, forms };
   // A build substitutes these dispatches.
   const { entries = [] } = planInjection(decisions, planned);

@@ -59,6 +59,31 @@ export const leaveOut = (
     return passedOver(place, tunable, 'default', why);
   });
 
+/**
+ * The same decisions, with these configurations in place of their own.
+ * @param reason for configurations that change the whole program
+ */
+export const withConfigurations = (
+  decisions: readonly Decision[],
+  configurations: ReadonlyMap<string, Configuration>,
+  reason = '',
+): readonly Decision[] =>
+  decisions.map((decision) => {
+    const configuration = decision.tunable && configurations.get(decision.tunable.key);
+    if (!configuration) return decision;
+    const isPlain = isInjected(decision) && needsOf(decision.configuration) === null;
+    const plain = isPlain ? decision : plainAlternative(decision);
+    return {
+      ...decision,
+      ...{ configuration, evidence: null, speedup: null, record: null },
+      outcome: decision.outcome === 'tuned' ? 'tuned' : 'hit',
+      ...(needsOf(configuration) === null ? TOGETHER : because('program-wide', reason)),
+      ...(plain && { alternative: plain }),
+    };
+  });
+
+const TOGETHER = because('faster', 'in this program, which is faster with it and others');
+
 /** The alternative of a configuration that changes the whole program; null for none. */
 export const plainAlternative = ({ configuration, alternative }: Decision): Decision | null =>
   needsOf(configuration) === null ? null : (alternative ?? null);

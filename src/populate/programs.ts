@@ -12,7 +12,7 @@ import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { needsProgram } from '../workload/workload.ts';
 import { OpenProgram } from '../wrapper/open-program.ts';
-import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
+import { verifiedDecisions } from '../running/verified-decisions.ts';
 import type { ProgramFile, ProgramToTune, Run } from './request.ts';
 import { programAt } from './site.ts';
 

@@ -8,7 +8,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Miss, Store, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { isUnfinished, isWorthAnotherTry, whyUndecided } from '../tuning/undecided.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
+import { inBetterForms } from '../running/variants/better-forms.ts';
 import { isKindOfWork, isSelfContained, needsProgram, workloadRank } from '../workload/workload.ts';
 import { planPopulation, type Answer, type Asked, type LeftOut, type Plan, type Standing } from './plan.ts';
 import { type Shape, shapeModule, shapeName } from './shape.ts';

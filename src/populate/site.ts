@@ -10,7 +10,8 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, noTuner, type Site } from '../site/site.ts';
 import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
-import { inspect, withSurvey } from '../wrapper/inspect.ts';
+import { inspect } from '../wrapper/inspect.ts';
+import { withSurvey } from '../plan/surveyed.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 
 export interface PopulationSite {

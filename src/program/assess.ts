@@ -44,19 +44,18 @@ export function gainOver(program: Assessed, other: Assessed): number | null {
 }
 
 /**
- * The judgement of a program that is faster with a program-wide configuration: exactly the measured program ships. So other workloads
- * are kept or left out as they were in that program. A workload's own configuration gets no mark for a loss of the program-wide
- * configuration.
- * @param offered keys of the workloads that the program-wide configuration is for
- * @param wide of the program with the program-wide configuration
+ * The judgement of a variant that is faster: exactly the measured program ships. So other workloads are kept or left out as they were in the
+ * variant. A workload's own configuration gets no mark for a loss of the variant's.
+ * @param changed keys of the workloads whose configuration the variant changes
+ * @param varied of the variant
  * @param own of the program with each operation's own configuration
  */
 export function judgementWith(
-  offered: { has(key: string): boolean },
-  wide: Judgement,
+  changed: { has(key: string): boolean },
+  varied: Judgement,
   own: Judgement,
 ): Judgement {
-  const replaced = own.leftOut.filter(({ key }) => offered.has(key) && wide.kept.includes(key));
-  const without = wide.leftOut.map((one) => (offered.has(one.key) ? { ...one, mark: null } : one));
-  return { ...wide, leftOut: [...replaced, ...without] };
+  const replaced = own.leftOut.filter(({ key }) => changed.has(key) && varied.kept.includes(key));
+  const without = varied.leftOut.map((one) => (changed.has(one.key) ? { ...one, mark: null } : one));
+  return { ...varied, leftOut: [...replaced, ...without] };
 }

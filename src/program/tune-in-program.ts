@@ -61,9 +61,9 @@ export interface RoundBench {
   readonly confirmingSeconds: number;
 }
 
-/** The same program with one configuration for all operations at once, such as data tiling. */
-export interface Offer {
-  /** Keys of the workloads that have this configuration. */
+/** A variant of the program with other configurations of some workloads, such as data tiling. */
+export interface RoundsVariant {
+  /** Keys of these workloads. */
   readonly keys: ReadonlySet<string>;
   /** Whether it is likely to gain more than rounds, so that it comes first. */
   readonly isLikely: boolean;
@@ -99,8 +99,8 @@ export const LEAST_RATIO = 1.03;
 /** The same for times of a sample, which are up to a third off. */
 const LEAST_SAMPLED_RATIO = 1.5;
 
-/** Compiles that an offer needs: the split, and its module. */
-const OFFER_COMPILES = 2;
+/** Compiles that a variant needs: the split, and its module. */
+const VARIANT_COMPILES = 2;
 
 /** Compiles that the check of the best configurations takes, as a share of a program's. */
 const CHECK_COMPILES = 1;
@@ -124,25 +124,25 @@ export interface RoundsResult {
   readonly assessed: Assessed | null;
   /** Seconds of each workload in stock, one value for each batch of rounds. */
   readonly stock: ReadonlyMap<string, readonly number[]>;
-  /** Whether the result is of the program with the offer. */
-  readonly isOffered: boolean;
+  /** Whether the result is of the variant. */
+  readonly isVaried: boolean;
   /** Gains of the best configurations in a sample, by key; empty if the program ran whole. */
   readonly sampled: ReadonlyMap<string, number>;
   /** Whether the rounds ended because they gained too little, not because the time was over. */
   readonly isComplete: boolean;
-  /** Whether there was no time to try the offer. */
+  /** Whether there was no time to try the variant. */
   readonly isOpen: boolean;
 }
 
 /**
  * Tunes all contenders in rounds while rounds gain something, then confirms the best configurations in the program.
- * @param offer is compiled beside the round after the first ones. If the program is faster with it, rounds continue from there
+ * @param variant is compiled beside the round after the first ones. If it is faster, rounds continue from there
  * @throws StoppedError after a stop
  */
 export async function tuneInRounds(
   contenders: readonly Contender[],
   plain: RoundBench,
-  offer: Offer | null,
+  variant: RoundsVariant | null,
   { budgetSeconds, roundsAtOnce, strategy, clock, onProgress, given, note }: RoundsOptions,
 ): Promise<RoundsResult> {
   const end = clock() + budgetSeconds;
@@ -158,12 +158,12 @@ export async function tuneInRounds(
     const isFirst = rounds.count === 0 && !bench.isSampled;
     return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
   };
-  let open = offer;
-  // The first rounds gain more than most offers. What they found is closed after the offer, too.
+  let open = variant;
+  // The first rounds gain more than most variants. What they found is closed after the variant, too.
   const isDue = () => {
     const closing = rounds.bestFrom(LEAST_RATIO).size > 0 ? closingSeconds() : 0;
     const isTurn = open!.isLikely || rounds.count > 0 || rounds.isIdle || !isTime();
-    return isTurn && clock() + OFFER_COMPILES * compileSeconds + closing < end;
+    return isTurn && clock() + VARIANT_COMPILES * compileSeconds + closing < end;
   };
   while (failures < MOST_FAILURES) {
     const begun = clock();
@@ -177,13 +177,13 @@ export async function tuneInRounds(
       compileSeconds = Math.max(compileSeconds, clock() - begun);
       return one;
     };
-    const [compiled, offered] = await Promise.all([
+    const [compiled, varied] = await Promise.all([
       Promise.all(assignments.map(compile)),
       due?.prepare() ?? null,
     ]);
     const compiledAt = clock();
     const modules = compiled.flatMap(({ module }) => module ?? []);
-    const timed = offered === null ? modules : [...modules, offered.stock];
+    const timed = varied === null ? modules : [...modules, varied.stock];
     const times = timed.length === 0 ? [] : await bench.time([bench.stock, ...timed]);
     const before = times[0] ?? null;
     for (const [key, seconds] of before?.workloads ?? [])
@@ -196,11 +196,11 @@ export async function tuneInRounds(
       rounds.observe(assignment, outcomes);
       note(assignment, outcomes, before?.workloads ?? new Map<string, number[]>());
     }
-    if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), due!.keys)) {
-      bench = offered;
-      rounds.keepOnly(offered.keys);
-      // A compile of the offered program takes another time.
-      ({ compileSeconds } = offered);
+    if (varied !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), due!.keys)) {
+      bench = varied;
+      rounds.keepOnly(varied.keys);
+      // A compile of the variant takes another time.
+      ({ compileSeconds } = varied);
     }
     if (due !== null) open = null;
     runSeconds = Math.max(runSeconds, clock() - compiledAt);
@@ -209,16 +209,16 @@ export async function tuneInRounds(
   }
   const better = rounds.bestFrom(bench.isSampled ? LEAST_SAMPLED_RATIO : LEAST_RATIO);
   const best = worthChecking(contenders, better);
-  const isOffered = bench !== plain;
-  // The program with the offer has the given configurations already.
+  const isVaried = bench !== plain;
+  // The variant has the given configurations already.
   const withGiven = (some: Assignment): Assignment =>
-    some.size === 0 || isOffered ? some : new Map([...given, ...some]);
+    some.size === 0 || isVaried ? some : new Map([...given, ...some]);
   if (best.size > 0) bench.foresee(withGiven(best));
   const failed = best.size === 0 ? new Map<string, Refusal>() : await bench.check(best);
   const found = new Map([...best].filter(([key]) => !failed.has(key)));
   const refused = new Map([...failed].map(([key, one]) => [key, { ...one, configuration: best.get(key)! }]));
   const all = withGiven(found);
-  const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
+  const keys = found.size === 0 && isVaried ? [...variant!.keys] : [...all.keys()];
   // More pairs of processes separate smaller gains from noise, so confirming gets all remaining time.
   const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds);
   const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all, confirmingSeconds));
@@ -229,7 +229,7 @@ export async function tuneInRounds(
     refused,
     assessed,
     stock,
-    isOffered,
+    isVaried,
     sampled: new Map(
       bench.isSampled ? [...found.keys()].map((key) => [key, better.get(key)!.ratio] as const) : [],
     ),
@@ -250,18 +250,18 @@ function worthChecking(contenders: readonly Contender[], best: ReadonlyMap<strin
   return new Map(worth.map(({ key, one }) => [key, one.configuration]));
 }
 
-/** Whether the program is faster with the offer than with the best configuration of each workload. */
+/** Whether the variant is faster than the program with the best configuration of each workload. */
 function isBetter(
-  offered: ProgramSeconds | null,
+  varied: ProgramSeconds | null,
   before: ProgramSeconds | null,
   best: ReadonlyMap<string, Rated>,
   keys: ReadonlySet<string>,
 ): boolean {
-  if (offered === null || before === null) return false;
+  if (varied === null || before === null) return false;
   const saved = [...best].flatMap(([key, { ratio }]) =>
     keys.has(key) ? [sumOf(before.workloads.get(key) ?? []) * (1 - 1 / ratio)] : [],
   );
-  return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
+  return LEAST_ADVANTAGE * varied.whole < before.whole - sumOf(saved);
 }
 
 /**

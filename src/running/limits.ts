@@ -33,9 +33,6 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
   allInputBytes: 4 * LARGEST_INPUTS,
 });
 
-/** Number of builds that try to reach a verdict. After that only a build with more time tries. */
-export const MOST_ATTEMPTS = 3;
-
 /** Why a build does not run its program; null if it may. Several compiles run at once, for which the memory may have no room. */
 export const whyNotRun = ({ isHuge }: Pick<InputText, 'isHuge'>, budgetSeconds: number): Reason | null => {
   if (isHuge) return because('input-too-large', 'its input is too large to be compiled once more');

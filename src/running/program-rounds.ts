@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
-import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
 import { largestDeviation, sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { certainGain, type Assessed } from '../program/assess.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { LEAST_RATIO, tuneInRounds, type RoundsResult } from '../program/tune-in-program.ts';
-import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Terminal } from '../report/terminal.ts';
 import { defaultStrategy } from '../search/index.ts';
 import type { Store, Trial } from '../store/store.ts';
@@ -23,15 +21,17 @@ import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { joinsRounds, kinOf, needsProgram } from '../workload/workload.ts';
-import type { Callable, MeasuredProgram } from './callable.ts';
+import type { Callable } from './callable.ts';
 import { resumedCompile } from '../plan/injected-command.ts';
-import { offeredBase } from './offered-base.ts';
 import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
 import { runnable } from './runnable.ts';
 import { SAMPLE_ERROR } from './sampled-times.ts';
-import type { Verification } from './verify-program.ts';
-import { NO_REASON, type Reason } from '../system/reason.ts';
+import { verdictOn } from './variants/data-tiling.ts';
+import { variantBase } from './variants/variant-base.ts';
+import type { VariantVerdict } from './variants/variant.ts';
+import type { DecidedProgram, Verification } from './verify-program.ts';
+import { NO_REASON } from '../system/reason.ts';
 
 /** Smallest number of operations that are tuned together. Fewer operations are tuned one by one. */
 const LEAST_OPERATIONS = 4;
@@ -46,21 +46,16 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
   return possible.length - dispatches.length >= LEAST_OPERATIONS ? possible : dispatches;
 }
 
-/** Smallest share of the program's time for which an offer to all operations is tried. */
-const LEAST_OFFER_SHARE = 1 / 3;
+/** Smallest share of the program's time for which a variant is tried. */
+const LEAST_VARIANT_SHARE = 1 / 3;
 
 /** Strategy name of the trials. */
 const STRATEGY = 'program';
 
-/** Configurations that together gave correct results and a faster program. */
-export interface Confirmed {
+/** Configurations that together gave correct results and a faster program, or that a program has that is too slow to be run. */
+export interface Confirmed extends Verification {
   /** Texts of configurations as in the database, by key. */
   readonly configurations: ReadonlyMap<string, string>;
-  readonly verdict: ProgramVerdict;
-  /** Why the program with them is not known to be correct and no slower: it is too slow to be run; null if it is. */
-  readonly open: Reason | null;
-  /** The result of the offer to all operations at once. */
-  readonly programWide: Verification['programWide'];
 }
 
 export interface ProgramTuning {
@@ -76,21 +71,17 @@ export interface ProgramTuning {
 /**
  * Tunes as many workloads of a program as the budget allows. The caller holds the measuring lock.
  * @param works result of `contendersOf`
- * @param decisions present decisions about the program's operations
- * @param offer configurations for all operations at once; may be empty
  * @returns nothing if the program cannot be run
  * @throws StoppedError when the signal fires
  */
 export async function tuneInProgram(
-  program: MeasuredProgram,
+  program: DecidedProgram,
   works: readonly Work[],
-  decisions: readonly Decision[],
-  offer: ProgramWide,
   store: Store,
   budgetSeconds: number,
   terminal: Terminal,
 ): Promise<ProgramTuning> {
-  const { inspected, surroundings } = program;
+  const { inspected, surroundings, decisions, variant } = program;
   const { site } = inspected;
   const backend = backendNamed(site.target.key);
   if (backend === undefined) return NOTHING;
@@ -123,20 +114,20 @@ export async function tuneInProgram(
       return { key, kin: kinOf(workload), space, share };
     });
     const prepare = async () => {
-      const wide = await offeredBase(program, ready, run, decisions, offer);
-      return wide && (await roundBench(wide, contests, program)).bench;
+      const varied = await variantBase(program, ready, run);
+      return varied && (await roundBench(varied, contests, program)).bench;
     };
-    const offered = contenders.filter(({ key }) => offer.has(key));
-    // An offer takes two more compiles.
-    const likely = offered.filter(({ key }) =>
+    const changed = contenders.filter(({ key }) => variant.has(key));
+    // A variant takes two more compiles.
+    const isWorthIt = sumOf(changed.map(({ share }) => share)) >= LEAST_VARIANT_SHARE;
+    const likely = changed.filter(({ key }) =>
       backend.wholeProgram?.isLikelyToGain(run.find((work) => work.key === key)!.workload),
     );
-    const isLikely = 2 * sumOf(likely.map(({ share }) => share)) > sumOf(offered.map(({ share }) => share));
-    const isWorthIt = sumOf(offered.map(({ share }) => share)) >= LEAST_OFFER_SHARE;
+    const isLikely = 2 * sumOf(likely.map(({ share }) => share)) > sumOf(changed.map(({ share }) => share));
     const result = await tuneInRounds(
       contenders,
       bench,
-      isWorthIt ? { keys: new Set(offer.keys()), isLikely, prepare } : null,
+      isWorthIt ? { keys: new Set(variant.keys()), isLikely, prepare } : null,
       {
         budgetSeconds: budgetSeconds - (clock() - begun),
         roundsAtOnce: likelyCompilesAtOnce(),
@@ -156,7 +147,7 @@ export async function tuneInProgram(
         },
       },
     );
-    if (!result.isOffered && result.assessed !== null)
+    if (!result.isVaried && result.assessed !== null)
       await noteTimes(program, tunedRun(result.assessed), store);
     for (const { key, mark } of result.assessed?.judgement.leftOut ?? [])
       if (mark?.kind === 'wrong-result' && result.found.has(key))
@@ -166,17 +157,18 @@ export async function tuneInProgram(
     for (const [key, { outcome, reason, configuration }] of result.refused)
       if (outcome === 'wrong-result') notes.get(key)!.markWrong([{ configuration, outcome, reason }]);
     const tuningSeconds = (clock() - begun) / run.length;
-    const wide = wideOf(result, offer);
+    const gain = result.isVaried && result.assessed !== null ? certainGain(result.assessed) : null;
+    const onVariant = verdictOn(variant, gain, result.isOpen);
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.tuning(work.workload).families(work.options);
       // Work that needs its program has no other search.
       const complete = result.isComplete && needsProgram(work.workload);
       const searched = { trials: result.rounds, tuningSeconds, families, complete };
-      const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
+      const own = resultOf(work.key, result, calls.get(work.key)!, onVariant.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    const confirmed = confirmedBy(result, wide, given, known, ready.callable);
+    const confirmed = confirmedBy(result, onVariant, given, known, ready.callable);
     const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
     return { results: known, confirmed, lacksTime: isOpen, isBegun: result.rounds > 0 };
   } catch (error) {
@@ -219,27 +211,19 @@ const trialOf = (configuration: Configuration, ratio: number | null, seconds: nu
     : { outcome: 'measured', seconds: seconds / ratio }),
 });
 
-/** The offer if the program is faster with it. */
-function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
-  const gain = isOffered && assessed !== null ? certainGain(assessed) : null;
-  return gain === null
-    ? { chosen: new Map<string, never>(), reason: '', isOpen }
-    : { chosen: offer, reason: reasonOf(offer, gain), isOpen: false };
-}
-
 /**
  * The confirmed configurations, or those of a sample; null without a verdict. Exactly the program that ran ships: configurations whose own gain is
  * not certain belong to the program, and become no records.
  */
 function confirmedBy(
-  { found, assessed, isOffered, sampled }: RoundsResult,
-  programWide: Confirmed['programWide'],
+  { found, assessed, isVaried, sampled }: RoundsResult,
+  variant: VariantVerdict,
   given: ReadonlyMap<string, Given>,
   known: ReadonlyMap<string, Known>,
   { skipped }: Callable,
 ): Confirmed | null {
   const isUnknown = assessed === null || (assessed.judgement.open !== null && sampled.size === 0);
-  if (isUnknown || (isOffered && programWide.chosen.size === 0)) return null;
+  if (isUnknown || (isVaried && variant.chosen.size === 0)) return null;
   const { functions, judgement } = assessed;
   const ran = new Map<string, Configuration>();
   const unsure = new Map<string, OwnConfiguration>();
@@ -251,11 +235,12 @@ function confirmedBy(
     if (found.has(key) && record !== undefined && isDefault(record) && !isDefault(configuration))
       unsure.set(key, configuration);
   }
+  const { open } = judgement;
   return {
     configurations: new Map([...ran].map(([key, one]) => [key, configurationText(one)])),
-    verdict: { functions, skipped, leftOut: [], injected: true, ...(judgement.open ?? NO_REASON) },
-    open: judgement.open,
-    programWide: { ...programWide, chosen: new Map([...programWide.chosen, ...unsure]) },
+    verdict: { functions, skipped, leftOut: [], injected: true, ...(open ?? NO_REASON) },
+    ...{ judgement: { kept: [...ran.keys()], leftOut: [], open }, workloads: [] },
+    variant: { ...variant, chosen: new Map([...variant.chosen, ...unsure]) },
   };
 }
 
@@ -268,7 +253,7 @@ function resultOf(
   key: string,
   { found, unchecked, assessed, stock, sampled }: RoundsResult,
   calls: number,
-  isOffered: boolean,
+  isInVariant: boolean,
   searched: Searched,
 ): TuningResult | null {
   const byDefault = (complete = searched.complete) => {
@@ -279,8 +264,8 @@ function resultOf(
     return defaultResult({ means, repetitions: means.length }, { ...searched, complete: isKnown });
   };
   const configuration = found.get(key);
-  // The database keeps the configurations of an offer with the program.
-  if (isOffered || configuration === undefined) return byDefault(searched.complete && !unchecked.has(key));
+  // The database keeps the configurations of a variant with the program.
+  if (isInVariant || configuration === undefined) return byDefault(searched.complete && !unchecked.has(key));
   const gain = sampled.get(key);
   const bySample = (): TuningResult | null => {
     const [seconds] = stock.get(key) ?? [];

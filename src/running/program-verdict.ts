@@ -1,16 +1,14 @@
 // Runs a program, stock against tuned, and notes the verdict in the database. Later builds leave out the configurations that make the program
 // slower or wrong. Not loaded on a hit.
 import { configurationText } from '../backend/index.ts';
-import type { Command } from '../compiler/command.ts';
 import {
   isInjected,
   leaveOut,
   plainAlternative,
+  withConfigurations,
   type Decision,
   type Injected,
 } from '../decision/decision.ts';
-import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
@@ -22,24 +20,15 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
+import { because, type Reason } from '../system/reason.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
-import { limitsWithin, MOST_ATTEMPTS, type Limits } from './limits.ts';
-import { injectedSet, programMemory, worse, type ProgramMemory } from './program-memory.ts';
-import { offerTo, triedOf } from './program-offer.ts';
+import { limitsWithin, type Limits } from './limits.ts';
 import type { Confirmed } from './program-rounds.ts';
-import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
-import { because, type Reason } from '../system/reason.ts';
-
-/** A program with its decisions and its verdict so far. */
-export interface KnownProgram {
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly decisions: readonly Decision[];
-  /** See `programIdentity`. */
-  readonly identity: string;
-  readonly memory: ProgramMemory | null;
-}
+import { noteOn, withVariant } from './variants/data-tiling.ts';
+import { injectedSet, isWorthTrying, programMemory, worse, type KnownProgram } from './variants/memory.ts';
+import { NO_VERDICT } from './variants/variant.ts';
+import { verifyTuned, type Verification } from './verify-program.ts';
 
 /** The database, the settings and the modules of a run. */
 export interface RunMeans {
@@ -62,46 +51,34 @@ export interface Judged {
 
 /**
  * Runs the program, notes the verdict, and marks configurations. The caller holds the measuring lock.
- * @param isShort whether only a later build has the time for an offer to all operations at once
+ * @param isShort whether only a later build has the time for the variant
  */
-export async function judgeProgram(
-  program: KnownProgram,
-  { store, surroundings, kept }: RunMeans,
-  isShort: boolean,
-): Promise<Judged> {
-  const { command, inspected, decisions } = program;
-  const { settings } = surroundings;
-  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
-  const measured = { command, inspected, surroundings, kept, limits };
-  const wholeOffer = offerTo(program, settings);
-  const offer: ProgramWide = isShort ? new Map() : wholeOffer;
-  const isPostponed = offer.size < wholeOffer.size;
+export async function judgeProgram(whole: KnownProgram, means: RunMeans, isShort: boolean): Promise<Judged> {
+  const { surroundings, store, kept } = means;
+  const program = isShort ? { ...whole, variant: NO_VERDICT.chosen } : whole;
+  const isPostponed = program.variant.size < whole.variant.size;
+  const limits = limitsWithin(surroundings.settings.budgetSeconds, program.command.rewriting !== undefined);
   const terminal = terminalOf(null);
   terminal.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
       terminal,
-      (signal) => verifyTuned({ ...measured, signal }, decisions, offer),
+      (signal) => verifyTuned({ ...program, surroundings, kept, limits, signal }),
       () => {
         store.close();
       },
     );
-    const concluded = conclude(program, offer, verification, store, surroundings);
-    const { judgement, verdict } = verification;
-    const { open } = judgement;
-    const shipped = { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
-    const judged = { ...shipped, isFinal: shipped.isFinal && !isPostponed };
-    terminal.endProgram(judged.verdict ?? verdict);
-    return judged;
+    const judged = conclude(program, verification, means);
+    terminal.endProgram(judged.verdict ?? verification.verdict);
+    return { ...judged, isFinal: judged.isFinal && !isPostponed };
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const { why } = error;
     const verdict = notVerified(why);
-    if (!error.isLate) return { ...shippable(decisions, why, verdict), unproven: why, isFinal: true };
+    if (!error.isLate) return { ...shippable(program.decisions, why, verdict), unproven: why, isFinal: true };
     const judgement = { kept: [], leftOut: [], open: why };
-    const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
-    const { decisions: left, isFinal } = conclude(program, offer, nothing, store, surroundings);
-    return { ...shippable(left, why, verdict), unproven: why, isFinal };
+    const variant = { ...NO_VERDICT, isOpen: true };
+    return conclude(program, { verdict, judgement, workloads: [], variant }, means);
   }
 }
 
@@ -115,7 +92,7 @@ const UNLIMITED: Limits = {
  * @throws UserError when the program does not compile, the measuring lock is held, or the runtime's tools are missing
  */
 export async function verifyOnDemand(
-  asked: Omit<KnownProgram, 'memory'>,
+  asked: Omit<KnownProgram, 'memory' | 'variant'>,
   store: Store,
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
@@ -125,13 +102,10 @@ export async function verifyOnDemand(
     throw new NotVerifiedError(because('lock-busy', `the program was not verified: ${BUSY.reason}`));
   const kept = new KeptModules();
   try {
-    const { command, inspected, decisions } = asked;
-    const program = { ...asked, memory: null };
-    const offer = offerTo(program, surroundings.settings);
+    const program = withVariant({ ...asked, memory: null }, surroundings.settings);
     const { signal } = new AbortController();
-    const measured = { command, inspected, surroundings, kept, limits: UNLIMITED, signal };
-    const verification = await verifyTuned(measured, decisions, offer);
-    conclude(program, offer, verification, store, surroundings);
+    const verification = await verifyTuned({ ...program, surroundings, kept, limits: UNLIMITED, signal });
+    conclude(program, verification, { store, surroundings });
     return verification.verdict;
   } finally {
     kept.discard();
@@ -141,28 +115,21 @@ export async function verifyOnDemand(
 /** Notes the verdict that tuning has reached, and shows it on a terminal. */
 export function concludeConfirmed(
   program: KnownProgram,
-  offer: ProgramWide,
-  { configurations, verdict, open, programWide }: Confirmed,
-  store: Store,
-  surroundings: Surroundings,
+  confirmed: Confirmed,
+  means: Omit<RunMeans, 'kept'>,
 ): Judged {
-  terminalOf(null).endProgram(verdict);
-  const judgement = { kept: [...configurations.keys()], leftOut: [], open };
-  const found = { judgement, workloads: [], programWide };
-  const concluded = conclude(program, offer, found, store, surroundings);
-  return { ...concluded, unproven: open, ...shippable(concluded.decisions, open, verdict) };
+  terminalOf(null).endProgram(confirmed.verdict);
+  return conclude(program, confirmed, means);
 }
 
-/** Notes the verdict on a program. @returns the decisions to inject */
+/** Notes the verdict on a program. */
 function conclude(
   program: KnownProgram,
-  offer: ProgramWide,
-  { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
-  store: Store,
-  surroundings: Surroundings,
-): Pick<Judged, 'decisions' | 'isFinal'> {
+  { verdict, judgement, workloads, variant }: Verification,
+  { store, surroundings }: Omit<RunMeans, 'kept'>,
+): Judged {
   const { inspected, decisions, identity, memory } = program;
-  const { settings } = surroundings;
+  const { budgetSeconds, readonly } = surroundings.settings;
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => worse(left.get(key)?.reason));
   const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
@@ -173,21 +140,20 @@ function conclude(
   const leftOut = new Map(
     [...(memory?.leftOut ?? []), ...added].map((one) => [`${one.workload} ${one.configuration}`, one]),
   );
-  const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
+  const wanted = withConfigurations(kept, variant.chosen, variant.reason);
   const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
   const better = wanted.map((decision, i) => seen[i] ?? decision);
   const set = injectedSet(better, planCompile(program, better, surroundings).injection.route);
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
-  const { budgetSeconds } = settings;
   const lastTriedAt = new Date().toISOString();
   const { open } = judgement;
-  const note: ProgramMemory = {
+  const note = {
     leftOut: [...leftOut.values()],
     verified: open === null ? set : null,
-    programWide: triedOf(offer, programWide, memory?.programWide ?? null, budgetSeconds),
+    programWide: noteOn(program.variant, variant, memory?.programWide ?? null, budgetSeconds),
     open: open && { set, ...open, budgetSeconds, attempts, lastTriedAt },
   };
-  if (!settings.readonly) {
+  if (!readonly) {
     programMemory.remember(store, identity, note);
     for (const decision of found)
       mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
@@ -196,7 +162,8 @@ function conclude(
   }
   // The next build runs the configurations that replace the left-out ones.
   const isReplaced = found.some((one) => plainAlternative(one) !== null);
-  return { decisions: better, isFinal: (open === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
+  const isAgain = note.open !== null && isWorthTrying(note.open, budgetSeconds);
+  return { ...shippable(better, open, verdict), unproven: open, isFinal: !isAgain && !isReplaced };
 }
 
 /** Records evidence from a program. It holds for all programs with the same dispatch. */

@@ -3,8 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/command.ts';
-import type { Decision } from '../decision/decision.ts';
-import { withProgramWide } from '../decision/program-wide.ts';
+import { withConfigurations, type Decision } from '../decision/decision.ts';
 import {
   blamedFor,
   configuredWith,
@@ -223,7 +222,7 @@ export async function roundBench(
     if (latest?.configurations !== configurations) {
       // The compile of the first module may not have ended.
       const name = latest === null ? 'tuned.vmfb' : 'confirmed.vmfb';
-      const all = withProgramWide(decisions, best, '');
+      const all = withConfigurations(decisions, best);
       latest = { configurations, builds: programBuilds(program, all, undefined, name) };
     }
     return latest.builds;
@@ -311,7 +310,7 @@ export async function roundBench(
       const slowest = slowestOf(best);
       if (slowest === null) return unknown;
       return preparedRuns(async () => {
-        const all = withProgramWide(decisions, best, '');
+        const all = withConfigurations(decisions, best);
         const builds = programBuilds(program, all, undefined, 'reference.vmfb');
         const built = await builds.tuned([...always, ...slowest]);
         return 'problem' in built ? unknown : against(contestsWith(built.module, slowest));

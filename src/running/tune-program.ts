@@ -7,10 +7,10 @@ import { messageOf, tell } from '../system/tell.ts';
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { needsProgram } from '../workload/workload.ts';
 import { limitsWithin, whyNotRun } from './limits.ts';
-import { offerTo } from './program-offer.ts';
 import type { Confirmed } from './program-rounds.ts';
-import type { KnownProgram, RunMeans } from './program-verdict.ts';
-import type { MeasuredProgram } from './callable.ts';
+import type { RunMeans } from './program-verdict.ts';
+import type { KnownProgram } from './variants/memory.ts';
+import type { DecidedProgram } from './verify-program.ts';
 import { because } from '../system/reason.ts';
 
 /** Tuned workloads, and the configurations that the program confirmed; null without such a run. */
@@ -35,7 +35,7 @@ interface TuningMeans extends RunMeans {
 /** Tunes until it is interrupted. The database keeps all measurements. */
 export async function tuneProgram(
   works: readonly Work[],
-  current: Omit<KnownProgram, 'identity'>,
+  current: KnownProgram,
   means: TuningMeans,
 ): Promise<Tuned> {
   const { command, inspected } = current;
@@ -52,8 +52,8 @@ export async function tuneProgram(
   const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
-    const program = { command, inspected, surroundings, kept, limits, signal };
-    const { alone, ...together } = await tuneAtOnce(program, works, current, means, terminal);
+    const program = { ...current, surroundings, kept, limits, signal };
+    const { alone, ...together } = await tuneAtOnce(program, works, means, terminal);
     const open = alone.filter(({ key }) => !together.results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
     if (open.length === 0) return together;
@@ -92,9 +92,8 @@ const DISPATCHES_SHARE = 0.5;
 
 /** Tunes workloads together in the program. @returns also the workloads to tune alone */
 async function tuneAtOnce(
-  program: MeasuredProgram,
+  program: DecidedProgram,
   works: readonly Work[],
-  current: Omit<KnownProgram, 'identity'>,
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
   terminal: Terminal,
 ): Promise<Tuned & { readonly alone: readonly Work[] }> {
@@ -128,13 +127,11 @@ async function tuneAtOnce(
   }
   const open = contendersOf(works.filter(({ key }) => !known.has(key)));
   if (open.length === 0) return { ...nothing, results: known };
-  const offer = offerTo(current, surroundings.settings);
   const others = works.filter(({ workload }) => !needsProgram(workload));
   const isAll = others.every((work) => known.has(work.key) || open.includes(work));
   const share = isAll ? 1 : DISPATCHES_SHARE;
   const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
-  const { decisions } = current;
-  const tuned = await tuneInProgram(program, open, decisions, offer, store, secondsLeft, terminal);
+  const tuned = await tuneInProgram(program, open, store, secondsLeft, terminal);
   const { results, confirmed, lacksTime, isBegun } = tuned;
   const left = open.filter(({ key }) => !results.has(key));
   if (!lacksTime) giveUp(left, UNSURE.reason);

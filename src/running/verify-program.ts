@@ -1,7 +1,6 @@
 // Verifies a whole program, stock against tuned: equal results, and no loss of speed.
 import { needsOf } from '../backend/index.ts';
-import type { Decision } from '../decision/decision.ts';
-import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import { withConfigurations, type Decision } from '../decision/decision.ts';
 import { assess, gainOver, judgementWith, LEAST_ADVANTAGE, ratioOf } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { timeBudget } from '../program/time-budget.ts';
@@ -14,6 +13,12 @@ import { planCompile } from '../plan/route.ts';
 import { keysOf, programBuilds } from './program-builds.ts';
 import { doesNotCompile, stockOf } from './runnable.ts';
 import { NO_REASON, because } from '../system/reason.ts';
+import { verdictOn } from './variants/data-tiling.ts';
+import type { KnownProgram } from './variants/memory.ts';
+import { NO_VERDICT, type VariantVerdict } from './variants/variant.ts';
+
+/** A program to compile and run, with decisions and a variant of them. */
+export interface DecidedProgram extends MeasuredProgram, Pick<KnownProgram, 'decisions' | 'variant'> {}
 
 /** The judgement on a program, and the verdict that users see. */
 export interface Verification {
@@ -21,61 +26,42 @@ export interface Verification {
   readonly verdict: ProgramVerdict;
   /** Times of the workloads' dispatches. */
   readonly workloads: readonly ComparedWorkload[];
-  /** Result of the offer to all operations at once. */
-  readonly programWide: {
-    /** Workloads that are faster with the offer than with their own configuration. */
-    readonly chosen: ProgramWide;
-    /** Reason for users. */
-    readonly reason: string;
-    /** Whether the time was too short to try the offer. */
-    readonly isOpen: boolean;
-  };
+  readonly variant: VariantVerdict;
 }
 
-/** The result without an offer, or without a run. */
-export const NOTHING_CHOSEN: Verification['programWide'] = {
-  chosen: new Map(),
-  reason: '',
-  isOpen: false,
-};
-
 /**
- * Compiles a program with and without its decisions, and runs both. Finds the configurations to leave out, and whether the offer to all
- * operations at once is faster. The caller holds the measuring lock.
- * @param offer replaces the decisions about its operations; may be empty
+ * Compiles a program with and without its decisions, and runs both. Finds the configurations to leave out, and whether the variant is faster.
+ * The caller holds the measuring lock.
  * @throws NotVerifiedError when one of both programs does not compile in the time, or the runtime's tools are missing
  * @throws StoppedError when the signal fires
  */
-export async function verifyTuned(
-  program: MeasuredProgram,
-  decisions: readonly Decision[],
-  offer: ProgramWide,
-): Promise<Verification> {
-  const { surroundings, limits } = program;
+export async function verifyTuned(program: DecidedProgram): Promise<Verification> {
+  const { surroundings, limits, decisions, variant } = program;
   const tools = measuringTools(program);
   const budget = timeBudget(limits.compileSeconds);
   const builds = programBuilds(program, decisions, budget);
-  const all = withProgramWide(decisions, offer, '');
-  const wideBuilds = programBuilds(program, all, budget, 'all-tuned.vmfb');
+  const varied = withConfigurations(decisions, variant);
+  const variedBuilds = programBuilds(program, varied, budget, 'all-tuned.vmfb');
   const callable = await callableOf(program, () => stockOf(program, builds));
   const { called, skipped } = callable;
   const { injection } = planCompile(program, decisions, surroundings);
   const keys = keysOf(decisions);
   const isInjecting = injection.route !== 'none';
-  if ((isInjecting || offer.size > 0) && called.length === 0) {
+  const isVaried = variant.size > 0;
+  if ((isInjecting || isVaried) && called.length === 0) {
     const isEmpty = skipped.length === 0;
     const why = because('nothing-callable', isEmpty ? 'no public function was found in it' : undefined);
     return {
       verdict: { ...notVerified(why), skipped, injected: isInjecting },
       judgement: { kept: keys, leftOut: [], open: isInjecting ? why : null },
       workloads: [],
-      programWide: NOTHING_CHOSEN,
+      variant: NO_VERDICT,
     };
   }
   // At once, because a compiler seldom uses more than one core. All end before the first failure counts.
   const tuned = Promise.all([
     isInjecting ? builds.tuned(keys) : null,
-    isInjecting && offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
+    isInjecting && isVaried ? variedBuilds.tuned(keysOf(varied)) : null,
   ]);
   const both = [stockOf(program, builds), tuned] as const;
   await Promise.allSettled(both);
@@ -83,9 +69,9 @@ export async function verifyTuned(
   // A configuration may need too many resources in a fused dispatch. The search below finds it.
   if (whole !== null && 'problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
 
-  const contests = isInjecting || offer.size > 0 ? await contestsOf(program, tools, callable, stock) : [];
-  // The program with the offer takes as much time again.
-  const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
+  const contests = isInjecting || isVaried ? await contestsOf(program, tools, callable, stock) : [];
+  // The variant takes as much time again.
+  const runSeconds = limits.runSeconds / (isInjecting && isVaried ? 2 : 1);
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(
     isInjecting ? keys : [],
@@ -94,19 +80,15 @@ export async function verifyTuned(
     suspects,
   );
   let best = own;
-  let programWide = NOTHING_CHOSEN;
-  if (offer.size > 0) {
-    const wideKeys = keysOf(all);
-    const isAnswered = wideKeys.length === 1 ? isComparedWith(LEAST_ADVANTAGE * ratioOf(own)) : undefined;
-    const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, isAnswered));
-    const gain = gainOver(wide, own);
-    const { kept, open } = wide.judgement;
-    if (gain === null) programWide = { ...NOTHING_CHOSEN, isOpen: open !== null };
-    else {
-      const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
-      programWide = { chosen, reason: reasonOf(chosen, gain), isOpen: false };
-      best = { ...wide, judgement: judgementWith(offer, wide.judgement, own.judgement) };
-    }
+  let onVariant = NO_VERDICT;
+  if (isVaried) {
+    const all = keysOf(varied);
+    const isAnswered = all.length === 1 ? isComparedWith(LEAST_ADVANTAGE * ratioOf(own)) : undefined;
+    const other = await assess(all, programRuns(contests, variedBuilds.tuned, runSeconds, isAnswered));
+    const gain = gainOver(other, own);
+    const { kept, open } = other.judgement;
+    onVariant = verdictOn(new Map([...variant].filter(([key]) => kept.includes(key))), gain, open !== null);
+    if (gain !== null) best = { ...other, judgement: judgementWith(variant, other.judgement, own.judgement) };
   }
   const { judgement, functions: compared, workloads } = best;
   const why =
@@ -120,7 +102,7 @@ export async function verifyTuned(
   }));
   const told = injected ? (judgement.open ?? NO_REASON) : why;
   const verdict = { functions: compared, skipped, leftOut, injected, ...told };
-  return { verdict, judgement, workloads, programWide };
+  return { verdict, judgement, workloads, variant: onVariant };
 }
 
 /** Whether a configuration changes more of the program than the dispatch of its operation. */

@@ -8,14 +8,14 @@ import { openAsFarAsPossible } from '../store/open.ts';
 import type { Stamps } from '../system/files.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { verifiedDecisions } from './verified-decisions.ts';
+import { verifiedDecisions } from '../running/verified-decisions.ts';
 import type { LockedBuild } from './locked.ts';
 import { planCompile, type Plan } from '../plan/route.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
-import { injectedSet } from '../running/program-memory.ts';
+import { injectedSet } from '../running/variants/memory.ts';
 import { OpenProgram } from './open-program.ts';
 import { stampsBefore } from './replay.ts';
-import { withSurvey } from './inspect.ts';
+import { withSurvey } from '../plan/surveyed.ts';
 import { lookUpAndTune, whyUntuned, type BuildMeans, type Tuned } from './look-up-and-tune.ts';
 import { because, type Reason } from '../system/reason.ts';
 

@@ -10,12 +10,12 @@ import { inputIdentity } from '../compiler/command-identity.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
 import { isDisabledByComment } from '../input/scan.ts';
-import { readingOf, type Input, type Reading } from '../input/input.ts';
+import { readingOf, type Input } from '../input/input.ts';
 import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
-import { operationsOf, surveyText, type IsEnough } from '../input/operations.ts';
+import { operationsOf, type IsEnough } from '../input/operations.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
-import { mayPreprocess } from '../settings/settings.ts';
+import { mayHaveForms } from '../running/variants/forms.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { ProbedTarget } from '../site/probe.ts';
 import { describeSite, noTuner } from '../site/site.ts';
@@ -88,31 +88,8 @@ export async function inspectInput(command: Command, surroundings: Surroundings)
   return { ...read, ...found };
 }
 
-/**
- * Adds the operations that the compiler generates code for, which can differ from those of the text.
- * @param hasTurn whether the caller holds the measuring lock
- */
-export async function withSurvey(
-  program: FormedProgram,
-  surroundings: Surroundings,
-  hasTurn = false,
-): Promise<FormedProgram> {
-  const { command, inspected } = program;
-  const { input } = inspected;
-  const surveyed = input.surveyed ? null : await surveyText(input, command, surroundings, hasTurn);
-  return surveyed === null
-    ? program
-    : { command, inspected: { ...inspected, input: { ...input, ...surveyed } } };
-}
-
 const isPlainFile = (path: string): boolean =>
   !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
-
-/** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
-export const mayHaveForms = (
-  { ownPipeline, dataTiling }: Reading,
-  { inject }: Surroundings['settings'],
-): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
 
 /** Attributes of targets and affinities. `hal.devices.get` asks for a device at run time and names none. */
 const NAMED =

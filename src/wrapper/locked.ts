@@ -11,8 +11,8 @@ import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
 import { injectionOptions, planOf, type Plan } from '../plan/route.ts';
-import { withSurvey } from './inspect.ts';
-import { explainNoted, inNotedForms } from './program-forms.ts';
+import { withSurvey } from '../plan/surveyed.ts';
+import { explainNoted, inNotedForms } from '../running/variants/better-forms.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import { because } from '../system/reason.ts';
 

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/landed.ts';
 import { isTunable, type InputOperation } from '../input/operation.ts';
@@ -22,9 +21,9 @@ import { injectedCommand } from '../plan/injected-command.ts';
 import { notePlan, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
 import { OpenProgram } from './open-program.ts';
-import { inNotedForms } from './program-forms.ts';
+import { inNotedForms } from '../running/variants/better-forms.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
-import { injectedSet, type ProgramMemory } from '../running/program-memory.ts';
+import { injectedSet, type ProgramMemory } from '../running/variants/memory.ts';
 import { because } from '../system/reason.ts';
 
 /** Why a workload has no record in a lock file. */
@@ -92,7 +91,7 @@ async function formsNow(
     const program = await inNotedForms(written, entry.forms, surroundings);
     if (program !== null) return { program: await OpenProgram.in(program, means), forms: entry.forms };
   }
-  return { program: open, forms: namesOf(better.choices) };
+  return { program: open, forms: better.names };
 }
 
 /**

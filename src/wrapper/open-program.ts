@@ -5,13 +5,18 @@ import type { Decision, Override } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
-import type { KnownProgram } from '../running/program-verdict.ts';
+import { inBetterForms, type BetterForms } from '../running/variants/better-forms.ts';
+import { withVariant } from '../running/variants/data-tiling.ts';
+import {
+  inProgram,
+  programMemory,
+  type KnownProgram,
+  type ProgramMemory,
+} from '../running/variants/memory.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
-import { inBetterForms, type BetterForms } from './program-forms.ts';
 
 /** The database and the settings of decisions. */
 export interface Means {
@@ -77,9 +82,10 @@ export class OpenProgram<M extends Means = Means> {
     return inProgram(this.lookup.decide(...known), this.memory, this.lookup.marked, inject);
   }
 
-  /** The program with decisions about it. */
+  /** The program with decisions about it, and the variant of these to try. */
   with(decisions: readonly Decision[]): KnownProgram {
     const { command, inspected, identity, memory } = this;
-    return { command, inspected, identity, memory, decisions };
+    const program = { command, inspected, identity, memory, decisions };
+    return withVariant(program, this.means.surroundings.settings);
   }
 }

@@ -12,7 +12,8 @@ import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions, planOf } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { decide, type Decided } from './decide.ts';
-import { inspect, untuned, withSurvey, type SeveralTargets, type Untuned } from './inspect.ts';
+import { inspect, untuned, type SeveralTargets, type Untuned } from './inspect.ts';
+import { withSurvey } from '../plan/surveyed.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */

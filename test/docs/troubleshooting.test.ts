@@ -8,7 +8,7 @@ import { REASONS, type ReasonCode } from '../../src/system/reason.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
 import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
-import { verifiedDecisions } from '../../src/wrapper/verified-decisions.ts';
+import { verifiedDecisions } from '../../src/running/verified-decisions.ts';
 import { open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
@@ -65,7 +65,10 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   'the program was not run': async () => {
     const log = join(temporaryDirectory(), 'log');
     const inspected = { input: inputOf(''), site: siteOf() };
-    const program = { command: commandOf('in.mlir'), inspected, decisions: [], identity: '', memory: null };
+    const program = {
+      ...{ command: commandOf('in.mlir'), inspected, decisions: [] },
+      ...{ identity: '', memory: null, variant: new Map() },
+    };
     const plan = { identity: 'plan', injection: { route: 'spec' } } as Parameters<
       typeof verifiedDecisions
     >[1];

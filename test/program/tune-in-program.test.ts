@@ -211,61 +211,65 @@ test('confirming gets all remaining time', async () => {
   expect(spent.confirmingSeconds).toEqual([bench.confirmingSeconds]);
 });
 
-test('rounds continue with the offer if the program is faster with it', async () => {
-  const offered = machine({ gainOf, name: 'offered', keys: [] });
-  const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 0.5 } });
-  const offer = { keys: new Set(['a', 'b']), isLikely: false, prepare: () => Promise.resolve(offered.bench) };
+test('rounds continue with the variant if it is faster', async () => {
+  const varied = machine({ gainOf, name: 'varied', keys: [] });
+  const { bench, options, confirmed } = machine({ gainOf, wholes: { varied: 0.5 } });
+  const variant = {
+    keys: new Set(['a', 'b']),
+    isLikely: false,
+    prepare: () => Promise.resolve(varied.bench),
+  };
   const bestOfC = (key: string, one: Configuration) => (key === 'c' && tileOf(one) === 4 ? 2 : 0.9);
-  const others = machine({ gainOf: bestOfC, name: 'offered', keys: ['c'] });
-  const withOthers = { ...offer, prepare: () => Promise.resolve(others.bench) };
+  const others = machine({ gainOf: bestOfC, name: 'varied', keys: ['c'] });
+  const withOthers = { ...variant, prepare: () => Promise.resolve(others.bench) };
   const result = await tuneInRounds(contenders, bench, withOthers, options);
-  expect(result.isOffered).toBe(true);
+  expect(result.isVaried).toBe(true);
   expect([confirmed, others.confirmed]).toEqual([[], [['c4']]]);
-  // Without other gains, the offer is confirmed alone.
+  // Without other gains, the variant is confirmed alone.
   await tuneInRounds(
     contenders,
-    machine({ gainOf: () => 0.9, wholes: { offered: 0.5 } }).bench,
-    offer,
+    machine({ gainOf: () => 0.9, wholes: { varied: 0.5 } }).bench,
+    variant,
     options,
   );
-  expect(offered.confirmed).toEqual([[]]);
+  expect(varied.confirmed).toEqual([[]]);
 });
 
 test.each([
-  ['is slower', () => Promise.resolve(machine({ gainOf, name: 'offered' }).bench)],
+  ['is slower', () => Promise.resolve(machine({ gainOf, name: 'varied' }).bench)],
   ['does not compile', () => Promise.resolve(null)],
-])('rounds continue without the offer if the program with it %s', async (_, prepare) => {
-  const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 2 } });
+])('rounds continue without the variant if it %s', async (_, prepare) => {
+  const { bench, options, confirmed } = machine({ gainOf, wholes: { varied: 2 } });
   const result = await tuneInRounds(
     contenders,
     bench,
     { keys: new Set(['a']), isLikely: false, prepare },
     options,
   );
-  expect(result.isOffered).toBe(false);
+  expect(result.isVaried).toBe(false);
   expect(confirmed).toEqual([['a5', 'b2']]);
 });
 
 test.each([
-  [true, [['offered', 1]]],
-  [false, [['offered', 3]]],
-])('an offer that is likely to gain more than rounds comes first: %s', async (isLikely, expected) => {
-  const { bench, options, compiles } = machine({ gainOf, wholes: { offered: 2 } });
+  [true, [['varied', 1]]],
+  [false, [['varied', 3]]],
+])('a variant that is likely to gain more than rounds comes first: %s', async (isLikely, expected) => {
+  const { bench, options, compiles } = machine({ gainOf, wholes: { varied: 2 } });
   const asked: [string, number][] = [];
   const prepare = () => {
-    asked.push(['offered', compiles()]);
-    return Promise.resolve(machine({ gainOf, name: 'offered' }).bench);
+    asked.push(['varied', compiles()]);
+    return Promise.resolve(machine({ gainOf, name: 'varied' }).bench);
   };
   await tuneInRounds(contenders, bench, { keys: new Set(['a']), isLikely, prepare }, options);
   expect(asked).toEqual(expected);
 });
 
-test('what rounds found is confirmed in time, before an offer is tried', async () => {
+test('what rounds found is confirmed in time, before a variant is tried', async () => {
   const { bench, options, confirmed } = machine({ gainOf, seconds: 10 });
   const prepare = () => Promise.reject(new Error('there is no time'));
-  const offer = { keys: new Set(['a']), isLikely: false, prepare };
-  // One pair of rounds, two compiles to confirm, and two for the offer.
-  const result = await tuneInRounds(contenders, bench, offer, { ...options, budgetSeconds: 55 });
+  const variant = { keys: new Set(['a']), isLikely: false, prepare };
+  // One pair of rounds, two compiles to confirm, and two for the variant.
+  const result = await tuneInRounds(contenders, bench, variant, { ...options, budgetSeconds: 55 });
   expect([result.isOpen, confirmed.length]).toEqual([true, 1]);
 });
 

@@ -14,7 +14,7 @@ import { consultLock } from '../../src/wrapper/locked.ts';
 import { lockedProgram } from '../../src/wrapper/locking.ts';
 import { updateLock } from '../../src/decision/lock/file.ts';
 import { notePlan, planIdentity } from '../../src/plan/ledger.ts';
-import { programMemory, type ProgramMemory } from '../../src/running/program-memory.ts';
+import { programMemory, type ProgramMemory } from '../../src/running/variants/memory.ts';
 import { programOf } from '../../src/running/program-notes.ts';
 import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';

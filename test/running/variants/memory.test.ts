@@ -1,12 +1,11 @@
 // Configurations that make a program slower stay out of it; their replacements do not.
 import { expect, test } from 'vitest';
-import { configurationText } from '../../src/backend/index.ts';
-import type { Configuration } from '../../src/backend/configuration.ts';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Decision } from '../../src/decision/decision.ts';
-import { inProgram, whyLeftOut } from '../../src/running/program-memory.ts';
-import { triedOf } from '../../src/running/program-offer.ts';
-import type { InjectRoute } from '../../src/settings/settings.ts';
+import { configurationText } from '../../../src/backend/index.ts';
+import type { Configuration } from '../../../src/backend/configuration.ts';
+import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+import type { Decision } from '../../../src/decision/decision.ts';
+import { inProgram, isWorthTrying, whyLeftOut } from '../../../src/running/variants/memory.ts';
+import type { InjectRoute } from '../../../src/settings/settings.ts';
 
 const packed: Configuration = { version: 1, kind: 'data-tile' };
 const tile: TileConfiguration = {
@@ -55,19 +54,14 @@ test('a program keeps configurations whose own gain is not certain, until the wo
   expect(used(decision({ version: 1, kind: 'default' }), 'inline').configuration).toBe(tile);
 });
 
-test('what a program keeps is noted without an offer, and a later configuration replaces it', () => {
-  const noted = (configuration: Configuration, before: ReturnType<typeof triedOf>) =>
-    triedOf(
-      new Map(),
-      { chosen: new Map([['a', configuration as typeof tile]]), reason: '', isOpen: true },
-      before,
-      60,
-    );
-  const first = noted(tile, null);
-  expect(first).toEqual({
-    ...{ offers: [], reason: '', budgetSeconds: null },
-    chosen: [{ workload: 'a', configuration: tile }],
-  });
-  expect(noted(packed, first)!.chosen).toEqual([{ workload: 'a', configuration: packed }]);
-  expect(triedOf(new Map(), { chosen: new Map(), reason: '', isOpen: true }, first, 60)).toBe(first);
+test('a variant without a verdict is tried by three builds, then by a build with more time', () => {
+  expect(isWorthTrying({ attempts: 2, budgetSeconds: 60 }, 60)).toBe(true);
+  expect(isWorthTrying({ attempts: 3, budgetSeconds: 60 }, 60)).toBe(false);
+  expect(isWorthTrying({ attempts: 3, budgetSeconds: 60 }, 120)).toBe(true);
+});
+
+test('a variant whose builds are not counted is tried again with more time only, and with a verdict never', () => {
+  expect(isWorthTrying({ budgetSeconds: 60 }, 60)).toBe(false);
+  expect(isWorthTrying({ budgetSeconds: 60 }, 120)).toBe(true);
+  expect(isWorthTrying({ budgetSeconds: null }, 120)).toBe(false);
 });

@@ -6,15 +6,21 @@ import { recallPlan } from '../plan/ledger.ts';
 import { planCompile, type Plan } from '../plan/route.ts';
 import { shippable } from '../plan/unproven.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
-import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
-import { offerTo } from '../running/program-offer.ts';
-import type { Confirmed } from '../running/program-rounds.ts';
-import type { Judged, KnownProgram, RunMeans } from '../running/program-verdict.ts';
+import { whyNotRun } from './limits.ts';
+import type { Confirmed } from './program-rounds.ts';
+import type { Judged, RunMeans } from './program-verdict.ts';
+import { withVariant } from './variants/data-tiling.ts';
+import {
+  injectedSet,
+  inProgram,
+  isWorthTrying,
+  programMemory,
+  type KnownProgram,
+  type ProgramMemory,
+} from './variants/memory.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions to inject. */
@@ -62,22 +68,21 @@ export async function verifiedDecisions(
   /** Without an injection there is nothing to verify. */
   const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
   if (whyNot !== null || store === null) return withoutRun();
-  const offer = offerTo(program, settings);
-  const isOffered = offer.size > 0;
-  if (!isOffered && (route === 'none' || isVerified)) return unchanged;
+  const hasVariant = program.variant.size > 0;
+  if (!hasVariant && (route === 'none' || isVerified)) return unchanged;
   // The build does not compile a broken plan.
   if (recallPlan(cacheDirectory, identity)?.state === 'broken') return unchanged;
   const why =
-    open !== null && hasFailedOften(open, budgetSeconds)
+    open !== null && !isWorthTrying(open, budgetSeconds)
       ? whyOpen(open)
       : whyNotRun(program.inspected.input, budgetSeconds);
   if (why !== null) return withoutRun(unverified(why));
 
-  const isTried = confirmed?.programWide.isOpen === false;
-  const isShort = secondsLeft < OFFER_SHARE * budgetSeconds;
-  if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
-    const { concludeConfirmed } = await import('../running/program-verdict.ts');
-    return { ...concludeConfirmed(program, offer, confirmed, store, surroundings), seconds: 0 };
+  const isTried = confirmed?.variant.isOpen === false;
+  const isShort = secondsLeft < VARIANT_SHARE * budgetSeconds;
+  if (confirmed !== null && isConfirmed(decisions, confirmed) && (!hasVariant || isTried || isShort)) {
+    const { concludeConfirmed } = await import('./program-verdict.ts');
+    return { ...concludeConfirmed(program, confirmed, { store, surroundings }), seconds: 0 };
   }
   // A later build has the time.
   if (route === 'none' && isShort) return { ...unchanged, isFinal: false };
@@ -102,8 +107,8 @@ const NO_TURN = because('lock-busy', 'another process measured on this machine')
 const whyOpen = ({ code = 'not-run', reason }: NonNullable<ProgramMemory['open']>): Reason =>
   because(code, reason);
 
-/** Least share of the budget to try a configuration on all operations at once. */
-const OFFER_SHARE = 0.25;
+/** Least share of the budget to try a variant of the decisions. */
+const VARIANT_SHARE = 0.25;
 
 /** Whether the tuned program has run with every injected configuration. Its dispatches do not depend on each other. */
 const isConfirmed = (decisions: readonly Decision[], { configurations }: Confirmed): boolean =>
@@ -111,24 +116,20 @@ const isConfirmed = (decisions: readonly Decision[], { configurations }: Confirm
     .filter(isInjected)
     .every((one) => configurations.get(one.tunable.key) === configurationText(one.configuration));
 
-/** Whether enough builds have failed to reach a verdict in this time. */
-const hasFailedOften = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>
-  open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
-
 /** Judges the program with the measuring lock. */
 async function judgeInTurn(program: KnownProgram, means: RunMeans, isShort: boolean): Promise<Judged> {
   const { store, surroundings } = means;
-  const { budgetSeconds, inject } = surroundings.settings;
+  const { settings } = surroundings;
   /** The program with the verdict that another build may have reached meanwhile. */
   const recall = () => {
     const memory = programMemory.recall(store, program.identity);
-    const decisions = inProgram(program.decisions, memory, new Map(), inject);
+    const decisions = inProgram(program.decisions, memory, new Map(), settings.inject);
     const { route } = planCompile(program, decisions, surroundings).injection;
-    const now = { ...program, memory, decisions, route };
+    const now = withVariant({ ...program, memory, decisions }, settings);
     const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
-    return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };
+    return { ...now, route, isKnown: isRight && now.variant.size === 0 };
   };
-  const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
+  const patience = Math.min(PATIENCE_SECONDS, settings.budgetSeconds);
   const measuring = { ...surroundings, device: program.inspected.site.device };
   using turn = await takeTurn(measuring, patience, () => !recall().isKnown);
   const now = recall();
@@ -137,6 +138,6 @@ async function judgeInTurn(program: KnownProgram, means: RunMeans, isShort: bool
     const verdict = now.route === 'none' ? null : notVerified(NO_TURN);
     return { ...shippable(now.decisions, NO_TURN, verdict), unproven: NO_TURN, isFinal: false };
   }
-  const { judgeProgram } = await import('../running/program-verdict.ts');
+  const { judgeProgram } = await import('./program-verdict.ts');
   return await judgeProgram(now, means, isShort);
 }

@@ -3,21 +3,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { casesOfTier } from '../support/needs.ts';
-import type { Attention } from '../../src/form/attention.ts';
-import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
-import { chooseForms, type FormChoice } from '../../src/form/choose.ts';
-import type { Convolution } from '../../src/form/convolution.ts';
-import { rewritableKey, type Rewritable } from '../../src/form/rewritable.ts';
-import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { KeptModules } from '../../src/plan/kept-modules.ts';
-import type { MeasuredProgram } from '../../src/running/callable.ts';
-import { wrongForms, wrongTogether } from '../../src/running/check-forms.ts';
-import { HOST_FLAGS } from '../../src/site/probe.ts';
-import type { ReasonCode } from '../../src/system/reason.ts';
-import { rewritingPasses } from '../../src/spec/pipeline.ts';
-import { temporaryDirectory } from '../support/folders.ts';
-import { compiler, root } from '../support/real-tools.ts';
+import { casesOfTier } from '../../support/needs.ts';
+import type { Attention } from '../../../src/form/attention.ts';
+import { describeDevice } from '../../../src/backend/llvm-cpu/cpu.ts';
+import { chooseForms, type FormChoice } from '../../../src/form/choose.ts';
+import type { Convolution } from '../../../src/form/convolution.ts';
+import { rewritableKey, type Rewritable } from '../../../src/form/rewritable.ts';
+import { formsSpec, REWRITE } from '../../../src/form/spec.ts';
+import { KeptModules } from '../../../src/plan/kept-modules.ts';
+import type { MeasuredProgram } from '../../../src/running/callable.ts';
+import { wrongAlone, wrongTogether } from '../../../src/running/variants/check-forms.ts';
+import { HOST_FLAGS } from '../../../src/site/probe.ts';
+import type { ReasonCode } from '../../../src/system/reason.ts';
+import { rewritingPasses } from '../../../src/spec/pipeline.ts';
+import { temporaryDirectory } from '../../support/folders.ts';
+import { compiler, root } from '../../support/real-tools.ts';
 
 const tensor = (...shape: number[]) => ({ shape, elementType: 'f32' });
 const convolution = (image: number[], filter: number[], result: number[]): Convolution => ({
@@ -69,7 +69,7 @@ async function wrongIn(
     kept,
   } as unknown as MeasuredProgram;
   try {
-    const wrong = (await wrongTogether(program, choices)) ?? (await wrongForms(program, choices));
+    const wrong = (await wrongTogether(program, choices)) ?? (await wrongAlone(program, choices));
     return OPERATIONS.flatMap((one, i) => {
       const reason = wrong.get(rewritableKey(one));
       return reason === undefined ? [] : [{ culprit: i, code: reason.code }];

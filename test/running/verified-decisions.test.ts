@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { NO_TIME } from '../../src/program/judge.ts';
-import { injectedSet, type ProgramMemory } from '../../src/running/program-memory.ts';
+import { injectedSet, type ProgramMemory } from '../../src/running/variants/memory.ts';
 import { because } from '../../src/system/reason.ts';
-import { verifiedDecisions } from '../../src/wrapper/verified-decisions.ts';
+import { verifiedDecisions } from '../../src/running/verified-decisions.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
 
@@ -20,7 +20,10 @@ const dataTiled = {
 /** The configurations that a build with budget 0 injects, given the program's note in the database. */
 async function injectedWith(memory: ProgramMemory | null) {
   const inspected = { input: inputOf(matmulText(8, 16, 32)), site: siteOf() };
-  const program = { command: commandOf('in.mlir'), inspected, decisions: [dataTiled], identity: 'p', memory };
+  const program = {
+    ...{ command: commandOf('in.mlir'), inspected, decisions: [dataTiled] },
+    ...{ identity: 'p', memory, variant: new Map() },
+  };
   const surroundings = surroundingsOf({ budgetSeconds: 0 });
   const why = because('no-budget');
   const means = { store: null, surroundings, kept: new KeptModules() };

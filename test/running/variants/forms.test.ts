@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FormChoice } from '../../src/form/choose.ts';
-import { rewritten } from '../../src/plan/rewritten.ts';
-import { commandOf, surroundingsOf } from '../support/inspected.ts';
+import type { FormChoice } from '../../../src/form/choose.ts';
+import { rewritten } from '../../../src/running/variants/forms.ts';
+import { commandOf, surroundingsOf } from '../../support/inspected.ts';
 
 const tensor = (shape: readonly number[]) => ({ shape, elementType: 'f32' });
 

@@ -1,20 +1,28 @@
 // Checks forms before they are used: each operation is compiled and runs alone, as written and in its form.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { backendNamed } from '../backend/index.ts';
-import { passesOf, withTrailingFlags } from '../compiler/command.ts';
-import { isReplaceable, resultOf, rewritableKey, writtenOf, type Replaceable } from '../form/rewritable.ts';
-import type { FormChoice } from '../form/choose.ts';
-import { NOT_RECORDED } from '../measure/build.ts';
-import { pipelineFlags } from '../spec/pipeline.ts';
-import { because, type Reason } from '../system/reason.ts';
-import { folderOf, measuringTools, type MeasuredProgram } from './callable.ts';
-import { compareAlone, groupsOf, groupsText, type Alone, type Group } from './compare-alone.ts';
-import { compiling } from './compiling.ts';
+import { backendNamed } from '../../backend/index.ts';
+import { passesOf, withTrailingFlags } from '../../compiler/command.ts';
+import {
+  isReplaceable,
+  resultOf,
+  rewritableKey,
+  writtenOf,
+  type Replaceable,
+} from '../../form/rewritable.ts';
+import type { FormChoice } from '../../form/choose.ts';
+import { NOT_RECORDED } from '../../measure/build.ts';
+import { pipelineFlags } from '../../spec/pipeline.ts';
+import { because } from '../../system/reason.ts';
+import { folderOf, measuringTools, type MeasuredProgram } from '../callable.ts';
+import { compareAlone, groupsOf, groupsText, type Alone, type Group } from '../compare-alone.ts';
+import { compiling } from '../compiling.ts';
+import type { Reasons } from './variant.ts';
 
 /**
  * The operations whose form computes another result.
  * @param program in its forms
+ * @param choices for different operations
  * @returns reasons by the keys of operations; null if the forms do not compile together
  * @throws StoppedError when the signal fires
  */
@@ -22,27 +30,25 @@ export const wrongTogether = (program: MeasuredProgram, choices: readonly FormCh
   check(program, choices, false);
 
 /** The same, and the operations whose form does not compile. Takes longer, because halving finds these. */
-export const wrongForms = async (
+export const wrongAlone = async (
   program: MeasuredProgram,
   choices: readonly FormChoice[],
-): Promise<ReadonlyMap<string, Reason>> => (await check(program, choices, true)) ?? new Map<string, Reason>();
+): Promise<Reasons> => (await check(program, choices, true)) ?? new Map();
 
 async function check(
   program: MeasuredProgram,
   choices: readonly FormChoice[],
   isRefused: boolean,
-): Promise<ReadonlyMap<string, Reason> | null> {
+): Promise<Reasons | null> {
   const { command, inspected, signal, limits } = program;
-  const distinct = [
-    ...new Map(choices.map(({ operation }) => [rewritableKey(operation), operation])).values(),
-  ].filter(isReplaceable);
-  if (distinct.length === 0) return new Map();
+  const replaced = choices.map(({ operation }) => operation).filter(isReplaceable);
+  if (replaced.length === 0) return new Map();
   const folder = join(folderOf(program), 'forms-alone');
   mkdirSync(folder, { recursive: true });
   const passes = pipelineFlags(passesOf(command));
   // A form computes the same for every target. Plain code compiles in less than half of the time.
   const plain = isRefused ? [] : (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []);
-  const alone = distinct.map(calledOf);
+  const alone = replaced.map(calledOf);
   const groups = groupsOf(alone);
   const compile = async (
     module: string,
@@ -70,13 +76,15 @@ async function check(
     );
   if (!isStock) {
     // An operation that does not compile alone as written cannot be checked. It keeps no other from its check.
-    const open = new Set((await failingWith(stock, [])).map(({ operation }) => rewritableKey(operation)));
+    const open = new Set((await failingWith(stock, [])).map(({ key }) => key));
     const rest = choices.filter(({ operation }) => !open.has(rewritableKey(operation)));
     return open.size === 0 ? new Map() : check(program, rest, isRefused);
   }
   if (!isFormed) {
     const failing = await failingWith(formed, passes);
-    return reasonsOf(failing, (key) => because('compile-failed', `the form of ${key} does not compile`));
+    return new Map(
+      failing.map(({ key }) => [key, because('compile-failed', `the form of ${key} does not compile`)]),
+    );
   }
   const tools = measuringTools(program);
   const { device } = inspected.site;
@@ -84,35 +92,22 @@ async function check(
   const contest = { stock, tools, device, signal, folder, draws: 1 };
   const compared = await compareAlone(contest, formed, groups);
   const wrong = alone.filter(({ name }) => compared.get(name)!.equal === false);
-  return reasonsOf(wrong, (_, { name }) =>
-    because('results-differ', `in a form alone, ${compared.get(name)!.reason!}`),
-  );
+  const whyWrong = (name: string) =>
+    because('results-differ', `in a form alone, ${compared.get(name)!.reason!}`);
+  return new Map(wrong.map(({ key, name }) => [key, whyWrong(name)]));
 }
 
 /** A function of its own that computes an operation. */
 interface Called extends Alone {
   readonly operation: Replaceable;
+  /** Key of the operation. */
+  readonly key: string;
 }
 
 const calledOf = (operation: Replaceable, i: number): Called => ({
-  ...{
-    name: `check${i}`,
-    arguments: writtenOf(operation).operands,
-    results: [resultOf(operation)],
-    operation,
-  },
+  ...{ operation, key: rewritableKey(operation), name: `check${i}` },
+  ...{ arguments: writtenOf(operation).operands, results: [resultOf(operation)] },
 });
-
-const reasonsOf = (
-  wrong: readonly Called[],
-  reasonOf: (key: string, one: Called) => Reason,
-): ReadonlyMap<string, Reason> =>
-  new Map(
-    wrong.map((one) => {
-      const key = rewritableKey(one.operation);
-      return [key, reasonOf(key, one)];
-    }),
-  );
 
 /**
  * Finds by halving what does not compile.

@@ -1,13 +1,52 @@
-// Verdicts on whole programs: a configuration that is faster alone can be slower together with others.
-import { configurationText, isConfiguration, needsOf } from '../backend/index.ts';
-import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
-import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
-import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import { mayPreprocess, type InjectRoute } from '../settings/settings.ts';
-import type { Undecided } from '../store/store.ts';
-import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
-import { programNotes } from './program-notes.ts';
-import { because, isCode, type Reason, type ReasonCode } from '../system/reason.ts';
+// The database's notes about variants of a program, and the decisions that follow from them: a configuration that is faster alone can be
+// slower together with others.
+import { configurationText, isConfiguration, needsOf } from '../../backend/index.ts';
+import { isDefault, type Configuration, type OwnConfiguration } from '../../backend/configuration.ts';
+import { isInjected, leaveOut, withConfigurations, type Decision } from '../../decision/decision.ts';
+import type { FormedProgram } from '../../plan/inspected.ts';
+import { mayPreprocess, type InjectRoute } from '../../settings/settings.ts';
+import type { Undecided } from '../../store/store.ts';
+import { hasFields, isNumber, isText, listOf, optional, orNull } from '../../system/data.ts';
+import { because, isCode, type Reason, type ReasonCode } from '../../system/reason.ts';
+import { isMoreTime } from '../../tuning/undecided.ts';
+import { programNotes } from '../program-notes.ts';
+import type { DecisionsVariant } from './variant.ts';
+
+/** Number of builds that try a variant until one has a verdict. After that only a build with more time tries. */
+const MOST_ATTEMPTS = 3;
+
+/** Tries of a variant without a verdict. */
+interface Tries {
+  /** Absent if only a build with more time tries again. */
+  readonly attempts?: number;
+  /** Budget of the last one; null with a verdict. */
+  readonly budgetSeconds: number | null;
+}
+
+/** Whether a build with this budget tries a variant that earlier builds have tried. */
+export const isWorthTrying = ({ attempts = MOST_ATTEMPTS, budgetSeconds }: Tries, seconds: number): boolean =>
+  budgetSeconds !== null && (attempts < MOST_ATTEMPTS || isMoreTime(seconds, budgetSeconds));
+
+/** The verdict on a variant of the command, such as other forms. */
+export interface CommandNote {
+  /** `open` without a result. */
+  readonly verdict: 'better' | 'worse' | 'open';
+  readonly reason: string;
+  /** Keys of the parts that are left out: these operations are faster as written. */
+  readonly asWritten?: readonly string[];
+  /** Budget of the last build that tried the variant. */
+  readonly budgetSeconds: number;
+  readonly attempts: number;
+}
+
+/** Notes by the identity of the program with the whole variant. */
+export const commandNotes = programNotes(
+  'forms',
+  hasFields<CommandNote>({
+    verdict: (value) => value === 'better' || value === 'worse' || value === 'open',
+    ...{ reason: isText, asWritten: optional(listOf(isText)), budgetSeconds: isNumber, attempts: isNumber },
+  }),
+);
 
 /** A configuration that makes a program slower or wrong. */
 export interface LeftOut {
@@ -17,20 +56,21 @@ export interface LeftOut {
   readonly reason: string;
 }
 
+/** The verdict on a program with its decisions. */
 export interface ProgramMemory {
   readonly leftOut: readonly LeftOut[];
   /** The set with correct results and no loss of speed, see `injectedSet`; null for none. */
   readonly verified: string | null;
-  /** The configurations that were tried on all operations at once; null for none. */
-  readonly programWide: TriedProgramWide | null;
+  /** The verdict on variants of the decisions; null for none. */
+  readonly programWide: DecisionsNote | null;
   /** A set without a verdict, with the reason; null for none. */
   readonly open: (Omit<Undecided, 'workload'> & { readonly set: string; readonly code?: ReasonCode }) | null;
 }
 
-export interface TriedProgramWide {
-  /** Workloads with their offered configurations, see `offersOf`. */
+export interface DecisionsNote {
+  /** Workloads with the configurations that were tried, see `partsOf`. */
   readonly offers: readonly string[];
-  /** The configurations that the program is faster with: those of offers, and those whose own gain is not certain. */
+  /** The configurations that the program is faster with: those of variants, and those whose own gain is not certain. */
   readonly chosen: readonly { readonly workload: string; readonly configuration: OwnConfiguration }[];
   /** Reason for users. */
   readonly reason: string;
@@ -39,7 +79,7 @@ export interface TriedProgramWide {
 }
 
 type Open = NonNullable<ProgramMemory['open']>;
-type Chosen = TriedProgramWide['chosen'][number];
+type Chosen = DecisionsNote['chosen'][number];
 
 const isTuned = (value: unknown) => isConfiguration(value) && !isDefault(value);
 
@@ -49,7 +89,7 @@ export const programMemory = programNotes(
     leftOut: listOf(hasFields<LeftOut>({ workload: isText, configuration: isText, reason: isText })),
     verified: orNull(isText),
     programWide: orNull(
-      hasFields<TriedProgramWide>({
+      hasFields<DecisionsNote>({
         ...{ offers: listOf(isText), reason: isText, budgetSeconds: orNull(isNumber) },
         chosen: listOf(hasFields<Chosen>({ workload: isText, configuration: isTuned })),
       }),
@@ -63,6 +103,16 @@ export const programMemory = programNotes(
   }),
 );
 
+/** A program with its decisions and its verdict so far. */
+export interface KnownProgram extends FormedProgram {
+  readonly decisions: readonly Decision[];
+  /** See `programIdentity`. */
+  readonly identity: string;
+  readonly memory: ProgramMemory | null;
+  /** The variant of its decisions that no run has tried. */
+  readonly variant: DecisionsVariant;
+}
+
 /** Key of the injected configurations and their route. Two programs with the same key are the same. */
 export function injectedSet(decisions: readonly Decision[], route: string): string {
   const pairs = decisions
@@ -71,12 +121,9 @@ export function injectedSet(decisions: readonly Decision[], route: string): stri
   return JSON.stringify([route, ...new Set(pairs.sort())]);
 }
 
-export const offersOf = (configurations: ProgramWide): string[] =>
-  [...configurations].map(([key, one]) => `${key} ${configurationText(one)}`);
-
 /**
- * Decisions by the verdict on the program: without the configurations that make it slower or wrong, and with the configurations that are
- * faster on all operations at once, if the settings allow their route.
+ * Decisions by the verdict on the program: without the configurations that make it slower or wrong, and with the variant that is faster, if
+ * the settings allow its route.
  * @param marked marked configurations of misses, by key; a program that left one out keeps its workload at the default
  */
 export function inProgram(
@@ -96,7 +143,7 @@ export function inProgram(
   const known = chosen.filter(({ workload, configuration }) =>
     needsOf(configuration) === null ? !recorded.has(workload) : mayPreprocess(inject),
   );
-  return withProgramWide(kept, new Map(known.map((one) => [one.workload, one.configuration])), reason);
+  return withConfigurations(kept, new Map(known.map((one) => [one.workload, one.configuration])), reason);
 }
 
 /** @param text undefined for a configuration that is not left out */

@@ -1,0 +1,120 @@
+// Chooses the variant of a program's command: as written, or in other forms. If there is no verdict yet, the program runs in both.
+import type { FormNames } from '../../form/choose.ts';
+import type { FormedProgram } from '../../plan/inspected.ts';
+import type { KeptModules } from '../../plan/kept-modules.ts';
+import { surveyed, withSurvey } from '../../plan/surveyed.ts';
+import type { ProgramVerdict } from '../../program/verdict.ts';
+import type { ExplainedForms } from '../../report/explain.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import { PATIENCE_SECONDS, takeTurn } from '../../site/turn.ts';
+import type { Store } from '../../store/store.ts';
+import { because } from '../../system/reason.ts';
+import { whyNotRun } from '../limits.ts';
+import { programOf } from '../program-notes.ts';
+import { namedForms, preferredForms } from './forms.ts';
+import { commandNotes, isWorthTrying, type CommandNote } from './memory.ts';
+
+const CODES = { better: 'forms-better', worse: 'forms-worse', open: 'forms-unknown' } as const;
+
+/** A program, surveyed, in these forms; null if this version or the compiler does not know one of them. */
+export async function inNotedForms(
+  written: FormedProgram,
+  names: FormNames,
+  surroundings: Surroundings,
+): Promise<FormedProgram | null> {
+  if (names.size === 0) return written;
+  const variant = namedForms(written, names, surroundings);
+  if (variant === null) return null;
+  return surveyed(await variant.commandWith([...names.keys()]), written.inspected, surroundings);
+}
+
+/** The explanation of a program in locked forms. */
+export const explainNoted = (names: FormNames): ExplainedForms => ({
+  ...{ used: true, ...because('locked', 'locked') },
+  operations: explainedParts(names),
+});
+
+const explainedParts = (parts: FormNames): ExplainedForms['operations'] =>
+  [...parts].map(([operation, form]) => ({ operation, form }));
+
+/** A program to compile: in other forms if these are faster. */
+export interface BetterForms {
+  readonly program: FormedProgram;
+  /** Its forms by operation; empty if it is as written. */
+  readonly names: FormNames;
+  /** Result of the run; null if nothing ran. */
+  readonly verdict: ProgramVerdict | null;
+  /** Null if the program has no other forms; `forms-unknown` without a verdict. */
+  readonly forms: ExplainedForms | null;
+  /** Whether the next build tries the forms. */
+  readonly isOpen: boolean;
+}
+
+const AS_WRITTEN = { names: new Map(), verdict: null, forms: null, isOpen: false };
+
+/**
+ * A program in the preferred form of each operation, if it is faster in these forms. The user's own pipeline excludes other forms.
+ * @param kept receives the compiled modules; null if nothing may be measured
+ */
+export async function inBetterForms(
+  written: FormedProgram,
+  store: Store | null,
+  surroundings: Surroundings,
+  kept: KeptModules | null = null,
+): Promise<BetterForms> {
+  const { inspected } = written;
+  const { input, site } = inspected;
+  const { budgetSeconds } = surroundings.settings;
+  const asWritten = async (more: Partial<BetterForms> = {}, hasTurn = false): Promise<BetterForms> => ({
+    ...{ ...AS_WRITTEN, ...more },
+    // `inspect` stops once it knows the rewritable operations. The others are still unknown then.
+    program:
+      input.surveyed || input.operations.length > 0
+        ? written
+        : await withSurvey(written, surroundings, hasTurn),
+  });
+  const variant = preferredForms(written, surroundings);
+  if (variant.parts.size === 0) return asWritten();
+  const whole = await variant.commandWith([...variant.parts.keys()]);
+  const identity = await programOf(whole, inspected, store, surroundings);
+  const recall = () => commandNotes.recall(store, identity);
+  const namesIn = (note: CommandNote | null): FormNames =>
+    new Map([...variant.parts].filter(([key]) => note?.asWritten?.includes(key) !== true));
+  const explained = (note: CommandNote | null): ExplainedForms => ({
+    used: note?.verdict === 'better',
+    ...because(CODES[note?.verdict ?? 'open'], note?.reason),
+    operations: explainedParts(namesIn(note)),
+  });
+  const inForms = async (better: CommandNote): Promise<BetterForms> => {
+    const names = namesIn(better);
+    const command = await variant.commandWith([...names.keys()]);
+    const program = await surveyed(command, inspected, surroundings);
+    const forms = explained(better);
+    return program === null ? asWritten({ forms }) : { ...AS_WRITTEN, program, names, forms };
+  };
+  const note = recall();
+  if (note?.verdict === 'better') return inForms(note);
+  const forms = explained(note);
+  const isDue = note === null || (note.verdict === 'open' && isWorthTrying(note, budgetSeconds));
+  const mayRun = whyNotRun(input, budgetSeconds) === null;
+  if (kept === null || store === null || !mayRun || !isDue) return asWritten({ forms });
+  const isStillOpen = () => recall()?.verdict !== 'better';
+  const measuring = { ...surroundings, device: site.device };
+  const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
+  // Without a lock the program ships as written.
+  using turn = await takeTurn(measuring, patience, isStillOpen).catch(() => null);
+  const found = recall();
+  if (found?.verdict === 'better') return await inForms(found);
+  if (turn === null) return await asWritten({ forms, isOpen: true });
+  // Not loaded on a hit.
+  const { noteOf, tryCommand } = await import('./try-command.ts');
+  const tried = await tryCommand(variant, written, surroundings, kept);
+  const now = noteOf(tried, variant, budgetSeconds, note);
+  commandNotes.remember(store, identity, now);
+  const { verdict, program } = tried;
+  const told = { verdict, forms: explained(now), isOpen: now.verdict === 'open' };
+  if (now.verdict === 'better' && program !== null) return { program, names: namesIn(now), ...told };
+  // The modules in forms are of no use for the written program.
+  kept.discard();
+  return await asWritten(told, true);
+}

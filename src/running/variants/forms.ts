@@ -1,0 +1,84 @@
+// Forms as a variant of the command: the operations of a program in their preferred forms.
+import type { Command } from '../../compiler/command.ts';
+import { chooseForms, choicesOf, namesOf, type FormChoice, type FormNames } from '../../form/choose.ts';
+import { rewritableKey } from '../../form/rewritable.ts';
+import { slowerForms } from '../../form/slower.ts';
+import type { Reading } from '../../input/input.ts';
+import { isDispatchOf, isTunable } from '../../input/operation.ts';
+import type { FormedProgram } from '../../plan/inspected.ts';
+import { textWriter } from '../../plan/write-once.ts';
+import { mayPreprocess } from '../../settings/settings.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import { rewritingPasses } from '../../spec/pipeline.ts';
+import { compare } from '../../store/claim.ts';
+import { because } from '../../system/reason.ts';
+import type { CommandVariant } from './variant.ts';
+
+/** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
+export const mayHaveForms = (
+  { ownPipeline, dataTiling }: Reading,
+  { inject }: Surroundings['settings'],
+): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
+
+/** The preferred form of each operation of a program that has one. */
+export function preferredForms(program: FormedProgram, surroundings: Surroundings): CommandVariant {
+  const { rewritables, reading } = program.inspected.input;
+  const preferred = mayHaveForms(reading, surroundings.settings) ? chooseForms(rewritables) : [];
+  return formsVariant(program, preferred, surroundings);
+}
+
+/** The named forms; null if this version does not know one of them. */
+export function namedForms(
+  program: FormedProgram,
+  names: FormNames,
+  surroundings: Surroundings,
+): CommandVariant | null {
+  const choices = choicesOf(program.inspected.input.rewritables, names);
+  return choices.length < names.size ? null : formsVariant(program, choices, surroundings);
+}
+
+function formsVariant(
+  { command }: FormedProgram,
+  all: readonly FormChoice[],
+  surroundings: Surroundings,
+): CommandVariant {
+  const chosen = (keys: readonly string[]) =>
+    all.filter(({ operation }) => keys.includes(rewritableKey(operation)));
+  return {
+    parts: namesOf(all),
+    commandWith: (keys) => rewritten(command, chosen(keys), surroundings),
+    // Not loaded on a hit.
+    wrongTogether: async (program, keys) =>
+      (await import('./check-forms.ts')).wrongTogether(program, chosen(keys)),
+    wrongAlone: async (program, keys) => (await import('./check-forms.ts')).wrongAlone(program, chosen(keys)),
+    blamedFor({ problem, messages = problem }, keys) {
+      const errors = messages.split('\n').filter((line) => line.includes(' error: '));
+      const blamed = keys.filter((key) => errors.some((error) => isAt(key, error)));
+      return new Map(blamed.map((key) => [key, because('compile-failed', problem)]));
+    },
+    slower({ inspected }, keys, { stockSeconds, dispatchSeconds }, isTuned) {
+      const operations = inspected.input.operations.filter(isTunable);
+      const isOf = (key: string, dispatch: string) =>
+        operations.some((one) => isAt(key, one.place.location ?? '') && isDispatchOf(one, dispatch));
+      return slowerForms(chosen(keys), stockSeconds, dispatchSeconds, isOf, isTuned);
+    },
+  };
+}
+
+/** Whether a location is that of an operation in its form: these begin with the key of the written operation. */
+const isAt = (key: string, location: string): boolean => location.startsWith(`${key} as `);
+
+/** The command with its operations in these forms. */
+export async function rewritten(
+  command: Command,
+  choices: readonly FormChoice[],
+  { cacheDirectory }: Surroundings,
+): Promise<Command> {
+  // Loaded only for programs with convolutions or attentions.
+  const { formsSpec, REWRITE } = await import('../../form/spec.ts');
+  // The order of the program's operations means nothing.
+  const sorted = choices.toSorted((a, b) => compare(rewritableKey(a.operation), rewritableKey(b.operation)));
+  const write = await textWriter(cacheDirectory);
+  const path = write(formsSpec(sorted));
+  return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
+}
