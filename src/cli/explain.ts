@@ -59,13 +59,13 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
 async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral: boolean) {
   const { surroundings } = asked;
   const { settings } = surroundings;
-  const lock =
+  const locked =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(asked, surroundings);
-  if (lock?.problem) warn(lock.problem);
-  const decided = lock?.whole
-    ? { ...lock.program, decisions: lock.whole.decisions, forms: lock.forms, times: NO_TIMES }
+  if (locked?.lock.problem) warn(locked.lock.problem);
+  const decided = locked?.whole
+    ? { ...locked.program, decisions: locked.whole.decisions, forms: locked.forms, times: NO_TIMES }
     : await decideByRecords(asked, surroundings, {
-        override: lock?.override,
+        override: locked?.override,
         whyNot: ({ whyNotHere }) =>
           whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
       });
@@ -73,8 +73,8 @@ async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral
   const times = await completed(decided, surroundings);
   const { backend } = asked.inspected.site.target.target;
   const decisions = isOneOfSeveral ? decisionsFor(backend, decided.decisions) : decided.decisions;
-  const plan = lock?.whole
-    ? planOf(lock.whole, decisions, lock.whole.injection)
+  const plan = locked?.whole
+    ? planOf(locked.program, decisions, locked.whole.injection)
     : planCompile(decided, decisions, surroundings);
   const { injection } = plan;
   let landed: (boolean | null)[] | null = null;

@@ -7,6 +7,7 @@ import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { findMeasuringTools, type MeasuringTools } from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { FormedProgram, Inspected } from '../plan/inspected.ts';
+import { withSurvey } from '../input/operations.ts';
 import { commandFor, compilerOf } from '../populate/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { questionAbout, type Site } from '../site/site.ts';
@@ -16,7 +17,6 @@ import { isReason, type Reason } from '../system/reason.ts';
 import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
-import { withSurvey } from '../plan/surveyed.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { refusalOf } from './files.ts';
 

@@ -4,6 +4,7 @@ import type { Decision } from '../decision/decision.ts';
 import { dispatchRules } from '../inject/dispatch-rules.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/injection-flags.ts';
+import { compilingWith } from '../inject/substitute.ts';
 import { choicesOf, type FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
@@ -94,12 +95,10 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
   const { entries = [] } = planInjection(decisions, planned);
   if (entries.length === 0) return { ...common, planned, left: [] };
   const { env, cacheDirectory } = surroundings;
-  const { argv, stdin } = untunedCompile({ command, inspected });
-  const options = { env, stdin, cacheDirectory };
+  const untuned = untunedCompile({ command, inspected });
+  const compileWith = compilingWith(command.compiler.executable, untuned, { env, cacheDirectory });
   const { release } = inspected.site.compiler;
-  const { rules, left } = await dispatchRules(
-    ...([command.compiler.executable, argv, entries, release, options] as const),
-  );
+  const { rules, left } = await dispatchRules(compileWith, entries, release, cacheDirectory);
   return {
     ...{ ...common, planned: { ...planned, dispatchRules: rules } },
     left: left.map(({ executables }) => executables.join(', ')),

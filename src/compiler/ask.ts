@@ -27,10 +27,11 @@ export async function askCompiler(
     capture: true,
     limits: [whenHung({ stallSeconds: STALL_SECONDS, workSeconds })],
   };
+  const dumps = argv.flatMap((one) => /^--iree-hal-dump-executable-[a-z]+-to=(.+)$/.exec(one)?.[1] ?? []);
   const made = new Set<string>();
   for (;;) {
     const result = await runCompiler(executable, argv, options);
-    const missing = missingFolders(argv, result).filter((folder) => !made.has(folder));
+    const missing = missingFolders(dumps, result).filter((folder) => !made.has(folder));
     for (const folder of missing) {
       mkdirSync(folder, { recursive: true });
       made.add(folder);
@@ -42,8 +43,7 @@ export async function askCompiler(
 }
 
 /** Folders that the compiler's dumps lack. It names dumps after functions, and a slash in such a name is part of a path. */
-function missingFolders(argv: readonly string[], { code, stderr }: RunResult): readonly string[] {
-  const dumps = argv.flatMap((one) => /^--iree-hal-dump-executable-[a-z]+-to=(.+)$/.exec(one)?.[1] ?? []);
+function missingFolders(dumps: readonly string[], { code, stderr }: RunResult): readonly string[] {
   if (code === 0 || dumps.length === 0) return [];
   const failed = stderr
     .toString()

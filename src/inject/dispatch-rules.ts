@@ -1,13 +1,12 @@
 // Rules of a tuning spec for dispatches without contractions. A matcher compares all operations of a dispatch, from the last operation up to
 // the loads, so that no other dispatch gets the tiles. The action follows the same operands to each operation with tiles.
-import type { AsideOptions } from '../compiler/ask.ts';
 import type { Release } from '../compiler/release.ts';
 import { SYMBOL } from '../compiler/symbol.ts';
 import { withoutLocations } from '../input/flow.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { hasRoot } from '../workload/workload.ts';
 import type { Entry } from './plan.ts';
-import { makeSubstitutes } from './substitute.ts';
+import { makeSubstitutes, type CompileWith } from './substitute.ts';
 
 /** An operation with its regions as text. */
 interface Statement {
@@ -64,17 +63,16 @@ export interface DispatchRules {
 
 /**
  * Compiles the executables of the entries to text, and turns the texts into rules.
- * @param argv the command without an injection
+ * @param compileWith compiles without an injection
  */
 export async function dispatchRules(
-  executable: string,
-  argv: readonly string[],
+  compileWith: CompileWith,
   entries: readonly Entry[],
   release: Release,
-  options: AsideOptions,
+  cacheDirectory: string,
 ): Promise<DispatchRules> {
   const whole = entries.filter(({ workload }) => !hasRoot(workload));
-  const made = await makeSubstitutes(executable, argv, whole, release, options, false);
+  const made = await makeSubstitutes(compileWith, whole, release, cacheDirectory, false);
   const texts = new Map((made ?? []).map(({ name, text }) => [name, Buffer.from(text).toString('latin1')]));
   const rules = new Map<Entry, Rule>();
   for (const entry of whole) {

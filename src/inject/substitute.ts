@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
 import { compileAside, type AsideOptions } from '../compiler/ask.ts';
+import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchDigests } from '../input/dispatches.ts';
@@ -12,7 +13,6 @@ import { ELIDED } from '../input/survey.ts';
 import { dispatchOf, matchKey, workloadOf } from '../workload/workload.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import { isReason } from '../system/reason.ts';
-import { withTrailingFlags } from '../compiler/command.ts';
 import {
   configuredExecutable,
   readTexts,
@@ -50,30 +50,39 @@ export function editedExecutable(
   return text && { name, phase: 'source', text };
 }
 
+/** Compiles a program with more flags. The result is true on success. */
+export type CompileWith = (flags: readonly string[]) => Promise<boolean>;
+
+export const compilingWith =
+  (executable: string, { argv, stdin }: Compile, asking: Omit<AsideOptions, 'stdin'>): CompileWith =>
+  async (flags) => {
+    const more = withTrailingFlags(argv, flags);
+    return (await compileAside(executable, more, { ...asking, stdin })).code === 0;
+  };
+
 /**
  * Edits the executables of dispatches, then the executables with operations of the other entries. An executable is edited in one phase
  * only. Null if a compile fails.
- * @param argv the command with the other configurations
+ * @param compileWith with the other configurations
  * @param changesProgram whether the other configurations change the numbering of executables. The texts of dispatches then identify them
  * @param known texts of the program's executables; null to compile them
  * @throws UserError when nothing can be written
  */
 export async function makeSubstitutes(
-  executable: string,
-  argv: readonly string[],
+  compileWith: CompileWith,
   all: readonly Entry[],
   release: Release,
-  options: AsideOptions,
+  cacheDirectory: string,
   changesProgram: boolean,
   known: ExecutableTexts | null = null,
 ): Promise<Substitute[] | null> {
   const dispatches = all.filter(isOfDispatch);
   const entries = all.filter((entry) => !isOfDispatch(entry));
   const wanted = changesProgram
-    ? await namesByText(executable, argv, dispatches, options)
+    ? await namesByText(compileWith, dispatches, cacheDirectory)
     : dispatches.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
   if (wanted === null || wanted.length + entries.length === 0) return wanted && [];
-  const texts = known ?? (await executableTexts(executable, argv, options));
+  const texts = known ?? (await executableTexts(compileWith, cacheDirectory));
   if (texts === null) return null;
   const sources = new Map(texts.sources);
   const made = new Map<string, Substitute>();
@@ -90,17 +99,14 @@ export async function makeSubstitutes(
 
 /** The names of executables with the other configurations; null if the compile fails. */
 async function namesByText(
-  executable: string,
-  argv: readonly string[],
+  compileWith: CompileWith,
   entries: readonly Entry[],
-  options: AsideOptions,
+  cacheDirectory: string,
 ): Promise<(readonly [name: string, entry: Entry])[] | null> {
   if (entries.length === 0) return [];
-  return withScratchFolder(options.cacheDirectory, 'flow', async (folder) => {
+  return withScratchFolder(cacheDirectory, 'flow', async (folder) => {
     const flow = join(folder, 'flow.mlir');
-    const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
-    const { code } = await compileAside(executable, withTrailingFlags(argv, flags), options);
-    if (code !== 0) return null;
+    if (!(await compileWith(['--compile-to=flow', ...ELIDED, '-o', flow]))) return null;
     const byDigest = Map.groupBy(entries, ({ workload }) => dispatchOf(workload));
     return dispatchDigests(readFlow(readFileSync(flow))).flatMap(([name, digest]) =>
       (byDigest.get(digest) ?? []).map((entry) => [name, entry] as const),
@@ -109,12 +115,7 @@ async function namesByText(
 }
 
 /** The texts of all executables; null if the compile fails. */
-const executableTexts = (
-  executable: string,
-  argv: readonly string[],
-  options: AsideOptions,
-): Promise<ExecutableTexts | null> =>
-  withScratchFolder(options.cacheDirectory, 'sources', async (folder) => {
-    const { code } = await compileAside(executable, withTrailingFlags(argv, textsTo(folder)), options);
-    return code === 0 ? readTexts(folder) : null;
-  });
+const executableTexts = (compileWith: CompileWith, cacheDirectory: string): Promise<ExecutableTexts | null> =>
+  withScratchFolder(cacheDirectory, 'sources', async (folder) =>
+    (await compileWith(textsTo(folder))) ? readTexts(folder) : null,
+  );

@@ -2,6 +2,7 @@
 import { flagIsOn, hasFlag, type CompilerArguments } from '../compiler/arguments.ts';
 import { candidateFlags } from '../compiler/flag-roles.ts';
 import type { Rewritable } from '../form/rewritable.ts';
+import { mayPreprocess, type Settings } from '../settings/settings.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
 import type { InputText } from './text.ts';
 
@@ -51,6 +52,12 @@ export const readingOf = (args: CompilerArguments): Reading => ({
   ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
   ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
 });
+
+/** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
+export const mayHaveForms = (
+  { ownPipeline, dataTiling }: Reading,
+  { inject }: Pick<Settings, 'inject'>,
+): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
 
 /** Conversions in the compiler's order. Only the first is on by default. */
 const CONVERSIONS = [

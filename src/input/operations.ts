@@ -104,29 +104,35 @@ function readLinalg({ bytes, reading }: ReadInput, { sizes }: Pick<Settings, 'si
   };
 }
 
+/** A command, and what is known about its input. */
+interface InspectedCommand<Inspected extends { readonly input: Input }> {
+  readonly command: Command;
+  readonly inspected: Inspected;
+}
+
 /**
- * The operations of an input from a survey; null if it cannot be surveyed.
+ * Adds the operations that the compiler generates code for, which can differ from those of the text.
  * @param hasTurn whether the caller holds the measuring lock
+ * @returns the same program if it has a survey, or if it cannot be surveyed
  */
-export async function surveyText(
-  input: Input,
-  command: Command,
+export async function withSurvey<Inspected extends { readonly input: Input }>(
+  program: InspectedCommand<Inspected>,
   surroundings: Surroundings,
-  hasTurn: boolean,
-): Promise<InputOperations | null> {
-  const { bytes, operations, waitedSeconds: before } = input;
-  const { convert, splits, ownPreprocessing } = input.reading;
-  if (ownPreprocessing || splits) return null;
+  hasTurn = false,
+): Promise<InspectedCommand<Inspected>> {
+  const { command, inspected } = program;
+  const { input } = inspected;
+  const { bytes, operations, reading } = input;
+  const { convert, splits, ownPreprocessing } = reading;
+  if (input.surveyed || ownPreprocessing || splits) return program;
   // Operations before a survey come from linalg text.
   const found = operations.map(({ place }) => place.operation!);
   const text = operations.length === 0 ? null : { bytes, operations: found, convert };
   const { surveyed, waitedSeconds } = await surveyInTurn(input, text, command, surroundings, { hasTurn });
-  return (
-    surveyed && {
-      ...fromSurveyed(surveyed, found, surroundings.settings),
-      waitedSeconds: before + waitedSeconds,
-    }
-  );
+  if (surveyed === null) return program;
+  const known = fromSurveyed(surveyed, found, surroundings.settings);
+  const all = { ...input, ...known, waitedSeconds: input.waitedSeconds + waitedSeconds };
+  return { command, inspected: { ...inspected, input: all } };
 }
 
 function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Found | null {
@@ -145,40 +151,30 @@ function surveyInTurn(
   text: WrittenText | null,
   command: Command,
   surroundings: Surroundings,
-  means: SurveyMeans,
+  { isEnough = NEVER, configured, hasTurn }: SurveyMeans,
 ): Promise<{ readonly surveyed: Found | null; readonly waitedSeconds: number }> {
-  const known = () => recall(input.identity, surroundings, means.isEnough);
-  const find = async (waitedSeconds: number) => ({
-    surveyed: known() ?? (await survey(input, text, command, surroundings, means)),
-    waitedSeconds,
-  });
-  return means.hasTurn === true ? find(0) : inTurn(surroundings, () => known() === null, find);
-}
-
-async function survey(
-  input: ReadInput,
-  text: WrittenText | null,
-  command: Command,
-  surroundings: Surroundings,
-  { isEnough = NEVER, configured }: SurveyMeans,
-): Promise<Found | null> {
-  // Loaded on demand: a hit needs no survey.
-  const [{ surveyInput }, { takeSlot }] = await Promise.all([
-    import('./survey.ts'),
-    import('../system/slots.ts'),
-  ]);
-  using _slot = await takeSlot(surroundings.env, surroundings.cacheDirectory);
-  const begun = performance.now();
-  const surveyed = await surveyInput(command, input, { text, isEnough, configured }, surroundings);
-  const seconds = (performance.now() - begun) / 1000;
-  if (surveyed === null) return null;
-  const { operations, rewritables } = surveyed;
-  const note =
-    operations === null
-      ? { identity: lookOf(input.identity), operations: [] }
-      : { identity: input.identity, operations };
-  surveyMemory.remember(surroundings.cacheDirectory, { ...note, rewritables, seconds });
-  return surveyed;
+  const { env, cacheDirectory } = surroundings;
+  const { identity } = input;
+  const known = () => recall(identity, surroundings, isEnough);
+  const survey = async () => {
+    // Loaded on demand: a hit needs no survey.
+    const [{ surveyInput }, { takeSlot }] = await Promise.all([
+      import('./survey.ts'),
+      import('../system/slots.ts'),
+    ]);
+    using _slot = await takeSlot(env, cacheDirectory);
+    const begun = performance.now();
+    const surveyed = await surveyInput(command, input, { text, isEnough, configured }, surroundings);
+    const seconds = (performance.now() - begun) / 1000;
+    if (surveyed === null) return null;
+    const { operations, rewritables } = surveyed;
+    const note =
+      operations === null ? { identity: lookOf(identity), operations: [] } : { identity, operations };
+    surveyMemory.remember(cacheDirectory, { ...note, rewritables, seconds });
+    return surveyed;
+  };
+  const find = async (waitedSeconds: number) => ({ surveyed: known() ?? (await survey()), waitedSeconds });
+  return hasTurn === true ? find(0) : inTurn(surroundings, () => known() === null, find);
 }
 
 const fromSurveyed = (

@@ -1,15 +1,21 @@
-// The command line of an injection, and the files that it reads.
+// The command line of an injection, and the files that it reads. The cache keeps files that replace executables for later builds.
+import { existsSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
+import { flagIsOn } from '../compiler/arguments.ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
-import { specFlags, substituteFlag, withoutNotes } from '../inject/injection-flags.ts';
+import type { ExecutableTexts } from '../inject/executable-sources.ts';
+import { specFlags, substituteFlag, withoutNotes, type SubstituteFile } from '../inject/injection-flags.ts';
+import { isOfDispatch, matchesGenerated, type Entry } from '../inject/plan.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Input } from '../input/input.ts';
+import { SUBSTITUTES } from '../system/cache.ts';
+import { hasFields, isText, listOf } from '../system/data.ts';
+import { memoryOf } from '../system/memory.ts';
 import type { FormedProgram } from './inspected.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import type { Plan } from './route.ts';
-import { substituteFiles } from './substitutes.ts';
 import { textWriter } from './write-once.ts';
 
 /** A command with its injection. */
@@ -55,31 +61,25 @@ export async function injectedCommand(
   const { command, injection } = plan;
   const write = await textWriter(surroundings.cacheDirectory);
   const split = kept?.splitOf(flowOf(command, injection)) ?? null;
-  const complete = (whole: Omit<InjectedCommand, 'forExecutables'>): InjectedCommand => ({
-    ...whole,
-    forExecutables:
-      split === null
-        ? whole
-        : // The compiler can hang if several threads are the first to read a tuning spec: see `tuningSpecFlags`.
-          {
-            argv: ['--mlir-disable-threading', ...resumedInjection(whole, split.path)],
-            stdin: undefined,
-          },
-  });
   const base = commandWithout(plan, write);
   const { route, entries = [] } = injection;
-  if (entries.length === 0) return complete(base);
-  const { argv, stdin } = base;
-  const substitutes = await substituteFiles(plan, entries, { argv, stdin }, split, surroundings, write);
-  if (substitutes === null) return route === 'substitute' ? null : complete(base);
-  const paths = substitutes.map(({ path }) => path);
-  const { mapMessages } = base;
-  return complete({
-    ...base,
-    argv: [...substitutes.map(substituteFlag), ...argv],
-    files: [...base.files, ...paths],
-    mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
-  });
+  const { argv, mapMessages } = base;
+  const substitutes =
+    entries.length === 0 ? null : await substituteFiles(plan, entries, base, split, surroundings, write);
+  if (substitutes === null && route === 'substitute') return null;
+  const whole =
+    substitutes === null
+      ? base
+      : {
+          ...base,
+          argv: [...substitutes.map(substituteFlag), ...argv],
+          files: [...base.files, ...substitutes.map(({ path }) => path)],
+          mapMessages: (messages: string) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
+        };
+  if (split === null) return { ...whole, forExecutables: whole };
+  // The compiler can hang if several threads are the first to read a tuning spec: see `tuningSpecFlags`.
+  const resumed = ['--mlir-disable-threading', ...resumedInjection(whole, split.path)];
+  return { ...whole, forExecutables: { argv: resumed, stdin: undefined } };
 }
 
 /** Arguments of the injection that compile a file with the program at the end of `flow`. */
@@ -117,3 +117,63 @@ function commandWithout(
     mapMessages: (messages) => mapDiagnostics(messages, inspected.input.bytes, insertions, name),
   };
 }
+
+/**
+ * The files that replace executables; null if there are none.
+ * @param compile with the other configurations of the plan
+ * @param texts of the executables of this compile; null if they are not known
+ * @param write writes a text into a file, and returns its path
+ */
+async function substituteFiles(
+  { command, inspected, injection, identity: plan }: Plan,
+  entries: readonly Entry[],
+  compile: Compile,
+  texts: ExecutableTexts | null,
+  { env, cacheDirectory }: Surroundings,
+  write: (text: Uint8Array) => string,
+): Promise<readonly SubstituteFile[] | null> {
+  const { compiler, arguments: args } = command;
+  const { input } = args;
+  // The sources and the substitutes contain the input's name.
+  const name = input?.kind === 'file' ? input.path : null;
+  const identity = JSON.stringify([plan, name]);
+  const known = substituteMemory.recall(cacheDirectory, identity);
+  if (known?.files.every(({ path }) => existsSync(path)) === true) return known.files;
+  // Executables of different chunks have the same names.
+  if (flagIsOn(args, 'split-input-file')) return null;
+  // Not loaded on a hit.
+  const { compilingWith, makeSubstitutes } = await import('../inject/substitute.ts');
+  // Programs for one target, which were measured, may have other numbers.
+  const isRenumbered =
+    !matchesGenerated(injection.route) ||
+    entries.some((one) => isOfDispatch(one) && one.target !== undefined);
+  const made = await makeSubstitutes(
+    compilingWith(compiler.executable, compile, { env, cacheDirectory }),
+    entries,
+    inspected.site.compiler.release,
+    cacheDirectory,
+    isRenumbered,
+    texts,
+  );
+  if (made === null || made.length === 0) return null;
+  const files = made.map(({ name, phase, text }) => ({ name, phase, path: write(text) }));
+  substituteMemory.remember(cacheDirectory, { identity, files });
+  return files;
+}
+
+interface SubstituteMemory {
+  readonly identity: string;
+  readonly files: readonly SubstituteFile[];
+}
+
+const substituteMemory = memoryOf(
+  SUBSTITUTES,
+  hasFields<SubstituteMemory>({
+    identity: isText,
+    files: listOf(
+      hasFields<SubstituteFile>({
+        ...{ name: isText, path: isText, phase: (value) => value === 'source' || value === 'configuration' },
+      }),
+    ),
+  }),
+);

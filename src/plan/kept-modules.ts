@@ -10,7 +10,7 @@ import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 
 /** Key of the program at the end of `flow`, for one command. */
-export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>
+export const flowOf = ({ rewriting }: Pick<Command, 'rewriting'>, injection: Injection | null): string =>
   JSON.stringify([
     rewriting?.path ?? null,
     ...(injection?.route === 'preprocess' ? [injection.text, injection.flags] : []),

@@ -47,7 +47,7 @@ export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanSt
  * the success of a compile does not depend on them.
  */
 export function planIdentity(
-  command: Command,
+  command: Pick<Command, 'arguments' | 'files' | 'rewriting'>,
   inputDigest: string,
   decisions: readonly Decision[],
   route: string,

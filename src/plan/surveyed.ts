@@ -1,7 +1,7 @@
 // A program with the operations that the compiler generates code for, which can differ from those of the text.
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import { operationsOf, surveyText, type SurveyMeans } from '../input/operations.ts';
+import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { isReason } from '../system/reason.ts';
 import type { FormedProgram, Inspected } from './inspected.ts';
@@ -18,21 +18,4 @@ export async function surveyed(
   if (isReason(found)) return null;
   const all = { ...read, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
-}
-
-/**
- * The same program with a survey.
- * @param hasTurn whether the caller holds the measuring lock
- */
-export async function withSurvey(
-  program: FormedProgram,
-  surroundings: Surroundings,
-  hasTurn = false,
-): Promise<FormedProgram> {
-  const { command, inspected } = program;
-  const { input } = inspected;
-  const surveyed = input.surveyed ? null : await surveyText(input, command, surroundings, hasTurn);
-  return surveyed === null
-    ? program
-    : { command, inspected: { ...inspected, input: { ...input, ...surveyed } } };
 }

@@ -11,8 +11,8 @@ import { describeSite, noTuner, type Site } from '../site/site.ts';
 import { isReason } from '../system/reason.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
-import { withSurvey } from '../plan/surveyed.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
+import { withSurvey } from '../input/operations.ts';
 
 export interface PopulationSite {
   /** The user's flags as text. */

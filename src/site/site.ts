@@ -46,7 +46,7 @@ export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
  * reason in `whyNotHere`; builds use records there, and measure nothing.
  */
 export async function describeSite(
-  { arguments: args, compiler }: Command,
+  { arguments: args, compiler }: Pick<Command, 'arguments' | 'compiler'>,
   surroundings: Surroundings,
 ): Promise<Site | NoSite> {
   const { settings, cacheDirectory } = surroundings;

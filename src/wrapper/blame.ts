@@ -140,7 +140,10 @@ async function failsWith(
 }
 
 /** Keys of the workloads whose operations the messages point at. A single one is blamed for an error at any place. */
-function blamedFor({ decisions, inspected: { input } }: Plan, stderr: string): ReadonlySet<string> {
+function blamedFor(
+  { decisions, inspected: { input } }: Pick<Plan, 'decisions' | 'inspected'>,
+  stderr: string,
+): ReadonlySet<string> {
   const injected = decisions.filter(isInjected);
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
   const index = lineIndex(input.bytes);

@@ -1,10 +1,8 @@
 // A compile from the command line to the real compiler in our place.
 import { readCommand, type Command } from '../compiler/command.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
-import { isInjected, type Decision } from '../decision/decision.ts';
-import { surveyMemory } from '../input/survey-memory.ts';
-import { countsOf, countsOfPass } from '../report/counts.ts';
-import { explainedAgain, isExplained } from '../report/explain-file.ts';
+import { isInjected } from '../decision/decision.ts';
+import { countsOfPass } from '../report/counts.ts';
 import { unknownFlag, unknownVariables } from '../report/unknown-settings.ts';
 import type { Settings } from '../settings/index.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
@@ -14,19 +12,16 @@ import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { limitFor } from './compile-limit.ts';
 import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
-import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
-import type { FormedProgram } from '../plan/inspected.ts';
-import { inspect, untuned, type SeveralTargets, type Untuned } from './inspect.ts';
-import { withSurvey } from '../plan/surveyed.ts';
+import { injectedCommand, type InjectedCommand } from '../plan/injected-command.ts';
+import { withSurvey } from '../input/operations.ts';
+import { inspect, untuned, type Untuned } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
-import { ledgerPath, notePlan } from '../plan/ledger.ts';
-import { knownTimes } from '../running/program-times.ts';
+import { notePlan } from '../plan/ledger.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
-import { NOT_APPLIED, SUCCESS, type Ending, type Run } from './ending.ts';
-import { attempt, hasDelivered, runInPlace } from './in-place.ts';
-import { reportCompile, reportUntuned } from './report-compile.ts';
+import { attempt, hasDelivered, runInPlace, SUCCESS } from './in-place.ts';
+import { NOT_APPLIED, PlanRun, type Ending } from './plan-run.ts';
+import { reporting, reportUntuned } from './report-compile.ts';
 import { mayFallBack, refuse, whyRefused } from './required.ts';
-import { runPlan } from './run-plan.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /**
@@ -41,8 +36,32 @@ export async function compile(
 ): Promise<never> {
   const { env, settings } = surroundings;
   let command: Command | undefined;
-  // A failure of ours must not fail the build.
-  const goOn = async (error: unknown): Promise<never> => {
+  // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
+  process.once('uncaughtException', (error) => void goOn(error));
+  process.once('beforeExit', () => void goOn('the build stopped without a result'));
+  try {
+    const misspelt = unknownFlag(argv);
+    command = await readCommand(argv, compiler, surroundings);
+    for (const message of unknownVariables(env)) tell(message, settings.log);
+    const why = misspelt === null ? whyUnusable(problems, settings) : because('command-unclear', misspelt);
+    const found = why === null ? await inspect(command, surroundings) : untuned(why);
+    let decided: Decided | Untuned;
+    if (!isReason(found)) decided = await decide(found, surroundings);
+    else if (!('targets' in found)) decided = found;
+    else {
+      // Not loaded for one target.
+      const { decideEach } = await import('./several-targets.ts');
+      decided = await decideEach(found, command, surroundings);
+    }
+    return isReason(decided)
+      ? await compileUntuned(decided, misspelt, command, surroundings)
+      : await compileTuned(decided, command, surroundings);
+  } catch (error) {
+    return goOn(error);
+  }
+
+  /** Goes on without tuning: a failure of ours must not fail the build. */
+  async function goOn(error: unknown): Promise<never> {
     if (hasDelivered()) return exitLike(SUCCESS);
     if (settings.require !== undefined) return refuse(messageOf(error), settings);
     const stdin = takenStdin();
@@ -54,55 +73,15 @@ export async function compile(
       reportUntuned(untuned(why), command, surroundings);
     }, surroundings);
     return runInPlace(compiler.executable, { argv, stdin }, env);
-  };
-  // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
-  process.once('uncaughtException', (error) => void goOn(error));
-  process.once('beforeExit', () => void goOn('the build stopped without a result'));
-  try {
-    command = await readCommand(argv, compiler, surroundings);
-    for (const message of unknownVariables(env)) tell(message, settings.log);
-    const unknown = unknownFlag(command.argv);
-    if (unknown !== null) return await runMisspelt(unknown, command, surroundings);
-    const inspected =
-      problems.length > 0 ? withProblems(problems, settings) : await inspect(command, surroundings);
-    const decided = await decideIfTunable(inspected, command, surroundings);
-    return isReason(decided)
-      ? await compileUntuned(decided, command, surroundings)
-      : await compileTuned(decided, command, surroundings);
-  } catch (error) {
-    return goOn(error);
   }
 }
 
-/**
- * Runs the original command with a misspelt flag of ours. The compiler refuses the flag, but cannot suggest the right name: the message
- * does, after the compiler's.
- */
-async function runMisspelt(message: string, command: Command, surroundings: Surroundings): Promise<never> {
-  const { env, settings } = surroundings;
-  reportUntuned(untuned(because('command-unclear', message)), command, surroundings);
-  const result = await runCompiler(command.compiler.executable, command.argv, { env, capture: false });
-  tell(message, settings.log, result.code !== 0);
-  return exitLike(result);
-}
-
-/** With an invalid or unsafe setting, the input is compiled untuned. */
-function withProblems(problems: readonly string[], settings: Settings): Untuned {
+/** Why the input is compiled untuned with an invalid or unsafe setting; null without one. */
+function whyUnusable(problems: readonly string[], settings: Settings): Reason | null {
+  if (problems.length === 0) return null;
   const why = because('setting-invalid', `a setting cannot be used: ${problems.join('; ')}`);
   tell(`${why.reason}; this build goes on without tuning`, settings.log);
-  return untuned(why);
-}
-
-async function decideIfTunable(
-  found: FormedProgram | Untuned | SeveralTargets,
-  command: Command,
-  surroundings: Surroundings,
-): Promise<Decided | Untuned> {
-  if (!isReason(found)) return decide(found, surroundings);
-  if (!('targets' in found)) return found;
-  // Not loaded for one target.
-  const { decideEach } = await import('./several-targets.ts');
-  return decideEach(found, command, surroundings);
+  return why;
 }
 
 /**
@@ -114,30 +93,6 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   const { settings, cacheDirectory } = surroundings;
   const workSeconds = () => limitFor(inspected.input, surroundings);
   const report = reporting(decided, asked, given);
-  const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
-    const module = await kept.find(injected ?? originalCompile(command, inspected.input));
-    const own: Run = {
-      ...{ command, input: inspected.input, injected, module, workSeconds, onEnd },
-      mayFallBack: mayFallBack(settings, lock),
-      async onLost() {
-        // With this survey the next build decides about the generated operations.
-        await withSurvey(decided, surroundings);
-      },
-      async onFailure(stderr) {
-        if (store === null || settings.readonly) return;
-        const { markBroken } = await import('./blame.ts');
-        await markBroken(decided, stderr, store, surroundings);
-      },
-    };
-    // `iree-tuned lock` has proven that locked configurations land.
-    return runPlan(own, lock?.whole ? withoutTuning(surroundings) : surroundings);
-  };
-
-  const refuseAs = (ending: Pick<Ending, 'landed'> & { readonly fallback: Reason }): never => {
-    store?.close();
-    report({ ...NOT_APPLIED, ...ending, argv: command.argv });
-    return refuse(ending.fallback.reason, settings);
-  };
 
   const whyNot = whyRefused(settings, decisions, decided.unproven);
   if (whyNot !== null) return refuseAs({ landed: null, fallback: whyNot });
@@ -152,9 +107,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
     const lost = { landed, fallback: because('not-substitutable') };
     if (!mayFallBack(settings, lock)) return refuseAs(lost);
     store?.close();
-    return run(null, (ending) => {
-      report({ ...ending, ...lost, replayFiles: null });
-    });
+    return run(null, { ...lost, replayFiles: null });
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
@@ -163,36 +116,44 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
     await completeSplit(decided, decisions, workSeconds());
   }
   return run(injected);
+
+  /** @param known a part of the ending that is known before */
+  function run(injected: InjectedCommand | null, known: Partial<Ending> = {}): Promise<never> {
+    const own = {
+      ...{ command, input: inspected.input, injected, kept, workSeconds },
+      mayFallBack: mayFallBack(settings, lock),
+      onEnd(ending: Ending) {
+        report({ ...ending, ...known }, injected);
+      },
+      async onLost() {
+        // With this survey the next build decides about the generated operations.
+        await withSurvey(decided, surroundings);
+      },
+      async onFailure(stderr: string) {
+        if (store === null || settings.readonly) return;
+        const { markBroken } = await import('./blame.ts');
+        await markBroken(decided, stderr, store, surroundings);
+      },
+    };
+    // `iree-tuned lock` has proven that locked configurations land.
+    return new PlanRun(own, lock?.used === true ? withoutTuning(surroundings) : surroundings).run();
+  }
+
+  function refuseAs(ending: Pick<Ending, 'landed'> & { readonly fallback: Reason }): never {
+    store?.close();
+    report({ ...NOT_APPLIED, ...ending }, null);
+    return refuse(ending.fallback.reason, settings);
+  }
 }
 
-/** Reports the ending of a compile, and remembers the compile if the next build would repeat it. */
-function reporting(decided: Decided, asked: Command, given: Surroundings): (ending: Ending) => void {
-  const { decisions, injection, identity, isFinal, until } = decided;
-  const before = [...decided.before, ...decided.files];
-  // Only the explanation shows times.
-  const isTimed = isExplained(decided.surroundings.settings);
-  const programTimes = knownTimes(decided, isTimed ? decided.store : null);
-  const handedOver = performance.now();
-  const { input } = decided.inspected;
-  return (ending) => {
-    const told = reportCompile(ending, decided, programTimes, handedOver);
-    if (!isFinal) return;
-    const { landed, fallback } = ending;
-    const { cacheDirectory } = given;
-    const files = [surveyMemory.pathOf(cacheDirectory, input.identity), ledgerPath(cacheDirectory, identity)];
-    // A workload that this build tuned is a hit in the next build.
-    const hits = decisions.map((one): Decision =>
-      one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
-    );
-    const known = { decisions: hits, injection, verdict: null, landed, fallback, tuningSeconds: 0 };
-    const again = { counts: countsOf(known), explanation: told && explainedAgain(told) };
-    rememberRun(ending, again, asked, input, before, files, given, until);
-  };
-}
-
-/** Runs the user's own command. Never returns. */
+/**
+ * Runs the user's own command. Never returns.
+ * @param misspelt message about a flag that is nearly one of ours; null for none. The compiler refuses the flag, but cannot suggest the
+ *   right name: the message does, after the compiler's
+ */
 async function compileUntuned(
   untuned: Untuned,
+  misspelt: string | null,
   command: Command,
   surroundings: Surroundings,
 ): Promise<never> {
@@ -200,14 +161,19 @@ async function compileUntuned(
   const report = () => reportUntuned(untuned, command, surroundings);
   if (text === undefined || command.arguments.input?.kind !== 'file') {
     report();
-    const own = { argv: command.argv, stdin: takenStdin() };
-    return runInPlace(command.compiler.executable, own, surroundings.env);
+    const { executable } = command.compiler;
+    const { env, settings } = surroundings;
+    if (misspelt === null) return runInPlace(executable, { argv: command.argv, stdin: takenStdin() }, env);
+    const result = await runCompiler(executable, command.argv, { env, capture: false });
+    tell(misspelt, settings.log, result.code !== 0);
+    return exitLike(result);
   }
   const before = stampsBefore(surroundings);
   const onEnd = (ending: Ending) => {
-    const again = { counts: countsOfPass(untuned, untuned.decisions), explanation: report() };
+    const counts = countsOfPass(untuned, untuned.decisions);
+    const again = { argv: command.argv, counts, explanation: report() };
     rememberRun(ending, again, command, text, before, [], surroundings);
   };
-  const own = { command, input: text, injected: null, module: null, mayFallBack: true };
-  return runPlan({ ...own, workSeconds: () => Infinity, onEnd }, surroundings);
+  const own = { command, input: text, injected: null, kept: null, mayFallBack: true };
+  return new PlanRun({ ...own, workSeconds: () => Infinity, onEnd }, surroundings).run();
 }

@@ -14,14 +14,14 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import { fetchOutput, keepOutput, OUTPUTS_LIMIT } from './outputs.ts';
 
 /** Whether a copy of the module equals a compile: the output is a file, and no flag asks for other files. */
-export function canDeliver({ arguments: { output, flags } }: Command): boolean {
+export function canDeliver({ arguments: { output, flags } }: Pick<Command, 'arguments'>): boolean {
   if (output.kind !== 'file' || !givesOnlyOutput(flags)) return false;
   const status = statSync(output.path, { throwIfNoEntry: false });
   return status === undefined || status.isFile();
 }
 
 /** Writes a file as the output. @returns false if only the compiler can write it, or if the copy fails */
-export function deliverFile(module: string, command: Command): boolean {
+export function deliverFile(module: string, command: Pick<Command, 'arguments'>): boolean {
   const { output } = command.arguments;
   if (output.kind !== 'file' || !canDeliver(command)) return false;
   try {
@@ -40,7 +40,7 @@ export function deliverFile(module: string, command: Command): boolean {
  *   its size is not held, or nothing can be written to the cache
  */
 export function heldOutput(
-  command: Command,
+  command: Pick<Command, 'arguments'>,
   mayFallBack: boolean,
   { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
 ): string | null {
@@ -61,51 +61,47 @@ export interface CachedOutput {
    * @param module path of the module if this build has compiled it already
    * @returns the key if the output is in the cache now; null if nothing was written
    */
-  deliver(module: string | null): { readonly output: string | null } | null;
+  deliver(module: string | null): Promise<{ readonly output: string | null } | null>;
   /**
    * Puts an output into the cache, with the messages of its compile.
    * @param file the user's output, which is copied, or a scratch file, which is moved
    * @returns its key, or null
    */
-  keep(file: string, messages: Uint8Array): string | null;
+  keep(file: string, messages: Uint8Array): Promise<string | null>;
 }
 
 /** @param plan everything that the output's bytes depend on, except the input's name */
-export async function cachedOutput(
-  command: Command,
+export function cachedOutput(
+  command: Pick<Command, 'arguments' | 'files'>,
   { bytes, digest, file }: Pick<InputText, 'bytes' | 'digest' | 'file'>,
   plan: string,
   { cacheDirectory, settings, env }: Surroundings,
-): Promise<CachedOutput> {
+): CachedOutput {
   const { arguments: args, files } = command;
   const { input, output } = args;
   const isPossible = settings.outputs && canDeliver(command) && !runsSystemTools(args);
   const path = output.kind === 'file' && isPossible ? output.path : null;
   // Locations in the output contain the input's name.
-  const key = (await createDigest())([Buffer.from(JSON.stringify([plan, input]))]);
+  const keyOf = async () => (await createDigest())([Buffer.from(JSON.stringify([plan, input]))]);
   /** False if a file has changed since this build looked at it: the compiler may have read the new one. */
   const isOfThese = () =>
     (input?.kind !== 'file' || fileState(input.path)?.identity === file?.identity) && isAsBefore(files);
-  const keep = (from: string, messages: Uint8Array) => {
-    const isKept =
-      path !== null &&
-      !readsUnknownFiles(bytes) &&
-      isOfThese() &&
-      keepOutput(
-        cacheDirectory,
-        { identity: key, input: digest },
-        { from, isOurs: from !== path },
-        messages,
-        env,
-      );
-    return isKept ? key : null;
+  const keep = async (from: string, messages: Uint8Array) => {
+    if (path === null) return null;
+    const identity = await keyOf();
+    if (readsUnknownFiles(bytes) || !isOfThese()) return null;
+    const file = { from, isOurs: from !== path };
+    return keepOutput(cacheDirectory, { identity, input: digest }, file, messages, env) ? identity : null;
   };
   return {
     isPossible,
     keep,
-    deliver(module) {
-      if (path !== null && fetchOutput(cacheDirectory, key, path, env)) return { output: key };
-      return module !== null && deliverFile(module, command) ? { output: keep(module, NONE) } : null;
+    async deliver(module) {
+      if (path !== null) {
+        const output = await keyOf();
+        if (fetchOutput(cacheDirectory, output, path, env)) return { output };
+      }
+      return module !== null && deliverFile(module, command) ? { output: await keep(module, NONE) } : null;
     },
   };
 }

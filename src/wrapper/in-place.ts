@@ -39,3 +39,6 @@ export const hasDelivered = (): boolean => isDelivered;
 export const noteDelivered = (): void => {
   isDelivered = true;
 };
+
+/** Result of a compile that succeeds without running the compiler. */
+export const SUCCESS = { code: 0, signal: null, forwarded: null };

@@ -7,29 +7,28 @@ import { readLock } from '../decision/lock/file.ts';
 import { askedOf, differencesFrom, programIn, recordsIn } from '../decision/lock/find.ts';
 import { EMPTY_LOCK, type Lock, type LockedProgram } from '../decision/lock/lock.ts';
 import { LOCK_FILE } from '../settings/files.ts';
+import type { Settings } from '../settings/index.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
-import type { ExplainedForms } from '../report/explain.ts';
+import type { ExplainedForms, ExplainedLock } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
-import { injectionOptions, planOf, type Plan } from '../plan/route.ts';
-import { withSurvey } from '../plan/surveyed.ts';
+import { injectionOptions, type Plan } from '../plan/route.ts';
 import { explainNoted, inNotedForms } from '../running/variants/better-forms.ts';
-import type { FormedProgram } from '../plan/inspected.ts';
+import type { FormedProgram, Inspected } from '../plan/inspected.ts';
+import { withSurvey } from '../input/operations.ts';
 import { because } from '../system/reason.ts';
 
 /** The locked decisions of one build. */
 export interface LockedBuild {
-  /** Path of the lock file, even if there is no file. */
-  readonly path: string;
-  /** Why the file does not fit, and the way out; null if it fits. */
-  readonly problem: string | null;
+  /** The lock file, even if there is no file. */
+  readonly lock: ExplainedLock;
   /** In its locked forms, surveyed if the survey can differ from the text. */
   readonly program: FormedProgram;
   /** Null if the program is locked as written. */
   readonly forms: ExplainedForms | null;
   /** The locked decision about each operation. */
   readonly override: Override;
-  /** The plan with decisions about all operations; null if the database decides about some of them. */
-  readonly whole: Plan | null;
+  /** The decisions about all operations; null if the database decides about some of them. */
+  readonly whole: Pick<Plan, 'decisions' | 'injection'> | null;
 }
 
 /**
@@ -38,12 +37,13 @@ export interface LockedBuild {
  * lacks; with a frozen lock file they get the default. Never throws.
  */
 export async function consultLock(found: FormedProgram, surroundings: Surroundings): Promise<LockedBuild> {
-  const { frozen, lock: path = LOCK_FILE } = surroundings.settings;
-  const { lock, problem: unread } = await readOr(path);
-  const asked = askedOf(found, surroundings.settings, path);
+  const { settings } = surroundings;
+  const { frozen, lock: path = LOCK_FILE } = settings;
+  const { lock: file, problem: unread } = await readOr(path);
+  const asked = askedOf(found, settings, path);
   const quiet = withoutTuning(surroundings);
 
-  const entry = programIn(lock, asked);
+  const entry = programIn(file, asked);
   if (entry !== null) {
     // Only a survey finds the convolutions.
     const isSurveyed = entry.surveyed || entry.forms.size > 0;
@@ -52,23 +52,23 @@ export async function consultLock(found: FormedProgram, surroundings: Surroundin
     const override = overrideOf(entry.workloads);
     if (program !== null && countOpen(program.inspected.input, override) === 0) {
       const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms);
-      const whole = wholeOf(program, override, entry, surroundings);
-      return { path, problem: null, program, forms, override, whole };
+      const whole = wholeOf(program.inspected, override, entry, settings);
+      return { lock: { path, used: true, problem: null }, program, forms, override, whole };
     }
   }
 
-  const known = recordsIn(lock, asked);
-  const changes = differencesFrom(lock, asked);
+  const known = recordsIn(file, asked);
+  const changes = differencesFrom(file, asked);
   // A file that may decide alone must decide the same whether the cache has a survey or not.
   const isAlone = known.size > 0 && (frozen || changes !== null);
   const program = isAlone ? await withSurvey(found, quiet) : found;
   const override = overrideOf(known);
   const open = countOpen(program.inspected.input, override);
   const isWhole = frozen || (changes !== null && open === 0);
-  const whole = isWhole ? wholeOf(program, override, null, surroundings) : null;
+  const whole = isWhole ? wholeOf(program.inspected, override, null, settings) : null;
   const why = unread ?? whyUnlike(asked.program, path, changes, frozen && open > 0);
   const problem = why && `${why}; ${consequence(open, frozen)}`;
-  return { path, problem, program, forms: null, override, whole };
+  return { lock: { path, used: isWhole, problem }, program, forms: null, override, whole };
 }
 
 /** Why a program differs from its entry; null if there is nothing to report. */
@@ -108,13 +108,12 @@ const countOpen = (input: Input, override: Override): number =>
   new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
-  program: FormedProgram,
+  { input, site }: Inspected,
   override: Override,
   entry: LockedProgram | null,
-  { settings }: Surroundings,
-): Plan {
-  const { input, site } = program.inspected;
+  { inject }: Pick<Settings, 'inject'>,
+): Pick<Plan, 'decisions' | 'injection'> {
   const decisions = decideAll(input.operations, override, because('frozen'));
-  const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
-  return planOf(program, decisions, planInjection(decisions, injectionOptions(input, site, wanted)));
+  const wanted = entry === null || entry.route === 'none' ? inject : entry.route;
+  return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
 }

@@ -30,7 +30,7 @@ export interface Means {
   readonly inject?: InjectRoute | undefined;
 }
 
-export class OpenProgram<M extends Means = Means> {
+export class OpenProgram {
   readonly command: Command;
   readonly inspected: Inspected;
   /** Key of its notes in the database. */
@@ -40,20 +40,20 @@ export class OpenProgram<M extends Means = Means> {
   /** When it was looked up, in milliseconds of the system's clock. Other builds may have written records since. */
   readonly since = Date.now();
   readonly lookup: Lookup;
-  readonly means: M;
+  readonly #means: Means;
 
-  private constructor({ command, inspected }: FormedProgram, identity: string, means: M) {
+  private constructor({ command, inspected }: FormedProgram, identity: string, means: Means) {
     const { store, surroundings, override } = means;
     this.command = command;
     this.inspected = inspected;
     this.identity = identity;
     this.memory = programMemory.recall(store, identity);
     this.lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings, override);
-    this.means = means;
+    this.#means = means;
   }
 
   /** Opens a program in these forms. */
-  static async in<M extends Means>(program: FormedProgram, means: M): Promise<OpenProgram<M>> {
+  static async in(program: FormedProgram, means: Means): Promise<OpenProgram> {
     const identity = await programOf(program.command, program.inspected, means.store, means.surroundings);
     return new OpenProgram(program, identity, means);
   }
@@ -62,23 +62,23 @@ export class OpenProgram<M extends Means = Means> {
    * Opens a program in the forms in which it is faster.
    * @param kept receives the compiled modules if the forms are measured; null if nothing may be measured
    */
-  static async inBetterForms<M extends Means>(
+  static async inBetterForms(
     written: FormedProgram,
-    means: M,
+    means: Means,
     kept: KeptModules | null = null,
-  ): Promise<{ readonly open: OpenProgram<M>; readonly better: Omit<BetterForms, 'program'> }> {
+  ): Promise<{ readonly open: OpenProgram; readonly better: Omit<BetterForms, 'program'> }> {
     const { program, ...better } = await inBetterForms(written, means.store, means.surroundings, kept);
     return { open: await OpenProgram.in(program, means), better };
   }
 
   /** The same program, looked up again: its database has changed, or a survey has found its generated operations. */
-  again(program: FormedProgram = this): OpenProgram<M> {
-    return new OpenProgram(program, this.identity, this.means);
+  again(program: FormedProgram = this): OpenProgram {
+    return new OpenProgram(program, this.identity, this.#means);
   }
 
   /** The decision about each operation by the records, then by the verdict on the program. */
   decide(...known: Parameters<Lookup['decide']>): readonly Decision[] {
-    const { surroundings, inject = surroundings.settings.inject } = this.means;
+    const { surroundings, inject = surroundings.settings.inject } = this.#means;
     return inProgram(this.lookup.decide(...known), this.memory, this.lookup.marked, inject);
   }
 
@@ -86,6 +86,6 @@ export class OpenProgram<M extends Means = Means> {
   with(decisions: readonly Decision[]): KnownProgram {
     const { command, inspected, identity, memory } = this;
     const program = { command, inspected, identity, memory, decisions };
-    return withVariant(program, this.means.surroundings.settings);
+    return withVariant(program, this.#means.surroundings.settings);
   }
 }

@@ -21,7 +21,7 @@ import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
-import type { Ending } from './ending.ts';
+import type { Ending } from './plan-run.ts';
 import { REPLAYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
 import { LINKER_VARIABLES, linkerOf } from '../compiler/identity.ts';
@@ -80,9 +80,9 @@ export async function recallRun(
   executable: string,
   surroundings: Surroundings,
 ): Promise<Replay | null> {
-  if (!isReplayable(argv, surroundings)) return null;
   try {
-    const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
+    const identity = identityOf(argv, executable, surroundings);
+    const replay = identity === null ? null : memory.recall(surroundings.cacheDirectory, identity);
     if (replay === null || replay.features !== cpuFeatures()) return null;
     if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
     if (replay.until !== undefined && Date.now() >= replay.until) return null;
@@ -128,8 +128,12 @@ export const stampsBefore = (
  * @param until when to ask the team again, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
-  { argv, output, isEdited, replayFiles }: Ending,
-  { counts, explanation }: Pick<Replay, 'counts'> & { readonly explanation: Explanation | null },
+  { output, isEdited, replayFiles }: Ending,
+  {
+    argv,
+    counts,
+    explanation,
+  }: Pick<Replay, 'argv' | 'counts'> & { readonly explanation: Explanation | null },
   written: Command,
   { digest, file }: Pick<InputText, 'digest' | 'file'>,
   before: Stamps,
@@ -140,8 +144,10 @@ export function rememberRun(
   const { executable } = written.compiler;
   const { env } = surroundings;
   const { input, output: to } = written.arguments;
-  if (replayFiles === null || input?.kind !== 'file' || !isReplayable(written.argv, surroundings)) return;
+  if (replayFiles === null || input?.kind !== 'file') return;
   try {
+    const identity = identityOf(written.argv, executable, surroundings);
+    if (identity === null) return;
     const { ofCompiler, ofFlags } = written.files;
     const known = [...before, ...ofCompiler, ...ofFlags];
     if (!isUnchanged(known)) return;
@@ -153,8 +159,7 @@ export function rememberRun(
         to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
       ...(until !== null && { until }),
       ...(linker?.isBeside !== true && { linker: linker?.path ?? null }),
-      identity: identityOf(written.argv, executable, surroundings),
-      ...{ input: input.path, digest, settled: settled(file) },
+      ...{ identity, input: input.path, digest, settled: settled(file) },
       features: cpuFeatures(),
       files: [...known, ...stampsOf([...files, ...replayFiles])],
     });
@@ -163,11 +168,13 @@ export function rememberRun(
   }
 }
 
-/** A command is not replayable if its database is a server, or if it has a response file: their changes are not seen. */
-const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
-  !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
-
-function identityOf(argv: readonly string[], executable: string, { settings, env }: Surroundings): string {
+/** Null if a command is not replayable: its database is a server, or it has a response file, whose changes are not seen. */
+function identityOf(
+  argv: readonly string[],
+  executable: string,
+  { settings, env }: Surroundings,
+): string | null {
+  if (/^postgres/i.test(settings.database) || argv.some((argument) => argument.startsWith('@'))) return null;
   // The facts that distinguish devices and linkers.
   const variables = [...DEVICE_VARIABLES, ...LINKER_VARIABLES].map((name) => env[name]);
   const machine = [cpuModel(), physicalCores(), cpuQuota(), cacheSizesKiB(), variables];

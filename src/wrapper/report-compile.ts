@@ -1,6 +1,10 @@
-// Reports a compile: counters, the log of builds, the explain JSON.
+// Reports a compile: counters, the log of builds, the explain JSON, and the memory for a replay.
 import { largestCache } from '../backend/device.ts';
 import type { Command } from '../compiler/command.ts';
+import type { Decision } from '../decision/decision.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+import type { InjectedCommand } from '../plan/injected-command.ts';
+import { ledgerPath } from '../plan/ledger.ts';
 import { logBuild } from '../report/build-log.ts';
 import { noteCounts, type Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
@@ -11,50 +15,73 @@ import {
   whyNothing,
   type Explanation,
 } from '../report/explain.ts';
-import { isExplained, writeExplanation } from '../report/explain-file.ts';
+import { explainedAgain, isExplained, writeExplanation } from '../report/explain-file.ts';
 import { lossOf } from '../report/loss.ts';
-import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
+import { timeSharesOf } from '../report/time-shares.ts';
+import { knownTimes } from '../running/program-times.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
-import { allLanded, type Ending } from './ending.ts';
 import type { Untuned } from './inspect.ts';
+import { allLanded, type Ending } from './plan-run.ts';
+import { rememberRun } from './replay.ts';
 
 /** Seconds since the start of this process. */
 const seconds = (until = performance.now()) => until / 1000;
 
 /**
- * Reports a compile with decisions.
- * @param handedOver end of the decisions, by `performance.now()`
- * @returns its explanation; null if no setting asks for one
+ * Prepares the report of a compile with decisions, at the end of the decisions.
+ * @param asked the user's own command, and `given` the user's own surroundings: they identify a replay
+ * @returns reports the ending of the compile, and remembers the compile if the next build would repeat it
  */
-export function reportCompile(
-  ending: Ending,
+export function reporting(
   decided: Decided,
-  programTimes: ProgramTimes,
-  handedOver: number,
-): Explanation | null {
+  asked: Command,
+  given: Surroundings,
+): (ending: Ending, injected: InjectedCommand | null) => void {
   const { command, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
   const { input, site } = decided.inspected;
-  const { argv, landed, fallback } = ending;
-  const counts = countsOf({ decisions, injection, verdict, landed, fallback, tuningSeconds: tuning });
-  return report(counts, command, surroundings, (executable) => ({
-    compiler: { ...site.compiler, executable },
-    target: site.target.target,
-    device: site.device,
-    route: fallback === null ? injection.route : 'none',
-    applied: fallback === null && allLanded(landed),
-    ...{ forms, program: verdict && explainProgram(verdict) },
-    command: [executable, ...argv],
-    ...(fallback ?? whyNothing(injection, forms)),
-    operations: explainOperations(input, inputName(command), decisions, landed),
-    lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
-    time: timeSharesOf(decisions, programTimes, largestCache(site.device)),
-    loss: lossOf(programTimes.dispatches, programTimes.wholeSeconds, programTimes.rates),
-    seconds: { total: seconds(), tuning, overhead: seconds(handedOver) - tuning },
-  }));
+  // Only the explanation shows times.
+  const times = knownTimes(decided, isExplained(surroundings.settings) ? decided.store : null);
+  const handedOver = performance.now();
+  return reportCompile;
+
+  function reportCompile(ending: Ending, injected: InjectedCommand | null): void {
+    const { landed, fallback } = ending;
+    const { argv } = (fallback === null ? injected : null) ?? command;
+    const counts = countsOf({ decisions, injection, verdict, landed, fallback, tuningSeconds: tuning });
+    const explanation = report(counts, command, surroundings, (executable) => ({
+      compiler: { ...site.compiler, executable },
+      target: site.target.target,
+      device: site.device,
+      route: fallback === null ? injection.route : 'none',
+      applied: fallback === null && allLanded(landed),
+      ...{ forms, program: verdict && explainProgram(verdict) },
+      command: [executable, ...argv],
+      ...(fallback ?? whyNothing(injection, forms)),
+      operations: explainOperations(input, inputName(command), decisions, landed),
+      lock,
+      time: timeSharesOf(decisions, times, largestCache(site.device)),
+      loss: lossOf(times.dispatches, times.wholeSeconds, times.rates),
+      seconds: { total: seconds(), tuning, overhead: seconds(handedOver) - tuning },
+    }));
+    if (!decided.isFinal) return;
+    const { cacheDirectory } = given;
+    const memories = [
+      surveyMemory.pathOf(cacheDirectory, input.identity),
+      ledgerPath(cacheDirectory, decided.identity),
+    ];
+    // A workload that this build tuned is a hit in the next build.
+    const hits = decisions.map((one): Decision =>
+      one.outcome === 'tuned' ? { ...one, outcome: 'hit' } : one,
+    );
+    const known = { decisions: hits, injection, verdict: null, landed, fallback, tuningSeconds: 0 };
+    const again = { argv, counts: countsOf(known), explanation: explanation && explainedAgain(explanation) };
+    const before = [...decided.before, ...decided.files];
+    rememberRun(ending, again, asked, input, before, memories, given, decided.until);
+  }
 }
 
-/** Reports an untuned compile. @returns as for `reportCompile` */
+/** Reports an untuned compile. @returns its explanation; null if no setting asks for one */
 export function reportUntuned(
   { code, reason, decisions, input }: Untuned,
   command: Command,
@@ -72,12 +99,13 @@ export function reportUntuned(
   }));
 }
 
-const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
+const inputName = ({ arguments: { input } }: Pick<Command, 'arguments'>) =>
+  input?.kind === 'file' ? input.path : '<stdin>';
 
 /** Notes counts, and writes the explanation if a setting asks for it. @returns the explanation */
 function report(
   counts: Counts,
-  command: Command,
+  command: Pick<Command, 'arguments' | 'compiler'>,
   { cacheDirectory, settings }: Surroundings,
   explain: (executable: string) => Omit<Explanation, 'version'>,
 ): Explanation | null {

@@ -1,9 +1,9 @@
 // Builds that fail instead of falling back to the default.
 import { writeSync } from 'node:fs';
 import { isInjected, type Decision } from '../decision/decision.ts';
+import type { ExplainedLock } from '../report/explain.ts';
 import type { Settings } from '../settings/index.ts';
 import { exitLike } from '../system/run.ts';
-import type { LockedBuild } from './locked.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** Exit code of a refused build. The compiler and shells do not use it. */
@@ -17,8 +17,8 @@ export const mayLook = ({ budgetSeconds, require }: Settings): boolean =>
   budgetSeconds > 0 || require === 'landed';
 
 /** Whether a build may fall back to the default: not with `require`, and not with a frozen lock file that has the program. */
-export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | null): boolean =>
-  require === undefined && !(frozen && lock !== null && lock.whole !== null);
+export const mayFallBack = ({ require, frozen }: Settings, lock: ExplainedLock | null): boolean =>
+  require === undefined && !(frozen && lock?.used === true);
 
 /**
  * Why `require` refuses to build with these decisions; null if it does not.

@@ -8,12 +8,12 @@ import { commandForBackend } from '../compiler/one-target.ts';
 import { leaveOut, passedOver, type Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
+import { withSurvey } from '../input/operations.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { injectionOptions, planOf } from '../plan/route.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { decide, type Decided } from './decide.ts';
 import { inspect, untuned, type SeveralTargets, type Untuned } from './inspect.ts';
-import { withSurvey } from '../plan/surveyed.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 
 /** The route of a build for several targets. No other route can tell the targets apart. */
@@ -100,7 +100,7 @@ export async function decideEach(
     // Failures of this compile mark no configuration: each was proven in the program for its target.
     store: null,
     kept: new KeptModules(),
-    lock: each.find(({ lock }) => lock?.whole === null)?.lock ?? each[0]!.lock,
+    lock: each.find(({ lock }) => lock?.used === false)?.lock ?? each[0]!.lock,
     surroundings: given,
   };
 }
@@ -138,7 +138,7 @@ function whyInseparable(_: string, configuration: Configuration | null): Reason 
 const codeKey = (target: Target): string => targetKey({ ...target, flags: [] });
 
 /** The substitutions of all targets, each in the variants of its target. */
-function injectionOf(each: readonly Decided[]): Injection {
+function injectionOf(each: readonly Pick<Decided, 'decisions' | 'inspected'>[]): Injection {
   const injections = each.map(({ decisions, inspected: { input, site } }) =>
     planInjection(decisions, injectionOptions(input, site, ROUTE)),
   );

@@ -106,7 +106,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   'settings/resolve': ['…: it takes …', 'is ignored: …'],
   'system/unkillable': ['does not end, even by SIGKILL'],
-  'wrapper/look-up-and-tune': ['iree-benchmark-module and iree-run-module are not found'],
+  'wrapper/build': ['iree-benchmark-module and iree-run-module are not found'],
 };
 
 /** Messages that are the text of a reason. */

@@ -9,7 +9,7 @@ import { skipped, type Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { planInjection } from '../../src/inject/plan.ts';
 import type { Route } from '../../src/settings/settings.ts';
-import { makeSubstitutes } from '../../src/inject/substitute.ts';
+import { compilingWith, makeSubstitutes } from '../../src/inject/substitute.ts';
 import { substituteFlag, specFlags } from '../../src/inject/injection-flags.ts';
 import { proveLanded } from '../../src/inject/landed.ts';
 import {
@@ -166,7 +166,8 @@ async function land(
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const made = await makeSubstitutes(executable, command, injection.entries!, release, asking, false);
+    const compileWith = compilingWith(executable, { argv: command, stdin: undefined }, asking);
+    const made = await makeSubstitutes(compileWith, injection.entries!, release, folder, false);
     return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTunable } from '../../src/input/operation.ts';
-import { withSurvey } from '../../src/plan/surveyed.ts';
+import { withSurvey } from '../../src/input/operations.ts';
 import { inspect } from '../../src/wrapper/inspect.ts';
 import { spaceOptionsOf } from '../../src/decision/space-options.ts';
 import { tunables } from '../../src/input/input.ts';

@@ -11,7 +11,7 @@ import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { openTeam } from '../../src/team/postgres.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { OpenProgram } from '../../src/wrapper/open-program.ts';
-import { lookUpAndTune } from '../../src/wrapper/look-up-and-tune.ts';
+import { Build } from '../../src/wrapper/build.ts';
 import { tellTeam } from '../../src/wrapper/ask-team.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { isWithout } from '../support/needs.ts';
@@ -46,8 +46,11 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       const program = { command: commandOf('in.mlir'), inspected };
       const means = { store, problem: null, surroundings, kept: new KeptModules() };
       const open = await OpenProgram.in(program, means);
-      const { decisions, until, isFinal } = await lookUpAndTune(open);
-      return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
+      const build = new Build(open, means);
+      await build.lookUp();
+      await build.tune();
+      const { decisions, isFinal } = build.tuned;
+      return { got: decisions.map(({ outcome }) => outcome), until: build.until, isFinal };
     },
     counts: () => countsIn(surroundings.cacheDirectory),
   };

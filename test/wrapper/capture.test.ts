@@ -15,7 +15,7 @@ function build(deed: string, redirection = '') {
   );
   writeFileSync(
     join(folder, 'build.ts'),
-    `import { runPlan } from ${JSON.stringify(join(root, 'src/wrapper/run-plan.ts'))};
+    `import { PlanRun } from ${JSON.stringify(join(root, 'src/wrapper/plan-run.ts'))};
     import { writeFileSync } from 'node:fs';
     const peak = () => process.resourceUsage().maxRSS / 1024;
     const before = peak();
@@ -27,14 +27,14 @@ function build(deed: string, redirection = '') {
     };
     const files = { variables: [], ofCompiler: [], ofFlags: [] };
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args, files };
-    await runPlan(
+    await new PlanRun(
       {
-        command, input: { bytes: new Uint8Array(), digest: 'digest' }, module: null,
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, kept: null,
         injected: { argv: ['--spec', ...argv], plan: { identity: 'plan', decisions: [] }, files: [], stdin: undefined, mapMessages: null },
         workSeconds: () => 60, mayFallBack: true, onEnd: () => {},
       },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-    );`,
+    ).run();`,
   );
   const { status, stdout, stderr } = spawnSync(
     '/bin/sh',

@@ -20,7 +20,7 @@ test(
     );
     writeFileSync(
       join(folder, 'build.ts'),
-      `import { runPlan } from ${JSON.stringify(join(root, 'src/wrapper/run-plan.ts'))};
+      `import { PlanRun } from ${JSON.stringify(join(root, 'src/wrapper/plan-run.ts'))};
     import { appendFileSync } from 'node:fs';
     const argv = ['in.mlir', '-o', 'out.vmfb'];
     const args = {
@@ -30,15 +30,15 @@ test(
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args,
       files: { variables: [], ofCompiler: [], ofFlags: [] } };
     const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
-    await runPlan(
+    await new PlanRun(
       {
-        command, input: { bytes: new Uint8Array(), digest: 'digest' }, module: null,
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, kept: null,
         injected: { argv: ['--spec', ...argv], plan: { identity: 'plan', decisions: [] }, files: [], stdin: undefined, mapMessages: null },
         workSeconds: () => 1, mayFallBack: true,
         onEnd: ({ fallback }) => note(fallback), onFailure: async (stderr) => note(stderr),
       },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-    );`,
+    ).run();`,
     );
     const build = () => {
       const { status, stdout } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], {

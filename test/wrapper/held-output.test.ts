@@ -19,7 +19,7 @@ function build(deed: string, output = 'link.vmfb') {
   symlinkSync('target.vmfb', join(folder, 'link.vmfb'));
   writeFileSync(
     join(folder, 'build.ts'),
-    `import { runPlan } from ${JSON.stringify(join(root, 'src/wrapper/run-plan.ts'))};
+    `import { PlanRun } from ${JSON.stringify(join(root, 'src/wrapper/plan-run.ts'))};
     const argv = ['in.mlir', '-o', ${JSON.stringify(output)}];
     const args = {
       informational: false, unclear: null, flags: [],
@@ -27,14 +27,14 @@ function build(deed: string, output = 'link.vmfb') {
     };
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args,
       files: { variables: [], ofCompiler: [], ofFlags: [] } };
-    await runPlan(
+    await new PlanRun(
       {
-        command, input: { bytes: new Uint8Array(), digest: 'digest' }, module: null,
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, kept: null,
         injected: { argv: ['--spec', ...argv], plan: { identity: 'plan', decisions: [] }, files: [], stdin: undefined, mapMessages: null },
         workSeconds: () => 60, mayFallBack: true, onEnd: () => {},
       },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-    );`,
+    ).run();`,
   );
   const { status } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], { cwd: folder });
   const path = join(folder, 'target.vmfb');

@@ -198,8 +198,8 @@ test('a build gets the locked configurations by the locked route', async () => {
   const path = temporaryPath();
   const surroundings = { ...surroundingsOf({ lock: path }) };
   await updateLock(path, surroundings.cacheDirectory, () => ({ programs: [made] }));
-  const { whole, problem } = await consultLock({ command, inspected }, surroundings);
-  expect(problem).toBeNull();
+  const { whole, lock } = await consultLock({ command, inspected }, surroundings);
+  expect(lock.problem).toBeNull();
   expect(whole).toMatchObject({
     injection: { route: 'preprocess' },
     decisions: [{ configuration: TILE }, { configuration: OTHER }],

@@ -2,7 +2,8 @@
 import type { FormNames } from '../../form/choose.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import type { KeptModules } from '../../plan/kept-modules.ts';
-import { surveyed, withSurvey } from '../../plan/surveyed.ts';
+import { withSurvey } from '../../input/operations.ts';
+import { surveyed } from '../../plan/surveyed.ts';
 import type { ProgramVerdict } from '../../program/verdict.ts';
 import type { ExplainedForms } from '../../report/explain.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';

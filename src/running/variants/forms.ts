@@ -3,22 +3,15 @@ import type { Command } from '../../compiler/command.ts';
 import { chooseForms, choicesOf, namesOf, type FormChoice, type FormNames } from '../../form/choose.ts';
 import { rewritableKey } from '../../form/rewritable.ts';
 import { slowerForms } from '../../form/slower.ts';
-import type { Reading } from '../../input/input.ts';
+import { mayHaveForms } from '../../input/input.ts';
 import { isDispatchOf, isTunable } from '../../input/operation.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import { textWriter } from '../../plan/write-once.ts';
-import { mayPreprocess } from '../../settings/settings.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { rewritingPasses } from '../../spec/pipeline.ts';
 import { compare } from '../../store/claim.ts';
 import { because } from '../../system/reason.ts';
 import type { CommandVariant } from './variant.ts';
-
-/** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
-export const mayHaveForms = (
-  { ownPipeline, dataTiling }: Reading,
-  { inject }: Surroundings['settings'],
-): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
 
 /** The preferred form of each operation of a program that has one. */
 export function preferredForms(program: FormedProgram, surroundings: Surroundings): CommandVariant {

@@ -186,7 +186,7 @@ describe('a fault of ours', () => {
     [second, 'compile'],
     [second, 'readCommand'],
     [second, 'operationsOf'],
-    [second, 'reportPass'],
+    [second, 'reportUntuned'],
   ] as const;
   test.concurrent.each(casesOfTier(faults, 6))('in %s, %s, runs the compiler', async (file, name) => {
     await expectStock(new Installation().damage(file, name));

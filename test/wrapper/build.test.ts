@@ -18,8 +18,8 @@ import { programMemory, type ProgramMemory } from '../../src/running/variants/me
 import { programOf } from '../../src/running/program-notes.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { OpenProgram } from '../../src/wrapper/open-program.ts';
-import { withSurvey } from '../../src/plan/surveyed.ts';
-import { lookUpAndTune } from '../../src/wrapper/look-up-and-tune.ts';
+import { withSurvey } from '../../src/input/operations.ts';
+import { Build } from '../../src/wrapper/build.ts';
 import { program } from '../compiler/support.ts';
 import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
 import {
@@ -83,12 +83,15 @@ async function resolved({
   const problem = whyNoStore === undefined ? null : because('no-database', whyNoStore);
   const means = { store, surroundings, kept: new KeptModules(), problem };
   const open = await OpenProgram.in({ command, inspected }, means);
-  const { decisions, program: now, ...rest } = await lookUpAndTune(open);
+  const build = new Build(open, means);
+  await build.lookUp();
+  await build.tune();
+  const { tuned, whyNot, until } = build;
+  const { decisions, ...rest } = tuned;
   return {
-    ...rest,
-    inspected,
+    ...{ ...rest, whyNot, until, inspected },
     got: decisions.map(({ outcome, reason }) => [outcome, reason]),
-    now: now.inspected,
+    now: build.program.inspected,
   };
 }
 
