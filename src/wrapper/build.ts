@@ -236,6 +236,8 @@ export class Build {
 /** The seconds of one build. */
 class Budget {
   /** Seconds of measuring, and of waiting for the measuring lock. */
+  measuredSeconds = 0;
+  /** The part of them that the budget pays for. */
   spentSeconds = 0;
   readonly #seconds: number;
 
@@ -247,8 +249,15 @@ class Budget {
     return this.#seconds - this.spentSeconds;
   }
 
-  spend(seconds: number): void {
-    this.spentSeconds += seconds;
+  /** What is left if the budget paid for everything: a build stays near its budget and a few compiles of the program. */
+  get strictlyLeftSeconds(): number {
+    return this.#seconds - this.measuredSeconds;
+  }
+
+  /** @param free the part that the budget does not pay for */
+  spend(seconds: number, free = 0): void {
+    this.measuredSeconds += seconds;
+    this.spentSeconds += Math.max(0, seconds - free);
   }
 }
 

@@ -55,8 +55,8 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const { open, better } = await OpenProgram.inBetterForms(written, means, mayMeasure ? kept : null);
   const build = new Build(open, means);
   const { budget } = build;
-  // The budget pays for everything but the survey, and the compile of the output.
-  if (better.verdict !== null) budget.spend((performance.now() - begun) / 1000);
+  // The budget pays for everything but the survey, the first compile of the program, and that of the output.
+  if (better.verdict !== null) budget.spend((performance.now() - begun) / 1000, better.compileSeconds);
   const isInTime = budget.spentSeconds === 0 || budget.leftSeconds > 0;
 
   // 2. A record for each operation, and 3. a search for each miss.
@@ -69,7 +69,7 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const { program, tuned, whyNot, until } = build;
 
   // 4. The program, stock against tuned, if its decisions are new.
-  const state = { confirmed: tuned.confirmed, secondsLeft: budget.leftSeconds };
+  const state = { confirmed: tuned.confirmed, secondsLeft: budget.strictlyLeftSeconds };
   const verified = await verifiedDecisions(program.with(tuned.decisions), plan, whyNot, means, state);
   const { decisions } = verified;
 
@@ -81,7 +81,7 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
-    tuning: budget.spentSeconds + verified.seconds,
+    tuning: budget.measuredSeconds + verified.seconds,
     isFinal: locked?.isFinal !== false && tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
 }

@@ -239,7 +239,7 @@ describe('a difference is compared with that of honest builds', () => {
   const body = (tuned: string) => String.raw`one='\000\000\200\077'
     case "$module $*" in
       a*) result=${tuned} ;;
-      */moved-*/input0.bin*) result='\305\040\200\077' ;;
+      */moved-*/0-input0.bin*) result='\305\040\200\077' ;;
       *) result=$one ;;
     esac`;
   test.each([

@@ -45,13 +45,15 @@ export interface BetterForms {
   readonly names: FormNames;
   /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
+  /** Seconds of compiling the program as written and in its preferred forms. */
+  readonly compileSeconds: number;
   /** Null if the program has no other forms; `forms-unknown` without a verdict. */
   readonly forms: ExplainedForms | null;
   /** Whether the next build tries the forms. */
   readonly isOpen: boolean;
 }
 
-const AS_WRITTEN = { names: new Map(), verdict: null, forms: null, isOpen: false };
+const AS_WRITTEN = { names: new Map(), verdict: null, compileSeconds: 0, forms: null, isOpen: false };
 
 /**
  * A program in the preferred form of each operation, if it is faster in these forms. The user's own pipeline excludes other forms.
@@ -112,8 +114,8 @@ export async function inBetterForms(
   const tried = await tryCommand(variant, written, surroundings, kept);
   const now = noteOf(tried, variant, budgetSeconds, note);
   commandNotes.remember(store, identity, now);
-  const { verdict, program } = tried;
-  const told = { verdict, forms: explained(now), isOpen: now.verdict === 'open' };
+  const { verdict, program, compileSeconds } = tried;
+  const told = { verdict, compileSeconds, forms: explained(now), isOpen: now.verdict === 'open' };
   if (now.verdict === 'better' && program !== null) return { program, names: namesIn(now), ...told };
   // The modules in forms are of no use for the written program.
   kept.discard();

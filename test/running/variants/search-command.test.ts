@@ -35,7 +35,6 @@ const among = (keys: readonly string[], some: readonly string[] = []) =>
 
 vi.mock(import('../../../src/plan/surveyed.ts'), () => ({
   surveyed: (command, inspected) => Promise.resolve({ command, inspected }),
-  withSurvey: (program) => Promise.resolve(program),
 }));
 vi.mock(import('../../../src/running/program-builds.ts'), async (original) => ({
   ...(await original()),
