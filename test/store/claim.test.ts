@@ -135,6 +135,20 @@ describe('the decision', () => {
       RUNS,
     );
   });
+
+  const sure = claimOf({ evidence: { low: 1.7 } });
+  const surer = claimOf({ configuration: { ...TILE, peeling: false }, evidence: { low: 1.8 } });
+  const uncertain = claimOf({ evidence: { low: 0.99 } });
+  const none = claimOf({ configuration: DEFAULT_CONFIGURATION, evidence: { ratio: 1, low: 1, high: 1 } });
+  it.each([
+    ['the surest gain', [none, sure, surer], null, surer],
+    ['the default if no gain is certain', [uncertain, none], null, none],
+    ['the default if the gain has a mark', [sure, none], sure, none],
+    ['a gain with a mark if there is nothing else', [sure], sure, sure],
+  ])('is %s', (_, claimed, marked, expected) => {
+    const records = claimed.map((claim) => recordOf(claim, claim === marked ? 'slower: so' : null));
+    expect(decision(records)).toMatchObject({ configuration: expected.configuration });
+  });
 });
 
 describe('marks', () => {

@@ -6,7 +6,7 @@ import type { Exchange } from '../../src/store/exchange/exchange.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { alter, open, openExchange, SUBJECT, temporaryPath } from './support.ts';
-import { SAMPLE } from './exchange/samples.ts';
+import { receiveLines, SAMPLE } from './exchange/samples.ts';
 
 /** Values that the type of a column allows. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
@@ -38,11 +38,7 @@ const FILLED = [
 ];
 const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload'];
 
-const fill = (exchange: Exchange) =>
-  exchange.receive(
-    SAMPLE.map((line) => readValue(line)),
-    'file',
-  );
+const fill = (exchange: Exchange) => receiveLines(exchange, SAMPLE);
 
 it('is validated in every column', () => {
   const path = temporaryPath();

@@ -25,6 +25,37 @@ export interface ConvolutionText {
   readonly user?: 'bias' | 'transpose' | 'pad';
 }
 
+/** Sizes of a square or rectangular extent: rows and columns. */
+type Extent = number | readonly [rows: number, columns: number];
+const both = (extent: Extent): readonly [number, number] =>
+  typeof extent === 'number' ? [extent, extent] : extent;
+
+/** A convolution without padding, as the text of a named operation. */
+export function convolution2d(
+  layout: 'nhwc' | 'nchw',
+  sizes: {
+    readonly images?: number;
+    readonly image: Extent;
+    readonly channels: number;
+    readonly filter?: Extent;
+    readonly filters: number;
+  },
+  change: Partial<Pick<ConvolutionText, 'stride' | 'types' | 'user'>> = {},
+): ConvolutionText {
+  const { images = 1, channels, filters } = sizes;
+  const [image, filter] = [both(sizes.image), both(sizes.filter ?? 3)];
+  const result = image.map((size, d) => Math.floor((size - filter[d]!) / (change.stride ?? 1)) + 1);
+  const inLayout = (depth: number, extent: readonly number[]) =>
+    layout === 'nhwc' ? [images, ...extent, depth] : [images, depth, ...extent];
+  return {
+    name: layout === 'nhwc' ? 'conv_2d_nhwc_hwcf' : 'conv_2d_nchw_fchw',
+    image: inLayout(channels, image),
+    filter: layout === 'nhwc' ? [...filter, channels, filters] : [filters, channels, ...filter],
+    result: inLayout(filters, result),
+    ...change,
+  };
+}
+
 function functionText(
   { name, image, filter, result, stride = 1, types = ['f32', 'f32'], user }: ConvolutionText,
   i: number,

@@ -22,18 +22,13 @@ import {
   given,
   LONG,
   partsOf,
+  QUESTION,
   refusal,
   SUBJECT,
   teamDatabase,
 } from './support.ts';
 
 const SECRET = 'p4ss w/rd';
-const question = {
-  target: SUBJECT.target,
-  device: SUBJECT.device,
-  compiler: SUBJECT.compiler,
-  workloads: [SUBJECT.workload],
-};
 
 /** The last schema whose functions accept one protocol only. */
 const BEFORE = 8;
@@ -59,7 +54,7 @@ const urlOf = (port: number, rest = '') =>
 
 /** The failure of a question. Checks that it does not contain the password. */
 async function failureOf(url: string, limitMs = LONG): Promise<Failure> {
-  const failure = await refusal(client(url).ask(question, limitMs));
+  const failure = await refusal(client(url).ask(QUESTION, limitMs));
   expect(failure.reason).not.toContain(SECRET);
   expect(failure.reason).not.toContain(encodeURIComponent(SECRET));
   expect(failure.reason).toContain('127.0.0.1');
@@ -114,7 +109,7 @@ test.each([
 test('an unknown host name is unreachable', async () => {
   const { kind, reason } = await refusal(
     client(`postgres://ada:${SECRET.replace('/', '%2F')}@no.such.host.invalid/x?sslmode=disable`).ask(
-      question,
+      QUESTION,
       3000,
     ),
   );
@@ -168,7 +163,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
 
   test('without the tables is an error that names the way out', async () => {
     const database = await testDatabase();
-    const failure = await refusal(client(await database.login('reader')).ask(question, LONG));
+    const failure = await refusal(client(await database.login('reader')).ask(QUESTION, LONG));
     expect(failure).toMatchObject({
       kind: 'incompatible',
       reason: expect.stringContaining('iree-tuned team migrate') as string,
@@ -180,10 +175,10 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const worker = await clientAs(database, 'worker');
     await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
     expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
-    expect((await given(worker.ask(question, LONG))).lines).toContainEqual(claimOf());
-    expect((await given(worker.pull(question, null, LONG))).lines).toContainEqual(claimOf());
+    expect((await given(worker.ask(QUESTION, LONG))).lines).toContainEqual(claimOf());
+    expect((await given(worker.pull(QUESTION, null, LONG))).lines).toContainEqual(claimOf());
     expect((await given(worker.want([], [SUBJECT], LONG))).wanted).toBe(1);
-    expect((await given(worker.demands(question, LONG))).demands).toHaveLength(1);
+    expect((await given(worker.demands(QUESTION, LONG))).demands).toHaveLength(1);
     await given(worker.status(LONG));
   });
 
@@ -196,13 +191,13 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await migrateTeam(owner, { version: BEFORE, directory: join(root, 'db', 'team') });
     const worker = await clientAs(database, 'worker');
     expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
-    const page = await given(worker.pull(question, null, LONG));
+    const page = await given(worker.pull(QUESTION, null, LONG));
     await migrateTeam(owner);
     // Simulates the next version, with a higher protocol.
     await database.query('UPDATE iree_tuned.meta SET protocol = protocol + 1');
-    const asked = await given(worker.ask(question, LONG));
+    const asked = await given(worker.ask(QUESTION, LONG));
     expect(asked).toMatchObject({ lines: expect.arrayContaining([claimOf()]) as unknown, ignored: 0 });
-    expect(await given(worker.pull(question, page.cursor, LONG))).toMatchObject({ restarted: false });
+    expect(await given(worker.pull(QUESTION, page.cursor, LONG))).toMatchObject({ restarted: false });
   });
 
   test.each([
@@ -213,8 +208,8 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const reader = await clientAs(database, 'worker');
     await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
     for (const answer of [
-      () => reader.ask(question, LONG),
-      () => reader.pull(question, null, LONG),
+      () => reader.ask(QUESTION, LONG),
+      () => reader.pull(QUESTION, null, LONG),
       () => reader.push([claimOf()], LONG),
       () => reader.want([], [], LONG),
       () => reader.trials(SUBJECT, LONG),
@@ -229,7 +224,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
   test('that is slow times out, and the next call succeeds', async () => {
     const database = await teamDatabase();
     const reader = await clientAs(database, 'reader');
-    await given(reader.ask(question, LONG));
+    await given(reader.ask(QUESTION, LONG));
     // As a migration does.
     const other = new pg.Client({
       host: new URL(database.url).searchParams.get('host')!,
@@ -239,11 +234,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     });
     await other.connect();
     await other.query('BEGIN; LOCK TABLE iree_tuned.meta IN ACCESS EXCLUSIVE MODE');
-    const [failure, took] = await timed(() => refusal(reader.ask(question, 200)));
+    const [failure, took] = await timed(() => refusal(reader.ask(QUESTION, 200)));
     expect(failure.kind).toBe('unreachable');
     expect(took).toBeLessThan(5000);
     await other.end();
-    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
+    expect(await given(reader.ask(QUESTION, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
   });
 
   test('with a full disk is unreachable', async () => {
@@ -270,7 +265,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
       CREATE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
         SELECT pg_sleep(60); SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
     const team = openTeam(database.url, {});
-    const asking = refusal(team.ask(question, LONG));
+    const asking = refusal(team.ask(QUESTION, LONG));
     while (
       (
         await database.query(
@@ -284,7 +279,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await server.start();
     await database.query(`CREATE OR REPLACE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
       SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
-    expect(await given(team.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
+    expect(await given(team.ask(QUESTION, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
     team.close();
   });
 
@@ -337,7 +332,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const connection = openConnection(readAddress(database.url), '');
     await migrateTeam(connection);
     connection.close();
-    expect(await given(client(database.url).ask(question, LONG))).toEqual({
+    expect(await given(client(database.url).ask(QUESTION, LONG))).toEqual({
       lines: [],
       later: [],
       ignored: 0,
@@ -357,12 +352,12 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     chmodSync(file, 0o600);
     for (const env of [{ PGPASSFILE: file }, { PGPASSWORD: password }]) {
       const team = openTeam(url.href, env);
-      await given(team.ask(question, LONG));
+      await given(team.ask(QUESTION, LONG));
       team.close();
     }
     chmodSync(file, 0o644);
     const careless = openTeam(url.href, { PGPASSFILE: file });
-    expect((await refusal(careless.ask(question, LONG))).kind).toBe('denied');
+    expect((await refusal(careless.ask(QUESTION, LONG))).kind).toBe('denied');
     careless.close();
     expect(readFileSync(file, 'utf8')).toContain(password);
   });

@@ -1,17 +1,31 @@
 // A team's server with roles and tables, and sample lines.
 import { onTestFinished } from 'vitest';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
-import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../src/store/claim.ts';
-import type { ClaimLine, Line, MarkLine, PartLine, TrialLine } from '../../src/store/exchange/lines.ts';
-import { storedForm } from '../../src/workload/workload.ts';
-import type { RecordKey, Subject } from '../../src/store/store.ts';
+import type {
+  ClaimLine,
+  Line,
+  MarkLine,
+  PartLine,
+  RevocationLine,
+  TrialLine,
+} from '../../src/store/exchange/lines.ts';
+import type { Subject } from '../../src/store/store.ts';
+import { keysOf } from '../../src/store/subject.ts';
+import { storedForm, type OperationWork } from '../../src/workload/workload.ts';
 import { readAddress } from '../../src/team/address.ts';
 import { openConnection } from '../../src/team/connection.ts';
 import { migrateTeam } from '../../src/team/migrate.ts';
 import { openTeam } from '../../src/team/postgres.ts';
 import { ROLES_SQL } from '../../src/team/roles.ts';
 import type { Answer, Team } from '../../src/team/team.ts';
-import { EVIDENCE, SUBJECT, subjectOf, TILE } from '../store/samples.ts';
+import {
+  claimLineOf,
+  markLineOf,
+  partLinesOf,
+  revocationLineOf,
+  trialLineOf,
+} from '../store/exchange/samples.ts';
+import { SUBJECT, subjectOf, TILE } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
 
 export { SUBJECT, subjectOf, TILE };
@@ -62,25 +76,14 @@ export async function refusal(answer: Promise<Answer<unknown>>) {
   return got.failure;
 }
 
-export const partsOf = (subject: Subject = SUBJECT): PartLine[] => [
-  {
-    type: 'workload',
-    version: 1,
-    key: subject.workload,
-    form: JSON.parse(JSON.stringify(storedForm(subject.workloadForm))) as unknown,
-  },
-  { type: 'target', version: 1, key: subject.target, form: subject.targetForm },
-  { type: 'device', version: 1, key: subject.device, form: subject.deviceForm },
-  { type: 'compiler', version: 1, key: subject.compiler, form: subject.compilerForm },
-];
+/** The descriptions of a subject, as a build sends them. */
+export const partsOf = (subject: Subject = SUBJECT): PartLine[] =>
+  partLinesOf({
+    ...subject,
+    workloadForm: JSON.parse(JSON.stringify(storedForm(subject.workloadForm))) as OperationWork,
+  });
 
-const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
-  workload,
-  target,
-  device,
-  compiler,
-});
-
+/** Ada on her machine. */
 export const ORIGIN = { createdBy: 'ada', machine: 'host-1', tool: '0.2.0' };
 
 export interface ClaimChange {
@@ -91,56 +94,38 @@ export interface ClaimChange {
   readonly createdAt?: string;
 }
 
-export function claimOf({ subject = SUBJECT, configuration = TILE, ...change }: ClaimChange = {}): ClaimLine {
-  const decided = configuration.kind === DEFAULT_CONFIGURATION.kind ? { ratio: 1, low: 1, high: 1 } : {};
-  const claim = {
-    type: 'claim' as const,
-    version: 1 as const,
+/** A claim of Ada. The default configuration has no gain. */
+export function claimOf({
+  subject = SUBJECT,
+  configuration = TILE,
+  evidence,
+  origin,
+  createdAt = '2026-01-31T08:00:00.000Z',
+}: ClaimChange = {}): ClaimLine {
+  const gain = configuration.kind === DEFAULT_CONFIGURATION.kind ? { ratio: 1, low: 1, high: 1 } : {};
+  return claimLineOf({
     ...keysOf(subject),
     configuration,
-    evidence: {
-      version: EVIDENCE_VERSION,
-      confidence: CONFIDENCE,
-      ...EVIDENCE,
-      ...decided,
-      ...change.evidence,
-    },
-    createdAt: change.createdAt ?? '2026-01-31T08:00:00.000Z',
+    evidence: { ...gain, ...evidence },
+    createdAt,
     ...ORIGIN,
-    ...change.origin,
-  };
-  return { ...claim, digest: digestOf(claim) };
+    ...origin,
+  });
 }
 
-export const markOf = (change: Partial<MarkLine> = {}): MarkLine => ({
-  type: 'mark',
-  version: 1,
-  ...keysOf(SUBJECT),
-  configuration: TILE,
-  generation: 0,
-  kind: 'compile-error',
-  reason: 'in.mlir:2:3: error: no such thing',
-  createdAt: '2026-02-01T08:00:00.000Z',
-  ...ORIGIN,
-  ...change,
-});
+export const markOf = (change: Partial<MarkLine> = {}): MarkLine => markLineOf({ ...ORIGIN, ...change });
 
-export const trialOf = (n: number, change: Partial<TrialLine> = {}): TrialLine => ({
-  type: 'trial',
-  version: 1,
-  ...keysOf(SUBJECT),
-  id: n.toString(16).padStart(32, '0'),
-  configuration: TILE,
-  outcome: 'measured',
-  seconds: 0.5,
-  ratio: 2,
-  message: null,
-  strategy: 'descent',
-  createdAt: '2026-02-01T08:00:00.000Z',
-  ...ORIGIN,
-  runs: [],
-  ...change,
-});
+export const trialOf = (n: number, change: Partial<TrialLine> = {}): TrialLine =>
+  trialLineOf({ id: n.toString(16).padStart(32, '0'), ...ORIGIN, runs: [], ...change });
+
+export const revocationOf = (scope: RevocationLine['scope'], value: string): RevocationLine =>
+  revocationLineOf({ scope, value, createdBy: 'ada' });
+
+/** The question of a build with one workload. */
+export const QUESTION = { ...keysOf(SUBJECT), workloads: [SUBJECT.workload] };
+
+export const ofType = <T extends Line['type']>(lines: readonly Line[], type: T) =>
+  lines.filter((line): line is Line & { type: T } => line.type === type);
 
 /** All lines that a full pull returns. */
 export async function everything(team: Team): Promise<readonly Line[]> {

@@ -102,19 +102,6 @@ test('batches of several searches are compiled at once, and nothing is timed dur
     }
 });
 
-test('the operation with most of the measured time comes first, even if another has more arithmetic', async () => {
-  const operations = [
-    { m: 64, seconds: 0.01, gain: 1.5, programSeconds: 0.05 },
-    { m: 512, seconds: 0.01, gain: 1.5, programSeconds: 0.001 },
-    // It was not timed in the program. Its estimate by arithmetic is half of the first one's time.
-    { m: 32, seconds: 0.01, gain: 1.5 },
-  ];
-  const { tune, log } = program(operations, 1000);
-  await tune();
-  const first = log.filter((entry) => entry.startsWith('compile '));
-  expect([...new Set(first)]).toEqual(['compile 64', 'compile 32', 'compile 512']);
-});
-
 const sizes = ({ batches }: SyntheticBench) => batches.map((batch) => batch.length);
 
 test('the operation with most of the time is searched longest, and all are decided', async () => {
@@ -145,24 +132,6 @@ test('each part of a program with many parts gets a short search', async () => {
   expect(Math.max(...first)).toBeLessThanOrEqual(5);
 });
 
-test('a default without a rival is decided without finals', async () => {
-  const { tune, store } = program(
-    [
-      { m: 64, seconds: 0.1, gain: 0.9 },
-      { m: 512, seconds: 0.1, gain: 0.9 },
-    ],
-    1000,
-  );
-  const { results, seconds } = await tune();
-  for (const result of results.values()) {
-    expect(result?.configuration.kind).toBe('default');
-    expect(result?.evidence.complete).toBe(true);
-  }
-  expect(store.allRecords()).toHaveLength(2);
-  const { trials } = results.get(64)!.evidence;
-  expect(seconds).toBeLessThan(BATCH * 2 * (trials / 4));
-});
-
 test.each([
   [false, 5, 15],
   [true, 1, 3],
@@ -174,16 +143,6 @@ test.each([
     expect(results.get(64)!.evidence).toMatchObject({ processes, repetitions });
   },
 );
-
-test('operations that do not fit into the budget are left to the next build', async () => {
-  const operations = [1, 2, 3, 4].map((i) => ({ m: 64 * i, seconds: 0.1, gain: 1.5 }));
-  const { tune, store } = program(operations, 14);
-  const first = await tune();
-  expect(first.seconds).toBeLessThan(14 + PREPARATION);
-  expect(first.results.size).toBeGreaterThan(0);
-  expect(first.results.size).toBeLessThan(4);
-  expect(store.allRecords()).toHaveLength(first.results.size);
-});
 
 test('a batch that is compiled too late is not timed, and the rest is decided within the budget', async () => {
   const operations = [{ m: 64, seconds: 0.1, gain: 1.5 }];

@@ -1,10 +1,12 @@
-// A search that continues a record, while other processes measure first.
+// A search that continues a record, while other processes measure first; and reasons for which nothing is measured.
+import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import type { MeasuringTools } from '../../src/compiler/find.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { subjectOf } from '../../src/store/subject.ts';
 import { tuneWorkloads, type Work } from '../../src/tuning/tune-workloads.ts';
-import { DECISION, EVIDENCE, open, temporaryPath } from '../store/support.ts';
+import { receiveLines, revocationLineOf } from '../store/exchange/samples.ts';
+import { DECISION, EVIDENCE, open, openExchange, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { keyOfMatmul, siteOf, surroundingsOf } from '../support/inspected.ts';
@@ -17,20 +19,24 @@ const DEFAULT = { version: 1, kind: 'default' } as const;
 const nothing = { ...EVIDENCE, ratio: 1, low: 1, high: 1, complete: false, tuningSeconds: 1 };
 const found = { ...DECISION, createdAt: '2026-02-01T00:00:00.000Z' };
 
-function place() {
-  const tools = fakeTools(temporaryDirectory());
+function place(deeds: Parameters<typeof fakeTools>[1] = {}, path = temporaryPath()) {
+  const tools = fakeTools(temporaryDirectory(), deeds);
   const site = siteOf({ executable: tools.compiler, device: tools.device });
   const surroundings = surroundingsOf();
-  const store = open(temporaryPath());
+  const store = open(path);
   const subject = subjectOf({ key, workload }, site);
   store.putRecord(subject, { ...DECISION, configuration: DEFAULT, evidence: nothing });
   const work: Work = { key, workload, count: 1, options: SPACE, goesOnFrom: store.allRecords()[0]! };
   const measuring: MeasuringTools = tools;
-  const tune = (patienceSeconds: number, using: MeasuringTools | null = measuring) =>
+  const tune = (
+    patienceSeconds: number,
+    using: MeasuringTools | null = measuring,
+    { budgetSeconds = 60, givenSeconds = 60 } = {},
+  ) =>
     tuneWorkloads([work], store, site, using, surroundings, {
-      budgetSeconds: 60,
+      budgetSeconds,
       patienceSeconds,
-      givenSeconds: 60,
+      givenSeconds,
       signal: new AbortController().signal,
       effort: { trialsPerBatch: 2, maxTrials: 2, patience: 1, finalists: 1 },
     });
@@ -70,4 +76,18 @@ test('without patience a build does not wait', async () => {
 test('without the tools of the runtime nothing is tuned', async () => {
   const { results, whyNot } = await place().tune(60, null);
   expect([results.size, whyNot.code]).toEqual([0, 'tools-missing']);
+});
+
+test('a benchmark that does not end shows a machine that is too busy', async () => {
+  const { tune } = place({ benchmarkModule: 'exec sleep 600' });
+  const { whyNot } = await tune(0, undefined, { budgetSeconds: 4, givenSeconds: 1 });
+  expect(whyNot.code).toBe('machine-busy');
+});
+
+test('nothing is tuned for a machine whose records are revoked', async () => {
+  const path = temporaryPath();
+  const { tune } = place({}, path);
+  receiveLines(openExchange(path), [revocationLineOf({ scope: 'origin', value: hostname() })]);
+  const { results, whyNot } = await tune(60);
+  expect([results.size, whyNot.code]).toEqual([0, 'revoked']);
 });

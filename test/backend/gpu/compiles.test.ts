@@ -9,7 +9,7 @@ import { configurationKey as keyOf } from '../../../src/backend/index.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { candidateLoops, matchKey, type OperationWork } from '../../../src/workload/workload.ts';
-import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
+import { convolution2d, convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler } from '../../support/installed-tools.ts';
 import { isFull } from '../../support/needs.ts';
@@ -37,72 +37,26 @@ const MOST_SECONDS = 3600;
 
 const F16 = ['f16', 'f32'] as const;
 
+/** Two images of 34 x 34 with 64 channels, filtered to 128. */
+const LARGE = { images: 2, image: 34, channels: 64, filters: 128 };
+const ONE_IMAGE = { ...LARGE, images: 1 };
+
 const CONVOLUTIONS: Readonly<Record<string, ConvolutionText>> = {
-  'nhwc f32': {
-    name: 'conv_2d_nhwc_hwcf',
-    image: [2, 34, 34, 64],
-    filter: [3, 3, 64, 128],
-    result: [2, 32, 32, 128],
-  },
-  'nhwc f16': {
-    name: 'conv_2d_nhwc_hwcf',
-    image: [2, 34, 34, 64],
-    filter: [3, 3, 64, 128],
-    result: [2, 32, 32, 128],
-    types: F16,
-  },
-  'nhwc f16, one image, odd': {
-    name: 'conv_2d_nhwc_hwcf',
-    image: [1, 16, 16, 64],
-    filter: [3, 3, 64, 200],
-    result: [1, 14, 14, 200],
-    types: F16,
-  },
-  'nhwc f32, one image with a bias': {
-    ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 34, 34, 64], filter: [3, 3, 64, 128] },
-    ...{ result: [1, 32, 32, 128], user: 'bias' },
-  },
-  'nhwc f16, one image in a padded result': {
-    ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 34, 34, 64], filter: [3, 3, 64, 128] },
-    ...{ result: [1, 32, 32, 128], user: 'pad', types: F16 },
-  },
-  'nhwc f32, three channels': {
-    name: 'conv_2d_nhwc_hwcf',
-    image: [2, 16, 16, 3],
-    filter: [3, 3, 3, 256],
-    result: [2, 14, 14, 256],
-  },
-  'nchw f32': {
-    name: 'conv_2d_nchw_fchw',
-    image: [2, 64, 34, 34],
-    filter: [128, 64, 3, 3],
-    result: [2, 128, 32, 32],
-  },
-  'nchw f32, one image, odd': {
-    name: 'conv_2d_nchw_fchw',
-    image: [1, 256, 16, 16],
-    filter: [256, 256, 3, 3],
-    result: [1, 256, 14, 14],
-  },
-  'nchw f32, one image and a transpose': {
-    ...{ name: 'conv_2d_nchw_fchw', image: [1, 64, 34, 34], filter: [128, 64, 3, 3] },
-    ...{ result: [1, 128, 32, 32], user: 'transpose' },
-  },
-  'nchw f16': {
-    name: 'conv_2d_nchw_fchw',
-    image: [2, 64, 30, 30],
-    filter: [128, 64, 3, 3],
-    result: [2, 128, 28, 28],
-    types: F16,
-  },
-  'nchw f16, steps of two': {
-    name: 'conv_2d_nchw_fchw',
-    image: [2, 64, 29, 29],
-    filter: [128, 64, 3, 3],
-    result: [2, 128, 14, 14],
-    stride: 2,
-    types: F16,
-  },
+  'nhwc f32': convolution2d('nhwc', LARGE),
+  'nhwc f16': convolution2d('nhwc', LARGE, { types: F16 }),
+  'nhwc f16, one image, odd': convolution2d(
+    'nhwc',
+    { image: 16, channels: 64, filters: 200 },
+    { types: F16 },
+  ),
+  'nhwc f32, one image with a bias': convolution2d('nhwc', ONE_IMAGE, { user: 'bias' }),
+  'nhwc f16, one image in a padded result': convolution2d('nhwc', ONE_IMAGE, { user: 'pad', types: F16 }),
+  'nhwc f32, three channels': convolution2d('nhwc', { images: 2, image: 16, channels: 3, filters: 256 }),
+  'nchw f32': convolution2d('nchw', LARGE),
+  'nchw f32, one image, odd': convolution2d('nchw', { image: 16, channels: 256, filters: 256 }),
+  'nchw f32, one image and a transpose': convolution2d('nchw', ONE_IMAGE, { user: 'transpose' }),
+  'nchw f16': convolution2d('nchw', { ...LARGE, image: 30 }, { types: F16 }),
+  'nchw f16, steps of two': convolution2d('nchw', { ...LARGE, image: 29 }, { stride: 2, types: F16 }),
 };
 
 /** Names of all workloads. Convolutions are the compiler's dispatches; other workloads have no context. */

@@ -14,7 +14,7 @@ import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import { promotedSpace } from '../../../src/backend/vulkan/shared-space.ts';
 import { hostCpu } from '../../../src/system/processor.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
-import { convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
+import { convolution2d, convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { casesOfTier, isFull, isWithout } from '../../support/needs.ts';
 import { compiler, runtimeTool, toolchain } from '../../support/real-tools.ts';
@@ -23,74 +23,30 @@ import { LLVMPIPE_FLAGS, whyNoVulkan } from '../../support/vulkan.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 import { TARGET_FLAGS } from './candidates.ts';
 
-/** `npm test` has the first three. */
+/** An image of 14 x 14 with 8 channels, filtered to 16. */
+const SMALL = { image: 14, channels: 8, filters: 16 };
+
+/** `npm test` has the first one. */
 const CONVOLUTIONS: readonly (readonly [string, ConvolutionText])[] = [
-  [
-    'rows of 16',
-    { name: 'conv_2d_nchw_fchw', image: [1, 8, 16, 16], filter: [12, 8, 3, 3], result: [1, 12, 14, 14] },
-  ],
-  [
-    'one image with a bias',
-    {
-      ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 14, 14, 8], filter: [3, 3, 8, 16] },
-      ...{ result: [1, 12, 12, 16], user: 'bias' },
-    },
-  ],
-  [
-    'one image in a padded result',
-    {
-      ...{ name: 'conv_2d_nhwc_hwcf', image: [1, 14, 14, 8], filter: [3, 3, 8, 16] },
-      ...{ result: [1, 12, 12, 16], user: 'pad' },
-    },
-  ],
-  [
-    'a convolution with the channels innermost',
-    { name: 'conv_2d_nhwc_hwcf', image: [2, 14, 14, 8], filter: [3, 3, 8, 16], result: [2, 12, 12, 16] },
-  ],
+  ['rows of 16', convolution2d('nchw', { image: 16, channels: 8, filters: 12 })],
+  ['one image with a bias', convolution2d('nhwc', SMALL, { user: 'bias' })],
+  ['one image in a padded result', convolution2d('nhwc', SMALL, { user: 'pad' })],
+  ['a convolution with the channels innermost', convolution2d('nhwc', { ...SMALL, images: 2 })],
   [
     'a convolution with the channels first, rows of 18',
-    { name: 'conv_2d_nchw_fchw', image: [2, 8, 18, 18], filter: [16, 8, 3, 3], result: [2, 16, 16, 16] },
+    convolution2d('nchw', { ...SMALL, images: 2, image: 18 }),
   ],
-  [
-    'one image with the channels first and a transpose',
-    {
-      ...{ name: 'conv_2d_nchw_fchw', image: [1, 8, 14, 14], filter: [16, 8, 3, 3] },
-      ...{ result: [1, 16, 12, 12], user: 'transpose' },
-    },
-  ],
-  [
-    'odd sizes with the channels first',
-    { name: 'conv_2d_nchw_fchw', image: [1, 7, 17, 17], filter: [21, 7, 3, 3], result: [1, 21, 15, 15] },
-  ],
-  [
-    'steps of two',
-    {
-      name: 'conv_2d_nchw_fchw',
-      image: [1, 8, 17, 18],
-      filter: [16, 8, 3, 3],
-      result: [1, 16, 8, 8],
-      stride: 2,
-    },
-  ],
-  [
-    'steps of three',
-    {
-      name: 'conv_2d_nchw_fchw',
-      image: [1, 8, 24, 26],
-      filter: [16, 8, 3, 3],
-      result: [1, 16, 8, 8],
-      stride: 3,
-    },
-  ],
+  ['one image with the channels first and a transpose', convolution2d('nchw', SMALL, { user: 'transpose' })],
+  ['odd sizes with the channels first', convolution2d('nchw', { image: 17, channels: 7, filters: 21 })],
+  ['steps of two', convolution2d('nchw', { ...SMALL, image: [17, 18] }, { stride: 2 })],
+  ['steps of three', convolution2d('nchw', { ...SMALL, image: [24, 26] }, { stride: 3 })],
   [
     'a filter of one row and f16',
-    {
-      name: 'conv_2d_nchw_fchw',
-      image: [2, 8, 12, 18],
-      filter: [16, 8, 1, 3],
-      result: [2, 16, 12, 16],
-      types: ['f16', 'f32'],
-    },
+    convolution2d(
+      'nchw',
+      { images: 2, image: [12, 18], channels: 8, filter: [1, 3], filters: 16 },
+      { types: ['f16', 'f32'] },
+    ),
   ],
   [
     'a depthwise convolution with the channels innermost',
@@ -103,7 +59,7 @@ const CONVOLUTIONS: readonly (readonly [string, ConvolutionText])[] = [
   ],
 ];
 
-/** `npm test` has the first three. */
+/** `npm test` has the first two. */
 const SHAPES: readonly (readonly [string, OperationWork])[] = [
   ['odd sizes', matmul(45, 51, 35)],
   ['integers', matmul(32, 64, 48, ['i8', 'i8', 'i32'])],

@@ -1,21 +1,17 @@
 // @module-tag slow
 // Merging whole databases: any exchange in any order leads to the same content.
 import fc from 'fast-check';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isFull } from '../../support/needs.ts';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
-import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
-import { readLine, readValue } from '../../../src/store/exchange/read.ts';
+import type { Exchange } from '../../../src/store/exchange/exchange.ts';
+import { readLine } from '../../../src/store/exchange/read.ts';
 import { lineText, type Line } from '../../../src/store/exchange/lines.ts';
-import { migrate } from '../../../src/store/sqlite/migrate.ts';
 import {
   alter,
   DECISION,
   EVIDENCE,
-  failure,
   look,
   MARK,
   open,
@@ -23,7 +19,6 @@ import {
   RUN,
   SUBJECT,
   subjectOf,
-  temporaryFolder,
   temporaryPath,
   TILE,
   TRIAL,
@@ -34,6 +29,7 @@ import {
   markLineOf,
   ORIGIN,
   partLinesOf,
+  receiveLines,
   revocationLineOf,
   revocations,
   SAMPLE,
@@ -46,11 +42,6 @@ const fail = (reason: string): never => {
   throw new Error(reason);
 };
 const linesOf = (exchange: Exchange, filter = {}) => [...exchange.lines(filter, fail)];
-const receive = (exchange: Exchange, lines: readonly unknown[], source: Source = 'file') =>
-  exchange.receive(
-    lines.map((line) => readValue(line)),
-    source,
-  );
 const tell = (from: Exchange, to: Exchange) => to.receive(linesOf(from).map(readLine), 'file');
 const nothing = { added: {}, kept: 0, refused: [] };
 
@@ -79,7 +70,7 @@ describe('databases', () => {
     tables.push('workload', 'target', 'device', 'compiler');
     const empty = () => {
       for (const db of cleaners) db.exec(tables.map((table) => `DELETE FROM ${table}`).join(';'));
-      for (const exchange of [a, b]) receive(exchange, partLinesOf());
+      for (const exchange of [a, b]) receiveLines(exchange, partLinesOf());
     };
     return { a, b, empty };
   }
@@ -99,9 +90,9 @@ describe('databases', () => {
           ),
         ([lines, shuffled, revoked]) => {
           empty();
-          for (const exchange of [a, b]) receive(exchange, revoked);
-          receive(a, lines);
-          for (const line of shuffled) receive(b, [line]);
+          for (const exchange of [a, b]) receiveLines(exchange, revoked);
+          receiveLines(a, lines);
+          for (const line of shuffled) receiveLines(b, [line]);
           expect(linesOf(b)).toEqual(linesOf(a));
         },
       ),
@@ -114,8 +105,8 @@ describe('databases', () => {
     fc.assert(
       fc.property(news, news, (ours, theirs) => {
         empty();
-        receive(a, ours);
-        receive(b, theirs);
+        receiveLines(a, ours);
+        receiveLines(b, theirs);
         const before = linesOf(a);
         tell(b, a);
         b.receive(before.map(readLine), 'file');
@@ -150,7 +141,7 @@ describe('an export', () => {
       store.noteMiss(subjectOf(m + 1000));
     }
     const first = openExchange(path);
-    receive(first, [revocationLineOf(), { type: 'dream', version: 7, of: [1] }]);
+    receiveLines(first, [revocationLineOf(), { type: 'dream', version: 7, of: [1] }]);
     const lines = linesOf(first);
     expect(lines).toHaveLength(3 + 3 + 1 + 6 + 6 + 6 + 1);
     const second = openExchange();
@@ -176,7 +167,7 @@ describe('an export', () => {
     store.putRecord(subjectOf(4), DECISION);
     store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0' }), DECISION);
     const exchange = openExchange(path);
-    receive(exchange, [revocationLineOf(), { type: 'dream', version: 1 }]);
+    receiveLines(exchange, [revocationLineOf(), { type: 'dream', version: 1 }]);
     const types = (filter: object) =>
       linesOf(exchange, filter).map((line) => (JSON.parse(line) as Line).type);
     expect(types({ compiler: '3.12' })).toEqual([
@@ -186,21 +177,6 @@ describe('an export', () => {
     // The filter is text, not SQL.
     expect(types({ workload: '%' })).toEqual(['revocation']);
   });
-
-  it('skips invalid rows with a message', () => {
-    const path = temporaryPath();
-    const store = open(path);
-    store.putRecord(SUBJECT, DECISION);
-    store.putRecord(subjectOf(4), DECISION);
-    // Its digest does not match.
-    alter(path, 'UPDATE claim SET ratio = 1.8 WHERE subject = 1');
-    const skipped: string[] = [];
-    const lines = [...openExchange(path).lines({}, (reason) => skipped.push(reason))];
-    expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
-    expect(skipped).toEqual([
-      `${SUBJECT.workload}: claim: it does not match its digest: the claim was changed`,
-    ]);
-  });
 });
 
 describe('a received line', () => {
@@ -209,7 +185,7 @@ describe('a received line', () => {
     const store = open(path);
     store.noteMiss(SUBJECT);
     store.noteUndecided(SUBJECT, 'too slow', 60);
-    expect(receive(openExchange(path), SAMPLE)).toEqual({
+    expect(receiveLines(openExchange(path), SAMPLE)).toEqual({
       added: { revocation: 1, claim: 2, mark: 1, trial: 1 },
       ...{ known: 4, kept: 0, refused: [] },
     });
@@ -224,7 +200,7 @@ describe('a received line', () => {
 
   it('is refused alone, and the others are accepted', () => {
     const exchange = openExchange();
-    const { refused, added } = receive(exchange, [
+    const { refused, added } = receiveLines(exchange, [
       claimLineOf(),
       ...partLinesOf(),
       { ...claimLineOf(), digest: '0'.repeat(64) },
@@ -259,7 +235,7 @@ describe('a received line', () => {
     ];
     const own = claimLineOf({ workload: 'attention 8' });
     later[1] = own;
-    expect(receive(exchange, [...partLinesOf(), ...later])).toMatchObject({
+    expect(receiveLines(exchange, [...partLinesOf(), ...later])).toMatchObject({
       kept: later.length,
       refused: [],
     });
@@ -272,9 +248,9 @@ describe('a received line', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
     const parts = [...partLinesOf()];
-    receive(exchange, parts.slice(1));
+    receiveLines(exchange, parts.slice(1));
     const later = { ...claimLineOf(), version: 2 };
-    receive(exchange, [later]);
+    receiveLines(exchange, [later]);
     // Simulates lines that an earlier version kept.
     const keep = (line: object, change: string) => {
       alter(
@@ -299,9 +275,9 @@ describe('a received line', () => {
   it('replaces a damaged form; of two valid forms all databases keep the same', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
-    receive(exchange, SAMPLE);
+    receiveLines(exchange, SAMPLE);
     alter(path, `UPDATE workload SET form = '{"z":"damaged"}'`);
-    receive(exchange, partLinesOf());
+    receiveLines(exchange, partLinesOf());
     expect(open(path).subject(SUBJECT)).toEqual(SUBJECT);
   });
 
@@ -310,44 +286,14 @@ describe('a received line', () => {
     /** One text is greater than this machine's, and one less. */
     const TEXTS = ['', 'zzz'];
 
-    it.each(TEXTS)('leaves it as it was found here: %j, before or after', (text) => {
-      for (const isBefore of [true, false]) {
-        const path = temporaryPath();
-        const exchange = openExchange(path);
-        const store = open(path);
-        if (isBefore) receive(exchange, others(text), 'team');
-        store.putRecord(SUBJECT, DECISION);
-        if (!isBefore) receive(exchange, others(text), 'team');
-        expect(store.subject(SUBJECT)).toEqual(SUBJECT);
-        expect(store.devices()).toEqual([{ key: SUBJECT.device, form: SUBJECT.deviceForm, name: null }]);
-        // Exports are the same, so databases do not alternate.
-        const lines = linesOf(exchange);
-        const other = openExchange();
-        receive(other, others(text));
-        tell(exchange, other);
-        expect(linesOf(other)).toEqual(lines);
-        expect(receive(exchange, others(text), 'team')).toMatchObject(nothing);
-        store.putRecord(SUBJECT, DECISION);
-        expect(linesOf(exchange)).toEqual(lines);
-      }
-    });
-
-    it('keeps the own description before any write', () => {
-      const path = temporaryPath();
-      const exchange = openExchange(path);
-      receive(exchange, [...partLinesOf()].slice(2, 3), 'here');
-      receive(exchange, others('zzz'), 'team');
-      expect(open(path).devices()).toMatchObject([{ form: SUBJECT.deviceForm }]);
-    });
-
     it('still merges descriptions of other devices', () => {
       const path = temporaryPath();
       const exchange = openExchange(path);
-      receive(exchange, [...partLinesOf(), claimLineOf()], 'team');
+      receiveLines(exchange, [...partLinesOf(), claimLineOf()], 'team');
       const store = open(path);
       // This machine has no own description of that device.
       store.addMarks(store.subject(SUBJECT)!, [MARK]);
-      receive(exchange, others('zzz'), 'team');
+      receiveLines(exchange, others('zzz'), 'team');
       const greater = [JSON.stringify({ text: 'zzz' }), JSON.stringify(SUBJECT.deviceForm)].sort().at(-1)!;
       expect(JSON.stringify(store.devices()[0]?.form)).toBe(greater);
     });
@@ -366,7 +312,7 @@ describe('a received line', () => {
           cleaner.exec('DELETE FROM claim; DELETE FROM subject; DELETE FROM device');
           for (const one of events)
             if (one === 'found') store.putRecord(SUBJECT, DECISION);
-            else receive(exchange, others(one), 'team');
+            else receiveLines(exchange, others(one), 'team');
           const told = events.map((one) =>
             JSON.stringify(one === 'found' ? SUBJECT.deviceForm : { text: one }),
           );
@@ -385,9 +331,9 @@ describe('a received line', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
     const more = { ...trialLineOf(), runs: [TRIAL_RUN, { ...TRIAL_RUN, batch: 9 }] };
-    receive(exchange, [...partLinesOf(), trialLineOf()]);
-    expect(receive(exchange, [more]).added).toEqual({ trial: 1 });
-    expect(receive(exchange, [trialLineOf()])).toMatchObject({ added: {}, known: 1 });
+    receiveLines(exchange, [...partLinesOf(), trialLineOf()]);
+    expect(receiveLines(exchange, [more]).added).toEqual({ trial: 1 });
+    expect(receiveLines(exchange, [trialLineOf()])).toMatchObject({ added: {}, known: 1 });
     expect(
       open(path)
         .runs(KEY)
@@ -400,7 +346,7 @@ describe('a received line', () => {
     const path = temporaryPath();
     const store = open(path);
     store.addTrials(SUBJECT, [TRIAL]);
-    receive(openExchange(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
+    receiveLines(openExchange(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
     store.addRuns(SUBJECT, [RUN]);
     expect(look(path, 'SELECT trial FROM run')).toBe(1);
   });
@@ -419,9 +365,13 @@ describe('a revocation', () => {
   ] as const)('hides a claim %s', (_, revocation) => {
     const path = temporaryPath();
     const exchange = openExchange(path);
-    receive(exchange, [...partLinesOf(), claimLineOf(), revocationLineOf({ value: 'x@y', scope: 'origin' })]);
+    receiveLines(exchange, [
+      ...partLinesOf(),
+      claimLineOf(),
+      revocationLineOf({ value: 'x@y', scope: 'origin' }),
+    ]);
     expect(recordOf(path)).toBeDefined();
-    receive(exchange, [revocationLineOf(revocation)]);
+    receiveLines(exchange, [revocationLineOf(revocation)]);
     expect(recordOf(path)).toBeUndefined();
     expect(open(path).allRecords()).toEqual([]);
     expect(exchange.health()).toMatchObject({ records: 0, claims: 1, revokedClaims: 1 });
@@ -430,9 +380,9 @@ describe('a revocation', () => {
   it('hides marks and trials', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
-    receive(exchange, [...partLinesOf(), claimLineOf({ tool: '9' }), markLineOf(), trialLineOf()]);
+    receiveLines(exchange, [...partLinesOf(), claimLineOf({ tool: '9' }), markLineOf(), trialLineOf()]);
     expect(recordOf(path)?.failure).not.toBeNull();
-    receive(exchange, [revocationLineOf({ scope: 'tool', value: ORIGIN.tool })]);
+    receiveLines(exchange, [revocationLineOf({ scope: 'tool', value: ORIGIN.tool })]);
     expect(recordOf(path)?.failure).toBeNull();
     expect(open(path).marks(KEY)).toEqual([]);
     expect(open(path).trials(KEY)).toEqual([]);
@@ -443,11 +393,11 @@ describe('a revocation', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
     const bad = claimLineOf({ tool: '0.0.9', evidence: { processes: 99, families: ['later'] } });
-    receive(exchange, [...partLinesOf(), bad, revocationLineOf()]);
+    receiveLines(exchange, [...partLinesOf(), bad, revocationLineOf()]);
     open(path).putRecord(SUBJECT, DECISION);
     expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
     // A repeated line changes nothing.
-    receive(exchange, [bad]);
+    receiveLines(exchange, [bad]);
     expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
   });
 
@@ -455,7 +405,7 @@ describe('a revocation', () => {
     const path = temporaryPath();
     const store = open(path, { origin: ORIGIN });
     expect(store.ownRevocation()).toBeNull();
-    receive(openExchange(path), [
+    receiveLines(openExchange(path), [
       revocationLineOf(),
       revocationLineOf({ scope: 'tool', value: '0.1.0', reason: 'wrong' }),
     ]);
@@ -471,7 +421,7 @@ describe('changes', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
     expect(exchange.changes(0, 10)).toEqual({ lines: [], kept: [], last: null });
-    receive(exchange, [...SAMPLE, { type: 'dream', version: 1 }]);
+    receiveLines(exchange, [...SAMPLE, { type: 'dream', version: 1 }]);
     const found: string[] = [];
     let after = 0;
     for (let page; (page = exchange.changes(after, 2)).last !== null; after = page.last)
@@ -493,16 +443,16 @@ describe('changes', () => {
   it('exclude lines of a team, unless local evidence is better', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
-    receive(exchange, SAMPLE, 'team');
+    receiveLines(exchange, SAMPLE, 'team');
     expect(exchange.changes(0, 9)).toMatchObject({ lines: [] });
-    receive(exchange, [claimLineOf({ evidence: { trials: 1000 } })]);
-    receive(exchange, [claimLineOf({ evidence: { families: ['later'] } })], 'team');
+    receiveLines(exchange, [claimLineOf({ evidence: { trials: 1000 } })]);
+    receiveLines(exchange, [claimLineOf({ evidence: { families: ['later'] } })], 'team');
     const { lines, last } = exchange.changes(0, 9);
     expect(lines.at(-1)).toMatchObject({
       evidence: { trials: 1000, families: ['data-tile', 'later', 'tile'] },
     });
     // The claim comes back from the server.
-    receive(exchange, [lines.at(-1)], 'team');
+    receiveLines(exchange, [lines.at(-1)], 'team');
     expect(exchange.changes(last!, 9).lines).toEqual([]);
   });
 
@@ -516,41 +466,6 @@ describe('changes', () => {
   });
 });
 
-describe('a read-only database', () => {
-  it('of an older schema is migrated in a copy, and stays unchanged', () => {
-    const path = temporaryPath();
-    const db = new Database(path);
-    migrate(db, path, {
-      version: 3,
-      directory: join(import.meta.dirname, '..', '..', '..', 'db', 'migrations'),
-    });
-    db.exec(`INSERT INTO workload (key, form) VALUES ('${SUBJECT.workload}', '${JSON.stringify(SUBJECT.workloadForm)}');
-      INSERT INTO target (key, form) VALUES ('t', '{}');
-      INSERT INTO device (key, form) VALUES ('d', '{}');
-      INSERT INTO compiler (key, form) VALUES ('c', '{}');
-      INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);
-      INSERT INTO record VALUES (1, '${JSON.stringify(TILE)}', 2, 1.5, 3, 1, 0.5, 5, 60, 0.01, 0, 120, 42.5,
-        '["tile"]', 1, '2026-01-31T08:00:00Z', 'a')`);
-    db.close();
-    const before = readFileSync(path);
-    const old = openExchange(path, { readonly: true, copyInto: temporaryFolder() });
-    const exchange = openExchange();
-    expect(tell(old, exchange)).toMatchObject({ added: { claim: 1 }, refused: [] });
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(linesOf(exchange).at(-1)).toContain('"evidence":{"version":1,"confidence":0.99,"ratio":2,');
-  });
-
-  it('of a later schema, or of another program, is refused', () => {
-    const path = temporaryPath();
-    open(path).close();
-    alter(path, 'PRAGMA user_version = 99');
-    failure('future', path, () => openExchange(path, { readonly: true, copyInto: temporaryFolder() }));
-    const other = temporaryPath();
-    writeFileSync(other, 'no database');
-    failure('damaged', other, () => openExchange(other, { readonly: true }));
-  });
-});
-
 describe('pruning', () => {
   const all = { trialsBefore: '2026-02-01T00:00:00.000Z', claims: true, filter: {} };
 
@@ -558,7 +473,7 @@ describe('pruning', () => {
     const path = temporaryPath();
     const exchange = openExchange(path);
     const recent = trialLineOf({ id: 'f'.repeat(32), createdAt: '2026-03-01T00:00:00.000Z' });
-    receive(exchange, [...SAMPLE, recent, ...partLinesOf(subjectOf(4))]);
+    receiveLines(exchange, [...SAMPLE, recent, ...partLinesOf(subjectOf(4))]);
     expect(exchange.surplus({ ...all, claims: false })).toEqual({ trials: 1, runs: 1, claims: 0 });
     expect(exchange.surplus({ ...all, filter: { compiler: '9.9' } })).toEqual({
       trials: 0,

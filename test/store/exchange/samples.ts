@@ -2,13 +2,16 @@
 import fc from 'fast-check';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import { digestOf } from '../../../src/store/claim.ts';
+import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
 import type {
   Line,
   ClaimLine,
   MarkLine,
+  PartLine,
   RevocationLine,
   TrialLine,
 } from '../../../src/store/exchange/lines.ts';
+import { readValue } from '../../../src/store/exchange/read.ts';
 import type { Claim, KeptMark, Origin, Revocation, Run } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
 import { EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from '../samples.ts';
@@ -60,10 +63,17 @@ export const revocationLineOf = (change: Partial<Revocation> = {}): RevocationLi
 });
 
 /** Descriptions of a subject's keys. */
-export const partLinesOf = (subject = SUBJECT): Line[] =>
+export const partLinesOf = (subject = SUBJECT): PartLine[] =>
   (['workload', 'target', 'device', 'compiler'] as const).map((type) => ({
     ...{ type, version: 1, key: subject[type], form: subject[`${type}Form`] },
   }));
+
+/** Receives lines as from a file, or from another source. */
+export const receiveLines = (exchange: Exchange, lines: readonly unknown[], source: Source = 'file') =>
+  exchange.receive(
+    lines.map((line) => readValue(line)),
+    source,
+  );
 
 /** One line of each type. */
 export const SAMPLE: readonly Line[] = [
