@@ -60,6 +60,12 @@ const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 /** Where an operation stands: alone, among other convolutions, or in a program that is computed in integers. */
 export type Surrounding = 'alone' | 'chain' | 'quantized';
 
+const OF_CONVOLUTIONS: Readonly<Record<Surrounding, readonly WrittenForm[]>> = {
+  alone: ALONE,
+  chain: IN_CHAINS,
+  quantized: QUANTIZED,
+};
+
 /** The other forms of an operation, the preferred form first. */
 export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Named[] {
   const isInChain = surrounding !== 'alone';
@@ -69,6 +75,5 @@ export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Nam
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
-  const all = { alone: ALONE, chain: IN_CHAINS, quantized: QUANTIZED }[surrounding];
-  return all.filter((form) => form.isFor(channelsFirst(one)));
+  return OF_CONVOLUTIONS[surrounding].filter((form) => form.isFor(channelsFirst(one)));
 }

@@ -1,4 +1,5 @@
 // The text of convolutions of integers that the compiler makes of quantized operations: generic operations over the dimensions n, f, h, w, c, y, x.
+import { withoutLocations } from '../compiler/locations.ts';
 import { tensorText } from '../workload/tensor.ts';
 import type { Value } from './text.ts';
 
@@ -39,7 +40,7 @@ const BODY =
 /** Reads the text of an operation, without its name's results; null for other operations. */
 export function readGenericConvolution(text: string): GenericConvolution | null {
   const head = HEAD.exec(text);
-  const widening = BODY.exec(text.replaceAll(/ loc\((?:"[^"\n]*"(?::\d+){2}|[^()\n]*)\)/g, ''))?.[6];
+  const widening = BODY.exec(withoutLocations(text))?.[6];
   if (head === null || !isWidening(widening)) return null;
   const along = head.slice(1).map((place) => ALONG.exec(place));
   const [rows, columns] = along;

@@ -17,7 +17,7 @@ export const quantizedKey = ({ hasConvolutions }: Quantized): string =>
 
 export const IN_INTEGERS: Named = { name: 'in-integers' };
 
-/** Function passes in order. What is between steps is computed in integers, once element-wise operations and pads have left it. */
+/** Function passes in order. They move element-wise operations and pads away from between the steps, and compute the rest in integers. */
 export const integerPasses = ({ hasConvolutions }: Quantized): readonly string[] => [
   'iree-global-opt-propagate-affine-quantization',
   'canonicalize',

@@ -2,7 +2,7 @@
 // the loads, so that no other dispatch gets the tiles. The action follows the same operands to each operation with tiles.
 import type { Release } from '../compiler/release.ts';
 import { SYMBOL } from '../compiler/symbol.ts';
-import { withoutLocations } from '../input/flow.ts';
+import { withoutLocations } from '../compiler/locations.ts';
 import type { Action, Rule } from '../spec/rules.ts';
 import { hasRoot } from '../workload/workload.ts';
 import type { Entry } from './plan.ts';

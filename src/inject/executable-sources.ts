@@ -5,7 +5,7 @@ import { parse } from 'mlir-parser-ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
-import { withoutLocations } from '../input/flow.ts';
+import { withoutLocations } from '../compiler/locations.ts';
 import { executablesByName } from '../input/executable-texts.ts';
 import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './injection-flags.ts';

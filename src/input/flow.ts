@@ -2,6 +2,7 @@
 // line, with two spaces of indentation for each level.
 import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
+import { withoutLocations } from '../compiler/locations.ts';
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import { elementsOf, sizesBefore, type Tensor } from '../workload/tensor.ts';
@@ -111,26 +112,6 @@ const canonical = (text: string): string =>
     .replace(FUNCTION, '$1 @dispatch(')
     .replace(/, iree_tuned_\w+ = \d+ : i64|iree_tuned_\w+ = \d+ : i64, /g, '')
     .replace(/ attrs = {2}\{iree_tuned_\w+ = \d+ : i64\}| \{iree_tuned_\w+ = \d+ : i64\}/g, '');
-
-/** Removes each `loc(...)` from a text of the compiler. */
-export function withoutLocations(text: string): string {
-  let kept = '';
-  for (let at = 0; ;) {
-    const start = text.indexOf(' loc(', at);
-    if (start < 0) return kept + text.slice(at);
-    kept += text.slice(at, start);
-    const token = /"(?:[^"\\]|\\.)*"|[()]/g;
-    token.lastIndex = start;
-    let depth = 0;
-    do {
-      const [found] = token.exec(text) ?? [''];
-      // An unterminated location reaches to the end of the text.
-      if (found === '') return kept;
-      depth += found === '(' ? 1 : found === ')' ? -1 : 0;
-    } while (depth > 0 || text[token.lastIndex - 1] === '"');
-    at = token.lastIndex;
-  }
-}
 
 /** A tensor that a dispatch reads or writes. */
 interface Argument extends Tensor {

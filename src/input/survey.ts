@@ -151,20 +151,22 @@ export async function surveyInput(
     const result = isCrash ? await ask(['--mlir-disable-threading']) : first;
     return result.code === 0 && isParsable(statSync(output).size) ? readFileSync(output) : null;
   };
+  /** A program that can be computed in integers, and its operations then; null for others. */
+  const quantizedIn = async (text: Uint8Array): Promise<Rewritable[] | null> => {
+    const quantized = readQuantized(text);
+    if (quantized === null) return null;
+    const flags = pipelineFlags([functionPasses(integerPasses(quantized))]);
+    const integers = await compileTo('preprocessing', flags);
+    return integers && [quantized, ...rewritablesOf(integers, normalised(integers))];
+  };
   try {
     // A rewritten program is surveyed after the rewriting.
     const phase = passes.length === 0 ? 'input' : 'preprocessing';
     const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = linalg === null ? normalised(text) : fromText(linalg);
-    const quantized = passes.length === 0 && linalg === null ? readQuantized(text) : null;
-    const inner =
-      quantized &&
-      (await compileTo('preprocessing', pipelineFlags([functionPasses(integerPasses(quantized))])));
-    const rewritables =
-      inner === null
-        ? rewritablesOf(text, written)
-        : [quantized!, ...rewritablesOf(inner, normalised(inner))];
+    const quantized = phase === 'input' && linalg === null ? await quantizedIn(text) : null;
+    const rewritables = quantized ?? rewritablesOf(text, written);
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');

@@ -188,15 +188,16 @@ async function changedInputs(
   changeOf: (type: RuntimeType) => Change,
 ): Promise<string[]> {
   const changed: string[] = [];
-  /** By path: the bytes of inputs so far, after which an input with `+` begins. */
-  const read = new Map<string, number>();
+  /** The last file, and where an input with `+` begins in it. Its parts are read once. */
+  let last = { path: '', bytes: Buffer.alloc(0), end: 0 };
   const isParted = inputs.some((input) => PART.test(input));
   for (const [i, input] of inputs.entries()) {
     // A scalar has no file.
     const [, prefix = '', sign, path] = /^(.*?)([@+])(.*)$/.exec(input) ?? [];
-    const from = sign === '+' ? (read.get(path!) ?? 0) : 0;
-    const file = path === undefined ? null : tensorFile(prefix, (await readFile(path)).subarray(from));
-    if (file !== null) read.set(path!, from + file.header.length + file.data.length);
+    if (path !== undefined && (sign === '@' || path !== last.path))
+      last = { path, bytes: await readFile(path), end: 0 };
+    const file = path === undefined ? null : tensorFile(prefix, last.bytes.subarray(last.end));
+    if (file !== null) last.end += file.header.length + file.data.length;
     const own = file && changedElements(file.data, file.elementType, () => changeOf(file));
     // A part of a file is copied, because the file that it continues may be another one now.
     if (file === null || (own === null && !isParted)) {

@@ -159,15 +159,15 @@ export async function tuneInRounds(
     return clock() + compileSeconds + runSeconds + (isFirst ? 0 : closingSeconds()) < end;
   };
   let open = variant;
-  // The first rounds gain more than most variants. What they found is closed after the variant, too.
-  const isDue = () => {
+  // The first rounds gain more than most variants. Their best configurations are confirmed after the variant, too.
+  const isDue = ({ isLikely }: RoundsVariant) => {
     const closing = rounds.bestFrom(LEAST_RATIO).size > 0 ? closingSeconds() : 0;
-    const isTurn = open!.isLikely || rounds.count > 0 || rounds.isIdle || !isTime();
+    const isTurn = isLikely || rounds.count > 0 || rounds.isIdle || !isTime();
     return isTurn && clock() + VARIANT_COMPILES * compileSeconds + closing < end;
   };
   while (failures < MOST_FAILURES) {
     const begun = clock();
-    const due = open !== null && isDue() ? open : null;
+    const due = open !== null && isDue(open) ? open : null;
     const count = Math.max(1, roundsAtOnce - (due === null ? 0 : 1));
     const assignments = isTime() && !rounds.isIdle ? rounds.propose(count) : [];
     if (assignments.length === 0 && due === null) break;

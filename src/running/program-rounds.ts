@@ -119,11 +119,11 @@ export async function tuneInProgram(
     };
     const changed = contenders.filter(({ key }) => variant.has(key));
     // A variant takes two more compiles.
-    const isWorthIt = sumOf(changed.map(({ share }) => share)) >= LEAST_VARIANT_SHARE;
-    const likely = changed.filter(({ key }) =>
-      backend.wholeProgram?.isLikelyToGain(run.find((work) => work.key === key)!.workload),
-    );
-    const isLikely = 2 * sumOf(likely.map(({ share }) => share)) > sumOf(changed.map(({ share }) => share));
+    const shareOf = (some: readonly Contender[]) => sumOf(some.map(({ share }) => share));
+    const isWorthIt = shareOf(changed) >= LEAST_VARIANT_SHARE;
+    const likely = run.filter(({ workload }) => backend.wholeProgram?.isLikelyToGain(workload));
+    const likelyKeys = new Set(likely.map(({ key }) => key));
+    const isLikely = 2 * shareOf(changed.filter(({ key }) => likelyKeys.has(key))) > shareOf(changed);
     const result = await tuneInRounds(
       contenders,
       bench,

@@ -249,7 +249,7 @@ class Budget {
     return this.#seconds - this.spentSeconds;
   }
 
-  /** What is left if the budget paid for everything: a build stays near its budget and a few compiles of the program. */
+  /** The same if the budget paid for everything, so that a build stays near its budget and a few compiles of the program. */
   get strictlyLeftSeconds(): number {
     return this.#seconds - this.measuredSeconds;
   }

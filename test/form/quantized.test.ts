@@ -3,6 +3,7 @@ import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
+import { genericConvolutionText, readGenericConvolution } from '../../src/form/generic-convolution.ts';
 import { IN_INTEGERS, readQuantized } from '../../src/form/quantized.ts';
 import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
@@ -98,6 +99,22 @@ test.each([
   const { written, formed } = await resultsOf(text, choices, [[1, 4, 9, 8]], valueAt, HOST);
   expect(new Set(written).size).toBeGreaterThan(20);
   expect(formed).toEqual(written);
+});
+
+test('a convolution of integers is read with any locations', () => {
+  const convolution = { strides: [2, 1], dilations: [1, 3], widening: 'arith.extui' } as const;
+  const [image, filter, into] = [
+    { name: '%a', shape: [1, 4, 9, 9], elementType: 'i8' },
+    { name: '%b', shape: [8, 4, 3, 3], elementType: 'i8' },
+    { name: '%c', shape: [1, 8, 4, 3], elementType: 'i32' },
+  ];
+  const text = genericConvolutionText(convolution, [image, filter, into]);
+  expect(readGenericConvolution(text)).toEqual(convolution);
+  const nested = ' loc("a.b"(callsite("f (x)"("in.mlir":1:2) at fused["in.mlir":3:4, unknown])))';
+  expect(readGenericConvolution(text.replaceAll(/: i(?:8|32)(?=[,)\n])/g, `$&${nested}`))).toEqual(
+    convolution,
+  );
+  expect(readGenericConvolution(text.replace('arith.extsi', 'arith.extui'))).toBeNull();
 });
 
 test('a program without steps is not quantized', () => {
