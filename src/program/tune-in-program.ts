@@ -105,8 +105,11 @@ const VARIANT_COMPILES = 2;
 /** Compiles that the check of the best configurations takes, as a share of a program's. */
 const CHECK_COMPILES = 1;
 
-/** Share of the saved time whose configurations are checked. Each other configuration saves little, and its check takes as long. */
-const WORTH_CHECKING = 0.98;
+/**
+ * Configurations that together save less than this share of the time that is left are not checked, because each check takes as long as
+ * any other.
+ */
+const LEAST_SAVED = 0.003;
 
 /** Rounds end after this many batches in a row without any time. */
 const MOST_FAILURES = 2;
@@ -238,7 +241,7 @@ export async function tuneInRounds(
   };
 }
 
-/** The configurations that together save nearly as much as all, those that save most first. */
+/** The configurations without which the program would be slower, those that save most first. */
 function worthChecking(contenders: readonly Contender[], best: ReadonlyMap<string, Rated>): Assignment {
   const savings = contenders
     .flatMap(({ key, share }) => {
@@ -246,7 +249,8 @@ function worthChecking(contenders: readonly Contender[], best: ReadonlyMap<strin
       return one === undefined ? [] : [{ key, one, saved: share * (1 - 1 / one.ratio) }];
     })
     .toSorted((a, b) => b.saved - a.saved);
-  const worth = leading(savings, WORTH_CHECKING, ({ saved }) => saved);
+  const all = sumOf(savings.map(({ saved }) => saved));
+  const worth = leading(savings, 1 - (LEAST_SAVED * Math.max(0, 1 - all)) / all, ({ saved }) => saved);
   return new Map(worth.map(({ key, one }) => [key, one.configuration]));
 }
 
