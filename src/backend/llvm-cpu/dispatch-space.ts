@@ -142,6 +142,7 @@ export function dispatchSpace(
   const workgroupsOf = (tiles: readonly number[]) =>
     distributed.reduce((n, d, i) => n * Math.ceil(dimensions[d]!.size / tiles[i]!), 1);
 
+  const isReduction = dimensions.some((_, d) => isSummed(parts, d));
   const startOf = ({ depth, keys = 1, workgroup, ...recipe }: Recipe): Choice<string> => {
     const inner = dimensions.map((dimension, d) => {
       const wanted = () => {
@@ -150,7 +151,8 @@ export function dispatchSpace(
         if (d === key) return keys;
         return isSummed(parts, d) ? depth : 1;
       };
-      return nearestDividing(vectors[d]!, wanted(), dimension);
+      const nearest = d === row && isReduction && attention === null ? nearestRows : nearestDividing;
+      return nearest(vectors[d]!, wanted(), dimension);
     });
     const outer = distributed.map((d, i) => {
       const wanted = d === lane ? workgroup[0] : d === row ? workgroup[1] : 1;
@@ -179,6 +181,13 @@ const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
 function nearestDividing(values: readonly number[], wanted: number, dimension: DispatchDimension): number {
   const even = values.filter((one) => divides(one, dimension));
   return nearestByRatio(even, Math.min(wanted, dimension.size));
+}
+
+/** The same for the rows of a sum. Several rows at once are faster than one, even if the last ones are masked, as of a prime number of rows. */
+function nearestRows(values: readonly number[], wanted: number, dimension: DispatchDimension): number {
+  const even = nearestDividing(values, wanted, dimension);
+  const isNear = 2 * even >= wanted && even <= 2 * wanted;
+  return isNear || wanted === 1 ? even : nearestByRatio(values, Math.min(wanted, dimension.size));
 }
 
 /**

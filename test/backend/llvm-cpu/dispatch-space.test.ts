@@ -48,6 +48,26 @@ test('a softmax begins with tiles that divide its rows and columns, if the defau
   });
 });
 
+test('a sum of each row begins with several rows at once, also of a prime number of rows', () => {
+  const work: DispatchWork = {
+    ...softmax(1, 1),
+    dimensions: [
+      { kind: 'm', size: 197 },
+      { kind: 'k', size: 384 },
+    ],
+    parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [1] }],
+    lane: 1,
+  };
+  const space = dispatchSpace(work, OPTIONS);
+  const vectors = space.starts.map(
+    (start) => (space.configurationAt(start) as DispatchTileConfiguration).vector,
+  );
+  expect(vectors.slice(0, 2)).toEqual([
+    [8, 64],
+    [8, 32],
+  ]);
+});
+
 test('a sum over rows, which the compiler unrolls, has few rows in its vectors', () => {
   const work: DispatchWork = {
     ...softmax(1, 1),
