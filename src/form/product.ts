@@ -1,10 +1,14 @@
 // Products with constant weights (n, k) that a program transposes, as in linear layers. The compiler fuses the transpose into the product, whose
 // vectors then read weights that are k elements apart. In its form, the weights are transposed once, at compile time. If no tile divides their
 // columns, as those of most vocabularies, they are padded to blocks of whole vectors.
+//
+// A loop over the steps of a sequence, as of an LSTM, multiplies one step at a time, and reads all weights for each. In their form, the
+// products of all steps are one product before the loop, of which each step takes its rows.
 import type { Operation } from 'mlir-parser-ts';
+import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
+import { areBeforeLoop, definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Product {
   readonly name: 'linalg.matmul';
@@ -12,11 +16,13 @@ export interface Product {
   readonly factors: readonly [Tensor, Tensor];
   /** (m, n). */
   readonly result: Tensor;
+  /** Of a product in a loop: number of steps of the sequence (steps, m, k), of which the first factor is one step. */
+  readonly steps?: number;
 }
 
 const NAME = 'linalg.matmul';
 
-const [SETTLED, BLOCKS] = ['settled-weights', 'blocks-of-weights'] as const;
+const [SETTLED, BLOCKS, AT_ONCE] = ['settled-weights', 'blocks-of-weights', 'all-steps-at-once'] as const;
 
 /** Columns of a block: two vectors of the widest registers. */
 const WIDTH = 32;
@@ -25,15 +31,21 @@ const WIDTH = 32;
 const COLUMNS = 16;
 
 /** Name of the only form of such an operation. */
-export const productForm = ({ result }: Product): string =>
-  result.shape[0]! > 1 && result.shape[1]! % COLUMNS !== 0 ? BLOCKS : SETTLED;
+export const productForm = ({ result, steps }: Product): string => {
+  if (steps !== undefined) return AT_ONCE;
+  return needsBlocks(result) ? BLOCKS : SETTLED;
+};
+
+const needsBlocks = ({ shape }: Tensor): boolean => shape[0]! > 1 && shape[1]! % COLUMNS !== 0;
+
+const MOST_STEPS = 2 ** 16;
 
 /** Smaller weights stay in the fastest cache in any layout. */
 const LEAST_WEIGHTS = 16_384;
 
-/** Such as `linalg.matmul 20x1024xf32,8210x1024xf32->20x8210xf32`. */
-export const productKey = ({ name, factors, result }: Product): string =>
-  `${name} ${factors.map(typeName).join()}->${typeName(result)}`;
+/** Such as `linalg.matmul 20x1024xf32,8210x1024xf32->20x8210xf32`, or `... of 20 steps`. */
+export const productKey = ({ name, factors, result, steps }: Product): string =>
+  `${name} ${factors.map(typeName).join()}->${typeName(result)}${steps === undefined ? '' : ` of ${steps} steps`}`;
 
 /**
  * The products of a program whose weights are all constants. A product of other values would be transposed in each call, and equal operations
@@ -51,21 +63,39 @@ function readProduct({ name, operands, start }: Operation, text: Uint8Array) {
   const weights = TRANSPOSED.exec(definitionIn(text, operands[1]!.value, start) ?? '')?.[1];
   if (!lhs || !result || weights === undefined) return null;
   const [k, n] = [lhs.shape[1]!, result.shape[1]!];
+  const step = stepOf(operands[0]!.value, weights, text, start);
   const product = {
     ...{ name: NAME, factors: [lhs, { ...lhs, shape: [n, k] }], result },
+    ...(step !== null && { steps: step.steps }),
   } as const satisfies Product;
-  const isConstant = CONSTANT.test(definitionIn(text, weights, start) ?? '');
+  const isConstant = step?.isInvariant ?? CONSTANT.test(definitionIn(text, weights, start) ?? '');
   return isProduct(product) ? { product, isConstant } : null;
 }
+
+/**
+ * The number of steps of a sequence of which a product multiplies one, and whether a loop does so for all of them with the same weights. Null for
+ * other products.
+ */
+function stepOf(lhs: string, weights: string, text: Uint8Array, start: number) {
+  const slice = COLLAPSED.exec(definitionIn(text, lhs, start) ?? '')?.[1];
+  const step = slice === undefined ? null : STEP.exec(definitionIn(text, slice, start) ?? '');
+  if (step === null) return null;
+  const [, sequence, steps] = step;
+  return { steps: Number(steps), isInvariant: areBeforeLoop(text, [sequence!, weights], start) };
+}
+
+const COLLAPSED = /^tensor\.collapse_shape (%[\w#]+) \[\[0, 1\], \[2\]\] /;
+const STEP = /^tensor\.extract_slice (%[\w#]+)\[%[\w#]+, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x/;
 
 const TRANSPOSED = /^linalg\.transpose ins\((%[\w#]+) : [^\n]* permutation = \[1, 0\]/;
 const CONSTANT = /^(?:arith\.constant|util\.global\.load) /;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isProduct(value: unknown): value is Product {
-  const { name, factors, result } = (value ?? {}) as Partial<Record<keyof Product, unknown>>;
+  const { name, factors, result, steps } = (value ?? {}) as Partial<Record<keyof Product, unknown>>;
   if (name !== NAME || !Array.isArray(factors) || factors.length !== 2 || !isTensor(result)) return false;
   if (!factors.every(isTensor)) return false;
+  if (steps !== undefined && !isIntegerWithin(steps, 2, MOST_STEPS)) return false;
   const [lhs, weights] = factors as [Tensor, Tensor];
   const all = [lhs, weights, result];
   return (
@@ -79,13 +109,31 @@ export function isProduct(value: unknown): value is Product {
 }
 
 /** Writes the product in its form. Returns its result. */
-export function withSettledWeights(
-  writer: Writer,
-  product: Product,
-  [lhs, weights, into]: readonly [Value, Value, Value],
-): Value {
+export function inProductForm(writer: Writer, product: Product, operands: readonly Value[]): Value {
+  const [lhs, weights, into] = operands as [Value, Value, Value];
+  if (product.steps === undefined) return withSettledWeights(writer, lhs, weights, into);
+  const [steps, rows, columns] = [product.steps, ...into.shape] as [number, number, number];
+  const all = writer.collapse(lhs, [[0, 1], [2]]);
+  const none = writer.zeros({ ...into, shape: [steps * rows, columns] });
+  const split = writer.expand(
+    withSettledWeights(writer, all, weights, none),
+    [[0, 1], [2]],
+    [steps, rows, columns],
+  );
+  const own = writer.define(
+    into,
+    `tensor.extract_slice ${split.name}[${STEP_NAME}, 0, 0] [1, ${rows}, ${columns}] [1, 1, 1] : ${tensorText(split)} to ${tensorText(into)}`,
+  );
+  return writer.add(own, into);
+}
+
+/** Function passes that run after the rewriting. */
+export const passesAfter = ({ steps }: Product): readonly string[] =>
+  steps === undefined ? [] : ['loop-invariant-code-motion'];
+
+function withSettledWeights(writer: Writer, lhs: Value, weights: Value, into: Value): Value {
   const transposed = writer.transpose(weights, [1, 0]);
-  if (productForm(product) === SETTLED)
+  if (!needsBlocks(into))
     return writer.contraction([lhs, writer.settle(transposed)], into, ['mk', 'kp', 'mp']);
   const [k, n] = transposed.shape as [number, number];
   const rows = into.shape[0]!;
@@ -103,20 +151,50 @@ export function withSettledWeights(
   return writer.add(cut, into);
 }
 
+/** Names of the step and of the first factor in the written operation. */
+const [STEP_NAME, FACTOR] = ['%step', '%factor'];
+
 /** The operation as the program has it. */
-export function writtenProduct({ name, factors: [lhs, weights], result }: Product): Written {
+export function writtenProduct({ name, factors: [lhs, weights], result, steps }: Product): Written {
+  const [rows, k] = lhs.shape as [number, number];
+  const first = steps === undefined ? lhs : { ...lhs, shape: [steps, rows, k] };
   const operands = [
-    { ...lhs, name: '%lhs' },
+    { ...first, name: '%lhs' },
     { ...weights, name: '%weights' },
     { ...result, name: '%into' },
   ];
-  const [n, k] = weights.shape as [number, number];
-  const transposed = tensorText({ ...weights, shape: [k, n] });
-  const type = tensorText(result);
-  return {
+  const transposed = tensorText({ ...weights, shape: [...weights.shape].reverse() });
+  const [type, lhsType] = [tensorText(result), tensorText(lhs)];
+  const slice = tensorText({ ...lhs, shape: [1, rows, k] });
+  const ofStep = `%slice = tensor.extract_slice %lhs[${STEP_NAME}, 0, 0] [1, ${rows}, ${k}] [1, 1, 1] : ${tensorText(first)} to ${slice}
+      ${FACTOR} = tensor.collapse_shape %slice [[0, 1], [2]] : ${slice} into ${lhsType}
+      `;
+  const written = {
     ...{ operands, list: listOf(operands), type },
-    before: `%none = tensor.empty() : ${transposed}
+    before: `${steps === undefined ? '' : ofStep}%none = tensor.empty() : ${transposed}
       %transposed = linalg.transpose ins(%weights : ${tensorText(weights)}) outs(%none : ${transposed}) permutation = [1, 0]`,
-    operation: `${name} ins(%lhs, %transposed : ${tensorText(lhs)}, ${transposed}) outs(%into : ${type}) -> ${type}`,
+    operation: `${name} ins(${steps === undefined ? '%lhs' : FACTOR}, %transposed : ${lhsType}, ${transposed}) outs(%into : ${type}) -> ${type}`,
+  };
+  return steps === undefined ? written : inLoop(written, steps);
+}
+
+/** A product of a step. A function of its own adds up the products of all steps. */
+function inLoop(written: Written, steps: number): Written {
+  const { operands, before, operation, type } = written;
+  const [sequence, weights, into] = operands as [Value, Value, Value];
+  return {
+    ...written,
+    list: `${listOf([sequence])}, ${STEP_NAME}: index, ${listOf([weights, into])}`,
+    alone: {
+      list: listOf([sequence, weights, { ...into, name: '%initial' }]),
+      body: `%first = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %steps = arith.constant ${steps} : index
+  %0 = scf.for ${STEP_NAME} = %first to %steps step %one iter_args(%into = %initial) -> (${type}) {
+    ${before}
+    %sum = ${operation}
+    scf.yield %sum : ${type}
+  }`,
+    },
   };
 }

@@ -17,22 +17,29 @@ export const quantizedKey = ({ hasConvolutions }: Quantized): string =>
 
 export const IN_INTEGERS: Named = { name: 'in-integers' };
 
-/** Function passes in order. They move element-wise operations and pads away from between the steps, and compute the rest in integers. */
+/**
+ * Function passes in order, as the transform dialect writes them. They move element-wise operations and pads away from between the steps, and
+ * compute the rest in integers. The steps that are left become element-wise operations, which let transposes pass.
+ */
 export const integerPasses = ({ hasConvolutions }: Quantized): readonly string[] => [
-  'iree-global-opt-propagate-affine-quantization',
-  'canonicalize',
-  'iree-global-opt-detach-elementwise-from-named-ops',
-  // Products whose rows are a batch of one have a reshape before each step otherwise.
-  ...(hasConvolutions
-    ? []
-    : [
-        'iree-global-opt-convert-batch-matmul-to-matmul',
-        'iree-dispatch-creation-fold-unit-extent-dims-for-func',
-      ]),
-  'iree-global-opt-propagate-affine-quantization',
-  'iree-global-opt-convert-qdq-to-integer-math',
-  'canonicalize',
-  'cse',
+  ...[
+    'iree-global-opt-propagate-affine-quantization',
+    'canonicalize',
+    'iree-global-opt-detach-elementwise-from-named-ops',
+    // Products whose rows are a batch of one have a reshape before each step otherwise.
+    ...(hasConvolutions
+      ? []
+      : [
+          'iree-global-opt-convert-batch-matmul-to-matmul',
+          'iree-dispatch-creation-fold-unit-extent-dims-for-func',
+        ]),
+    'iree-global-opt-propagate-affine-quantization',
+    'iree-global-opt-convert-qdq-to-integer-math',
+    'canonicalize',
+  ].map((pass) => `"${pass}"`),
+  '"iree-linalg-ext-decompose-aggregated-ops" with options = { "filter-ops" = ["iree_linalg_ext.quantize_affine", "iree_linalg_ext.dequantize_affine"] }',
+  '"canonicalize"',
+  '"cse"',
 ];
 
 const CONVOLUTION = /= linalg\.(?:depthwise_)?conv_/;

@@ -12,7 +12,7 @@ import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
 import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { integerPasses, isQuantized, type Quantized } from './quantized.ts';
-import { isProduct, withSettledWeights } from './product.ts';
+import { inProductForm, isProduct, passesAfter } from './product.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
 
@@ -33,9 +33,12 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const passes = new Set<string>();
   let before: readonly string[] = [];
   for (const { operation, form } of choices)
-    if (isQuantized(operation)) before = integerPasses(operation).map(quoted);
+    if (isQuantized(operation)) before = integerPasses(operation);
     else if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
-    else distinct.set(rewritableKey(operation), { operation, form });
+    else {
+      distinct.set(rewritableKey(operation), { operation, form });
+      if (isProduct(operation)) for (const pass of passesAfter(operation)) passes.add(quoted(pass));
+    }
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const first = parts.filter(({ isFirst }) => isFirst);
   const later = parts.filter(({ isFirst }) => !isFirst);
@@ -50,11 +53,16 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
-${passing(before, '%root', 'quantized')}${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
+${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
 }
+
+/** A bias that is broadcast by an operation of its own would stop transposes. As a generic operation, it is fused into the addition. */
+const GENERALIZING = `    %broadcasts = transform.structured.match ops{["linalg.broadcast"]} in %root : (!transform.any_op) -> !transform.any_op
+    %generic = transform.structured.generalize %broadcasts : (!transform.any_op) -> !transform.any_op
+`;
 
 const replacing = (result: string, root: string, parts: readonly { readonly i: number }[]): string =>
   parts.length === 0
@@ -119,8 +127,7 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   }
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
-  if (isProduct(operation))
-    return { value: withSettledWeights(writer, operation, operands as [Value, Value, Value]), tensors: [] };
+  if (isProduct(operation)) return { value: inProductForm(writer, operation, operands), tensors: [] };
   if (isSpread(operation)) {
     const { image, convolution } = operation;
     const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);

@@ -20,20 +20,48 @@ export interface Written {
   readonly operation: string;
   /** Type of the result. */
   readonly type: string;
+  /** Of an operation in a loop: parameters and body of a function that has the loop, and its result as `%0`. */
+  readonly alone?: { readonly list: string; readonly body: string };
 }
 
 /** Characters of a definition that are read. */
 const MOST_CHARACTERS = 2000;
 
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+/** Where the name of the operation begins that defines a value in a text; null if there is none before `end`. */
+function definitionAt(text: Uint8Array, value: string, end: number): number | null {
+  const defined = ` ${value} = `;
+  const at = bufferOf(text).lastIndexOf(defined, end);
+  return at < 0 ? null : at + defined.length;
+}
+
 /** The operation that defines a value in a text, from its name on; null if there is none before `end`. */
 export function definitionIn(text: Uint8Array, value: string, end: number): string | null {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  const defined = ` ${value} = `;
-  const at = bytes.lastIndexOf(defined, end);
-  if (at < 0) return null;
-  const from = at + defined.length;
-  return bytes.toString('latin1', from, Math.min(end, from + MOST_CHARACTERS));
+  const from = definitionAt(text, value, end);
+  return from === null
+    ? null
+    : bufferOf(text).toString('latin1', from, Math.min(end, from + MOST_CHARACTERS));
 }
+
+/**
+ * Whether all values are defined before the loop whose body has the operation at `end`. Reads the indentation of a text of the compiler. False
+ * outside of loops, and for arguments of functions and of loops.
+ */
+export function areBeforeLoop(text: Uint8Array, values: readonly string[], end: number): boolean {
+  const bytes = bufferOf(text);
+  const lineOf = (at: number) => bytes.lastIndexOf('\n', at) + 1;
+  const depthAt = (line: number) =>
+    /^ */.exec(bytes.toString('latin1', line, line + MOST_CHARACTERS))![0].length;
+  let line = lineOf(end);
+  const own = depthAt(line);
+  while (line > 1 && depthAt(line) >= own) line = lineOf(line - 2);
+  const head = bytes.toString('latin1', line, bytes.indexOf('\n', line));
+  return LOOP.test(head) && values.every((value) => (definitionAt(text, value, end) ?? line) < line);
+}
+
+const LOOP = /\bscf\.(?:for|while)\b|\} do \{/;
 
 /** Values with their types, as a function's parameters. */
 export const listOf = (values: readonly Value[]): string =>

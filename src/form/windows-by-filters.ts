@@ -22,7 +22,8 @@ export const windowsByFilters: WrittenForm = {
     const { elementType } = accumulator;
     const isUnsigned = convolution.widening === 'arith.extui';
     const signed = isUnsigned ? lowered(writer, image) : image;
-    const rows = windowsOf(writer, writer.move(signed, CHANNELS_LAST), convolution);
+    // Settled: steps that quantize are scalar code if the packing of the rows is fused into them.
+    const rows = writer.settle(windowsOf(writer, writer.move(signed, CHANNELS_LAST), convolution));
     const weights = writer.settle(writer.collapse(writer.transpose(filter, [2, 3, 1, 0]), [[0, 1, 2], [3]]));
     const product = rowsTimes(writer, rows, weights, elementType);
     const raised = isUnsigned ? writer.add(product, raising(writer, weights, product)) : product;

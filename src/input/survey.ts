@@ -30,9 +30,10 @@ import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
 import { readProducts } from '../form/product.ts';
 import { readSpread } from '../form/spread-convolution.ts';
-import { integerPasses, readQuantized } from '../form/quantized.ts';
+import { IN_INTEGERS, readQuantized } from '../form/quantized.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
-import { functionPasses, pipelineFlags } from '../spec/pipeline.ts';
+import { formsSpec, REWRITE } from '../form/spec.ts';
+import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { otherDispatches, rootsIn } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
@@ -151,13 +152,14 @@ export async function surveyInput(
     const result = isCrash ? await ask(['--mlir-disable-threading']) : first;
     return result.code === 0 && isParsable(statSync(output).size) ? readFileSync(output) : null;
   };
-  /** A program that can be computed in integers, and its operations then; null for others. */
+  /** A quantized program, and its operations once it is computed in integers; null for others. */
   const quantizedIn = async (text: Uint8Array): Promise<Rewritable[] | null> => {
     const quantized = readQuantized(text);
     if (quantized === null) return null;
-    const flags = pipelineFlags([functionPasses(integerPasses(quantized))]);
-    const integers = await compileTo('preprocessing', flags);
-    return integers && [quantized, ...rewritablesOf(integers, normalised(integers))];
+    const spec = join(folder, 'quantized.mlir');
+    writeFileSync(spec, formsSpec([{ operation: quantized, form: IN_INTEGERS.name }]));
+    const after = await compileTo('preprocessing', pipelineFlags([rewritingPasses(spec, REWRITE)]));
+    return after && [quantized, ...rewritablesOf(after, normalised(after))];
   };
   try {
     // A rewritten program is surveyed after the rewriting.

@@ -10,9 +10,6 @@ export function interpreterPass(path: string, sequence: string): string {
 export const rewritingPasses = (path: string, sequence: string): string =>
   `${interpreterPass(path, sequence)},symbol-dce`;
 
-/** Passes that run on each function. */
-export const functionPasses = (passes: readonly string[]): string => `util.func(${passes.join(',')})`;
-
 /** The flag for these passes in order; no flag without passes. */
 export const pipelineFlags = (passes: readonly string[]): string[] =>
   passes.length === 0 ? [] : [`--iree-preprocessing-pass-pipeline=builtin.module(${passes.join(',')})`];

@@ -67,6 +67,27 @@ ${steps({ value: 'y', shape: '1x8x5x4x', zero: isUnsigned ? 100 : -9, isUnsigned
 }
 `;
 
+/** A depthwise convolution, and one of single pixels, between steps. */
+const depthwiseProgram = `func.func @main(%x: tensor<1x8x9x8xf32>) -> tensor<1x6x7x6xf32> {
+  %eighth = arith.constant 0.125 : f32
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<${listed(8, (c) => `[[[${c - 3}, 1, ${c}], [0, -2, ${c - 1}], [5, ${c}, 1]]]`)}> : tensor<8x1x3x3xi8>
+  %v = arith.constant dense<${listed(6, (f) => listed(8, (c) => `[[${(f * c) % 5}]]`))}> : tensor<6x8x1x1xi8>
+${step('dequantize', { value: 'w', shape: '8x1x3x3x' })}
+${step('dequantize', { value: 'v', shape: '6x8x1x1x' })}
+${steps({ value: 'x', shape: '1x8x9x8x', zero: 3 })}
+  %u = tensor.collapse_shape %dequantize_w [[0, 1], [2], [3]] : tensor<8x1x3x3xf32> into tensor<8x3x3xf32>
+  %e = tensor.empty() : tensor<1x8x7x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x8x7x6xf32>) -> tensor<1x8x7x6xf32>
+  %y = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%dequantize_quantize_x, %u : tensor<1x8x9x8xf32>, tensor<8x3x3xf32>) outs(%f : tensor<1x8x7x6xf32>) -> tensor<1x8x7x6xf32>
+${steps({ value: 'y', shape: '1x8x7x6x', zero: -9 })}
+  %g = tensor.empty() : tensor<1x6x7x6xf32>
+  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<1x6x7x6xf32>) -> tensor<1x6x7x6xf32>
+  %z = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%dequantize_quantize_y, %dequantize_v : tensor<1x8x7x6xf32>, tensor<6x8x1x1xf32>) outs(%h : tensor<1x6x7x6xf32>) -> tensor<1x6x7x6xf32>
+  return %z : tensor<1x6x7x6xf32>
+}
+`;
+
 const convolutionsIn = (text: string): Convolution[] => {
   const bytes = Buffer.from(text);
   return parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
@@ -97,6 +118,28 @@ test.each([
   expect(left).not.toContain('nchw');
   const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
   const { written, formed } = await resultsOf(text, choices, [[1, 4, 9, 8]], valueAt, HOST);
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+});
+
+test('a depthwise convolution stays in floats, without transposes between it and products of integers', async () => {
+  const text = depthwiseProgram;
+  const quantized = readQuantized(Buffer.from(text))!;
+  const convolutions = convolutionsIn(
+    await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
+  );
+  expect(convolutions.map((one) => one.result.elementType)).toEqual(['f32', 'i32']);
+  const all: readonly Rewritable[] = [quantized, ...convolutions];
+  expect(all.every(isRewritable)).toBe(true);
+  const choices = chooseForms(all);
+  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'settled-slices', 'windows-by-filters']);
+  expect(choicesOf(all, namesOf(choices))).toEqual(choices);
+  const left = await preprocessed(text, choices);
+  expect(left).not.toMatch(/nchw|quantize_affine/);
+  // Only the image and the result are transposed.
+  expect(left.match(/linalg\.transpose ins\([^\n]*tensor<1x[^\n]*outs/g)).toHaveLength(2);
+  const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
+  const { written, formed } = await resultsOf(text, choices, [[1, 8, 9, 8]], valueAt, HOST);
   expect(new Set(written).size).toBeGreaterThan(20);
   expect(formed).toEqual(written);
 });

@@ -127,10 +127,10 @@ async function failingAmong(
 
 /** A function that computes an operation as the program has it. */
 function functionText({ name, operation: one }: Called): string {
-  const { list, before = '', operation, type } = writtenOf(one);
+  const { before = '', operation, type, ...written } = writtenOf(one);
+  const { list, body } = written.alone ?? { list: written.list, body: `${before}\n  %0 = ${operation}` };
   return `func.func @${name}(${list}) -> ${type} {
-  ${before}
-  %0 = ${operation}
+  ${body}
   return %0 : ${type}
 }
 `;
