@@ -4,7 +4,7 @@
 import { isFloat } from '../workload/element-type.ts';
 import { affineMap } from '../workload/contraction/text.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { listOf, type Value, type Writer, type Written } from './text.ts';
+import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Broadcast {
   /** Of the scalar operation, such as `arith.mulf`. */
@@ -76,17 +76,21 @@ const mapOf = (rank: number, index: readonly (number | null)[]): string =>
 const mapsOf = ({ operands, result }: Broadcast): string =>
   [...operands, result].map((one) => mapOf(result.shape.length, indexOf(one, result)!)).join(', ');
 
-/** The operation on values. @param maps its indexing maps */
-const genericText = (
+/** The operation on values. @param indices of each operand: for each of its dimensions, that of the result, or null for the index 0 */
+const operationOn = (
   name: string,
-  maps: string,
-  [a, b]: readonly [Value, Value],
+  inputs: readonly Value[],
+  indices: readonly (readonly (number | null)[])[],
   into: Value,
-): string => `linalg.generic {indexing_maps = [${maps}], iterator_types = [${into.shape.map(() => '"parallel"').join(', ')}]} ins(${a.name}, ${b.name} : ${tensorText(a)}, ${tensorText(b)}) outs(${into.name} : ${tensorText(into)}) {
-    ^bb0(%x: ${into.elementType}, %y: ${into.elementType}, %out: ${into.elementType}):
-      %xy = ${name} %x, %y : ${into.elementType}
-      linalg.yield %xy : ${into.elementType}
-    } -> ${tensorText(into)}`;
+): string => {
+  const loops = into.shape.map((_, d) => `d${d}`).join(', ');
+  const maps = indices.map((index) => index.map((d) => (d === null ? '0' : `d${d}`)).join(', '));
+  return genericText({
+    ...{ loops, maps: [...maps, loops], inputs, into },
+    body: [`%xy = ${name} %x0, %x1 : ${into.elementType}`],
+    gives: '%xy',
+  });
+};
 
 /** Drops the dimensions of operands that are read at constant indices. */
 export function dropUnits(
@@ -94,7 +98,6 @@ export function dropUnits(
   broadcast: Broadcast,
   [a, b, into]: readonly [Value, Value, Value],
 ): Value {
-  const rank = into.shape.length;
   const moved = [a, b].map((one) => {
     const index = indexOf(one, into)!;
     const kept = index.filter((d) => d !== null);
@@ -104,11 +107,10 @@ export function dropUnits(
       const before = index.slice(0, d + 1).filter((one) => one !== null).length;
       groups[Math.max(0, before - 1)]?.push(d);
     }
-    return { value: writer.collapse(one, groups), map: mapOf(rank, kept) };
+    return { value: writer.collapse(one, groups), kept };
   });
-  const maps = [...moved.map(({ map }) => map), mapOf(rank, [...into.shape.keys()])].join(', ');
-  const [first, second] = moved.map(({ value }) => value) as [Value, Value];
-  return writer.define(into, genericText(broadcast.name, maps, [first, second], into));
+  const [values, indices] = [moved.map(({ value }) => value), moved.map(({ kept }) => kept)];
+  return writer.define(into, operationOn(broadcast.name, values, indices, into));
 }
 
 /** The operation as the program has it. */
@@ -119,7 +121,12 @@ export const writtenBroadcast = (broadcast: Broadcast): Written => {
   return {
     operands: [a, b, into],
     list: listOf([a, b, into]),
-    operation: genericText(broadcast.name, mapsOf(broadcast), [a, b], into),
+    operation: operationOn(
+      broadcast.name,
+      [a, b],
+      operands.map((one) => indexOf(one, result)!),
+      into,
+    ),
     type: tensorText(result),
   };
 };

@@ -1,5 +1,4 @@
 // Cancels the transposes between convolutions in their forms, by passes of the compiler.
-import { affineMap } from '../workload/contraction/text.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { permuted, Writer, type Move } from './text.ts';
@@ -50,22 +49,15 @@ function transposeOf({ image, permutation }: Move) {
 /** Settles a transpose that no neighbour cancelled. The copy is no `linalg.transpose`, so it does not match again. */
 function settlingOf({ image, permutation }: Move, i: number): string {
   const into = { ...permuted(image, permutation), name: '%into' };
-  const [a, b] = [tensorText(image), tensorText(into)];
   const loops = permutation.map((_, d) => `d${d}`);
-  const maps = [permutation.map((_, d) => loops[permutation.indexOf(d)]!), loops].map((results) =>
-    affineMap(loops.length, results),
-  );
-  const type = image.elementType;
+  const from = permutation.map((_, d) => loops[permutation.indexOf(d)]!);
   const writer = new Writer();
-  const copy = writer.define(
-    into,
-    `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${loops.map(() => '"parallel"').join(', ')}]} ins(%image : ${a}) outs(%into : ${b}) {
-    ^bb0(%in: ${type}, %out: ${type}):
-      linalg.yield %in : ${type}
-    } -> ${b}`,
-  );
+  const copy = writer.generic({
+    ...{ loops: loops.join(', '), maps: [from.join(', '), loops.join(', ')] },
+    ...{ inputs: [{ ...image, name: '%image' }], into },
+  });
   const settled = writer.settle(copy);
-  const computed = { body: writer.text, result: settled.name, type: b };
+  const computed = { body: writer.text, result: settled.name, type: tensorText(into) };
   return replacement(['moved', 'settle', 'settled'], i, transposeOf({ image, permutation }), computed, PLACE);
 }
 

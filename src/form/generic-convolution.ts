@@ -1,7 +1,6 @@
 // The text of convolutions of integers that the compiler makes of quantized operations: generic operations over the dimensions n, f, h, w, c, y, x.
 import { withoutLocations } from '../compiler/locations.ts';
-import { tensorText } from '../workload/tensor.ts';
-import type { Value } from './text.ts';
+import { genericText, type Value } from './text.ts';
 
 /** The operation that widens the image's signed or unsigned integers. Those of the filter are signed. */
 export type Widening = 'arith.extsi' | 'arith.extui';
@@ -23,12 +22,12 @@ const KINDS = [...Array<string>(4).fill('parallel'), ...Array<string>(3).fill('r
   .join(', ');
 
 const mapText = (results: string) => `affine_map<(${LOOPS}) -> (${results})>`;
-const headText = (image: string) =>
-  `linalg.generic {indexing_maps = [${mapText(image)}, ${mapText(FILTER)}, ${mapText(RESULT)}], iterator_types = [${KINDS}]}`;
 
 const escaped = (text: string) => text.replaceAll(/[()[\]{}"+*]/g, '\\$&');
 const PLACE = 'd0, d4, ([^,()]+), ([^,()]+)';
-const HEAD = new RegExp(`^${escaped(headText('PLACE')).replace('PLACE', PLACE)} `);
+const HEAD = new RegExp(
+  `^${escaped(`linalg.generic {indexing_maps = [${mapText('PLACE')}, ${mapText(FILTER)}, ${mapText(RESULT)}], iterator_types = [${KINDS}]}`).replace('PLACE', PLACE)} `,
+);
 
 /** The place of a pixel along one dimension: `d2 * 2 + d5`. */
 const ALONG = /^(d[23])(?: \* (\d+))? \+ (d[56])(?: \* (\d+))?$/;
@@ -59,13 +58,14 @@ export function genericConvolutionText(
     (loop, i) => `${times(loop, strides[i]!)} + ${times(['d5', 'd6'][i]!, dilations[i]!)}`,
   );
   const wide = into.elementType;
-  const type = tensorText(into);
-  return `${headText(`d0, d4, ${along.join(', ')}`)} ins(${image.name}, ${filter.name} : ${tensorText(image)}, ${tensorText(filter)}) outs(${into.name} : ${type}) {
-    ^bb0(%x: ${image.elementType}, %y: ${filter.elementType}, %out: ${wide}):
-      %a = ${widening} %x : ${image.elementType} to ${wide}
-      %b = arith.extsi %y : ${filter.elementType} to ${wide}
-      %p = arith.muli %a, %b : ${wide}
-      %s = arith.addi %out, %p : ${wide}
-      linalg.yield %s : ${wide}
-    } -> ${type}`;
+  return genericText({
+    ...{ loops: LOOPS, maps: [`d0, d4, ${along.join(', ')}`, FILTER, RESULT], inputs: [image, filter], into },
+    body: [
+      `%a = ${widening} %x0 : ${image.elementType} to ${wide}`,
+      `%b = arith.extsi %x1 : ${filter.elementType} to ${wide}`,
+      `%p = arith.muli %a, %b : ${wide}`,
+      `%s = arith.addi %out, %p : ${wide}`,
+    ],
+    gives: '%s',
+  });
 }

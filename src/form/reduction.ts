@@ -3,7 +3,6 @@
 import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
 import { poolingOf } from './shifted-slices.ts';
 import type { WrittenForm } from './form.ts';
-import { tensorText } from '../workload/tensor.ts';
 import { CHANNELS_LAST, PIXEL } from './parts.ts';
 
 function isWhole(convolution: Convolution): boolean {
@@ -23,16 +22,11 @@ export const reduction: WrittenForm = {
     // The image often has a second reader, and a transpose that is fused here would not cancel.
     const moved = writer.settle(writer.move(image, CHANNELS_LAST));
     const into = writer.collapse(accumulator, PIXEL);
-    const [a, b] = [moved, into].map(tensorText);
-    const type = into.elementType;
-    const reduced = writer.define(
-      into,
-      `linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, h, w, c)>, affine_map<(n, c, h, w) -> (n, c)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(${moved.name} : ${a!}) outs(${into.name} : ${b!}) {
-    ^bb0(%in: ${type}, %out: ${type}):
-      %s = ${poolingOf(convolution)!} %out, %in : ${type}
-      linalg.yield %s : ${type}
-    } -> ${b!}`,
-    );
+    const reduced = writer.generic({
+      ...{ loops: 'n, c, h, w', maps: ['n, h, w, c', 'n, c'], inputs: [moved], into },
+      body: [`%s = ${poolingOf(convolution)!} %out, %x0 : ${into.elementType}`],
+      gives: '%s',
+    });
     return writer.expand(reduced, PIXEL, accumulator.shape);
   },
 };

@@ -3,7 +3,7 @@
 // named operation becomes scalar code.
 import { extentsOf, hasOneType, isSpatial, layoutOf, spatialIn, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
-import { tensorText } from '../workload/tensor.ts';
+import type { Value } from './text.ts';
 
 /** Elements of a filter. Each is two operands of the operation. */
 const MOST_ELEMENTS = 49;
@@ -82,8 +82,8 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
         filtered.map((one) => layouts[1].indexOf(one)),
       );
 
-      const parts: string[] = [];
-      const factors: string[] = [];
+      const parts: Value[] = [];
+      const factors: Value[] = [];
       for (let c = 0; c < channels; c++)
         for (const place of placesIn(window)) {
           const at = (dimension: string) => place[spatial.indexOf(dimension)]!;
@@ -94,52 +94,33 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
               ? ([0, sizes.get(one)!, 1] as const)
               : ([at(one) * dilations[i]!, result[i]!, strides[i]!] as const);
           });
-          parts.push(writer.slice(from, slice).name);
+          parts.push(writer.slice(from, slice));
           if (pooling !== undefined) continue;
           const element = filtered.map((one) => {
             if (one === 'c') return [c, null, 1] as const;
             return isSpatial(one) ? ([at(one), null, 1] as const) : ([0, sizes.get(one)!, 1] as const);
           });
-          factors.push(writer.slice(weights, element).name);
+          factors.push(writer.slice(weights, element));
         }
 
       const type = accumulator.elementType;
-      const typeOver = (dimensions: readonly string[]) =>
-        tensorText({ elementType: type, shape: dimensions.map((one) => sizes.get(one)!) });
-      const map = (results: readonly string[]) =>
-        `affine_map<(${loops.join(', ')}) -> (${results.join(', ')})>`;
-      const read = loops.filter((one) => one !== 'f');
-      const weighed = filtered.filter((one) => one === 'g' || one === 'f');
-      const maps = [
-        ...parts.map(() => map(read)),
-        ...factors.map(() => map(weighed)),
-        ...[map(loops), map(loops)],
-      ];
-      const iterators = loops.map(() => '"parallel"');
-      const values = [...parts, ...factors, begun.name];
-      const types = [
-        ...parts.map(() => typeOver(read)),
-        ...factors.map(() => typeOver(weighed)),
-        tensorText(begun),
-      ];
-      const steps = parts.flatMap((_, i) => {
-        const before = i === 0 ? `%x${values.length - 1}` : `%s${i - 1}`;
-        if (pooling !== undefined) return `      %s${i} = ${pooling} ${before}, %x${i} : ${type}`;
+      const inputs = [...parts, ...factors, begun];
+      const body = parts.flatMap((_, i) => {
+        const before = i === 0 ? `%x${inputs.length - 1}` : `%s${i - 1}`;
+        if (pooling !== undefined) return `%s${i} = ${pooling} ${before}, %x${i} : ${type}`;
         return [
-          `      %p${i} = arith.mulf %x${i}, %x${parts.length + i} : ${type}`,
-          `      %s${i} = arith.addf ${before}, %p${i} : ${type}`,
+          `%p${i} = arith.mulf %x${i}, %x${parts.length + i} : ${type}`,
+          `%s${i} = arith.addf ${before}, %p${i} : ${type}`,
         ];
       });
-      // The compiler moves transposes through element-wise operations, and then forgets the values that they begin with.
-      const into = writer.empty(begun);
-      const summed = writer.define(
-        into,
-        `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ins(${values.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${tensorText(into)}) {
-    ^bb0(${values.map((_, i) => `%x${i}: ${type}`).join(', ')}, %out: ${type}):
-${steps.join('\n')}
-      linalg.yield %s${parts.length - 1} : ${type}
-    } -> ${tensorText(into)}`,
-      );
+      const read = loops.filter((one) => one !== 'f').join(', ');
+      const weighed = filtered.filter((one) => one === 'g' || one === 'f').join(', ');
+      const whole = loops.join(', ');
+      const summed = writer.generic({
+        ...{ loops: whole, maps: [...parts.map(() => read), ...factors.map(() => weighed), whole, whole] },
+        // The compiler moves transposes through element-wise operations, and then forgets the values that they begin with.
+        ...{ inputs, into: writer.empty(begun), body, gives: `%s${parts.length - 1}` },
+      });
       // Otherwise the transpose is fused into the pooling, and two readers of a pooling would both see it.
       return writer.transpose(
         isMoved && pooling !== undefined ? writer.settle(summed) : summed,

@@ -67,6 +67,36 @@ const LOOP = /\bscf\.(?:for|while)\b|\} do \{/;
 export const listOf = (values: readonly Value[]): string =>
   values.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
 
+/** A generic operation. */
+export interface Generic {
+  /** Names of its loops, separated by commas. Those that the map of the result lacks are reductions. */
+  readonly loops: string;
+  /** Results of the indexing map of each input, and of the result. */
+  readonly maps: readonly string[];
+  readonly inputs: readonly Value[];
+  readonly into: Value;
+  /** Operations on `%x0`, `%x1`, ... of the inputs and `%out` of the result. */
+  readonly body?: readonly string[];
+  /** The value that the body gives; default: the first input's. */
+  readonly gives?: string;
+}
+
+export function genericText({ loops, maps, inputs, into, body = [], gives = '%x0' }: Generic): string {
+  const all = maps.map((results) => `affine_map<(${loops}) -> (${results})>`).join(', ');
+  const kept = new Set(maps.at(-1)!.split(', '));
+  const kinds = loops.split(', ').map((one) => (kept.has(one) ? '"parallel"' : '"reduction"'));
+  const [names, types] = [inputs.map(({ name }) => name), inputs.map(tensorText)];
+  const elements = [
+    ...inputs.map(({ elementType }, i) => `%x${i}: ${elementType}`),
+    `%out: ${into.elementType}`,
+  ];
+  const type = tensorText(into);
+  const lines = [...body, `linalg.yield ${gives} : ${into.elementType}`].map((line) => `      ${line}\n`);
+  return `linalg.generic {indexing_maps = [${all}], iterator_types = [${kinds.join(', ')}]} ins(${names.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${type}) {
+    ^bb0(${elements.join(', ')}):
+${lines.join('')}    } -> ${type}`;
+}
+
 /** A transpose of an image. Fused into the operation that reads it, it would make scalar code. */
 export interface Move {
   readonly image: Tensor;
@@ -128,25 +158,28 @@ export class Writer {
     into: Value,
     dimensions: readonly [lhs: string, rhs: string, into: string],
   ): Value {
-    const type = tensorText(into);
-    const operands = `ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${into.name} : ${type})`;
     const named = NAMED_CONTRACTIONS[dimensions.join()];
-    if (named !== undefined) return this.define(into, `${named} ${operands} -> ${type}`);
-    const all = Array.from(new Set(Array.from(dimensions[2] + dimensions[0])));
-    const maps = dimensions.map(
-      (results) => `affine_map<(${all.join(', ')}) -> (${Array.from(results).join(', ')})>`,
-    );
-    const kinds = all.map((one) => (dimensions[2].includes(one) ? '"parallel"' : '"reduction"'));
-    const [multiply, add] = isFloat(into.elementType) ? ['mulf', 'addf'] : ['muli', 'addi'];
-    return this.define(
-      into,
-      `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${kinds.join(', ')}]} ${operands} {
-    ^bb0(%a: ${into.elementType}, %b: ${into.elementType}, %out: ${into.elementType}):
-      %p = arith.${multiply} %a, %b : ${into.elementType}
-      %s = arith.${add} %out, %p : ${into.elementType}
-      linalg.yield %s : ${into.elementType}
-    } -> ${type}`,
-    );
+    if (named !== undefined) {
+      const type = tensorText(into);
+      const operands = `ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${into.name} : ${type})`;
+      return this.define(into, `${named} ${operands} -> ${type}`);
+    }
+    const { elementType } = into;
+    const [multiply, add] = isFloat(elementType) ? ['mulf', 'addf'] : ['muli', 'addi'];
+    return this.generic({
+      loops: Array.from(new Set(dimensions[2] + dimensions[0])).join(', '),
+      maps: dimensions.map((results) => Array.from(results).join(', ')),
+      ...{ inputs: [lhs, rhs], into },
+      body: [
+        `%p = arith.${multiply} %x0, %x1 : ${elementType}`,
+        `%s = arith.${add} %out, %p : ${elementType}`,
+      ],
+      gives: '%s',
+    });
+  }
+
+  generic(operation: Generic): Value {
+    return this.define(operation.into, genericText(operation));
   }
 
   /** @param permutation for each dimension of the result, the dimension of `value` */

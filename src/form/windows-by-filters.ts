@@ -47,17 +47,16 @@ function lowered(writer: Writer, image: Value): Value {
 function raising(writer: Writer, matrix: Value, product: Value): Value {
   const wide = product.elementType;
   const none = writer.zeros({ elementType: wide, shape: [matrix.shape[1]!] });
-  const sums = writer.define(
-    none,
-    `linalg.generic {indexing_maps = [affine_map<(f, c) -> (c, f)>, affine_map<(f, c) -> (f)>], iterator_types = ["parallel", "reduction"]} ins(${matrix.name} : ${tensorText(matrix)}) outs(${none.name} : ${tensorText(none)}) {
-    ^bb0(%w: ${matrix.elementType}, %out: ${wide}):
-      %half = arith.constant ${HALF} : ${wide}
-      %x = arith.extsi %w : ${matrix.elementType} to ${wide}
-      %y = arith.muli %x, %half : ${wide}
-      %s = arith.addi %out, %y : ${wide}
-      linalg.yield %s : ${wide}
-    } -> ${tensorText(none)}`,
-  );
+  const sums = writer.generic({
+    ...{ loops: 'f, c', maps: ['c, f', 'f'], inputs: [matrix], into: none },
+    body: [
+      `%half = arith.constant ${HALF} : ${wide}`,
+      `%w = arith.extsi %x0 : ${matrix.elementType} to ${wide}`,
+      `%y = arith.muli %w, %half : ${wide}`,
+      `%s = arith.addi %out, %y : ${wide}`,
+    ],
+    gives: '%s',
+  });
   const into = writer.empty(product);
   const type = tensorText(into);
   return writer.define(
@@ -92,12 +91,6 @@ function windowsOf(writer: Writer, image: Value, convolution: Convolution): Valu
         `n, ${row}, w * ${strides[1]!} + x * ${dilations[1]!}, c`,
       ];
   const into = writer.empty({ ...image, shape });
-  const copied = writer.define(
-    into,
-    `linalg.generic {indexing_maps = [affine_map<(${loops}) -> (${place})>, affine_map<(${loops}) -> (${loops})>], iterator_types = [${shape.map(() => '"parallel"').join(', ')}]} ins(${from.name} : ${tensorText(from)}) outs(${into.name} : ${tensorText(into)}) {
-    ^bb0(%a: ${image.elementType}, %out: ${image.elementType}):
-      linalg.yield %a : ${image.elementType}
-    } -> ${tensorText(into)}`,
-  );
+  const copied = writer.generic({ loops, maps: [place, loops], inputs: [from], into });
   return writer.collapse(copied, [[0, 1, 2], isContiguous ? [3, 4] : [3, 4, 5]]);
 }
