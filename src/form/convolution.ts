@@ -1,5 +1,6 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
+import { isFloat } from '../workload/element-type.ts';
 import { isSizes, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import {
   genericConvolutionText,
@@ -38,7 +39,7 @@ export type Steps = 'vector' | 'tensor' | 'none';
 type Layout = readonly [image: string, filter: string];
 
 /**
- * The default has a fast pipeline for these names. But front ends transpose filters to this layout, and the compiler fuses such a transpose
+ * The default has a fast pipeline for floats in this layout. But front ends transpose filters to this layout, and the compiler fuses such a transpose
  * into the convolution, which becomes scalar code.
  */
 const WITH_TRANSPOSES = 'linalg.conv_2d_nhwc_hwcf';
@@ -92,7 +93,12 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
     const found = { name, image, filter, result, ...readGenericConvolution(source) };
     return isConvolution(found) ? found : null;
   }
-  if (name === WITH_TRANSPOSES && !isTransposed(operands[1]!.value, operation.start, text)) return null;
+  if (
+    name === WITH_TRANSPOSES &&
+    isFloat(image.elementType) &&
+    !isTransposed(operands[1]!.value, operation.start, text)
+  )
+    return null;
   const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
     const found = attributes.find((one) => one.name === attribute);

@@ -5,6 +5,7 @@ import { CONCAT_FORM, isConcat } from './concat.ts';
 import type { Named, PassesForm, WrittenForm } from './form.ts';
 import { channelsFirst } from './channels-first.ts';
 import { blocksOfFilters, channelsLast, groupByGroup } from './channels-last.ts';
+import { INTEGER_PRODUCT_FORM, isIntegerProduct } from './integer-product.ts';
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
@@ -74,6 +75,7 @@ export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Nam
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
+  if (isIntegerProduct(one)) return [{ name: INTEGER_PRODUCT_FORM }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
   return OF_CONVOLUTIONS[surrounding].filter((form) => form.isFor(channelsFirst(one)));
 }

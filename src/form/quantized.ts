@@ -1,27 +1,42 @@
-// A program whose convolutions and products lie between steps that quantize and dequantize, as exporters write quantized networks (QDQ).
-// The compiler computes it in integers only after it has fused other operations into the convolutions, which are then no named operations.
+// A program of quantized operations. Exporters of ONNX write convolutions and products of floats between steps that quantize and dequantize (QDQ). The
+// compiler computes these in integers only after it has fused other operations into the convolutions, which are then no named operations. TFLite's
+// models, as TOSA, become operations on integers with zero points, for which the compiler has scalar code only.
 import type { Named } from './form.ts';
 
 /** All quantized operations of a program together. */
 export interface Quantized {
-  readonly name: typeof NAME;
+  readonly name: typeof STEPS | typeof WITH_ZERO_POINTS;
   /** Whether it has convolutions, whose batches of one image are no unit dimensions to drop. */
   readonly hasConvolutions: boolean;
 }
 
-const NAME = 'iree_linalg_ext.quantize_affine';
+const STEPS = 'iree_linalg_ext.quantize_affine';
+/** `linalg.conv_2d_nhwc_hwcf_q`, `linalg.quantized_matmul` and the like. */
+const WITH_ZERO_POINTS = 'linalg operations with zero points';
 
 /** Equal for equal operations. */
-export const quantizedKey = ({ hasConvolutions }: Quantized): string =>
-  hasConvolutions ? `${NAME} around convolutions` : NAME;
+export const quantizedKey = ({ name, hasConvolutions }: Quantized): string =>
+  name === STEPS && hasConvolutions ? `${name} around convolutions` : name;
 
 export const IN_INTEGERS: Named = { name: 'in-integers' };
 
+/** Function passes in order, as the transform dialect writes them. */
+export const integerPasses = (quantized: Quantized): readonly string[] =>
+  quantized.name === STEPS ? passesOfSteps(quantized) : PASSES_OF_ZERO_POINTS;
+
+/** They take the zero points out of convolutions and products, as sums of rows and columns. */
+const PASSES_OF_ZERO_POINTS = [
+  '"iree-global-opt-quantized-conv-to-conv"',
+  '"iree-global-opt-quantized-matmul-to-matmul"',
+  '"canonicalize"',
+  '"cse"',
+];
+
 /**
- * Function passes in order, as the transform dialect writes them. They move element-wise operations and pads away from between the steps, and
- * compute the rest in integers. The steps that are left become element-wise operations, which let transposes pass.
+ * They move element-wise operations and pads away from between the steps, and compute the rest in integers. The steps that are left become
+ * element-wise operations, which let transposes pass.
  */
-export const integerPasses = ({ hasConvolutions }: Quantized): readonly string[] => [
+const passesOfSteps = ({ hasConvolutions }: Quantized): readonly string[] => [
   ...[
     'iree-global-opt-propagate-affine-quantization',
     'canonicalize',
@@ -43,17 +58,17 @@ export const integerPasses = ({ hasConvolutions }: Quantized): readonly string[]
 ];
 
 const CONVOLUTION = /= linalg\.(?:depthwise_)?conv_/;
+const ZERO_POINTS = /= linalg\.(?:\w+_q|quantized_\w+)\b/;
 
-/** The quantized operations in a text of the compiler; null for a program without steps. */
+/** The quantized operations in a text of the compiler; null for a program without any. */
 export function readQuantized(text: Uint8Array): Quantized | null {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  return bytes.includes(NAME)
-    ? { name: NAME, hasConvolutions: CONVOLUTION.test(bytes.toString('latin1')) }
-    : null;
+  const source = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
+  const name = source.includes(STEPS) ? STEPS : ZERO_POINTS.test(source) ? WITH_ZERO_POINTS : null;
+  return name && { name, hasConvolutions: CONVOLUTION.test(source) };
 }
 
 /** Whether a value, for example from a file, is such operations. */
 export function isQuantized(value: unknown): value is Quantized {
   const { name, hasConvolutions } = (value ?? {}) as Partial<Record<keyof Quantized, unknown>>;
-  return name === NAME && typeof hasConvolutions === 'boolean';
+  return (name === STEPS || name === WITH_ZERO_POINTS) && typeof hasConvolutions === 'boolean';
 }

@@ -3,6 +3,12 @@ import { attentionKey, isAttention, writtenAttention, type Attention } from './a
 import { broadcastKey, isBroadcast, writtenBroadcast, type Broadcast } from './broadcast.ts';
 import { concatKey, isConcat, writtenConcat, type Concat } from './concat.ts';
 import { convolutionKey, isConvolution, writtenConvolution, type Convolution } from './convolution.ts';
+import {
+  integerProductKey,
+  isIntegerProduct,
+  writtenIntegerProduct,
+  type IntegerProduct,
+} from './integer-product.ts';
 import { isQuantized, quantizedKey, type Quantized } from './quantized.ts';
 import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
 import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
@@ -10,7 +16,8 @@ import type { Tensor } from '../workload/tensor.ts';
 import type { Written } from './text.ts';
 
 /** An operation that another one replaces. */
-export type Replaceable = Convolution | SpreadConvolution | Product | Attention | Concat | Broadcast;
+export type Replaceable =
+  Convolution | SpreadConvolution | Product | IntegerProduct | Attention | Concat | Broadcast;
 
 export type Rewritable = Replaceable | Quantized;
 
@@ -24,6 +31,7 @@ export function rewritableKey(one: Rewritable): string {
   if (isConcat(one)) return concatKey(one);
   if (isSpread(one)) return spreadKey(one);
   if (isProduct(one)) return productKey(one);
+  if (isIntegerProduct(one)) return integerProductKey(one);
   return isBroadcast(one) ? broadcastKey(one) : convolutionKey(one);
 }
 
@@ -32,9 +40,16 @@ export const resultOf = (one: Replaceable): Tensor => (isSpread(one) ? one.convo
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
-  [isQuantized, isAttention, isConcat, isBroadcast, isSpread, isProduct, isConvolution].some((is) =>
-    is(value),
-  );
+  [
+    isQuantized,
+    isAttention,
+    isConcat,
+    isBroadcast,
+    isSpread,
+    isProduct,
+    isIntegerProduct,
+    isConvolution,
+  ].some((is) => is(value));
 
 /** An operation as the program has it. */
 export function writtenOf(one: Replaceable): Written {
@@ -42,5 +57,6 @@ export function writtenOf(one: Replaceable): Written {
   if (isConcat(one)) return writtenConcat(one);
   if (isSpread(one)) return writtenSpread(one);
   if (isProduct(one)) return writtenProduct(one);
+  if (isIntegerProduct(one)) return writtenIntegerProduct(one);
   return isBroadcast(one) ? writtenBroadcast(one) : writtenConvolution(one);
 }

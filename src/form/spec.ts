@@ -10,6 +10,7 @@ import { channelsFirst, fromChannelsFirst, toChannelsFirst } from './channels-fi
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey, writtenOf, type Rewritable } from './rewritable.ts';
 import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
+import { inEightBits, isIntegerProduct } from './integer-product.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { integerPasses, isQuantized, type Quantized } from './quantized.ts';
 import { inProductForm, isProduct, passesAfter } from './product.ts';
@@ -128,6 +129,7 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   if (isProduct(operation)) return { value: inProductForm(writer, operation, operands), tensors: [] };
+  if (isIntegerProduct(operation)) return { value: inEightBits(writer, operation, operands), tensors: [] };
   if (isSpread(operation)) {
     const { image, convolution } = operation;
     const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);

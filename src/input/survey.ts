@@ -28,6 +28,7 @@ import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
+import { readIntegerProduct } from '../form/integer-product.ts';
 import { readProducts } from '../form/product.ts';
 import { readSpread } from '../form/spread-convolution.ts';
 import { IN_INTEGERS, readQuantized } from '../form/quantized.ts';
@@ -167,7 +168,7 @@ export async function surveyInput(
     const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = linalg === null ? normalised(text) : fromText(linalg);
-    const quantized = phase === 'input' && linalg === null ? await quantizedIn(text) : null;
+    const quantized = phase === 'input' ? await quantizedIn(text) : null;
     const rewritables = quantized ?? rewritablesOf(text, written);
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
@@ -229,6 +230,7 @@ function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritabl
   const all = [
     ...convolutions,
     ...products,
+    ...written.flatMap(({ operation }) => readIntegerProduct(operation, text) ?? []),
     ...readConcats(text),
     ...readBroadcasts(text),
     ...readAttentions(text),

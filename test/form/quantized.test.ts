@@ -144,6 +144,35 @@ test('a depthwise convolution stays in floats, without transposes between it and
   expect(formed).toEqual(written);
 });
 
+test('convolutions with zero points, as those of TFLite, become products of integers', async () => {
+  const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
+  const [image, filter, result] = ['1x9x8x4', '3x3x4x6', '1x4x3x6'] as const;
+  const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
+  %x = arith.fptosi %a : ${type(image, 'f32')} to ${type(image, 'i8')}
+  %y = arith.fptosi %b : ${type(filter, 'f32')} to ${type(filter, 'i8')}
+  %z = arith.fptosi %c : ${type(result, 'f32')} to ${type(result, 'i32')}
+  %three = arith.constant 3 : i32
+  %minus = arith.constant -5 : i32
+  %r = linalg.conv_2d_nhwc_hwcf_q {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%x, %y, %three, %minus : ${type(image, 'i8')}, ${type(filter, 'i8')}, i32, i32) outs(%z : ${type(result, 'i32')}) -> ${type(result, 'i32')}
+  %s = arith.sitofp %r : ${type(result, 'i32')} to ${type(result, 'f32')}
+  return %s : ${type(result, 'f32')}
+}
+`;
+  const quantized = readQuantized(Buffer.from(text))!;
+  const convolutions = convolutionsIn(
+    await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
+  );
+  const all: readonly Rewritable[] = [quantized, ...convolutions];
+  expect(all.every(isRewritable)).toBe(true);
+  const choices = chooseForms(all);
+  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters']);
+  expect(await preprocessed(text, choices)).not.toContain('linalg.conv_2d');
+  const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
+  const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 255) - 127;
+  const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
+  expect(formed).toEqual(written);
+});
+
 test('a convolution of integers is read with any locations', () => {
   const convolution = { strides: [2, 1], dilations: [1, 3], widening: 'arith.extui' } as const;
   const [image, filter, into] = [

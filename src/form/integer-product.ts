@@ -1,0 +1,230 @@
+// Products of 8-bit integers with zero points, as ONNX's MatMulInteger of networks that are quantized at run time. They arrive as products of
+// 32-bit integers, from which the zero points are subtracted before, with sums of 64 bits: code for these is many times slower. In their form, 8-bit
+// integers are multiplied, which data tiling packs for microkernels, and the zero points are taken out as sums of rows and columns.
+import type { Operation } from 'mlir-parser-ts';
+import { withoutLocations } from '../compiler/locations.ts';
+import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { rowsTimes } from './parts.ts';
+import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+
+export interface IntegerProduct {
+  readonly name: 'linalg.matmul' | 'linalg.batch_matmul';
+  /** 8-bit integers: (m, k) or (1, m, k), and (k, n). */
+  readonly integers: readonly [Tensor, Tensor];
+  /** (m, n) or (1, m, n). */
+  readonly result: Tensor;
+  /** Of each factor: whether its integers and its zero point are unsigned. */
+  readonly isUnsigned: readonly [boolean, boolean];
+  /** Whether the zero point of the second factor is 0. */
+  readonly isSymmetric: boolean;
+}
+
+/** Name of the only form of such an operation. */
+export const INTEGER_PRODUCT_FORM = 'in-8-bits';
+
+const [NARROW, MIDDLE] = ['i8', 'i32'];
+
+/** Sums of more products of 8-bit integers may not fit into 32 bits. */
+const MOST_SUMMED = 2 ** 15;
+
+/** Such as `linalg.matmul 128x384xui8,384x1536xi8->128x1536xi64`; with a second zero point, ` around a zero point` follows. */
+export const integerProductKey = ({
+  name,
+  integers,
+  result,
+  isUnsigned,
+  isSymmetric,
+}: IntegerProduct): string => {
+  const types = integers.map((one, i) => typeName(one).replace(/i8$/, isUnsigned[i]! ? 'ui8' : 'i8'));
+  return `${name} ${types.join()}->${typeName(result)}${isSymmetric ? '' : ' around a zero point'}`;
+};
+
+const identity = String.raw`affine_map<\(([^()]*)\) -> \(\1\)>`;
+const same = String.raw`affine_map<\(\1\) -> \(\1\)>`;
+const parallel = String.raw`iterator_types = \[(?:"parallel"(?:, )?)+\]`;
+const block = String.raw`[^\n]*\n\s*\^bb0\(`;
+
+/** An integer that is widened: value, operation. */
+const WIDENED = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, ${same}\], ${parallel}\} ins\((%[\w#]+) : tensor<[\dx]+i8>\) outs\(${block}(%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \3 : i8 to i32\s*linalg\.yield \4 : i32`,
+);
+
+/** From which a zero point is subtracted: value, zero point, operation. */
+const MOVED = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((%[\w#]+), (%[\w#]+) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
+);
+
+/** A matrix as a batch of one. */
+const BATCHED = new RegExp(
+  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((%[\w#]+) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
+);
+
+const ZERO = /^arith\.constant dense<0> : tensor<i8>/;
+
+/** @returns null for other operations */
+export function readIntegerProduct(operation: Operation, text: Uint8Array): IntegerProduct | null {
+  const { name, operands, start } = operation;
+  if (operands.length !== 3) return null;
+  const [lhs, rhs, result] = operands.map(({ type }) => staticTensor(type));
+  if (lhs?.elementType !== MIDDLE || rhs?.elementType !== MIDDLE || !result) return null;
+  const defined = (value: string) => withoutLocations(definitionIn(text, value, start) ?? '');
+  const factorOf = (value: string) => {
+    const [, , wide, zero, , , , how] = MOVED.exec(defined(value)) ?? [];
+    const widened = wide === undefined ? null : WIDENED.exec(defined(wide));
+    return widened !== null && widened[5] === how ? { zero: zero!, isUnsigned: how === 'extui' } : null;
+  };
+  const isBatch = name === 'linalg.batch_matmul';
+  const matrix = isBatch ? BATCHED.exec(defined(operands[1]!.value))?.[1] : operands[1]!.value;
+  const factors = [factorOf(operands[0]!.value), matrix === undefined ? null : factorOf(matrix)];
+  const [first, second] = factors;
+  if (!first || !second) return null;
+  const found = {
+    ...{ name, result, isUnsigned: [first.isUnsigned, second.isUnsigned] },
+    integers: [lhs, { ...rhs, shape: rhs.shape.slice(isBatch ? 1 : 0) }].map((one) => ({
+      ...one,
+      elementType: NARROW,
+    })),
+    isSymmetric: !second.isUnsigned && ZERO.test(defined(second.zero)),
+  };
+  return isIntegerProduct(found) ? found : null;
+}
+
+/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
+export function isIntegerProduct(value: unknown): value is IntegerProduct {
+  const { name, integers, result, isUnsigned, isSymmetric } = (value ?? {}) as Partial<
+    Record<keyof IntegerProduct, unknown>
+  >;
+  const batch = name === 'linalg.matmul' ? [] : name === 'linalg.batch_matmul' ? [1] : null;
+  if (batch === null || !Array.isArray(integers) || integers.length !== 2 || !integers.every(isTensor))
+    return false;
+  if (!Array.isArray(isUnsigned) || isUnsigned.length !== 2 || !isTensor(result)) return false;
+  const [lhs, rhs] = integers as [Tensor, Tensor];
+  const [k, n] = rhs.shape;
+  const m = lhs.shape.at(-2);
+  const has = ({ shape }: Tensor, sizes: readonly unknown[]) =>
+    JSON.stringify(shape) === JSON.stringify(sizes);
+  return (
+    [...(isUnsigned as readonly unknown[]), isSymmetric].every((one) => typeof one === 'boolean') &&
+    [lhs, rhs].every(({ elementType }) => elementType === NARROW) &&
+    (result.elementType === 'i32' || result.elementType === 'i64') &&
+    rhs.shape.length === 2 &&
+    k! <= MOST_SUMMED &&
+    has(lhs, [...batch, m, k]) &&
+    has(result, [...batch, m, n])
+  );
+}
+
+/** A batch of one as a matrix. */
+const FLAT = [[0, 1], [2]];
+
+/** Half of the values of an unsigned integer of 8 bits. */
+const HALF = 128;
+
+/** Writes the product in its form. Returns its result. */
+export function inEightBits(writer: Writer, product: IntegerProduct, operands: readonly Value[]): Value {
+  const [lhs, lhsZero, rhs, rhsZero, into] = operands as [Value, Value, Value, Value, Value];
+  const flat = (value: Value) => (value.shape.length === 3 ? writer.collapse(value, FLAT) : value);
+  // Microkernels multiply signed integers.
+  const signed = (value: Value, i: number): Value => {
+    if (!product.isUnsigned[i]!) return value;
+    const half = writer.define(value, `arith.constant dense<${-HALF}> : ${tensorText(value)}`);
+    return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${tensorText(value)}`);
+  };
+  const rows = writer.settle(signed(flat(lhs), 0));
+  const columns = writer.settle(signed(rhs, 1));
+  const sum = rowsTimes(writer, rows, columns, MIDDLE);
+  const begun = flat(into);
+  const sumOf = (value: Value, loops: string, along: string, size: number) =>
+    writer.generic({
+      ...{ loops, maps: [loops, along], inputs: [value] },
+      into: writer.zeros({ elementType: MIDDLE, shape: [size] }),
+      body: [`%w = arith.extsi %x0 : ${NARROW} to ${MIDDLE}`, `%s = arith.addi %out, %w : ${MIDDLE}`],
+      gives: '%s',
+    });
+  const [k, n] = rhs.shape as [number, number];
+  const zeroOf = (i: number, input: string): string[] =>
+    product.isUnsigned[i]!
+      ? [
+          `%u${i} = arith.extui ${input} : ${NARROW} to ${MIDDLE}`,
+          `%half${i} = arith.constant ${HALF} : ${MIDDLE}`,
+          `%z${i} = arith.subi %u${i}, %half${i} : ${MIDDLE}`,
+        ]
+      : [`%z${i} = arith.extsi ${input} : ${NARROW} to ${MIDDLE}`];
+  const rest = product.isSymmetric
+    ? { inputs: [], maps: [], body: [], gives: '%a' }
+    : {
+        inputs: [rhsZero, sumOf(rows, 'm, k', 'm', begun.shape[0]!)],
+        maps: ['', 'm'],
+        body: [
+          ...zeroOf(1, '%x4'),
+          `%v = arith.muli %z1, %x5 : ${MIDDLE}`,
+          `%b = arith.subi %a, %v : ${MIDDLE}`,
+          `%both = arith.muli %z0, %z1 : ${MIDDLE}`,
+          `%count = arith.constant ${k} : ${MIDDLE}`,
+          `%all = arith.muli %both, %count : ${MIDDLE}`,
+          `%c = arith.addi %b, %all : ${MIDDLE}`,
+        ],
+        gives: '%c',
+      };
+  const isWide = into.elementType !== MIDDLE;
+  const moved = writer.generic({
+    loops: 'm, n',
+    maps: ['m, n', 'm, n', '', 'n', ...rest.maps, 'm, n'],
+    inputs: [sum, begun, lhsZero, sumOf(columns, 'k, n', 'n', n), ...rest.inputs],
+    into: writer.empty(begun),
+    body: [
+      ...zeroOf(0, '%x2'),
+      `%t = arith.muli %z0, %x3 : ${MIDDLE}`,
+      `%a = arith.subi %x0, %t : ${MIDDLE}`,
+      ...rest.body,
+      ...(isWide ? [`%e = arith.extsi ${rest.gives} : ${MIDDLE} to ${into.elementType}`] : []),
+      `%r = arith.addi ${isWide ? '%e' : rest.gives}, %x1 : ${into.elementType}`,
+    ],
+    gives: '%r',
+  });
+  return into.shape.length === 3 ? writer.expand(moved, FLAT, into.shape) : moved;
+}
+
+/** The operation as the program has it. */
+export function writtenIntegerProduct({ name, integers, result, isUnsigned }: IntegerProduct): Written {
+  const [lhs, rhs] = integers.map((one, i) => ({ ...one, name: ['%lhs', '%rhs'][i]! })) as [Value, Value];
+  const zeros = ['%lhs_zero', '%rhs_zero'].map((zero) => ({ name: zero, shape: [], elementType: NARROW }));
+  const into = { ...result, name: '%into' };
+  const movedOf = (value: Value, i: number) => {
+    const wide = { ...value, elementType: MIDDLE, name: `${value.name}_wide` };
+    const none = { ...wide, name: `${value.name}_none` };
+    const moved = { ...wide, name: `${value.name}_moved` };
+    const loops = value.shape.map((_, d) => `d${d}`).join(', ');
+    const widen = `arith.${isUnsigned[i]! ? 'extui' : 'extsi'}`;
+    const widened = genericText({
+      ...{ loops, maps: [loops, loops], inputs: [value], into: none },
+      ...{ body: [`%w = ${widen} %x0 : ${NARROW} to ${MIDDLE}`], gives: '%w' },
+    });
+    const subtracted = genericText({
+      ...{ loops, maps: [loops, '', loops], inputs: [wide, zeros[i]!], into: none },
+      body: [`%w = ${widen} %x1 : ${NARROW} to ${MIDDLE}`, `%s = arith.subi %x0, %w : ${MIDDLE}`],
+      gives: '%s',
+    });
+    const text = `${none.name} = tensor.empty() : ${tensorText(none)}
+      ${wide.name} = ${widened}
+      ${moved.name} = ${subtracted}
+      `;
+    return { moved, text };
+  };
+  const [first, second] = [movedOf(lhs, 0), movedOf(rhs, 1)];
+  const isBatch = name === 'linalg.batch_matmul';
+  const batched = { ...second.moved, shape: [1, ...second.moved.shape], name: '%batched' };
+  const none = { ...batched, name: '%batched_none' };
+  const batching = isBatch
+    ? `${none.name} = tensor.empty() : ${tensorText(none)}
+      ${batched.name} = ${genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [second.moved], into: none })}`
+    : '';
+  const matrix = isBatch ? batched : second.moved;
+  const operands = [lhs, zeros[0]!, rhs, zeros[1]!, into];
+  const type = tensorText(result);
+  return {
+    ...{ operands, list: listOf(operands), type },
+    before: `${first.text}${second.text}${batching}`,
+    operation: `${name} ins(${first.moved.name}, ${matrix.name} : ${tensorText(first.moved)}, ${tensorText(matrix)}) outs(%into : ${type}) -> ${type}`,
+  };
+}
