@@ -122,7 +122,8 @@ const HALF = 128;
 
 /** Writes the product in its form. Returns its result. */
 export function inEightBits(writer: Writer, product: IntegerProduct, operands: readonly Value[]): Value {
-  const [lhs, lhsZero, rhs, rhsZero, into] = operands as [Value, Value, Value, Value, Value];
+  const [lhs, lhsZero, rhs] = operands as [Value, Value, Value];
+  const into = operands.at(-1)!;
   const flat = (value: Value) => (value.shape.length === 3 ? writer.collapse(value, FLAT) : value);
   // Microkernels multiply signed integers.
   const signed = (value: Value, i: number): Value => {
@@ -153,7 +154,7 @@ export function inEightBits(writer: Writer, product: IntegerProduct, operands: r
   const rest = product.isSymmetric
     ? { inputs: [], maps: [], body: [], gives: '%a' }
     : {
-        inputs: [rhsZero, sumOf(rows, 'm, k', 'm', begun.shape[0]!)],
+        inputs: [operands[3]!, sumOf(rows, 'm, k', 'm', begun.shape[0]!)],
         maps: ['', 'm'],
         body: [
           ...zeroOf(1, '%x4'),
@@ -186,7 +187,13 @@ export function inEightBits(writer: Writer, product: IntegerProduct, operands: r
 }
 
 /** The operation as the program has it. */
-export function writtenIntegerProduct({ name, integers, result, isUnsigned }: IntegerProduct): Written {
+export function writtenIntegerProduct({
+  name,
+  integers,
+  result,
+  isUnsigned,
+  isSymmetric,
+}: IntegerProduct): Written {
   const [lhs, rhs] = integers.map((one, i) => ({ ...one, name: ['%lhs', '%rhs'][i]! })) as [Value, Value];
   const zeros = ['%lhs_zero', '%rhs_zero'].map((zero) => ({ name: zero, shape: [], elementType: NARROW }));
   const into = { ...result, name: '%into' };
@@ -220,11 +227,12 @@ export function writtenIntegerProduct({ name, integers, result, isUnsigned }: In
       ${batched.name} = ${genericText({ loops: 'd0, d1, d2', maps: ['d1, d2', 'd0, d1, d2'], inputs: [second.moved], into: none })}`
     : '';
   const matrix = isBatch ? batched : second.moved;
-  const operands = [lhs, zeros[0]!, rhs, zeros[1]!, into];
+  const operands = [lhs, zeros[0]!, rhs, ...(isSymmetric ? [] : [zeros[1]!]), into];
+  const zero = isSymmetric ? `%rhs_zero = arith.constant dense<0> : tensor<${NARROW}>\n      ` : '';
   const type = tensorText(result);
   return {
     ...{ operands, list: listOf(operands), type },
-    before: `${first.text}${second.text}${batching}`,
+    before: `${zero}${first.text}${second.text}${batching}`,
     operation: `${name} ins(${first.moved.name}, ${matrix.name} : ${tensorText(first.moved)}, ${tensorText(matrix)}) outs(%into : ${type}) -> ${type}`,
   };
 }
