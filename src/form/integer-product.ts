@@ -4,7 +4,7 @@
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { rowsTimes } from './parts.ts';
+import { HALF, lowered, rowsTimes } from './parts.ts';
 import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface IntegerProduct {
@@ -117,20 +117,12 @@ export function isIntegerProduct(value: unknown): value is IntegerProduct {
 /** A batch of one as a matrix. */
 const FLAT = [[0, 1], [2]];
 
-/** Half of the values of an unsigned integer of 8 bits. */
-const HALF = 128;
-
 /** Writes the product in its form. Returns its result. */
 export function inEightBits(writer: Writer, product: IntegerProduct, operands: readonly Value[]): Value {
   const [lhs, lhsZero, rhs] = operands as [Value, Value, Value];
   const into = operands.at(-1)!;
   const flat = (value: Value) => (value.shape.length === 3 ? writer.collapse(value, FLAT) : value);
-  // Microkernels multiply signed integers.
-  const signed = (value: Value, i: number): Value => {
-    if (!product.isUnsigned[i]!) return value;
-    const half = writer.define(value, `arith.constant dense<${-HALF}> : ${tensorText(value)}`);
-    return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${tensorText(value)}`);
-  };
+  const signed = (value: Value, i: number) => (product.isUnsigned[i]! ? lowered(writer, value) : value);
   const rows = writer.settle(signed(flat(lhs), 0));
   const columns = writer.settle(signed(rhs, 1));
   const sum = rowsTimes(writer, rows, columns, MIDDLE);

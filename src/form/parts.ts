@@ -1,4 +1,5 @@
 // Layouts of images, and convolutions in contiguous parts: groups, or blocks of filters.
+import { tensorText } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
 /** From (n, c, h, w) to (n, h, w, c), and back. */
@@ -73,4 +74,14 @@ export function pixelsTimes(writer: Writer, image: Value, matrix: Value, shape: 
 export function rowsTimes(writer: Writer, rows: Value, matrix: Value, elementType = rows.elementType): Value {
   const into = writer.zeros({ elementType, shape: [rows.shape[0]!, matrix.shape[1]!] });
   return writer.contraction([rows, matrix], into, ['mk', 'kp', 'mp']);
+}
+
+/** Half of the values of an unsigned integer of 8 bits. */
+export const HALF = 128;
+
+/** Unsigned integers of 8 bits as signed ones, less by `HALF`: microkernels multiply signed integers. */
+export function lowered(writer: Writer, value: Value): Value {
+  const type = tensorText(value);
+  const half = writer.define(value, `arith.constant dense<${-HALF}> : ${type}`);
+  return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${type}`);
 }

@@ -57,14 +57,12 @@ const passesOfSteps = ({ hasConvolutions }: Quantized): readonly string[] => [
   '"cse"',
 ];
 
-const CONVOLUTION = /= linalg\.(?:depthwise_)?conv_/;
-const ZERO_POINTS = /= linalg\.(?:\w+_q|quantized_\w+)\b/;
-
 /** The quantized operations in a text of the compiler; null for a program without any. */
 export function readQuantized(text: Uint8Array): Quantized | null {
-  const source = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
-  const name = source.includes(STEPS) ? STEPS : ZERO_POINTS.test(source) ? WITH_ZERO_POINTS : null;
-  return name && { name, hasConvolutions: CONVOLUTION.test(source) };
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const has = (...names: readonly string[]) => names.some((name) => bytes.includes(name));
+  const name = has(STEPS) ? STEPS : has('linalg.quantized_', '_q {', '_q ins(') ? WITH_ZERO_POINTS : null;
+  return name && { name, hasConvolutions: has('linalg.conv_', 'linalg.depthwise_conv_') };
 }
 
 /** Whether a value, for example from a file, is such operations. */

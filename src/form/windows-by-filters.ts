@@ -5,7 +5,7 @@ import { isFloat } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST, rowsTimes } from './parts.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST, HALF, lowered, rowsTimes } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 
 /** The pixels of a result (n, h, w, f) in one dimension. */
@@ -32,16 +32,6 @@ export const windowsByFilters: WrittenForm = {
     return writer.transpose(sum, CHANNELS_FIRST);
   },
 };
-
-/** Half of the values of an unsigned integer of 8 bits. */
-const HALF = 128;
-
-/** Unsigned integers as signed ones, less by `HALF`: microkernels multiply signed integers. */
-function lowered(writer: Writer, image: Value): Value {
-  const type = tensorText(image);
-  const half = writer.define(image, `arith.constant dense<${-HALF}> : ${type}`);
-  return writer.define(image, `arith.xori ${image.name}, ${half.name} : ${type}`);
-}
 
 /** What `HALF` more in each element of the rows adds to a product: `HALF` times the sum of each column of the matrix. */
 function raising(writer: Writer, matrix: Value, product: Value): Value {

@@ -119,7 +119,7 @@ describe('a wrong form is found, and the others pass', () => {
           '$1 $3, $2 : ($5, $4',
           2,
         ],
-        ['a sum for a product', 'arith.mulf %x, %y : f32 loc', 'arith.addf %x, %y : f32 loc', 3],
+        ['a sum for a product', '%xy = arith.mulf %x0, %x1', '%xy = arith.addf %x0, %x1', 3],
         [
           'an attention with another scale',
           String.raw`(.*apply_registered_pass .*convert-attention)`,
