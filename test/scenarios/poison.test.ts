@@ -259,7 +259,7 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     expect(await builtWith(place)).toEqual(before);
     const { code, said } = await ended(place, 'doctor');
     expect(code).toBe(1);
-    const named = Object.entries(written).map(([table, count]) => `${count} ${table}s`);
+    const named = Object.entries(written).map(([table, count]) => `${count.toLocaleString('en')} ${table}s`);
     expect(said).toContain(`invalid, and ignored: ${named.join(', ')}`);
     for (const words of [
       ['db', 'ls', '--json'],
