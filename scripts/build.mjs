@@ -58,6 +58,7 @@ const ON_DEMAND = [
   'src/backend/rocm/index.ts',
   'src/backend/vulkan/index.ts',
   'src/decision/for-device.ts',
+  'src/form/spec.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
   'src/report/terminal.ts',

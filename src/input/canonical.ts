@@ -1,6 +1,6 @@
 // A canonical text of a program: equal for programs that differ only in names of functions and values, in the order of functions, or in dead
 // code. Pure.
-import { createHash } from 'node:crypto';
+import { sha256 } from '../system/hash.ts';
 import { stringOf, tree, type GenericOperation, type TreeNode } from 'mlir-parser-ts';
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 
@@ -37,7 +37,7 @@ export function canonicalDigest(input: Uint8Array): string | null {
   }
 }
 
-const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const digestOf = (value: unknown): string => sha256(JSON.stringify(value));
 
 function operationOf(node: TreeNode | undefined): GenericOperation {
   if (node?.kind !== 'operation' || node.results.length < node.resultTypes.length) throw new OpaqueError();
