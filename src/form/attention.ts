@@ -1,4 +1,5 @@
 // Attention as one operation of a program: `iree_linalg_ext.attention`.
+import { bufferOf } from '../system/bytes.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits } from '../workload/element-type.ts';
 import {
@@ -67,7 +68,7 @@ export const scoreBytes = (attention: Attention): number =>
  * @returns none if any of them is not understood, for example because of a dynamic size
  */
 export function readAttentions(text: Uint8Array): Attention[] {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const bytes = bufferOf(text);
   if (!bytes.includes(NAME)) return [];
   const source = bytes.toString('latin1');
   const count = source.match(/= "?iree_linalg_ext\.attention\b/g)?.length ?? 0;

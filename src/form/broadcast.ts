@@ -1,6 +1,7 @@
 // Element-wise operations of an image and an operand of lower rank, such as a scale `96x1x1` of each channel, which is read at constant
 // indices. They stop transposes, and the compiler's pass that moves transposes takes the constants for dimensions, and crashes in a fifth
 // of all compiles. Operands of full rank, such as the gates of squeeze-and-excite, stay: with them the form was slower.
+import { bufferOf } from '../system/bytes.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { affineMap } from '../workload/contraction/text.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -30,7 +31,7 @@ const STATEMENT = new RegExp(
 
 /** The static operations of this kind in a text of the compiler. */
 export function readBroadcasts(text: Uint8Array): Broadcast[] {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const bytes = bufferOf(text);
   if (!bytes.includes(', 0)>')) return [];
   return [...bytes.toString('latin1').matchAll(STATEMENT)].flatMap(
     ([, maps, one, other, type, a, b, computed, name, first, second, yielded]) => {
@@ -67,14 +68,14 @@ function indexOf(operand: Tensor, { shape }: Tensor): (number | null)[] | null {
   return fits ? operand.shape.map((size, i) => (size === shape[i + missing] ? i + missing : null)) : null;
 }
 
-const mapOf = (rank: number, index: readonly (number | null)[]): string =>
-  affineMap(
-    rank,
-    index.map((d) => (d === null ? '0' : `d${d}`)),
-  );
+/** Results of an indexing map. */
+const resultsOf = (index: readonly (number | null)[]): string[] =>
+  index.map((d) => (d === null ? '0' : `d${d}`));
 
 const mapsOf = ({ operands, result }: Broadcast): string =>
-  [...operands, result].map((one) => mapOf(result.shape.length, indexOf(one, result)!)).join(', ');
+  [...operands, result]
+    .map((one) => affineMap(result.shape.length, resultsOf(indexOf(one, result)!)))
+    .join(', ');
 
 /** The operation on values. @param indices of each operand: for each of its dimensions, that of the result, or null for the index 0 */
 const operationOn = (
@@ -84,7 +85,7 @@ const operationOn = (
   into: Value,
 ): string => {
   const loops = into.shape.map((_, d) => `d${d}`).join(', ');
-  const maps = indices.map((index) => index.map((d) => (d === null ? '0' : `d${d}`)).join(', '));
+  const maps = indices.map((index) => resultsOf(index).join(', '));
   return genericText({
     ...{ loops, maps: [...maps, loops], inputs, into },
     body: [`%xy = ${name} %x0, %x1 : ${into.elementType}`],

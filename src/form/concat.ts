@@ -1,4 +1,5 @@
 // Channels of several images joined to one image: `tensor.concat` along the channels of (n, c, h, w).
+import { bufferOf } from '../system/bytes.ts';
 import { isTensor, tensorFromText, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { listOf, permuted, type Value, type Writer, type Written } from './text.ts';
 import { CHANNELS_LAST, CHANNELS_FIRST } from './parts.ts';
@@ -27,7 +28,7 @@ const STATEMENT = new RegExp(
 
 /** The static joins of channels in a text of the compiler. */
 export function readConcats(text: Uint8Array): Concat[] {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const bytes = bufferOf(text);
   if (!bytes.includes(NAME)) return [];
   return [...bytes.toString('latin1').matchAll(STATEMENT)].flatMap(([, types, type]) => {
     const concat = {

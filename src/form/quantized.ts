@@ -1,6 +1,7 @@
 // A program of quantized operations. Exporters of ONNX write convolutions and products of floats between steps that quantize and dequantize (QDQ). The
 // compiler computes these in integers only after it has fused other operations into the convolutions, which are then no named operations. TFLite's
 // models, as TOSA, become operations on integers with zero points, for which the compiler has scalar code only.
+import { bufferOf } from '../system/bytes.ts';
 import type { Named } from './form.ts';
 
 /** All quantized operations of a program together. */
@@ -59,7 +60,7 @@ const passesOfSteps = ({ hasConvolutions }: Quantized): readonly string[] => [
 
 /** The quantized operations in a text of the compiler; null for a program without any. */
 export function readQuantized(text: Uint8Array): Quantized | null {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const bytes = bufferOf(text);
   const has = (...names: readonly string[]) => names.some((name) => bytes.includes(name));
   const name = has(STEPS) ? STEPS : has('linalg.quantized_', '_q {', '_q ins(') ? WITH_ZERO_POINTS : null;
   return name && { name, hasConvolutions: has('linalg.conv_', 'linalg.depthwise_conv_') };

@@ -1,4 +1,5 @@
 // Writes the MLIR text of forms.
+import { bufferOf } from '../system/bytes.ts';
 import type { Steps } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
@@ -26,9 +27,6 @@ export interface Written {
 
 /** Characters of a definition that are read. */
 const MOST_CHARACTERS = 2000;
-
-const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
-  Buffer.from(buffer, byteOffset, byteLength);
 
 /** Where the name of the operation begins that defines a value in a text; null if there is none before `end`. */
 function definitionAt(text: Uint8Array, value: string, end: number): number | null {

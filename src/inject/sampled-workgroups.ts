@@ -1,5 +1,6 @@
 // A sample of a dispatch's workgroups: a slow program that runs only these says in seconds where its time goes. Of many workgroups a smaller
 // share runs. The number of all workgroups follows from the number in the sample, up to a third. Pure.
+import { bufferOf } from '../system/bytes.ts';
 
 /** Workgroups that run from each group of steps. A group has twice the step of the group before. */
 const PER_GROUP = 2;
@@ -20,7 +21,7 @@ const COUNT =
  * @returns null for a text without a computed number of workgroups
  */
 export function sampledText(text: Uint8Array): Uint8Array | null {
-  const before = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
+  const before = bufferOf(text).toString('latin1');
   const after = before.replaceAll(
     COUNT,
     (_, indent: string, count: string, computed: string, returned: string) =>

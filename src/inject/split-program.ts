@@ -1,5 +1,6 @@
 // A program that is split into executables. Each compile with other configurations edits their sources. Reading, optimising and splitting
 // the program, half of the time of a compile, happen once.
+import { bufferOf } from '../system/bytes.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
@@ -95,7 +96,7 @@ export function blamedFor(messages: string, texts: Configured['texts']): Readonl
   );
   return new Set(
     [...texts].flatMap(([name, own]) => {
-      const text = Buffer.from(own.buffer, own.byteOffset, own.byteLength);
+      const text = bufferOf(own);
       const isIn = (place: string) => {
         const at = text.indexOf(place);
         // The place can be the beginning of a longer number.

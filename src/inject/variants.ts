@@ -1,4 +1,5 @@
 // Variants of an executable: its code for each target of the program.
+import { bufferOf } from '../system/bytes.ts';
 import type { Entry } from './plan.ts';
 
 /** An executable with one of its variants. */
@@ -58,5 +59,4 @@ function outside(text: string): [head: string, tail: string] {
   return [text.slice(0, found[0]!.index), text.slice(last.index + last[0].length)];
 }
 
-const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+const latin1 = (bytes: Uint8Array): string => bufferOf(bytes).toString('latin1');

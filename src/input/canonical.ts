@@ -1,5 +1,6 @@
 // A canonical text of a program: equal for programs that differ only in names of functions and values, in the order of functions, or in dead
 // code. Pure.
+import { bufferOf } from '../system/bytes.ts';
 import { sha256 } from '../system/hash.ts';
 import { stringOf, tree, type GenericOperation, type TreeNode } from 'mlir-parser-ts';
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
@@ -84,7 +85,7 @@ class Canonical {
   readonly #contents = new Map<string, string | null>();
 
   constructor(input: Uint8Array) {
-    this.#text = Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('latin1');
+    this.#text = bufferOf(input).toString('latin1');
     const [module, resources, ...others] = tree(input);
     this.#module = operationOf(module);
     if (this.#module.name !== 'builtin.module' || others.length > 0) throw new OpaqueError();

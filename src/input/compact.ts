@@ -1,4 +1,5 @@
 // Cuts the weights out of a large input. Pure.
+import { bufferOf } from '../system/bytes.ts';
 import { isBytecode, lineIndex, type Location } from 'mlir-parser-ts';
 
 /** Digits that were cut out of a text. */
@@ -94,7 +95,7 @@ function ofText(mostBytes: number, newDigest?: () => PieceDigest): Compactor {
   };
   return {
     add(piece) {
-      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      const bytes = bufferOf(piece);
       /** Offset of the first byte that is not kept yet. */
       let from = 0;
       for (let at = 0; at < bytes.length;) {

@@ -1,5 +1,6 @@
 // A program after the compiler's phase `flow`: its executables, their operations and their calls. The compiler prints one operation on each
 // line, with two spaces of indentation for each level.
+import { bufferOf } from '../system/bytes.ts';
 import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
@@ -37,7 +38,7 @@ interface DispatchFunction {
 
 /** Reads a program, in one pass. Pure. */
 export function readFlow(bytes: Uint8Array): Flow {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const text = bufferOf(bytes).toString('latin1');
   const { operations } = parse(bytes);
   const calls = callsOf(text);
   let next = 0;
@@ -231,7 +232,7 @@ const DISPATCHED = new RegExp(String.raw`\bflow\.dispatch (${SYMBOL})::`, 'g');
  * The text without initializers, which run only once, when the program is loaded, and without executables that only initializers dispatch.
  */
 export function withoutInitializers(flow: Uint8Array): Uint8Array {
-  const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
+  const text = bufferOf(flow).toString('latin1');
   const rest = text.replace(INITIALIZER, '');
   if (rest.length === text.length) return flow;
   const dispatched = new Set([...rest.matchAll(DISPATCHED)].map(([, symbol]) => symbol));

@@ -1,4 +1,5 @@
 // The parameters of a program: weights in parameter files.
+import { bufferOf } from '../system/bytes.ts';
 import { isBytecode } from 'mlir-parser-ts';
 import { sizesBefore } from '../workload/tensor.ts';
 import type { RuntimeType } from './runtime-type.ts';
@@ -24,7 +25,7 @@ const LONGEST = 4096;
  */
 export function parametersOf(input: Uint8Array): Parameter[] | null {
   if (isBytecode(input)) return null;
-  const text = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const text = bufferOf(input);
   const found = new Map<string, Parameter>();
   for (let at = text.indexOf(NAMED); at >= 0; at = text.indexOf(NAMED, at + 1)) {
     const match = PARAMETER.exec(text.toString('utf8', at, at + LONGEST));

@@ -1,4 +1,5 @@
 // Facts about an input that the parser does not tell: a comment that turns tuning off, and operations that become whole dispatches.
+import { bufferOf } from '../system/bytes.ts';
 
 /** Only so many bytes are searched, so a model of gigabytes costs nothing. */
 const LOOKED_AT_BYTES = 4096;
@@ -30,15 +31,13 @@ const TO_NORMALISE: Readonly<Record<string, readonly string[]>> = {
   'tosa.': ['max_pool2d', 'avg_pool2d', 'reduce_'],
 };
 
-const textOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
 export function hasDispatchesInLinalg(bytes: Uint8Array): boolean {
-  const text = textOf(bytes);
+  const text = bufferOf(bytes);
   return IN_LINALG.some((name) => text.includes(name));
 }
 
 export function hasDispatchesToNormalise(bytes: Uint8Array): boolean {
-  const text = textOf(bytes);
+  const text = bufferOf(bytes);
   return Object.entries(TO_NORMALISE).some(
     ([dialect, names]) => text.includes(dialect) && names.some((name) => text.includes(dialect + name)),
   );

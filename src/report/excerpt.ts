@@ -1,4 +1,5 @@
 // A line of an input with one word underlined, as compilers show it. Pure.
+import { bufferOf } from '../system/bytes.ts';
 import type { Page } from './page.ts';
 import { cellsOf, columnsOf, ELLIPSIS, firstOf, lastOf, printable, textOf, type Cell } from './text.ts';
 
@@ -15,7 +16,7 @@ const CONTEXT_SHARE = 1 / 3;
 
 /** Byte ranges [start, end) of the lines of a text, by line number from 1; null beyond the last line. */
 export function linesOf(text: Uint8Array): (line: number) => readonly [number, number] | null {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const bytes = bufferOf(text);
   const starts = [0];
   return (line) => {
     while (starts.length <= line) {

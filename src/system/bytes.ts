@@ -130,3 +130,7 @@ export function writeSlices(path: string, slices: Iterable<Uint8Array>): void {
     closeSync(file);
   }
 }
+
+/** Bytes as a buffer, without a copy. */
+export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

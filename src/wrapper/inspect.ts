@@ -1,4 +1,5 @@
 // From the command line to the tunable operations: arguments, input, operations, workloads, target, device.
+import { bufferOf } from '../system/bytes.ts';
 import { statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
@@ -96,7 +97,7 @@ const NAMED =
 
 /** Whether the input may choose its own targets. Bytecode holds these names as text, too. */
 function namesDevices(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = bufferOf(bytes);
   for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
     if (NAMED.test(text.toString('latin1', at, at + 24))) return true;
   return false;

@@ -48,17 +48,19 @@ test('a softmax begins with tiles that divide its rows and columns, if the defau
   });
 });
 
+/** A sum over the columns. @param lane the dimension of vectors */
+const sumOf = (rows: number, columns: number, lane: number): DispatchWork => ({
+  ...softmax(1, 1),
+  dimensions: [
+    { kind: 'm', size: rows },
+    { kind: 'k', size: columns },
+  ],
+  parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [1] }],
+  lane,
+});
+
 test('a sum of each row begins with several rows at once, also of a prime number of rows', () => {
-  const work: DispatchWork = {
-    ...softmax(1, 1),
-    dimensions: [
-      { kind: 'm', size: 197 },
-      { kind: 'k', size: 384 },
-    ],
-    parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [1] }],
-    lane: 1,
-  };
-  const space = dispatchSpace(work, OPTIONS);
+  const space = dispatchSpace(sumOf(197, 384, 1), OPTIONS);
   const vectors = space.starts.map(
     (start) => (space.configurationAt(start) as DispatchTileConfiguration).vector,
   );
@@ -69,16 +71,7 @@ test('a sum of each row begins with several rows at once, also of a prime number
 });
 
 test('a sum over rows, which the compiler unrolls, has few rows in its vectors', () => {
-  const work: DispatchWork = {
-    ...softmax(1, 1),
-    dimensions: [
-      { kind: 'm', size: 960 },
-      { kind: 'k', size: 256 },
-    ],
-    parts: [{ name: 'linalg.generic', loops: [0, 1], reduced: [1] }],
-    lane: 0,
-  };
-  const space = dispatchSpace(work, OPTIONS);
+  const space = dispatchSpace(sumOf(960, 256, 0), OPTIONS);
   const elements = space.starts.map((start) => {
     const { vector } = space.configurationAt(start) as DispatchTileConfiguration;
     return vector[0]! * vector[1]!;
