@@ -5,7 +5,10 @@ import { isConcat, type Concat } from './concat.ts';
 import { isConvolution, type Convolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
+import type { Named } from './form.ts';
+import { packedName, type Microkernels } from './packing.ts';
 import { isQuantized } from './quantized.ts';
+import { isRounding } from './rounding.ts';
 import { isSpread } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 
@@ -16,8 +19,14 @@ export interface FormChoice {
   readonly form: string;
 }
 
-/** The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them. */
-export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
+/**
+ * The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them.
+ * @param microkernels of the target; null without a runtime that has them, or for an unknown target
+ */
+export function chooseForms(
+  operations: readonly Rewritable[],
+  microkernels: Microkernels | null = null,
+): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
   const surrounding = operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone';
   const spread = operations.filter(isSpread);
@@ -31,8 +40,12 @@ export function chooseForms(operations: readonly Rewritable[]): FormChoice[] {
     [result, ...operands].some((one) => shapes.has(tensorText(one)));
   const choices = operations.flatMap((operation) => {
     const isBetween = isConcat(operation) || isBroadcast(operation);
-    const [preferred] = isBetween && !isOfImages(operation) ? [] : formsOf(operation, surrounding);
-    return preferred === undefined ? [] : [{ operation, form: preferred.name }];
+    // Processors of other backends have an operation for rounding.
+    const isSlow = !isRounding(operation) || microkernels !== null;
+    const isLeft = !isSlow || (isBetween && !isOfImages(operation));
+    const [preferred] = isLeft ? [] : formsOf(operation, surrounding);
+    const form = preferred && nameOf(preferred, microkernels);
+    return form === undefined ? [] : [{ operation, form }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);
   return isWhole ? choices : choices.filter(({ operation }) => !isAttention(operation));
@@ -48,16 +61,29 @@ function isChain(convolutions: readonly Convolution[]): boolean {
   return convolutions.length > 1 && !isGrouped;
 }
 
+/** The name of a form for a target; undefined if it needs tiles that the target does not have. */
+function nameOf({ name, packing }: Named, microkernels: Microkernels | null): string | undefined {
+  const tiles = microkernels?.i8 ?? null;
+  if (packing === undefined || tiles === null) return packing === 'needed' ? undefined : name;
+  return packedName(name, tiles);
+}
+
 /** Names of forms by the keys of operations. */
 export type FormNames = ReadonlyMap<string, string>;
 
 export const namesOf = (choices: readonly FormChoice[]): FormNames =>
   new Map(choices.map(({ operation, form }) => [rewritableKey(operation), form]));
 
-/** The choices for operations whose named form exists. */
-export const choicesOf = (operations: readonly Rewritable[], names: FormNames): FormChoice[] =>
+/** The choices for operations whose named form exists. Tiles are those of the target, because with others the compiler's results are wrong. */
+export const choicesOf = (
+  operations: readonly Rewritable[],
+  names: FormNames,
+  microkernels: Microkernels | null,
+): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
-    const isForm = formsOf(operation, 'quantized').some(({ name }) => name === form);
-    return form === undefined || !isForm ? [] : [{ operation, form }];
+    const isKnown = formsOf(operation, 'quantized').some((own) =>
+      [own.packing === 'needed' ? undefined : own.name, nameOf(own, microkernels)].includes(form),
+    );
+    return form !== undefined && isKnown ? [{ operation, form }] : [];
   });

@@ -1,6 +1,7 @@
 // A form is one way to write an operation's work. It limits the code that the compiler can generate.
 import type { Attention } from './attention.ts';
 import type { Convolution } from './convolution.ts';
+import type { Packing } from './packing.ts';
 import type { Value, Writer } from './text.ts';
 
 /** Image, filter and the accumulator that the result is added to. */
@@ -9,14 +10,19 @@ export type Operands = readonly [image: Value, filter: Value, accumulator: Value
 export interface Named {
   /** A single word. */
   readonly name: string;
+  /** Whether its products can be in tiles, or have to. The name of a chosen form has the tiles. Absent for neither. */
+  readonly packing?: 'possible' | 'needed';
 }
 
 /** A form that replaces each convolution by written operations. */
 export interface WrittenForm extends Named {
   /** Whether the form suits a convolution. */
   isFor(convolution: Convolution): boolean;
-  /** Writes the work of a convolution. Returns the result, which has the type of the accumulator. */
-  write(writer: Writer, convolution: Convolution, operands: Operands): Value;
+  /**
+   * Writes the work of a convolution. Returns the result, which has the type of the accumulator.
+   * @param packing tiles of products; null to leave their layout to the compiler
+   */
+  write(writer: Writer, convolution: Convolution, operands: Operands, packing: Packing | null): Value;
 }
 
 /** A form that compiler passes give to all attentions of a program. */

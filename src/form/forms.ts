@@ -9,10 +9,12 @@ import { INTEGER_PRODUCT_FORM, isIntegerProduct } from './integer-product.ts';
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
+import { isPackedProduct, PACKED_FORM } from './packed-product.ts';
 import { isProduct, productForm } from './product.ts';
 import { IN_INTEGERS, isQuantized } from './quantized.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
+import { isRounding, ROUNDING_FORM } from './rounding.ts';
 import { isSpread, spreadForm } from './spread-convolution.ts';
 import { settledSlices, shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { windowsByFilters } from './windows-by-filters.ts';
@@ -75,7 +77,9 @@ export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Nam
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
-  if (isIntegerProduct(one)) return [{ name: INTEGER_PRODUCT_FORM }];
+  if (isIntegerProduct(one)) return [{ name: INTEGER_PRODUCT_FORM, packing: 'possible' }];
+  if (isPackedProduct(one)) return [{ name: PACKED_FORM, packing: 'needed' }];
+  if (isRounding(one)) return [{ name: ROUNDING_FORM }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
   return OF_CONVOLUTIONS[surrounding].filter((form) => form.isFor(channelsFirst(one)));
 }

@@ -4,7 +4,9 @@
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { HALF, lowered, rowsTimes } from './parts.ts';
+import { productOfIntegers } from './packed-product.ts';
+import type { Packing } from './packing.ts';
+import { HALF, lowered } from './parts.ts';
 import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface IntegerProduct {
@@ -118,15 +120,21 @@ export function isIntegerProduct(value: unknown): value is IntegerProduct {
 const FLAT = [[0, 1], [2]];
 
 /** Writes the product in its form. Returns its result. */
-export function inEightBits(writer: Writer, product: IntegerProduct, operands: readonly Value[]): Value {
+export function inEightBits(
+  writer: Writer,
+  product: IntegerProduct,
+  operands: readonly Value[],
+  packing: Packing | null,
+): Value {
   const [lhs, lhsZero, rhs] = operands as [Value, Value, Value];
   const into = operands.at(-1)!;
   const flat = (value: Value) => (value.shape.length === 3 ? writer.collapse(value, FLAT) : value);
   const signed = (value: Value, i: number) => (product.isUnsigned[i]! ? lowered(writer, value) : value);
   const rows = writer.settle(signed(flat(lhs), 0));
   const columns = writer.settle(signed(rhs, 1));
-  const sum = rowsTimes(writer, rows, columns, MIDDLE);
   const begun = flat(into);
+  const widenings = ['arith.extsi', 'arith.extsi'] as const;
+  const sum = productOfIntegers(writer, [rows, columns], { widenings, packing, shape: begun.shape });
   const sumOf = (value: Value, loops: string, along: string, size: number) =>
     writer.generic({
       ...{ loops, maps: [loops, along], inputs: [value] },

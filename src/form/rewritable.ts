@@ -10,14 +10,29 @@ import {
   type IntegerProduct,
 } from './integer-product.ts';
 import { isQuantized, quantizedKey, type Quantized } from './quantized.ts';
+import {
+  isPackedProduct,
+  packedProductKey,
+  writtenPackedProduct,
+  type PackedProduct,
+} from './packed-product.ts';
 import { isProduct, productKey, writtenProduct, type Product } from './product.ts';
+import { isRounding, ROUNDED, roundingKey, writtenRounding, type Rounding } from './rounding.ts';
 import { isSpread, spreadKey, writtenSpread, type SpreadConvolution } from './spread-convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
 import type { Written } from './text.ts';
 
 /** An operation that another one replaces. */
 export type Replaceable =
-  Convolution | SpreadConvolution | Product | IntegerProduct | Attention | Concat | Broadcast;
+  | Convolution
+  | SpreadConvolution
+  | Product
+  | IntegerProduct
+  | PackedProduct
+  | Rounding
+  | Attention
+  | Concat
+  | Broadcast;
 
 export type Rewritable = Replaceable | Quantized;
 
@@ -32,11 +47,16 @@ export function rewritableKey(one: Rewritable): string {
   if (isSpread(one)) return spreadKey(one);
   if (isProduct(one)) return productKey(one);
   if (isIntegerProduct(one)) return integerProductKey(one);
+  if (isPackedProduct(one)) return packedProductKey(one);
+  if (isRounding(one)) return roundingKey(one);
   return isBroadcast(one) ? broadcastKey(one) : convolutionKey(one);
 }
 
 /** The type of its result. */
-export const resultOf = (one: Replaceable): Tensor => (isSpread(one) ? one.convolution.result : one.result);
+export function resultOf(one: Replaceable): Tensor {
+  if (isRounding(one)) return ROUNDED;
+  return isSpread(one) ? one.convolution.result : one.result;
+}
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export const isRewritable = (value: unknown): value is Rewritable =>
@@ -48,6 +68,8 @@ export const isRewritable = (value: unknown): value is Rewritable =>
     isSpread,
     isProduct,
     isIntegerProduct,
+    isPackedProduct,
+    isRounding,
     isConvolution,
   ].some((is) => is(value));
 
@@ -58,5 +80,7 @@ export function writtenOf(one: Replaceable): Written {
   if (isSpread(one)) return writtenSpread(one);
   if (isProduct(one)) return writtenProduct(one);
   if (isIntegerProduct(one)) return writtenIntegerProduct(one);
+  if (isPackedProduct(one)) return writtenPackedProduct(one);
+  if (isRounding(one)) return writtenRounding();
   return isBroadcast(one) ? writtenBroadcast(one) : writtenConvolution(one);
 }

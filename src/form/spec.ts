@@ -13,7 +13,10 @@ import { isSpread, padOf, withoutZeros } from './spread-convolution.ts';
 import { inEightBits, isIntegerProduct } from './integer-product.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { integerPasses, isQuantized, type Quantized } from './quantized.ts';
+import { inTiles, isPackedProduct } from './packed-product.ts';
+import { packingIn } from './packing.ts';
 import { inProductForm, isProduct, passesAfter } from './product.ts';
+import { byAdditions, isRounding } from './rounding.ts';
 import { matching, passing, replacement } from './sequences.ts';
 import { Writer, type Value } from './text.ts';
 
@@ -109,7 +112,7 @@ function partOf({ operation, form }: InForm, i: number) {
   const writer = new Writer();
   const written = writtenOf(operation);
   const { value, tensors } = inForm(writer, { operation, form }, written.operands);
-  const computed = { body: writer.text, result: value.name, type: tensorText(value) };
+  const computed = { body: writer.text, result: value.name, type: written.type };
   return {
     i,
     // Element-wise operations are fused before the others are rewritten.
@@ -121,7 +124,8 @@ function partOf({ operation, form }: InForm, i: number) {
 }
 
 /** Writes an operation in its form. Returns its result, and the tensors between which element-wise operations may be. */
-function inForm(writer: Writer, { operation, form: name }: InForm, operands: readonly Value[]) {
+function inForm(writer: Writer, { operation, form }: InForm, operands: readonly Value[]) {
+  const { name, packing } = packingIn(form);
   if (isConcat(operation)) {
     const { result } = operation;
     return { value: joinChannelsLast(writer, operands, result), tensors: [result] };
@@ -129,19 +133,25 @@ function inForm(writer: Writer, { operation, form: name }: InForm, operands: rea
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
   if (isProduct(operation)) return { value: inProductForm(writer, operation, operands), tensors: [] };
-  if (isIntegerProduct(operation)) return { value: inEightBits(writer, operation, operands), tensors: [] };
+  if (isIntegerProduct(operation))
+    return { value: inEightBits(writer, operation, operands, packing), tensors: [] };
+  if (isPackedProduct(operation)) {
+    if (packing === null) throw new RangeError(`${rewritableKey(operation)} has no form ${form}`);
+    return { value: inTiles(writer, operation, operands, packing), tensors: [] };
+  }
+  if (isRounding(operation)) return { value: byAdditions(writer, operands), tensors: [] };
   if (isSpread(operation)) {
     const { image, convolution } = operation;
     const value = withoutZeros(writer, operation, operands as [Value, Value, Value]);
     return { value, tensors: [image, convolution.result] };
   }
-  const form = writtenFormNamed(name);
+  const written = writtenFormNamed(name);
   const own = channelsFirst(operation);
-  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${name}`);
+  if (written?.isFor(own) !== true) throw new RangeError(`${convolutionKey(operation)} has no form ${form}`);
   const [image, filter, accumulator] = (['image', 'filter', 'result'] as const).map((part, i) =>
     toChannelsFirst(writer, operation, operands[i]!, part),
   ) as [Value, Value, Value];
-  const result = form.write(writer, own, [image, filter, accumulator]);
+  const result = written.write(writer, own, [image, filter, accumulator], packing);
   const value = fromChannelsFirst(writer, operation, result);
   return { value, tensors: [own.image, own.result] };
 }

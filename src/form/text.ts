@@ -131,9 +131,15 @@ export class Writer {
     return this.define(type, `tensor.empty() : ${tensorText(type)}`);
   }
 
+  /** A scalar. */
+  zero(elementType: string): Value {
+    const zero = isFloat(elementType) ? '0.0' : '0';
+    return this.define({ elementType, shape: [] }, `arith.constant ${zero} : ${elementType}`);
+  }
+
   zeros(type: Tensor): Value {
     const { elementType } = type;
-    const zero = this.define(type, `arith.constant ${isFloat(elementType) ? '0.0' : '0'} : ${elementType}`);
+    const zero = this.zero(elementType);
     const into = this.empty(type);
     return this.define(
       into,
@@ -275,7 +281,7 @@ export class Writer {
 
   /** @param groups for each dimension of `value`, the adjacent dimensions of the result that it splits into */
   expand(value: Value, groups: readonly (readonly number[])[], shape: readonly number[]): Value {
-    if (groups.length === shape.length) return value;
+    if (value.shape.length === shape.length) return value;
     const to = { ...value, shape };
     return this.define(
       to,

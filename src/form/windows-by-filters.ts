@@ -2,58 +2,31 @@
 // whose operands the compiler packs for the integer instructions of the processor. It has no such code for convolutions.
 import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
-import { tensorText } from '../workload/tensor.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST, HALF, lowered, rowsTimes } from './parts.ts';
+import { productOfIntegers } from './packed-product.ts';
+import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
 import type { Value, Writer } from './text.ts';
-
-/** The pixels of a result (n, h, w, f) in one dimension. */
-const PIXELS = [[0, 1, 2], [3]];
 
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',
+  packing: 'possible',
   isFor: ({ name, widening, image: { elementType } }) => {
     if (widening === 'arith.extui') return elementType === 'i8';
     return widening !== undefined || (name === 'linalg.conv_2d_nchw_fchw' && !isFloat(elementType));
   },
-  write(writer, convolution, [image, filter, accumulator]) {
+  write(writer, convolution, [image, filter, accumulator], packing) {
     const { batch, filters, result } = extentsOf(convolution);
-    const { elementType } = accumulator;
-    const isUnsigned = convolution.widening === 'arith.extui';
-    const signed = isUnsigned ? lowered(writer, image) : image;
     // Settled: steps that quantize are scalar code if the packing of the rows is fused into them.
-    const rows = writer.settle(windowsOf(writer, writer.move(signed, CHANNELS_LAST), convolution));
+    const rows = writer.settle(windowsOf(writer, writer.move(image, CHANNELS_LAST), convolution));
     const weights = writer.settle(writer.collapse(writer.transpose(filter, [2, 3, 1, 0]), [[0, 1, 2], [3]]));
-    const product = rowsTimes(writer, rows, weights, elementType);
-    const raised = isUnsigned ? writer.add(product, raising(writer, weights, product)) : product;
-    const own = writer.expand(raised, PIXELS, [batch, ...result, filters]);
+    const widenings = [convolution.widening ?? 'arith.extsi', 'arith.extsi'] as const;
+    const shape = [batch, ...result, filters];
+    const own = productOfIntegers(writer, [rows, weights], { widenings, packing, shape });
     const sum = writer.add(own, writer.transpose(accumulator, CHANNELS_LAST));
     return writer.transpose(sum, CHANNELS_FIRST);
   },
 };
-
-/** What `HALF` more in each element of the rows adds to a product: `HALF` times the sum of each column of the matrix. */
-function raising(writer: Writer, matrix: Value, product: Value): Value {
-  const wide = product.elementType;
-  const none = writer.zeros({ elementType: wide, shape: [matrix.shape[1]!] });
-  const sums = writer.generic({
-    ...{ loops: 'f, c', maps: ['c, f', 'f'], inputs: [matrix], into: none },
-    body: [
-      `%half = arith.constant ${HALF} : ${wide}`,
-      `%w = arith.extsi %x0 : ${matrix.elementType} to ${wide}`,
-      `%y = arith.muli %w, %half : ${wide}`,
-      `%s = arith.addi %out, %y : ${wide}`,
-    ],
-    gives: '%s',
-  });
-  const into = writer.empty(product);
-  const type = tensorText(into);
-  return writer.define(
-    into,
-    `linalg.broadcast ins(${sums.name} : ${tensorText(sums)}) outs(${into.name} : ${type}) dimensions = [0]`,
-  );
-}
 
 /**
  * The window of each pixel (n, h, w, c) as a row: (n * h * w, y * x * c). The elements of a row of a window are contiguous in the image, too, unless the

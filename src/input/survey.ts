@@ -29,7 +29,9 @@ import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
 import { readConvolution } from '../form/convolution.ts';
 import { readIntegerProduct } from '../form/integer-product.ts';
+import { readPackedProduct } from '../form/packed-product.ts';
 import { readProducts } from '../form/product.ts';
+import { readRounding } from '../form/rounding.ts';
 import { readSpread } from '../form/spread-convolution.ts';
 import { IN_INTEGERS, readQuantized } from '../form/quantized.ts';
 import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
@@ -230,7 +232,10 @@ function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritabl
   const all = [
     ...convolutions,
     ...products,
-    ...written.flatMap(({ operation }) => readIntegerProduct(operation, text) ?? []),
+    ...written.flatMap(
+      ({ operation }) => readIntegerProduct(operation, text) ?? readPackedProduct(operation, text) ?? [],
+    ),
+    ...readRounding(text),
     ...readConcats(text),
     ...readBroadcasts(text),
     ...readAttentions(text),

@@ -112,7 +112,7 @@ test.each([
     'windows-by-filters',
   ]);
   // Notes and lock files have the names only.
-  expect(choicesOf(all, namesOf(choices))).toEqual(choices);
+  expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
   const left = await preprocessed(text, choices);
   expect(left.match(/linalg\.matmul [^\n]*xi8>[^\n]*xi32>/g)).toHaveLength(2);
   expect(left).not.toContain('nchw');
@@ -133,7 +133,7 @@ test('a depthwise convolution stays in floats, without transposes between it and
   expect(all.every(isRewritable)).toBe(true);
   const choices = chooseForms(all);
   expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'settled-slices', 'windows-by-filters']);
-  expect(choicesOf(all, namesOf(choices))).toEqual(choices);
+  expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
   const left = await preprocessed(text, choices);
   expect(left).not.toMatch(/nchw|quantize_affine/);
   // Only the image and the result are transposed.

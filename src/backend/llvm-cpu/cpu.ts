@@ -1,4 +1,5 @@
 // The CPU as a device of IREE's runtime.
+import type { Microkernels, Packing } from '../../form/packing.ts';
 import { cpuQuota, threadsWithin } from '../../system/cpu-quota.ts';
 import {
   cacheSizesKiB,
@@ -83,4 +84,32 @@ export function hardwareOf(target: Target, { threads, cachesKiB }: Device): Hard
   const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
   const vectorRegisters = targetArchitecture(target) === 'x64' && nativeVectorBytes < 64 ? 16 : 32;
   return { nativeVectorBytes, vectorRegisters, threads, cachesKiB };
+}
+
+const AVX2 = ['avx2', 'fma', 'f16c'];
+
+/**
+ * By architecture and features, the best first. The runtime computes wrong sums for tiles that it has no microkernel for. Source: IREE's
+ * `common_x86_64.h`, `mmt4d_x86_64_tiles.inl` and `mmt4d_arm_64_tiles.inl`.
+ */
+const OF_I8: Readonly<Record<string, readonly (readonly [features: readonly string[], Packing])[]>> = {
+  x64: [
+    [
+      [...AVX2, ...['f', 'bw', 'dq', 'vl', 'cd'].map((part) => `avx512${part}`)],
+      { rows: 16, columns: 16, depth: 2 },
+    ],
+    [AVX2, { rows: 8, columns: 8, depth: 2 }],
+  ],
+  arm64: [
+    [['i8mm'], { rows: 8, columns: 8, depth: 8 }],
+    [['dotprod'], { rows: 8, columns: 8, depth: 4 }],
+    [[], { rows: 8, columns: 8, depth: 1 }],
+  ],
+};
+
+/** The microkernels that the runtime has for a processor. */
+export function microkernels(target: Target): Microkernels {
+  const kernels = OF_I8[targetArchitecture(target)] ?? [];
+  const found = kernels.find(([features]) => features.every((one) => target.features.includes(one)));
+  return { i8: found?.[1] ?? null };
 }

@@ -11,6 +11,7 @@ import {
   type Replaceable,
 } from '../../form/rewritable.ts';
 import type { FormChoice } from '../../form/choose.ts';
+import { packingIn } from '../../form/packing.ts';
 import { NOT_RECORDED } from '../../measure/build.ts';
 import { pipelineFlags } from '../../spec/pipeline.ts';
 import { because } from '../../system/reason.ts';
@@ -46,8 +47,9 @@ async function check(
   const folder = join(folderOf(program), 'forms-alone');
   mkdirSync(folder, { recursive: true });
   const passes = pipelineFlags(passesOf(command));
-  // A form computes the same for every target. Plain code compiles in less than half of the time.
-  const plain = isRefused ? [] : (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []);
+  // A form computes the same for every target, unless it is for the target's microkernels. Plain code compiles in less than half of the time.
+  const isAny = choices.every(({ form }) => packingIn(form).packing === null);
+  const plain = isAny && !isRefused ? (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []) : [];
   const alone = replaced.map(calledOf);
   const groups = groupsOf(alone);
   const compile = async (

@@ -1,6 +1,8 @@
 // Forms as a variant of the command: the operations of a program in their preferred forms.
+import { backendNamed } from '../../backend/index.ts';
 import type { Command } from '../../compiler/command.ts';
 import { chooseForms, choicesOf, namesOf, type FormChoice, type FormNames } from '../../form/choose.ts';
+import type { Microkernels } from '../../form/packing.ts';
 import { rewritableKey } from '../../form/rewritable.ts';
 import { slowerForms } from '../../form/slower.ts';
 import { mayHaveForms } from '../../input/input.ts';
@@ -15,9 +17,17 @@ import type { CommandVariant } from './variant.ts';
 
 /** The preferred form of each operation of a program that has one. */
 export function preferredForms(program: FormedProgram, surroundings: Surroundings): CommandVariant {
-  const { rewritables, reading } = program.inspected.input;
-  const preferred = mayHaveForms(reading, surroundings.settings) ? chooseForms(rewritables) : [];
+  const { input } = program.inspected;
+  const preferred = mayHaveForms(input.reading, surroundings.settings)
+    ? chooseForms(input.rewritables, microkernelsOf(program))
+    : [];
   return formsVariant(program, preferred, surroundings);
+}
+
+/** The microkernels of a program's target. */
+export function microkernelsOf({ inspected }: Pick<FormedProgram, 'inspected'>): Microkernels | null {
+  const { target } = inspected.site;
+  return backendNamed(target.key)?.microkernels?.(target.target) ?? null;
 }
 
 /** The named forms; null if this version does not know one of them. */
@@ -26,7 +36,7 @@ export function namedForms(
   names: FormNames,
   surroundings: Surroundings,
 ): CommandVariant | null {
-  const choices = choicesOf(program.inspected.input.rewritables, names);
+  const choices = choicesOf(program.inspected.input.rewritables, names, microkernelsOf(program));
   return choices.length < names.size ? null : formsVariant(program, choices, surroundings);
 }
 

@@ -1,0 +1,180 @@
+// Products of 8-bit integers in the tiles of microkernels. The compiler packs operands only with data tiling of a whole program; other code multiplies the
+// integers one by one. Generic products of integers are what is left of the products of a quantized program that is computed in integers.
+import type { Operation } from 'mlir-parser-ts';
+import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
+import { packedProduct, splitRows, type Packing } from './packing.ts';
+import { HALF, lowered, rowsTimes } from './parts.ts';
+import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+
+export interface PackedProduct {
+  readonly name: typeof NAME;
+  /** 8-bit integers: (m, k) or (b, m, k), and (k, n) or (b, k, n). */
+  readonly factors: readonly [Tensor, Tensor];
+  /** Whether the second factor is (n, k) or (b, n, k). */
+  readonly isTransposed: boolean;
+  readonly widenings: readonly [Widening, Widening];
+  /** (m, n) or (b, m, n). */
+  readonly result: Tensor;
+}
+
+const NAME = 'product of 8-bit integers';
+
+/** Name of the only form of such an operation. */
+export const PACKED_FORM = 'packed';
+
+const [NARROW, WIDE] = ['i8', 'i32'];
+
+/** Sums of more products of 8-bit integers may not fit into 32 bits. */
+const MOST_SUMMED = 2 ** 15;
+
+const UNSIGNED: Widening = 'arith.extui';
+
+/** Such as `product of 8-bit integers 128x384xi8,384x384xi8->128x384xi32`; `, transposed` may follow. */
+export const packedProductKey = ({ name, factors, widenings, isTransposed, result }: PackedProduct): string =>
+  `${name} ${factors.map((one, i) => typeName(one).replace(/i8$/, widenings[i] === UNSIGNED ? 'ui8' : 'i8')).join()}->${typeName(result)}${isTransposed ? ', transposed' : ''}`;
+
+/** Results of the maps of both factors and of the result. */
+const MAPS = ['[0,2] [2,1] [0,1]', '[0,2] [1,2] [0,1]', '[0,1,3] [0,3,2] [0,1,2]', '[0,1,3] [0,2,3] [0,1,2]'];
+
+/** @returns null for other operations */
+export function readPackedProduct(operation: Operation, text: Uint8Array): PackedProduct | null {
+  const { name, kind, operands, indexingMaps, start, end } = operation;
+  if (name !== 'linalg.generic' || kind !== 'contraction' || operands.length !== 3) return null;
+  const maps = MAPS.indexOf(indexingMaps.map(({ results }) => JSON.stringify(results)).join(' '));
+  const [lhs, rhs, result] = operands.map(({ type }) => staticTensor(type));
+  const widenings = maps < 0 ? null : wideningsIn(Buffer.from(text.subarray(start, end)).toString('latin1'));
+  if (!lhs || !rhs || !result || widenings === null) return null;
+  const found = { name: NAME, factors: [lhs, rhs], isTransposed: maps % 2 === 1, widenings, result } as const;
+  return isPackedProduct(found) ? found : null;
+}
+
+/** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
+export function isPackedProduct(value: unknown): value is PackedProduct {
+  const { name, factors, isTransposed, widenings, result } = (value ?? {}) as Partial<
+    Record<keyof PackedProduct, unknown>
+  >;
+  if (name !== NAME || typeof isTransposed !== 'boolean' || !isTensor(result)) return false;
+  if (!Array.isArray(widenings) || widenings.length !== 2 || !widenings.every(isWidening)) return false;
+  if (!Array.isArray(factors) || factors.length !== 2 || !factors.every(isTensor)) return false;
+  const [lhs, rhs] = factors as [Tensor, Tensor];
+  const [m, k] = lhs.shape.slice(-2);
+  const n = rhs.shape.at(isTransposed ? -2 : -1);
+  const batch = lhs.shape.slice(0, -2);
+  const has = ({ shape }: Tensor, sizes: readonly unknown[]) =>
+    JSON.stringify(shape) === JSON.stringify([...batch, ...sizes]);
+  return (
+    [lhs, rhs].every(({ elementType }) => elementType === NARROW) &&
+    result.elementType === WIDE &&
+    batch.length <= 1 &&
+    k! <= MOST_SUMMED &&
+    has(lhs, [m, k]) &&
+    has(rhs, isTransposed ? [n, k] : [k, n]) &&
+    has(result, [m, n])
+  );
+}
+
+/** Writes the product in its form. Returns its result. */
+export function inTiles(
+  writer: Writer,
+  { isTransposed, widenings }: Pick<PackedProduct, 'isTransposed' | 'widenings'>,
+  [lhs, rhs, into]: readonly Value[],
+  packing: Packing,
+): Value {
+  const factors = [writer.settle(lhs!), rhs!] as const;
+  const product = productOfIntegers(writer, factors, {
+    isTransposed,
+    widenings,
+    packing,
+    shape: into!.shape,
+  });
+  return writer.add(product, into!);
+}
+
+/**
+ * The product of 8-bit integers as integers of 32 bits.
+ * @param packing null to leave the layout to the compiler
+ * @param shape of the result, which may have more dimensions instead of m
+ */
+export function productOfIntegers(
+  writer: Writer,
+  all: readonly [Value, Value],
+  {
+    isTransposed = false,
+    widenings,
+    packing,
+    shape,
+  }: {
+    readonly isTransposed?: boolean;
+    readonly widenings: readonly [Widening, Widening];
+    readonly packing: Packing | null;
+    readonly shape: readonly number[];
+  },
+): Value {
+  const isUnsigned = widenings.map((one) => one === UNSIGNED);
+  const factors = all.map((one, i) => (isUnsigned[i]! ? lowered(writer, one) : one)) as [Value, Value];
+  const product =
+    packing === null
+      ? splitRows(writer, rowsTimes(writer, ...factors, WIDE), shape)
+      : packedProduct(writer, factors, isTransposed, { elementType: WIDE, shape }, packing);
+  if (!isUnsigned.includes(true)) return product;
+  /** What `HALF` more in the other factor adds: `HALF` times the sums of this one along k. */
+  const sumsOf = (factor: Value, isAcross: boolean): Value => {
+    const loops = factor.shape.map((_, d) => `d${d}`);
+    const kept = loops.toSpliced(isAcross ? -2 : -1, 1);
+    return writer.generic({
+      ...{ loops: loops.join(', '), maps: [loops, kept].map((one) => one.join(', ')), inputs: [factor] },
+      into: writer.zeros({ elementType: WIDE, shape: factor.shape.toSpliced(isAcross ? -2 : -1, 1) }),
+      body: [`%w = arith.extsi %x0 : ${NARROW} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
+      gives: '%s',
+    });
+  };
+  const places = shape.map((_, d) => `d${d}`);
+  const rows = places.slice(0, -1);
+  const columns = factors[0].shape.length === 3 ? ['d0', places.at(-1)!] : [places.at(-1)!];
+  const sums = [
+    ...(isUnsigned[0]! ? [{ at: columns, value: sumsOf(factors[1], !isTransposed) }] : []),
+    ...(isUnsigned[1]! ? [{ at: rows, value: splitRow(writer, sumsOf(factors[0], false), shape) }] : []),
+  ];
+  const k = factors[0].shape.at(-1)!;
+  return writer.generic({
+    loops: places.join(', '),
+    maps: [places, ...sums.map(({ at }) => at), places].map((one) => one.join(', ')),
+    inputs: [product, ...sums.map(({ value }) => value)],
+    into: writer.empty(product),
+    body: [
+      `%half = arith.constant ${HALF} : ${WIDE}`,
+      `%t0 = arith.constant ${isUnsigned.includes(false) ? 0 : HALF * k} : ${WIDE}`,
+      ...sums.map((_, i) => `%t${i + 1} = arith.addi %t${i}, %x${i + 1} : ${WIDE}`),
+      `%more = arith.muli %t${sums.length}, %half : ${WIDE}`,
+      `%r = arith.addi %x0, %more : ${WIDE}`,
+    ],
+    gives: '%r',
+  });
+}
+
+/** Splits m of (m) into the rows of a shape. A value with these dimensions stays. */
+const splitRow = (writer: Writer, value: Value, shape: readonly number[]): Value =>
+  writer.expand(value, [[...shape.keys()].slice(0, -1)], shape.slice(0, -1));
+
+/** The operation as the program has it. */
+export function writtenPackedProduct({ factors, isTransposed, widenings, result }: PackedProduct): Written {
+  const [lhs, rhs] = factors.map((one, i) => ({ ...one, name: ['%lhs', '%rhs'][i]! })) as [Value, Value];
+  const into = { ...result, name: '%into' };
+  const rank = result.shape.length;
+  const [m, n, k] = ['d', 'd', 'd'].map((d, i) => `${d}${rank - 2 + i}`) as [string, string, string];
+  const batch = rank === 3 ? 'd0, ' : '';
+  const operands = [lhs, rhs, into];
+  return {
+    ...{ operands, list: listOf(operands) },
+    operation: genericText({
+      loops: `${batch}${m}, ${n}, ${k}`,
+      maps: [`${m}, ${k}`, isTransposed ? `${n}, ${k}` : `${k}, ${n}`, `${m}, ${n}`].map(
+        (one) => `${batch}${one}`,
+      ),
+      ...{ inputs: [lhs, rhs], into },
+      ...widenedProduct(widenings, [NARROW, NARROW], WIDE),
+    }),
+    type: tensorText(into),
+  };
+}

@@ -1,0 +1,121 @@
+// Products of 8-bit integers in the tiles of microkernels.
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
+import {
+  isPackedProduct,
+  readPackedProduct,
+  writtenPackedProduct,
+  type PackedProduct,
+} from '../../src/form/packed-product.ts';
+import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
+import { tensorText } from '../../src/workload/tensor.ts';
+import { HOST, preprocessed, resultsOf } from './support.ts';
+
+const WAYS = { u: 'arith.extui', s: 'arith.extsi' } as const;
+
+/** @param signs of both factors */
+function product(
+  [b, m, n, k]: readonly [number, number, number, number],
+  signs: 'uu' | 'us' | 'su' | 'ss',
+  isTransposed: boolean,
+): PackedProduct {
+  const batch = b === 1 ? [] : [b];
+  const i8 = (...shape: readonly number[]) => ({ shape: [...batch, ...shape], elementType: 'i8' });
+  return {
+    name: 'product of 8-bit integers',
+    factors: [i8(m, k), isTransposed ? i8(n, k) : i8(k, n)],
+    isTransposed,
+    widenings: [WAYS[signs[0] as 'u'], WAYS[signs[1] as 'u']],
+    result: { shape: [...batch, m, n], elementType: 'i32' },
+  };
+}
+
+/** A program with a product of integers, which are given as floats. */
+function programOf(one: PackedProduct): string {
+  const { operands, operation, type } = writtenPackedProduct(one);
+  const float = (value: (typeof operands)[number]) => tensorText({ ...value, elementType: 'f32' });
+  const parameters = operands.map((value) => `${value.name}_f: ${float(value)}`).join(', ');
+  const converted = operands.map(
+    (value) => `  ${value.name} = arith.fptosi ${value.name}_f : ${float(value)} to ${tensorText(value)}\n`,
+  );
+  const result = float(operands.at(-1)!);
+  return `func.func @main(${parameters}) -> ${result} {
+${converted.join('')}  %r = ${operation}
+  %s = arith.sitofp %r : ${type} to ${result}
+  return %s : ${result}
+}
+`;
+}
+
+const read = (text: string) => {
+  const bytes = Buffer.from(text);
+  return parse(bytes).operations.flatMap((operation) => readPackedProduct(operation, bytes) ?? []);
+};
+
+const I8 = { rows: 16, columns: 16, depth: 2 };
+
+test.each([
+  ['whole tiles', product([1, 32, 16, 8], 'ss', false), '32x8xi8,8x16xi8->32x16xi32'],
+  ['parts of tiles', product([1, 20, 9, 7], 'us', true), '20x7xui8,9x7xi8->20x9xi32, transposed'],
+  ['a single row', product([1, 1, 40, 33], 'su', false), '1x33xi8,33x40xui8->1x40xi32'],
+  ['a batch', product([3, 32, 16, 5], 'uu', false), '3x32x5xui8,3x5x16xui8->3x32x16xi32'],
+  ['a batch with parts', product([2, 5, 11, 4], 'us', true), '2x5x4xui8,2x11x4xi8->2x5x11xi32, transposed'],
+] as const)('%s of a product have equal results in tiles', async (_, one, key) => {
+  const text = programOf(one);
+  const operations = read(text);
+  expect(operations).toEqual([one]);
+  expect(operations.map(rewritableKey)).toEqual([`product of 8-bit integers ${key}`]);
+  expect(operations.every(isRewritable)).toBe(true);
+  const choices = chooseForms(operations, { i8: I8 });
+  expect(choices.map(({ form }) => form)).toEqual(['packed-16x16x2']);
+  // Notes and lock files have the names only.
+  expect(choicesOf(operations, namesOf(choices), { i8: I8 })).toEqual(choices);
+  expect(await preprocessed(text, choices)).toMatch(/linalg\.(?:batch_)?mmt4d/);
+  const shapes = [...one.factors, one.result].map(({ shape }) => shape);
+  // The bits of a negative integer are an unsigned one above 127.
+  const { written, formed } = await resultsOf(
+    text,
+    choices,
+    shapes,
+    (i, at) => ((i * 37 + at * 5) % 256) - 128,
+    [...HOST, '--iree-llvmcpu-enable-ukernels=none'],
+  );
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+});
+
+test('without microkernels, and with tiles of a hostile file, a product stays as written', () => {
+  const operations = [product([1, 4, 16, 8], 'ss', false)];
+  expect(chooseForms(operations)).toEqual([]);
+  expect(chooseForms(operations, { i8: null })).toEqual([]);
+  for (const form of ['packed', 'packed-0x16x2', 'packed-8x8x2', 'packed-16x16', 'in-8-bits-16x16x2'])
+    expect(choicesOf(operations, new Map([[rewritableKey(operations[0]!), form]]), { i8: I8 }), form).toEqual(
+      [],
+    );
+});
+
+test('other generic products stay as written', () => {
+  const text = programOf(product([1, 4, 16, 8], 'ss', false));
+  expect(read(text.replace('arith.muli', 'arith.subi'))).toEqual([]);
+  expect(read(text.replaceAll('xi8', 'xi16').replaceAll(': i8', ': i16'))).toEqual([]);
+  expect(read(text.replaceAll('4x', '?x'))).toEqual([]);
+});
+
+test('every field is checked, because all are written into MLIR', () => {
+  const own = product([1, 4, 16, 8], 'ss', false);
+  const tensor = (shape: readonly number[], elementType = 'i8') => ({ shape, elementType });
+  expect(isPackedProduct(own)).toBe(true);
+  for (const change of [
+    { name: 'linalg.generic' },
+    { factors: [tensor([4, 8]), tensor([8, 17])] },
+    { factors: [tensor([4, 8]), tensor([8, 16], 'i4')] },
+    { factors: [tensor([4, 2 ** 16]), tensor([2 ** 16, 16])] },
+    { factors: [tensor([2, 2, 4, 8]), tensor([2, 2, 8, 16])] },
+    { result: tensor([4, 16], 'i64') },
+    { widenings: ['arith.extsi', 'arith.extf'] },
+    { isTransposed: true },
+    { isTransposed: 1 },
+  ])
+    expect(isPackedProduct({ ...own, ...change }), JSON.stringify(change)).toBe(false);
+});
