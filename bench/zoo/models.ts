@@ -9,7 +9,7 @@ export interface Model {
   readonly name: string;
   /** Billions of multiply-adds, about; 0 for the user's own files. Smaller models run first. */
   readonly size: number;
-  /** `light:NAME`, `torch:NAME`, `int8:torch:NAME`, `wheel:PACKAGE==VERSION:PATH`, or the path of an .onnx file: see `export.py`. */
+  /** `light:NAME`, `torch:NAME`, `int8:torch:NAME`, `bf16:torch:NAME`, `wheel:PACKAGE==VERSION:PATH`, or the path of an .onnx file: see `export.py`. */
   readonly source: string;
   /** Sizes of dynamic dimensions. */
   readonly dimensions: Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ export interface PackagedModel extends Model {
 }
 
 interface Listed extends Readonly<
-  Record<'core' | 'rest' | 'light' | 'int8', Readonly<Record<string, number>>>
+  Record<'core' | 'rest' | 'light' | 'int8' | 'halves', Readonly<Record<string, number>>>
 > {
   /** Names of models with local response normalisation. */
   readonly withLrn: readonly string[];
@@ -39,11 +39,13 @@ const CORE = groupOf(LISTED.core, 'torch:');
 const REST = groupOf(LISTED.rest, 'torch:');
 /** Their names are their sources. */
 const LIGHT = groupOf(LISTED.light, '');
-/** Networks of the zoo that ONNX Runtime quantized: `int8:NAME`, or another kind before the name. */
-const QUANTIZED = groupOf(LISTED.int8, '').map((model) => ({
-  ...model,
-  source: model.name.replace(':', ':torch:'),
-}));
+/** Networks of the zoo with another kind before the name. */
+const ofKinds = (sizes: Listed['int8']) =>
+  groupOf(sizes, '').map((model) => ({ ...model, source: model.name.replace(':', ':torch:') }));
+/** Quantized by ONNX Runtime: `int8:NAME`, `int8-channels:NAME`, `int8-dynamic:NAME`. */
+const QUANTIZED = ofKinds(LISTED.int8);
+/** In floats of 16 bits: `f16:NAME`, `bf16:NAME`. */
+const HALVES = ofKinds(LISTED.halves);
 
 export const isLight = (name: string): boolean => name.startsWith('light:');
 
@@ -52,7 +54,7 @@ export const hasLrn = (name: string): boolean => LISTED.withLrn.includes(name);
 
 /** Whether the source, or the name on the command line, is a file of the user. */
 export const isFile = (source: string): boolean =>
-  source.endsWith('.onnx') && !/^(?:light|torch|wheel|int8[\w-]*):/.test(source);
+  source.endsWith('.onnx') && !/^(?:light|torch|wheel|int8[\w-]*|b?f16):/.test(source);
 
 /** Exporters that each draw includes: names of their graphs are not plain identifiers. */
 const ALWAYS = ['Paddle', 'PyTorch 1'];
@@ -87,8 +89,9 @@ export function modelsFor(
     ['rest', [...REST, ...drawn.rest]],
     ['light', LIGHT],
     ['int8', QUANTIZED],
+    ['halves', HALVES],
   ]);
-  const all = [...CORE, ...REST, ...LIGHT, ...QUANTIZED, ...LISTED.packaged];
+  const all = [...CORE, ...REST, ...LIGHT, ...QUANTIZED, ...HALVES, ...LISTED.packaged];
   const found = new Map<string, Model>();
   for (const name of asked.length === 0 ? ['core'] : asked) {
     const models = isFile(name)

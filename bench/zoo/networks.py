@@ -66,6 +66,18 @@ def convolution(inputs, outputs, size=1, stride=1, activation=nn.SiLU):
     )
 
 
+class Narrow(nn.Module):
+    """A network that computes in another type of floats."""
+
+    def __init__(self, network, type):
+        super().__init__()
+        self.network, self.type = network.to(type), type
+
+    def forward(self, *arguments):
+        results = self.network(*(one.to(self.type) if one.is_floating_point() else one for one in arguments))
+        return tuple(one.float() for one in results) if isinstance(results, tuple) else results.float()
+
+
 class UNet(nn.Module):
     """Four levels of two 3x3 convolutions, with transposed convolutions upwards (Ronneberger et al. 2015)."""
 
@@ -159,8 +171,8 @@ NETWORKS = {
 }
 
 
-def network(name):
-    """The network, ready for inference, and the arguments of a call. The same values in every run."""
+def network(name, type=None):
+    """The network, ready for inference, and the arguments of a call. The same values in every run. `type` is None for floats of 32 bits."""
     torch.manual_seed(SEED)
     model, arguments = NETWORKS[name]()
     with torch.no_grad():
@@ -169,7 +181,8 @@ def network(name):
             if values.numel() > 1 and bool((values == values.flatten()[0]).all()):
                 values += 0.1 * torch.randn_like(values)
         calibrate(model, arguments)
-    return model.eval(), arguments
+    model = model.eval()
+    return (model if type is None else Narrow(model, type)), arguments
 
 
 def calibrate(model, arguments):

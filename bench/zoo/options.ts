@@ -7,7 +7,7 @@ import type { Result } from './measure.ts';
 const USAGE = `usage: npm run bench:zoo -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all] [--seed N]
                          [--dim NAME=SIZE] [--json FILE] [--resume]
 
-  MODEL      a model, such as resnet18 or light:squeezenet, a group (core (default), rest, light, int8), or an .onnx
+  MODEL      a model, such as resnet18 or light:squeezenet, a group (core (default), rest, light, int8, halves), or an .onnx
              file
   --budget   seconds of tuning per model (default 60)
   --rounds   most rounds of timing; slow models get fewer (default 15)

@@ -11,7 +11,7 @@ import { BenchError } from '../shared/arguments.ts';
 const CALL_SECONDS = 600;
 
 /** The call of a function in a module. */
-type Call = Pick<Contest, 'function' | 'inputs' | 'device' | 'tools' | 'folder'>;
+export type Call = Pick<Contest, 'function' | 'inputs' | 'device' | 'tools' | 'folder'>;
 
 /**
  * Relative error of each result of a module against each peer: see `relativeError`.
@@ -19,10 +19,23 @@ type Call = Pick<Contest, 'function' | 'inputs' | 'device' | 'tools' | 'folder'>
  * @throws BenchError when the module cannot be run
  */
 export async function errorsOf(
-  { function: { name, results }, inputs, device, tools, folder }: Call,
+  call: Call,
   module: string,
   peers: readonly (readonly string[])[],
 ): Promise<number[][]> {
+  const own = await resultsOf(call, module);
+  return peers.map((peer) =>
+    call.function.results.map(({ elementType }, i) =>
+      relativeError(own[i]!, readFileSync(peer[i]!), elementType),
+    ),
+  );
+}
+
+/** The raw results of a call. @throws BenchError when the module cannot be run */
+export async function resultsOf(
+  { function: { name, results }, inputs, device, tools, folder }: Call,
+  module: string,
+): Promise<Buffer[]> {
   const own = join(folder, 'results');
   mkdirSync(own, { recursive: true });
   const files = results.map((_, i) => join(own, `${i}.bin`));
@@ -33,11 +46,7 @@ export async function errorsOf(
   ];
   const ended = await runTool(tools.runModule, argv, CALL_SECONDS, new AbortController().signal);
   if (!ended.ok) throw new BenchError(`${module} cannot be run: ${ended.ending}`);
-  return peers.map((peer) =>
-    results.map(({ elementType }, i) =>
-      relativeError(readFileSync(files[i]!), readFileSync(peer[i]!), elementType),
-    ),
-  );
+  return files.map((file) => readFileSync(file));
 }
 
 /**

@@ -11,8 +11,17 @@ export interface Peer {
   readonly versions: Readonly<Record<string, string>>;
   /** Calls a model once. @returns paths of raw files, one for each result */
   run(model: Prepared, results: number, folder: string): Promise<string[]>;
+  /** Calls a model, and the original that it was made of, with random inputs. */
+  draw(model: Prepared, original: string, count: number, folder: string): Promise<Draw[]>;
   /** Undisturbed seconds of one call. */
   time(model: Prepared, effort: Effort): Promise<number>;
+}
+
+/** Paths of a draw of inputs, and of the first result of both models. */
+export interface Draw {
+  readonly inputs: readonly string[];
+  readonly result: string;
+  readonly original: string;
 }
 
 /** A runtime for ONNX models. */
@@ -54,6 +63,16 @@ export async function openPeer(
       mkdirSync(own);
       await ask('run', [onnx, threads, own, ...inputs]);
       return Array.from({ length: results }, (_, i) => join(own, `${i}.bin`));
+    },
+    async draw({ onnx, inputs }, original, count, folder) {
+      mkdirSync(folder);
+      await ask('draw', [onnx, threads, original, count, folder, ...inputs]);
+      const pathsOf = (name: string) => Array.from({ length: count }, (_, i) => join(folder, `${i}.${name}`));
+      const [results, originals] = [pathsOf('bin'), pathsOf('original.bin')];
+      return results.map((result, i) => ({
+        inputs: inputs.map((_, at) => join(folder, `${i}.${at}.npy`)),
+        ...{ result, original: originals[i]! },
+      }));
     },
     async time({ onnx, inputs }, { repetitions, minSeconds }) {
       const text = await ask('time', [onnx, threads, repetitions, minSeconds, ...inputs]);

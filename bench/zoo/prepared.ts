@@ -15,6 +15,8 @@ export interface Prepared {
   readonly program: string;
   /** Paths of .npy files, one for each input. */
   readonly inputs: readonly string[];
+  /** Path of the ONNX model before its quantization; null for other models. */
+  readonly original: string | null;
 }
 
 const script = (name: string) => join(root, 'bench', 'zoo', name);
@@ -53,7 +55,8 @@ export async function prepare(model: Model, python: string): Promise<Prepared> {
     renameSync(part, program);
   }
   const { inputs } = JSON.parse(readFileSync(about, 'utf8')) as Pick<Prepared, 'inputs'>;
-  return { onnx, program, inputs };
+  const original = join(folder, 'original.onnx');
+  return { onnx, program, inputs, original: existsSync(original) ? original : null };
 }
 
 /** @throws BenchError when the path is not a file */

@@ -4,6 +4,7 @@ import { counted } from '../shared/arguments.ts';
 import type { Table } from '../shared/each-model.ts';
 import { intervalText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
 import { either, endingText, percent, settledShare, shareLines } from '../shared/rows.ts';
+import type { Accuracy } from './accuracy.ts';
 import type { Result } from './measure.ts';
 import { hasLrn, isLight } from './models.ts';
 
@@ -18,7 +19,8 @@ const WIDTHS = [0, 8, 8, 8, 10, 15, 8, 9, 14, 19, 7, 5, 8, 9, 10, 0];
 
 export const table: Table<Result> = {
   ...{ header: HEADER, widths: WIDTHS, cells, summarise },
-  linesBelow: ({ variants, peerErrors, explanation }) => [
+  linesBelow: ({ variants, peerErrors, accuracy, explanation }) => [
+    ...(accuracy ? accuracyLines(accuracy) : []),
     ...variants.flatMap(({ name, error }) =>
       error === null ? [] : [`  stock with ${name} fails: ${error}`],
     ),
@@ -52,6 +54,15 @@ function cells(result: Result): string[] {
     endingText(result),
   ];
 }
+
+/** For each contestant: draws whose largest element is that of stock and of the original network, and the mean error. */
+const accuracyLines = ({ draws, ...contestants }: Accuracy): string[] =>
+  Object.entries(RIVALS_IN_ACCURACY).map(([key, name]) => {
+    const { sameAsStock, sameAsOriginal, error } = contestants[key as keyof typeof contestants];
+    return `  ${name}: of ${draws} draws, ${sameAsStock} with the largest element of stock, ${sameAsOriginal} with that of the f32 network; error against it ${error.toExponential(1)}`;
+  });
+
+const RIVALS_IN_ACCURACY = { tuned: 'tuned', stock: 'stock', onnxRuntime: 'ONNX Runtime' } as const;
 
 /** Reasons why tuning could not measure: then the row says nothing about the product. */
 const busyLines = (explanation: Result['explanation']): string[] => {

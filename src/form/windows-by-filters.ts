@@ -28,6 +28,43 @@ export const windowsByFilters: WrittenForm = {
   },
 };
 
+/** More slices take longer to read than a copy of single elements. */
+const MOST_SLICES = 9;
+
+/** Channels of a vector of the narrowest registers. */
+const VECTOR = 16;
+
+/** The window of each pixel (n, h, w, c) as (n, h, w, y * x, c). A copy from places such as `h + y` would be scalar code; a choice of slices has vectors. */
+function slicesOf(writer: Writer, image: Value, { strides, dilations, ...convolution }: Convolution): Value {
+  const { batch, channels, filter, result } = extentsOf({ ...convolution, strides, dilations });
+  const [rows, columns] = filter as [number, number];
+  const along = (d: 0 | 1, place: number) => {
+    const step = dilations[d]!;
+    return [place * step, image.shape[1 + d]! - (filter[d]! - 1) * step, 1] as const;
+  };
+  const slices = Array.from({ length: rows * columns }, (_, i) => {
+    const [y, x] = [Math.floor(i / columns), i % columns];
+    const shifted = writer.slice(image, [[0, batch, 1], along(0, y), along(1, x), [0, channels, 1]]);
+    return everyOther(writer, shifted, result, strides, 1);
+  });
+  const chosen = slices.slice(1).map((_, i) => {
+    const [at, before] = [i + 1, i === 0 ? '%x0' : `%r${i}`];
+    return [
+      `%c${at} = arith.constant ${at} : index`,
+      `%q${at} = arith.cmpi eq, %t, %c${at} : index`,
+      `%r${at} = arith.select %q${at}, %x${at}, ${before} : ${image.elementType}`,
+    ];
+  });
+  return writer.generic({
+    loops: 'n, h, w, t, c',
+    maps: [...slices.map(() => 'n, h, w, c'), 'n, h, w, t, c'],
+    inputs: slices,
+    into: writer.empty({ ...image, shape: [batch, ...result, slices.length, channels] }),
+    body: ['%t = linalg.index 3 : index', ...chosen.flat()],
+    gives: `%r${slices.length - 1}`,
+  });
+}
+
 /**
  * The window of each pixel (n, h, w, c) as a row: (n * h * w, y * x * c). The elements of a row of a window are contiguous in the image, too, unless the
  * filter is dilated.
@@ -38,6 +75,11 @@ function windowsOf(writer: Writer, image: Value, convolution: Convolution): Valu
   const [rows, columns] = filter as [number, number];
   if (rows * columns === 1)
     return writer.collapse(everyOther(writer, image, result, strides, 1), [[0, 1, 2], [3]]);
+  if (rows * columns <= MOST_SLICES && channels % VECTOR === 0)
+    return writer.collapse(slicesOf(writer, image, convolution), [
+      [0, 1, 2],
+      [3, 4],
+    ]);
   const row = `h * ${strides[0]!} + y * ${dilations[0]!}`;
   const isContiguous = dilations[1] === 1;
   const [from, shape, loops, place] = isContiguous

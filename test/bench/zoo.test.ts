@@ -135,7 +135,7 @@ describe('the relative error', () => {
 
 const NOTHING: Result = {
   ...{ model: 'net', state: 'not prepared', reason: null, verdict: null, sameCode: false },
-  ...{ variants: [], best: null, seconds: {}, gains: {}, peerErrors: {}, relativeErrors: [] },
+  ...{ variants: [], best: null, seconds: {}, gains: {}, peerErrors: {}, accuracy: null, relativeErrors: [] },
   ...{ compileSeconds: null, explanation: null },
 };
 

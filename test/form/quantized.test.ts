@@ -5,6 +5,7 @@ import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
 import { genericConvolutionText, readGenericConvolution } from '../../src/form/generic-convolution.ts';
 import { IN_INTEGERS, readQuantized } from '../../src/form/quantized.ts';
+import { packedName } from '../../src/form/packing.ts';
 import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
 
@@ -194,17 +195,25 @@ test('a program without steps is not quantized', () => {
   expect(isRewritable({ name: 'iree_linalg_ext.quantize' })).toBe(false);
 });
 
+const TILES = { rows: 4, columns: 8, depth: 2 };
+
 test.each([
-  ['contiguous rows', [3, 3], 1, 1],
-  ['strides', [3, 2], 2, 1],
-  ['a dilation', [3, 3], 1, 2],
-] as const)('windows of integers with %s are products', async (_, window, stride, dilation) => {
-  const sizeOf = (size: number, i: number) =>
-    Math.floor((size - (window[i]! - 1) * dilation - 1) / stride) + 1;
-  const [image, filter] = ['1x4x11x9', `5x4x${window.join('x')}`];
-  const result = `1x5x${[11, 9].map(sizeOf).join('x')}`;
-  const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
-  const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
+  ['contiguous rows', 4, [3, 3], 1, 1, null],
+  ['strides', 4, [3, 2], 2, 1, null],
+  ['a dilation', 4, [3, 3], 1, 2, TILES],
+  ['whole vectors', 16, [3, 3], 1, 1, null],
+  ['whole vectors and tiles', 16, [3, 2], 1, 1, { ...TILES, columns: 5 }],
+  ['whole vectors and strides', 16, [3, 3], 2, 1, TILES],
+  ['whole vectors and a dilation', 16, [2, 3], 1, 2, TILES],
+] as const)(
+  'windows of integers with %s are products',
+  async (_, channels, window, stride, dilation, tiles) => {
+    const sizeOf = (size: number, i: number) =>
+      Math.floor((size - (window[i]! - 1) * dilation - 1) / stride) + 1;
+    const [image, filter] = [`1x${channels}x11x9`, `5x${channels}x${window.join('x')}`];
+    const result = `1x5x${[11, 9].map(sizeOf).join('x')}`;
+    const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
+    const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
   %x = arith.fptosi %a : ${type(image, 'f32')} to ${type(image, 'i8')}
   %y = arith.fptosi %b : ${type(filter, 'f32')} to ${type(filter, 'i8')}
   %z = arith.fptosi %c : ${type(result, 'f32')} to ${type(result, 'i32')}
@@ -213,15 +222,17 @@ test.each([
   return %s : ${type(result, 'f32')}
 }
 `;
-  const [operation] = convolutionsIn(text);
-  const choices = [{ operation: operation!, form: 'windows-by-filters' }];
-  expect(await preprocessed(text, choices)).not.toContain('nchw');
-  const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
-  const { written, formed } = await resultsOf(
-    text,
-    choices,
-    shapes,
-    (i, at) => ((i * 37 + at * 5) % 255) - 127,
-  );
-  expect(formed).toEqual(written);
-});
+    const [operation] = convolutionsIn(text);
+    const name = 'windows-by-filters';
+    const choices = [{ operation: operation!, form: tiles === null ? name : packedName(name, tiles) }];
+    expect(await preprocessed(text, choices)).not.toContain('nchw');
+    const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
+    const { written, formed } = await resultsOf(
+      text,
+      choices,
+      shapes,
+      (i, at) => ((i * 37 + at * 5) % 255) - 127,
+    );
+    expect(formed).toEqual(written);
+  },
+);

@@ -1,0 +1,73 @@
+// How near the results of a network in 8 bits are to those of the network that it was made of: tuned, stock and ONNX Runtime, over random inputs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeElements, type Elements } from '../../src/measure/elements.ts';
+import { relativeError, resultsOf, type Call } from './outputs.ts';
+import type { Peer } from './peer.ts';
+import type { Prepared } from './prepared.ts';
+
+const DRAWS = 100;
+
+/** Of one contestant, over all draws of inputs. */
+export interface Agreement {
+  /** Draws with the same largest element of the first result as the original network. */
+  readonly sameAsOriginal: number;
+  /** Draws with the same largest element as stock. */
+  readonly sameAsStock: number;
+  /** Mean over the draws of the error relative to the original network: see `relativeError`. */
+  readonly error: number;
+}
+
+export interface Accuracy {
+  readonly draws: number;
+  readonly stock: Agreement;
+  readonly tuned: Agreement;
+  readonly onnxRuntime: Agreement;
+}
+
+/** @param original path of the ONNX model before its quantization */
+export async function accuracyOf(
+  model: Prepared,
+  original: string,
+  call: Call,
+  { stock, tuned }: { readonly stock: string; readonly tuned: string },
+  onnxRuntime: Peer,
+): Promise<Accuracy> {
+  const { elementType } = call.function.results[0]!;
+  const draws = await onnxRuntime.draw(model, original, DRAWS, join(call.folder, 'draws'));
+  const stocks: Buffer[] = [];
+  const tuneds: Buffer[] = [];
+  for (const { inputs } of draws)
+    for (const [module, results] of [
+      [stock, stocks],
+      [tuned, tuneds],
+    ] as const)
+      results.push((await resultsOf({ ...call, inputs: inputs.map((path) => `@${path}`) }, module))[0]!);
+  const own = draws.map(({ result }) => readFileSync(result));
+  const originals = draws.map((one) => readFileSync(one.original));
+  const top = (results: readonly Buffer[]) =>
+    results.map((bytes) => largestOf(decodeElements(bytes, elementType)!));
+  const agreementOf = (results: readonly Buffer[]): Agreement => {
+    const sameAs = (others: readonly Buffer[]) => {
+      const theirs = top(others);
+      return top(results).filter((one, i) => one === theirs[i]).length;
+    };
+    return {
+      ...{ sameAsOriginal: sameAs(originals), sameAsStock: sameAs(stocks) },
+      error: meanOf(results.map((one, i) => relativeError(one, originals[i]!, elementType))),
+    };
+  };
+  return {
+    ...{ draws: DRAWS, stock: agreementOf(stocks), tuned: agreementOf(tuneds) },
+    onnxRuntime: agreementOf(own),
+  };
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+
+/** Index of the largest element, the first one of equals. */
+function largestOf(elements: Elements): number {
+  let largest = 0;
+  for (let i = 1; i < elements.length; i++) if (elements[i]! > elements[largest]!) largest = i;
+  return largest;
+}
