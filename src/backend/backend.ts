@@ -1,6 +1,6 @@
 // The interface of a backend: one object for each folder beside this file.
 import type { Release } from '../compiler/release.ts';
-import type { Microkernels } from '../form/packing.ts';
+import type { Packings } from '../form/packing.ts';
 import { EMPTY_SPACE, type SearchSpace } from '../search/space.ts';
 import type { Rule } from '../spec/rules.ts';
 import type { SpecFlag } from '../spec/tuning.ts';
@@ -113,8 +113,8 @@ export interface Backend {
   readonly userKnobs: readonly UserKnob[];
   readonly rendering: Rendering;
   readonly flags: ComparisonFlags;
-  /** Tiles of the microkernels that the runtime has for a target. Absent for a backend without. */
-  microkernels?(target: Target): Microkernels;
+  /** The best packings of products for a target. Absent for a backend without. */
+  packings?(target: Target, release: Release): Packings;
   /** Configurations with requirements on the whole program. Absent for none. */
   readonly wholeProgram?: WholeProgram;
 }

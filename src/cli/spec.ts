@@ -7,7 +7,7 @@ import { specFlags } from '../inject/injection-flags.ts';
 import { compilingWith } from '../inject/substitute.ts';
 import { choicesOf, type FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
-import { microkernelsOf } from '../running/variants/forms.ts';
+import { packingsOf } from '../running/variants/forms.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { untunedCompile } from '../plan/injected-command.ts';
 import { injectionOptions } from '../plan/route.ts';
@@ -90,7 +90,7 @@ async function decide(input: string, inject: InjectRoute, cli: CliCommand) {
     whyNot: () => because('no-record', 'no record: run iree-tuned tune first'),
   });
   const planned = injectionOptions(inspected.input, inspected.site, 'spec');
-  const choices = choicesOf(program.inspected.input.rewritables, names, microkernelsOf(program));
+  const choices = choicesOf(program.inspected.input.rewritables, names, packingsOf(program));
   const common = { decisions, text: inspected.input, choices, forms };
   // A build substitutes these dispatches.
   const { entries = [] } = planInjection(decisions, planned);

@@ -6,7 +6,7 @@ import { isConvolution, type Convolution } from './convolution.ts';
 import { formsOf } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
 import type { Named } from './form.ts';
-import { packedName, type Microkernels } from './packing.ts';
+import { packedName, type Packings } from './packing.ts';
 import { isQuantized } from './quantized.ts';
 import { isRounding } from './rounding.ts';
 import { isSpread } from './spread-convolution.ts';
@@ -21,11 +21,11 @@ export interface FormChoice {
 
 /**
  * The preferred form of each operation that has one. Attentions get a form only if all of them have one, because passes rewrite all of them.
- * @param microkernels of the target; null without a runtime that has them, or for an unknown target
+ * @param packings of the target; null for a GPU, or for an unknown target
  */
 export function chooseForms(
   operations: readonly Rewritable[],
-  microkernels: Microkernels | null = null,
+  packings: Packings | null = null,
 ): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
   const surrounding = operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone';
@@ -41,10 +41,10 @@ export function chooseForms(
   const choices = operations.flatMap((operation) => {
     const isBetween = isConcat(operation) || isBroadcast(operation);
     // Processors of other backends have an operation for rounding.
-    const isSlow = !isRounding(operation) || microkernels !== null;
+    const isSlow = !isRounding(operation) || packings !== null;
     const isLeft = !isSlow || (isBetween && !isOfImages(operation));
     const [preferred] = isLeft ? [] : formsOf(operation, surrounding);
-    const form = preferred && nameOf(preferred, microkernels);
+    const form = preferred && nameOf(preferred, packings);
     return form === undefined ? [] : [{ operation, form }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);
@@ -62,8 +62,8 @@ function isChain(convolutions: readonly Convolution[]): boolean {
 }
 
 /** The name of a form for a target; undefined if it needs tiles that the target does not have. */
-function nameOf({ name, packing }: Named, microkernels: Microkernels | null): string | undefined {
-  const tiles = microkernels?.i8 ?? null;
+function nameOf({ name, packing }: Named, packings: Packings | null): string | undefined {
+  const tiles = packings?.i8 ?? null;
   if (packing === undefined || tiles === null) return packing === 'needed' ? undefined : name;
   return packedName(name, tiles);
 }
@@ -78,12 +78,12 @@ export const namesOf = (choices: readonly FormChoice[]): FormNames =>
 export const choicesOf = (
   operations: readonly Rewritable[],
   names: FormNames,
-  microkernels: Microkernels | null,
+  packings: Packings | null,
 ): FormChoice[] =>
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
     const isKnown = formsOf(operation, 'quantized').some((own) =>
-      [own.packing === 'needed' ? undefined : own.name, nameOf(own, microkernels)].includes(form),
+      [own.packing === 'needed' ? undefined : own.name, nameOf(own, packings)].includes(form),
     );
     return form !== undefined && isKnown ? [{ operation, form }] : [];
   });

@@ -1,12 +1,12 @@
 // Products of 8-bit integers with zero points, as ONNX's MatMulInteger of networks that are quantized at run time. They arrive as products of
 // 32-bit integers, from which the zero points are subtracted before, with sums of 64 bits: code for these is many times slower. In their form, 8-bit
-// integers are multiplied, which data tiling packs for microkernels, and the zero points are taken out as sums of rows and columns.
+// integers are multiplied, which data tiling packs for packings, and the zero points are taken out as sums of rows and columns.
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
+import type { Widening } from './generic-convolution.ts';
 import { productOfIntegers } from './packed-product.ts';
 import type { Packing } from './packing.ts';
-import { HALF, lowered } from './parts.ts';
 import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface IntegerProduct {
@@ -129,35 +129,30 @@ export function inEightBits(
   const [lhs, lhsZero, rhs] = operands as [Value, Value, Value];
   const into = operands.at(-1)!;
   const flat = (value: Value) => (value.shape.length === 3 ? writer.collapse(value, FLAT) : value);
-  const signed = (value: Value, i: number) => (product.isUnsigned[i]! ? lowered(writer, value) : value);
-  const rows = writer.settle(signed(flat(lhs), 0));
-  const columns = writer.settle(signed(rhs, 1));
+  const widenings = product.isUnsigned.map((is) => `arith.ext${is ? 'u' : 's'}i` as const) as [
+    Widening,
+    Widening,
+  ];
+  const rows = writer.settle(flat(lhs));
+  const columns = writer.settle(rhs);
   const begun = flat(into);
-  const widenings = ['arith.extsi', 'arith.extsi'] as const;
   const sum = productOfIntegers(writer, [rows, columns], { widenings, packing, shape: begun.shape });
-  const sumOf = (value: Value, loops: string, along: string, size: number) =>
+  const sumOf = (i: 0 | 1, loops: string, along: string, size: number) =>
     writer.generic({
-      ...{ loops, maps: [loops, along], inputs: [value] },
+      ...{ loops, maps: [loops, along], inputs: [i === 0 ? rows : columns] },
       into: writer.zeros({ elementType: MIDDLE, shape: [size] }),
-      body: [`%w = arith.extsi %x0 : ${NARROW} to ${MIDDLE}`, `%s = arith.addi %out, %w : ${MIDDLE}`],
+      body: [`%w = ${widenings[i]} %x0 : ${NARROW} to ${MIDDLE}`, `%s = arith.addi %out, %w : ${MIDDLE}`],
       gives: '%s',
     });
   const [k, n] = rhs.shape as [number, number];
-  const zeroOf = (i: number, input: string): string[] =>
-    product.isUnsigned[i]!
-      ? [
-          `%u${i} = arith.extui ${input} : ${NARROW} to ${MIDDLE}`,
-          `%half${i} = arith.constant ${HALF} : ${MIDDLE}`,
-          `%z${i} = arith.subi %u${i}, %half${i} : ${MIDDLE}`,
-        ]
-      : [`%z${i} = arith.extsi ${input} : ${NARROW} to ${MIDDLE}`];
+  const zeroOf = (i: 0 | 1, input: string) => `%z${i} = ${widenings[i]} ${input} : ${NARROW} to ${MIDDLE}`;
   const rest = product.isSymmetric
     ? { inputs: [], maps: [], body: [], gives: '%a' }
     : {
-        inputs: [operands[3]!, sumOf(rows, 'm, k', 'm', begun.shape[0]!)],
+        inputs: [operands[3]!, sumOf(0, 'm, k', 'm', begun.shape[0]!)],
         maps: ['', 'm'],
         body: [
-          ...zeroOf(1, '%x4'),
+          zeroOf(1, '%x4'),
           `%v = arith.muli %z1, %x5 : ${MIDDLE}`,
           `%b = arith.subi %a, %v : ${MIDDLE}`,
           `%both = arith.muli %z0, %z1 : ${MIDDLE}`,
@@ -171,10 +166,10 @@ export function inEightBits(
   const moved = writer.generic({
     loops: 'm, n',
     maps: ['m, n', 'm, n', '', 'n', ...rest.maps, 'm, n'],
-    inputs: [sum, begun, lhsZero, sumOf(columns, 'k, n', 'n', n), ...rest.inputs],
+    inputs: [sum, begun, lhsZero, sumOf(1, 'k, n', 'n', n), ...rest.inputs],
     into: writer.empty(begun),
     body: [
-      ...zeroOf(0, '%x2'),
+      zeroOf(0, '%x2'),
       `%t = arith.muli %z0, %x3 : ${MIDDLE}`,
       `%a = arith.subi %x0, %t : ${MIDDLE}`,
       ...rest.body,

@@ -1,10 +1,10 @@
-// Products of 8-bit integers in the tiles of microkernels. The compiler packs operands only with data tiling of a whole program; other code multiplies the
+// Products of 8-bit integers in the tiles of packings. The compiler packs operands only with data tiling of a whole program; other code multiplies the
 // integers one by one. Generic products of integers are what is left of the products of a quantized program that is computed in integers.
 import type { Operation } from 'mlir-parser-ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
 import { packedProduct, splitRows, type Packing } from './packing.ts';
-import { HALF, lowered, rowsTimes } from './parts.ts';
+import { flipped, HALF, rowsTimes } from './parts.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface PackedProduct {
@@ -28,7 +28,7 @@ const [NARROW, WIDE] = ['i8', 'i32'];
 /** Sums of more products of 8-bit integers may not fit into 32 bits. */
 const MOST_SUMMED = 2 ** 15;
 
-const UNSIGNED: Widening = 'arith.extui';
+const [UNSIGNED, SIGNED] = ['arith.extui', 'arith.extsi'] as const satisfies readonly Widening[];
 
 /** Such as `product of 8-bit integers 128x384xi8,384x384xi8->128x384xi32`; `, transposed` may follow. */
 export const packedProductKey = ({ name, factors, widenings, isTransposed, result }: PackedProduct): string =>
@@ -111,21 +111,28 @@ export function productOfIntegers(
     readonly shape: readonly number[];
   },
 ): Value {
-  const isUnsigned = widenings.map((one) => one === UNSIGNED);
-  const factors = all.map((one, i) => (isUnsigned[i]! ? lowered(writer, one) : one)) as [Value, Value];
+  const are = widenings.map((one) => one === UNSIGNED);
+  const wanted = [packing?.isUnsigned ?? false, false];
+  /** What each factor is more than it is multiplied as. */
+  const [first, second] = are.map((isUnsigned, i) =>
+    isUnsigned === wanted[i] ? 0 : isUnsigned ? HALF : -HALF,
+  ) as [number, number];
+  const factors = all.map((one, i) => (are[i] === wanted[i] ? one : flipped(writer, one))) as [Value, Value];
   const product =
     packing === null
       ? splitRows(writer, rowsTimes(writer, ...factors, WIDE), shape)
       : packedProduct(writer, factors, isTransposed, { elementType: WIDE, shape }, packing);
-  if (!isUnsigned.includes(true)) return product;
-  /** What `HALF` more in the other factor adds: `HALF` times the sums of this one along k. */
-  const sumsOf = (factor: Value, isAcross: boolean): Value => {
+  if (first === 0 && second === 0) return product;
+  /** Sums along k of a factor as it is multiplied. What the other one is more adds as many of these. */
+  const sumsOf = (i: 0 | 1, isAcross: boolean): Value => {
+    const factor = factors[i];
+    const widening = wanted[i] ? UNSIGNED : SIGNED;
     const loops = factor.shape.map((_, d) => `d${d}`);
     const kept = loops.toSpliced(isAcross ? -2 : -1, 1);
     return writer.generic({
       ...{ loops: loops.join(', '), maps: [loops, kept].map((one) => one.join(', ')), inputs: [factor] },
       into: writer.zeros({ elementType: WIDE, shape: factor.shape.toSpliced(isAcross ? -2 : -1, 1) }),
-      body: [`%w = arith.extsi %x0 : ${NARROW} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
+      body: [`%w = ${widening} %x0 : ${NARROW} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
       gives: '%s',
     });
   };
@@ -133,8 +140,8 @@ export function productOfIntegers(
   const rows = places.slice(0, -1);
   const columns = factors[0].shape.length === 3 ? ['d0', places.at(-1)!] : [places.at(-1)!];
   const sums = [
-    ...(isUnsigned[0]! ? [{ at: columns, value: sumsOf(factors[1], !isTransposed) }] : []),
-    ...(isUnsigned[1]! ? [{ at: rows, value: splitRow(writer, sumsOf(factors[0], false), shape) }] : []),
+    ...(first === 0 ? [] : [{ at: columns, times: first, value: sumsOf(1, !isTransposed) }]),
+    ...(second === 0 ? [] : [{ at: rows, times: second, value: splitRow(writer, sumsOf(0, false), shape) }]),
   ];
   const k = factors[0].shape.at(-1)!;
   return writer.generic({
@@ -143,13 +150,15 @@ export function productOfIntegers(
     inputs: [product, ...sums.map(({ value }) => value)],
     into: writer.empty(product),
     body: [
-      `%half = arith.constant ${HALF} : ${WIDE}`,
-      `%t0 = arith.constant ${isUnsigned.includes(false) ? 0 : HALF * k} : ${WIDE}`,
-      ...sums.map((_, i) => `%t${i + 1} = arith.addi %t${i}, %x${i + 1} : ${WIDE}`),
-      `%more = arith.muli %t${sums.length}, %half : ${WIDE}`,
-      `%r = arith.addi %x0, %more : ${WIDE}`,
+      `%both = arith.constant ${first * second * k} : ${WIDE}`,
+      `%t0 = arith.addi %x0, %both : ${WIDE}`,
+      ...sums.flatMap(({ times }, i) => [
+        `%h${i} = arith.constant ${times} : ${WIDE}`,
+        `%p${i} = arith.muli %x${i + 1}, %h${i} : ${WIDE}`,
+        `%t${i + 1} = arith.addi %t${i}, %p${i} : ${WIDE}`,
+      ]),
     ],
-    gives: '%r',
+    gives: `%t${sums.length}`,
   });
 }
 

@@ -1,34 +1,61 @@
-// Products in the layout of the runtime's microkernels: operands in tiles, as data tiling packs them. A form that packs needs no flag, and packs only where
-// it gains. Sides stay as they are: data tiling swaps them if the result is narrow, and then has to transpose every tile of the result.
+// Products of 8-bit integers in tiles, for the processor's dot products. By default, the compiler multiplies integers one by one. With data tiling of a whole
+// program, it swaps the sides of narrow results, and has microkernels only. A form that writes the tiles itself needs no flag, and can use intrinsics.
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
-/** Sizes of the tiles of a product. */
+/** How a product in tiles is multiplied. */
 export interface Packing {
+  /** Most rows of a tile. */
   readonly rows: number;
   readonly columns: number;
   /** Along the summed dimension. */
   readonly depth: number;
+  /** The compiler's intrinsic for tiles of one row, which may have any number of rows then. Null for a microkernel of the runtime. */
+  readonly intrinsic: string | null;
+  /** Whether the integers of the first factor are unsigned. Those of the second are signed. */
+  readonly isUnsigned: boolean;
 }
 
-/** Tiles of a processor's microkernels by the types of the factors; null without a microkernel. */
-export interface Microkernels {
-  readonly i8: Packing | null;
+const kernel = (rows: number, columns: number, depth: number): Packing => ({
+  ...{ rows, columns, depth },
+  ...{ intrinsic: null, isUnsigned: false },
+});
+
+/** Rows whose sums fit into 32 registers, beside a row of each factor. */
+const MOST_ROWS = 28;
+
+/**
+ * By name: microkernels by their sizes, and intrinsics. The runtime computes wrong sums in tiles that it has no microkernel for. Source: IREE's
+ * `mmt4d_x86_64_tiles.inl`, `mmt4d_arm_64_tiles.inl` and `IREECPUEnums.td`.
+ */
+const PACKINGS = {
+  '16x16x2': kernel(16, 16, 2),
+  '8x8x2': kernel(8, 8, 2),
+  '8x8x8': kernel(8, 8, 8),
+  '8x8x4': kernel(8, 8, 4),
+  '8x8x1': kernel(8, 8, 1),
+  vpdpbusd: {
+    ...{ rows: MOST_ROWS, columns: 16, depth: 4 },
+    ...{ intrinsic: 'MMA_X86_AVX512VNNI_1x16x4_I32_UI8_I8', isUnsigned: true },
+  },
+} as const satisfies Readonly<Record<string, Packing>>;
+
+export type PackingName = keyof typeof PACKINGS;
+
+/** The packing of a processor by the type of the factors; null for none. */
+export interface Packings {
+  readonly i8: PackingName | null;
 }
 
-const MOST = 64;
-const SUFFIX = /^(.+)-([1-9]\d?)x([1-9]\d?)x([1-9]\d?)$/;
-
-/** The name of a form with tiles: `windows-by-filters-16x16x2`. */
-export const packedName = (name: string, { rows, columns, depth }: Packing): string =>
-  `${name}-${rows}x${columns}x${depth}`;
+/** The name of a form with a packing: `windows-by-filters-vpdpbusd`. */
+export const packedName = (name: string, packing: PackingName): string => `${name}-${packing}`;
 
 /** The parts of a form's name. */
 export function packingIn(form: string): { readonly name: string; readonly packing: Packing | null } {
-  const [, name, ...sizes] = SUFFIX.exec(form) ?? [];
-  const [rows, columns, depth] = sizes.map(Number) as [number, number, number];
-  if (name === undefined || Math.max(rows, columns, depth) > MOST) return { name: form, packing: null };
-  return { name, packing: { rows, columns, depth } };
+  const at = form.lastIndexOf('-');
+  const packing = form.slice(at + 1);
+  if (!Object.hasOwn(PACKINGS, packing)) return { name: form, packing: null };
+  return { name: form.slice(0, at), packing: PACKINGS[packing as PackingName] };
 }
 
 /**
@@ -43,23 +70,82 @@ export function packedProduct(
   result: Tensor,
   packing: Packing,
 ): Value {
-  const { depth, columns } = packing;
-  const [m, n] = [lhs.shape.at(-2)!, result.shape.at(-1)!];
+  const { depth, columns, intrinsic } = packing;
+  const [m, along, n] = [lhs.shape.at(-2)!, ...result.shape.slice(-2)] as [number, number, number];
   const batch = lhs.shape.slice(0, -2);
-  // Microkernels have fewer rows for narrow products.
-  let rows = 1;
-  while (rows < packing.rows && rows < m) rows *= 2;
+  const rows = intrinsic === null ? narrowed(packing.rows, m) : rowsFor(m, along, packing.rows);
   const packed = [
     pack(writer, lhs, [rows, depth], false),
     pack(writer, rhs, [columns, depth], !isTransposed),
   ] as const;
-  const shape = [...batch, Math.ceil(m / rows), Math.ceil(n / columns), rows, columns];
-  const none = writer.zeros({ ...result, shape });
-  const operands = `ins(${packed.map(({ name }) => name).join(', ')} : ${packed.map(tensorText).join(', ')})`;
-  const name = batch.length === 0 ? 'linalg.mmt4d' : 'linalg.batch_mmt4d';
-  const type = tensorText(none);
-  const product = writer.define(none, `${name} ${operands} outs(${none.name} : ${type}) -> ${type}`);
+  const outer = [...batch, Math.ceil(m / rows), Math.ceil(n / columns)];
+  const tiles = { ...result, shape: [...outer, rows, columns] };
+  const product =
+    intrinsic === null
+      ? withMicrokernel(writer, packed, tiles)
+      : withIntrinsic(writer, packed, tiles, intrinsic);
   return unpack(writer, product, [...batch, m, n], result.shape);
+}
+
+/** Rows of a microkernel: a power of two, fewer for narrow products. */
+function narrowed(most: number, m: number): number {
+  let rows = 1;
+  while (rows < most && rows < m) rows *= 2;
+  return rows;
+}
+
+/** About the time to load a row of the second factor, in rows of a tile. */
+const ROW_OF_COLUMNS = 2;
+
+/** How much longer a product takes whose result is not in whole tiles. */
+const UNEVEN = 1.1;
+
+/** Rows with few rows of padding and few loads. @param along the rows that follow each other in the result */
+function rowsFor(m: number, along: number, most: number): number {
+  const cost = (rows: number) =>
+    Math.ceil(m / rows) * (rows + ROW_OF_COLUMNS) * (along % rows === 0 ? 1 : UNEVEN);
+  const all = Array.from({ length: Math.min(most, m) }, (_, i) => i + 1);
+  return all.reduce((best, rows) => (cost(rows) < cost(best) ? rows : best));
+}
+
+type Factors = readonly [lhs: Value, rhs: Value];
+
+function withMicrokernel(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor): Value {
+  const none = writer.zeros(tiles);
+  const name = tiles.shape.length === 4 ? 'linalg.mmt4d' : 'linalg.batch_mmt4d';
+  const type = tensorText(none);
+  return writer.define(
+    none,
+    `${name} ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${none.name} : ${type}) -> ${type}`,
+  );
+}
+
+/** In a dispatch of its own with the zeros that it begins with. The compiler would put them into another one, and then could not distribute it. */
+function withIntrinsic(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor, intrinsic: string): Value {
+  const [rows, columns] = tiles.shape.slice(-2) as [number, number];
+  const outer = [...tiles.shape.keys()].slice(0, -2);
+  const [depth, rank] = [lhs.shape.at(-1)!, outer.length];
+  const before = [...outer.map((d) => [d]), [rank, rank + 1], [rank + 2]];
+  const split = writer.expand(lhs, before, [...lhs.shape.slice(0, -2), rows, 1, depth]);
+  const type = { ...tiles, shape: [...tiles.shape.slice(0, -2), rows, 1, columns] };
+  const product = writer.region(type, () => {
+    const none = writer.zeros(type);
+    const loops = [...outer, rank].map((d) => `d${d}`);
+    const batch = loops.slice(0, rank - 2);
+    const [m, n, k] = loops.slice(rank - 2) as [string, string, string];
+    const maps = [
+      [m, k],
+      [n, k],
+      [m, n],
+    ].map((own) => `affine_map<(${loops.join(', ')}) -> (${[...batch, ...own].join(', ')})>`);
+    const kinds = loops.map((one) => `#linalg.iterator_type<${one === k ? 'reduction' : 'parallel'}>`);
+    const layout = `#iree_cpu.data_tiled_mma_layout<intrinsic = ${intrinsic}, intrinsics_m = ${rows}>`;
+    return writer.define(
+      type,
+      `iree_codegen.inner_tiled ins(${split.name}, ${rhs.name}) outs(${none.name}) <indexing_maps = [${maps.join(', ')}], iterator_types = [${kinds.join(', ')}], kind = ${layout}, semantics = #iree_cpu.mma_semantics<>> : ${tensorText(split)}, ${tensorText(rhs)} into ${tensorText(type)}`,
+    );
+  });
+  return writer.collapse(product, before);
 }
 
 /** Packs a matrix, or a batch of matrices. @param isSwapped whether its columns become the rows of the tiles */

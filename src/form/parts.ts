@@ -76,11 +76,11 @@ export function rowsTimes(writer: Writer, rows: Value, matrix: Value, elementTyp
   return writer.contraction([rows, matrix], into, ['mk', 'kp', 'mp']);
 }
 
-/** Half of the values of an unsigned integer of 8 bits. */
+/** Half of the values of an integer of 8 bits. */
 export const HALF = 128;
 
-/** Unsigned integers of 8 bits as signed ones, less by `HALF`: microkernels multiply signed integers. */
-export function lowered(writer: Writer, value: Value): Value {
+/** Unsigned integers of 8 bits as signed ones, less by `HALF`; or signed ones as unsigned ones, more by `HALF`. */
+export function flipped(writer: Writer, value: Value): Value {
   const type = tensorText(value);
   const half = writer.define(value, `arith.constant dense<${-HALF}> : ${type}`);
   return writer.define(value, `arith.xori ${value.name}, ${half.name} : ${type}`);

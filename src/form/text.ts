@@ -119,6 +119,15 @@ export class Writer {
     return { ...type, name };
   }
 
+  /** A dispatch of its own, whose operations `write` writes. */
+  region(type: Tensor, write: () => Value): Value {
+    const name = `%v${this.#count++}`;
+    this.#lines.push(`    ${name} = flow.dispatch.region -> (${tensorText(type)}) {`);
+    const result = write();
+    this.#lines.push(`    flow.return ${result.name} : ${tensorText(type)}`, '    }');
+    return { ...type, name };
+  }
+
   get text(): string {
     return this.#lines.join('\n');
   }

@@ -1,4 +1,5 @@
 // Products of 8-bit integers in the tiles of microkernels.
+import { readFileSync } from 'node:fs';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
@@ -53,7 +54,11 @@ const read = (text: string) => {
   return parse(bytes).operations.flatMap((operation) => readPackedProduct(operation, bytes) ?? []);
 };
 
-const I8 = { rows: 16, columns: 16, depth: 2 };
+const HAS_VNNI =
+  process.platform === 'linux' && /\bavx512_vnni\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
+
+/** Code for tiles of a microkernel without the runtime's, which is for one processor each. */
+const PLAIN = [...HOST, '--iree-llvmcpu-enable-ukernels=none'];
 
 test.each([
   ['whole tiles', product([1, 32, 16, 8], 'ss', false), '32x8xi8,8x16xi8->32x16xi32'],
@@ -67,32 +72,34 @@ test.each([
   expect(operations).toEqual([one]);
   expect(operations.map(rewritableKey)).toEqual([`product of 8-bit integers ${key}`]);
   expect(operations.every(isRewritable)).toBe(true);
-  const choices = chooseForms(operations, { i8: I8 });
-  expect(choices.map(({ form }) => form)).toEqual(['packed-16x16x2']);
-  // Notes and lock files have the names only.
-  expect(choicesOf(operations, namesOf(choices), { i8: I8 })).toEqual(choices);
-  expect(await preprocessed(text, choices)).toMatch(/linalg\.(?:batch_)?mmt4d/);
   const shapes = [...one.factors, one.result].map(({ shape }) => shape);
   // The bits of a negative integer are an unsigned one above 127.
-  const { written, formed } = await resultsOf(
-    text,
-    choices,
-    shapes,
-    (i, at) => ((i * 37 + at * 5) % 256) - 128,
-    [...HOST, '--iree-llvmcpu-enable-ukernels=none'],
-  );
-  expect(new Set(written).size).toBeGreaterThan(20);
-  expect(formed).toEqual(written);
+  const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 256) - 128;
+  for (const [packing, flags, written] of [
+    ['16x16x2', PLAIN, /linalg\.(?:batch_)?mmt4d/],
+    ['8x8x8', PLAIN, /linalg\.(?:batch_)?mmt4d/],
+    ...(HAS_VNNI ? [['vpdpbusd', [...HOST, '--iree-llvmcpu-target-cpu=host'], /inner_tiled/] as const] : []),
+  ] as const) {
+    const choices = chooseForms(operations, { i8: packing });
+    expect(choices.map(({ form }) => form)).toEqual([`packed-${packing}`]);
+    // Notes and lock files have the names only.
+    expect(choicesOf(operations, namesOf(choices), { i8: packing })).toEqual(choices);
+    expect(await preprocessed(text, choices)).toMatch(written);
+    const { written: expected, formed } = await resultsOf(text, choices, shapes, valueAt, flags);
+    expect(new Set(expected).size).toBeGreaterThan(20);
+    expect(formed, packing).toEqual(expected);
+  }
 });
 
-test('without microkernels, and with tiles of a hostile file, a product stays as written', () => {
+test('without a packing, and with one of another target, a product stays as written', () => {
   const operations = [product([1, 4, 16, 8], 'ss', false)];
   expect(chooseForms(operations)).toEqual([]);
   expect(chooseForms(operations, { i8: null })).toEqual([]);
-  for (const form of ['packed', 'packed-0x16x2', 'packed-8x8x2', 'packed-16x16', 'in-8-bits-16x16x2'])
-    expect(choicesOf(operations, new Map([[rewritableKey(operations[0]!), form]]), { i8: I8 }), form).toEqual(
-      [],
-    );
+  for (const form of ['packed', 'packed-0x16x2', 'packed-8x8x2', 'packed-toString', 'in-8-bits-16x16x2'])
+    expect(
+      choicesOf(operations, new Map([[rewritableKey(operations[0]!), form]]), { i8: '16x16x2' }),
+      form,
+    ).toEqual([]);
 });
 
 test('other generic products stay as written', () => {

@@ -1,5 +1,6 @@
 // The CPU as a device of IREE's runtime.
-import type { Microkernels, Packing } from '../../form/packing.ts';
+import { isBefore, type Release } from '../../compiler/release.ts';
+import type { PackingName, Packings } from '../../form/packing.ts';
 import { cpuQuota, threadsWithin } from '../../system/cpu-quota.ts';
 import {
   cacheSizesKiB,
@@ -87,29 +88,30 @@ export function hardwareOf(target: Target, { threads, cachesKiB }: Device): Hard
 }
 
 const AVX2 = ['avx2', 'fma', 'f16c'];
+const AVX512 = [...AVX2, ...['f', 'bw', 'dq', 'vl', 'cd'].map((part) => `avx512${part}`)];
 
-/**
- * By architecture and features, the best first. The runtime computes wrong sums for tiles that it has no microkernel for. Source: IREE's
- * `common_x86_64.h`, `mmt4d_x86_64_tiles.inl` and `mmt4d_arm_64_tiles.inl`.
- */
-const OF_I8: Readonly<Record<string, readonly (readonly [features: readonly string[], Packing])[]>> = {
+/** Features of processors by architecture, the best first. Source: IREE's `common_x86_64.h` and `getMmaIntrinsicRequiredFeatures`. */
+const OF_I8: Readonly<Record<string, readonly (readonly [features: readonly string[], PackingName])[]>> = {
   x64: [
-    [
-      [...AVX2, ...['f', 'bw', 'dq', 'vl', 'cd'].map((part) => `avx512${part}`)],
-      { rows: 16, columns: 16, depth: 2 },
-    ],
-    [AVX2, { rows: 8, columns: 8, depth: 2 }],
+    [[...AVX512, 'avx512vnni'], 'vpdpbusd'],
+    [AVX512, '16x16x2'],
+    [AVX2, '8x8x2'],
   ],
   arm64: [
-    [['i8mm'], { rows: 8, columns: 8, depth: 8 }],
-    [['dotprod'], { rows: 8, columns: 8, depth: 4 }],
-    [[], { rows: 8, columns: 8, depth: 1 }],
+    [['i8mm'], '8x8x8'],
+    [['dotprod'], '8x8x4'],
+    [[], '8x8x1'],
   ],
 };
 
-/** The microkernels that the runtime has for a processor. */
-export function microkernels(target: Target): Microkernels {
-  const kernels = OF_I8[targetArchitecture(target)] ?? [];
-  const found = kernels.find(([features]) => features.every((one) => target.features.includes(one)));
+/** The best packings of products for a processor. */
+export function packings(target: Target, release: Release): Packings {
+  const all = OF_I8[targetArchitecture(target)] ?? [];
+  const found = all.find(
+    ([features, name]) =>
+      features.every((one) => target.features.includes(one)) &&
+      // Older compilers may not know the intrinsics of forms.
+      !(name === 'vpdpbusd' && isBefore(release, 3, 13)),
+  );
   return { i8: found?.[1] ?? null };
 }

@@ -2,7 +2,7 @@
 import { isOperationWork, type OperationWork } from '../../workload/workload.ts';
 import { untuned, type Backend, type Tuning } from '../backend.ts';
 import { SCHEMA, USER_KNOBS } from './configuration.ts';
-import { describeDevice, hardwareOf, meter, microkernels, whyNotRunnable } from './cpu.ts';
+import { describeDevice, hardwareOf, meter, packings, whyNotRunnable } from './cpu.ts';
 import {
   DATA_TILING_FLAG,
   HINT_ON_END,
@@ -37,7 +37,7 @@ export const llvmCpu: Backend = {
           space: (options) => dispatchSpace(workload, options),
         },
   userKnobs: USER_KNOBS,
-  microkernels,
+  packings,
   rendering: { specFlag: 'tuning-spec', directive, landedOn, reconfigured },
   flags: {
     // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.

@@ -47,7 +47,7 @@ async function check(
   const folder = join(folderOf(program), 'forms-alone');
   mkdirSync(folder, { recursive: true });
   const passes = pipelineFlags(passesOf(command));
-  // A form computes the same for every target, unless it is for the target's microkernels. Plain code compiles in less than half of the time.
+  // A form computes the same for every target, unless its products are in tiles. Plain code compiles in less than half of the time.
   const isAny = choices.every(({ form }) => packingIn(form).packing === null);
   const plain = isAny && !isRefused ? (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []) : [];
   const alone = replaced.map(calledOf);

@@ -2,7 +2,7 @@
 import { backendNamed } from '../../backend/index.ts';
 import type { Command } from '../../compiler/command.ts';
 import { chooseForms, choicesOf, namesOf, type FormChoice, type FormNames } from '../../form/choose.ts';
-import type { Microkernels } from '../../form/packing.ts';
+import type { Packings } from '../../form/packing.ts';
 import { rewritableKey } from '../../form/rewritable.ts';
 import { slowerForms } from '../../form/slower.ts';
 import { mayHaveForms } from '../../input/input.ts';
@@ -19,15 +19,15 @@ import type { CommandVariant } from './variant.ts';
 export function preferredForms(program: FormedProgram, surroundings: Surroundings): CommandVariant {
   const { input } = program.inspected;
   const preferred = mayHaveForms(input.reading, surroundings.settings)
-    ? chooseForms(input.rewritables, microkernelsOf(program))
+    ? chooseForms(input.rewritables, packingsOf(program))
     : [];
   return formsVariant(program, preferred, surroundings);
 }
 
-/** The microkernels of a program's target. */
-export function microkernelsOf({ inspected }: Pick<FormedProgram, 'inspected'>): Microkernels | null {
-  const { target } = inspected.site;
-  return backendNamed(target.key)?.microkernels?.(target.target) ?? null;
+/** The packings of products for a program's target and compiler. */
+export function packingsOf({ inspected }: Pick<FormedProgram, 'inspected'>): Packings | null {
+  const { target, compiler } = inspected.site;
+  return backendNamed(target.key)?.packings?.(target.target, compiler.release) ?? null;
 }
 
 /** The named forms; null if this version does not know one of them. */
@@ -36,7 +36,7 @@ export function namedForms(
   names: FormNames,
   surroundings: Surroundings,
 ): CommandVariant | null {
-  const choices = choicesOf(program.inspected.input.rewritables, names, microkernelsOf(program));
+  const choices = choicesOf(program.inspected.input.rewritables, names, packingsOf(program));
   return choices.length < names.size ? null : formsVariant(program, choices, surroundings);
 }
 
