@@ -237,6 +237,13 @@ const TIMES_BEYOND = 8;
 const ORDERS_BEYOND = Math.log2(TIMES);
 const MORE_BEYOND = 4;
 
+/**
+ * Share of the 8-bit integers that floats are rounded to which another order of a sum may move by one. References seldom move these few elements:
+ * of 128 steps, a rounding error of a millionth passes the middle of a step for about one element in 10,000.
+ */
+const SHARE_OF_TIES = 2 ** -12;
+const ROUNDED = /^[su]?i8$/;
+
 /** The part of a result that deviates most, by what honest builds do. */
 export interface Furthest {
   readonly what:
@@ -259,14 +266,18 @@ export interface Furthest {
  * The part of a result that is furthest from stock's, compared with how far honest builds are from each other; null for equal results.
  * @param tuned deviation of the result from stock's, by class
  * @param honest deviations of honest builds from each other, by class. Those with another number of classes are of other results
+ * @param mayRound whether integers may be rounded floats, because the function has floats among its arguments
  */
 export function furthest(
   { elementType }: ResultType,
   { length, isQuantized }: Scale,
   tuned: readonly Deviation[],
   honest: readonly (readonly Deviation[])[],
+  mayRound = false,
 ): Furthest | null {
   const floor = floorOf(elementType);
+  /** Integers that may be one more or less. */
+  const ties = mayRound && ROUNDED.test(elementType) ? MORE_BEYOND + SHARE_OF_TIES * length : 0;
   const alike = honest.filter((one) => one.length === tuned.length);
   const few = 1 + 4 / Math.sqrt(Math.max(1, length));
   const timesIfNoisy = isQuantized ? TIMES_IF_QUANTIZED : TIMES_IF_NOISY;
@@ -278,7 +289,7 @@ export function furthest(
     };
     const largest = (of: (one: Deviation) => number) => Math.max(0, ...alike.map((one) => of(one[i]!)));
     const worst = largest((one) => one.worst);
-    note('element', own.worst, Math.max(floor, few * TIMES * worst), worst);
+    note('element', own.worst, Math.max(floor, Math.sign(ties), few * TIMES * worst), worst);
     for (const [k, norm] of own.norms.entries()) {
       const usual = largest(({ norms }) => norms[k]!);
       note(
@@ -286,6 +297,7 @@ export function furthest(
         norm,
         Math.max(
           NORM_OF_FLOOR * floor,
+          Math.sqrt(ties / length),
           // Grows without a jump where results become noisy.
           few * Math.max(timesIfNoisy * usual, Math.min(TIMES * usual, timesIfNoisy * NOISY)),
         ),
@@ -300,7 +312,7 @@ export function furthest(
     for (const [k, count] of own.beyond.entries()) {
       if (2 ** (FIRST + k) < floor) continue;
       const usual = largest(({ beyond }) => beyond[Math.max(0, k - ORDERS_BEYOND)]!);
-      const allowed = usual === 0 && floor === 0 ? 0 : TIMES_BEYOND * usual + MORE_BEYOND;
+      const allowed = usual === 0 && floor === 0 ? ties : Math.max(ties, TIMES_BEYOND * usual + MORE_BEYOND);
       note('a share of the elements', count / length, allowed / length, usual / length);
     }
   }

@@ -172,7 +172,7 @@ interface Judged {
 
 /** Compares one result of both programs at a time, because all results of a large program may exceed the memory. */
 async function judgeNow(
-  { function: { results } }: StockContest,
+  { function: { arguments: given, results } }: StockContest,
   draws: Draws,
   draw: Draw,
   tuned: readonly string[],
@@ -180,6 +180,7 @@ async function judgeNow(
   let [maxError, times, off] = [0, 0, 0];
   let usual: number | null = null;
   let difference: string | null = null;
+  const mayRound = given.some(({ elementType }) => isFloat(elementType));
   const differs = (i: number, reason: string, by = Infinity, error = Infinity) => {
     if (difference === null || by >= times) difference = `result ${i}: ${reason}`;
     [times, maxError] = [Math.max(times, by), Math.max(maxError, error)];
@@ -201,7 +202,7 @@ async function judgeNow(
     } else {
       const scale = new Scale(want, type);
       const honest = draws.honestAt(i);
-      const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest);
+      const most = (other: readonly Deviation[]) => furthest(type, scale, other, honest, mayRound);
       const isWrong = (one: Furthest | null) => one !== null && one.times > 1;
       const own = scale.between(want, got);
       const found = isEqual ? null : most(own);

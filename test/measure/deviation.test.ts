@@ -131,6 +131,21 @@ test('integers are equal unless honest builds move them', () => {
   expect(judged(type, base, base.with(30, base[30]! + 1), base.with(17, 120))).not.toBeNull();
 });
 
+test('a few floats that are rounded to 8 bits may be off by one', () => {
+  const type = { elementType: 'i8', shape: [100, 1000] };
+  const base = Float64Array.from({ length: 100_000 }, (_, i) => (i % 200) - 100);
+  const scale = new Scale(base, type);
+  const off = (count: number, by: number) => base.map((value, i) => (i % 1000 < count ? value + by : value));
+  const isWrong = (other: Float64Array, mayRound = true, types = type) =>
+    (furthest(types, scale, scale.between(base, other), [], mayRound)?.times ?? 0) > 1;
+  const rare = base.map((value, i) => (i % 5000 === 7 ? value - 1 : value));
+  expect(isWrong(rare)).toBe(false);
+  expect(isWrong(rare, false)).toBe(true);
+  expect(isWrong(rare, true, { ...type, elementType: 'i32' })).toBe(true);
+  expect(isWrong(off(1, 1))).toBe(true);
+  expect(isWrong(base.with(3, base[3]! + 2))).toBe(true);
+});
+
 test('infinities equal only themselves', () => {
   const type = { elementType: 'f32', shape: [20] };
   const base = Float64Array.from({ length: 20 }, (_, i) => (i < 3 ? -Infinity : i));
