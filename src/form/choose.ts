@@ -43,8 +43,9 @@ export function chooseForms(
     // Processors of other backends have an operation for rounding.
     const isSlow = !isRounding(operation) || packings !== null;
     const isLeft = !isSlow || (isBetween && !isOfImages(operation));
-    const [preferred] = isLeft ? [] : formsOf(operation, surrounding);
-    const form = preferred && nameOf(preferred, packings);
+    const [form] = isLeft
+      ? []
+      : formsOf(operation, surrounding).flatMap((one) => nameOf(one, packings) ?? []);
     return form === undefined ? [] : [{ operation, form }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);
@@ -62,10 +63,10 @@ function isChain(convolutions: readonly Convolution[]): boolean {
 }
 
 /** The name of a form for a target; undefined if it needs tiles that the target does not have. */
-function nameOf({ name, packing }: Named, packings: Packings | null): string | undefined {
-  const tiles = packings?.i8 ?? null;
-  if (packing === undefined || tiles === null) return packing === 'needed' ? undefined : name;
-  return packedName(name, tiles);
+function nameOf({ name, tiles }: Named, packings: Packings | null): string | undefined {
+  const packing = tiles === undefined ? null : (packings?.[tiles.of] ?? null);
+  if (packing !== null) return packedName(name, packing);
+  return tiles?.areNeeded === true ? undefined : name;
 }
 
 /** Names of forms by the keys of operations. */
@@ -83,7 +84,7 @@ export const choicesOf = (
   operations.flatMap((operation) => {
     const form = names.get(rewritableKey(operation));
     const isKnown = formsOf(operation, 'quantized').some((own) =>
-      [own.packing === 'needed' ? undefined : own.name, nameOf(own, packings)].includes(form),
+      [own.tiles?.areNeeded === true ? undefined : own.name, nameOf(own, packings)].includes(form),
     );
     return form !== undefined && isKnown ? [{ operation, form }] : [];
   });

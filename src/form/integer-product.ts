@@ -1,6 +1,6 @@
 // Products of 8-bit integers with zero points, as ONNX's MatMulInteger of networks that are quantized at run time. They arrive as products of
 // 32-bit integers, from which the zero points are subtracted before, with sums of 64 bits: code for these is many times slower. In their form, 8-bit
-// integers are multiplied, which data tiling packs for packings, and the zero points are taken out as sums of rows and columns.
+// integers are multiplied, in tiles where the processor has products of these, and the zero points are taken out as sums of rows and columns.
 import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';

@@ -1,38 +1,49 @@
-// Products of 8-bit integers in the tiles of packings. The compiler packs operands only with data tiling of a whole program; other code multiplies the
-// integers one by one. Generic products of integers are what is left of the products of a quantized program that is computed in integers.
+// Products of narrow numbers in tiles: see `packing.ts`. Generic products of integers are what is left of the products of a quantized program that is
+// computed in integers. Products of floats of 16 bits are those of the program.
 import type { Operation } from 'mlir-parser-ts';
+import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { packedProduct, splitRows, type Packing } from './packing.ts';
+import { packedProduct, splitRows, type Narrow, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
 import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface PackedProduct {
   readonly name: typeof NAME;
-  /** 8-bit integers: (m, k) or (b, m, k), and (k, n) or (b, k, n). */
+  /** (m, k) or (b, m, k), and (k, n) or (b, k, n). */
   readonly factors: readonly [Tensor, Tensor];
   /** Whether the second factor is (n, k) or (b, n, k). */
   readonly isTransposed: boolean;
-  readonly widenings: readonly [Widening, Widening];
-  /** (m, n) or (b, m, n). */
+  /** Of the integers of a generic operation; null for floats, whose operation has a name. */
+  readonly widenings: readonly [Widening, Widening] | null;
+  /** (m, n) or (b, m, n), of 32 bits. */
   readonly result: Tensor;
 }
 
-const NAME = 'product of 8-bit integers';
+const NAME = 'product of narrow numbers';
 
 /** Name of the only form of such an operation. */
 export const PACKED_FORM = 'packed';
 
-const [NARROW, WIDE] = ['i8', 'i32'];
+const [BYTE, WIDE] = ['i8', 'i32'];
 
 /** Sums of more products of 8-bit integers may not fit into 32 bits. */
 const MOST_SUMMED = 2 ** 15;
 
 const [UNSIGNED, SIGNED] = ['arith.extui', 'arith.extsi'] as const satisfies readonly Widening[];
 
-/** Such as `product of 8-bit integers 128x384xi8,384x384xi8->128x384xi32`; `, transposed` may follow. */
-export const packedProductKey = ({ name, factors, widenings, isTransposed, result }: PackedProduct): string =>
-  `${name} ${factors.map((one, i) => typeName(one).replace(/i8$/, widenings[i] === UNSIGNED ? 'ui8' : 'i8')).join()}->${typeName(result)}${isTransposed ? ', transposed' : ''}`;
+/** Such as `product of narrow numbers 128x384xui8,384x384xi8->128x384xi32`; `, transposed` may follow. */
+export function packedProductKey({ name, factors, widenings, isTransposed, result }: PackedProduct): string {
+  const types = factors.map((one, i) =>
+    typeName(one).replace(/i8$/, widenings?.[i] === UNSIGNED ? 'ui8' : 'i8'),
+  );
+  return `${name} ${types.join()}->${typeName(result)}${isTransposed ? ', transposed' : ''}`;
+}
+
+/** The type of the factors. */
+export const narrowOf = ({ factors: [{ elementType }] }: PackedProduct): Narrow => elementType as Narrow;
+
+const NAMES = ['linalg.matmul', 'linalg.batch_matmul'];
 
 /** Results of the maps of both factors and of the result. */
 const MAPS = ['[0,2] [2,1] [0,1]', '[0,2] [1,2] [0,1]', '[0,1,3] [0,3,2] [0,1,2]', '[0,1,3] [0,2,3] [0,1,2]'];
@@ -40,11 +51,14 @@ const MAPS = ['[0,2] [2,1] [0,1]', '[0,2] [1,2] [0,1]', '[0,1,3] [0,3,2] [0,1,2]
 /** @returns null for other operations */
 export function readPackedProduct(operation: Operation, text: Uint8Array): PackedProduct | null {
   const { name, kind, operands, indexingMaps, start, end } = operation;
-  if (name !== 'linalg.generic' || kind !== 'contraction' || operands.length !== 3) return null;
+  if (kind !== 'contraction' || operands.length !== 3) return null;
+  const isNamed = NAMES.includes(name);
+  if (!isNamed && name !== 'linalg.generic') return null;
   const maps = MAPS.indexOf(indexingMaps.map(({ results }) => JSON.stringify(results)).join(' '));
   const [lhs, rhs, result] = operands.map(({ type }) => staticTensor(type));
-  const widenings = maps < 0 ? null : wideningsIn(Buffer.from(text.subarray(start, end)).toString('latin1'));
-  if (!lhs || !rhs || !result || widenings === null) return null;
+  if (!lhs || !rhs || !result || maps < 0) return null;
+  const widenings = isNamed ? null : wideningsIn(bufferOf(text).toString('latin1', start, end));
+  if (!isNamed && widenings === null) return null;
   const found = { name: NAME, factors: [lhs, rhs], isTransposed: maps % 2 === 1, widenings, result } as const;
   return isPackedProduct(found) ? found : null;
 }
@@ -55,7 +69,9 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
     Record<keyof PackedProduct, unknown>
   >;
   if (name !== NAME || typeof isTransposed !== 'boolean' || !isTensor(result)) return false;
-  if (!Array.isArray(widenings) || widenings.length !== 2 || !widenings.every(isWidening)) return false;
+  const areIntegers = Array.isArray(widenings) && widenings.length === 2 && widenings.every(isWidening);
+  if (!areIntegers && widenings !== null) return false;
+  const [narrow, wide] = areIntegers ? [BYTE, WIDE] : ['bf16', 'f32'];
   if (!Array.isArray(factors) || factors.length !== 2 || !factors.every(isTensor)) return false;
   const [lhs, rhs] = factors as [Tensor, Tensor];
   const [m, k] = lhs.shape.slice(-2);
@@ -64,10 +80,10 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
   const has = ({ shape }: Tensor, sizes: readonly unknown[]) =>
     JSON.stringify(shape) === JSON.stringify([...batch, ...sizes]);
   return (
-    [lhs, rhs].every(({ elementType }) => elementType === NARROW) &&
-    result.elementType === WIDE &&
+    [lhs, rhs].every(({ elementType }) => elementType === narrow) &&
+    result.elementType === wide &&
     batch.length <= 1 &&
-    k! <= MOST_SUMMED &&
+    (areIntegers ? k! <= MOST_SUMMED : isTransposed === false) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])
@@ -81,13 +97,12 @@ export function inTiles(
   [lhs, rhs, into]: readonly Value[],
   packing: Packing,
 ): Value {
+  // Settled: steps that quantize are scalar code if the packing is fused into them.
   const factors = [writer.settle(lhs!), rhs!] as const;
-  const product = productOfIntegers(writer, factors, {
-    isTransposed,
-    widenings,
-    packing,
-    shape: into!.shape,
-  });
+  const product =
+    widenings === null
+      ? packedProduct(writer, factors, isTransposed, into!, packing)
+      : productOfIntegers(writer, factors, { isTransposed, widenings, packing, shape: into!.shape });
   return writer.add(product, into!);
 }
 
@@ -132,7 +147,7 @@ export function productOfIntegers(
     return writer.generic({
       ...{ loops: loops.join(', '), maps: [loops, kept].map((one) => one.join(', ')), inputs: [factor] },
       into: writer.zeros({ elementType: WIDE, shape: factor.shape.toSpliced(isAcross ? -2 : -1, 1) }),
-      body: [`%w = ${widening} %x0 : ${NARROW} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
+      body: [`%w = ${widening} %x0 : ${BYTE} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
       gives: '%s',
     });
   };
@@ -174,16 +189,22 @@ export function writtenPackedProduct({ factors, isTransposed, widenings, result 
   const [m, n, k] = ['d', 'd', 'd'].map((d, i) => `${d}${rank - 2 + i}`) as [string, string, string];
   const batch = rank === 3 ? 'd0, ' : '';
   const operands = [lhs, rhs, into];
+  const type = tensorText(into);
+  const common = { operands, list: listOf(operands), type };
+  if (widenings === null)
+    return {
+      ...common,
+      operation: `${NAMES[rank - 2]!} ins(%lhs, %rhs : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(%into : ${type}) -> ${type}`,
+    };
   return {
-    ...{ operands, list: listOf(operands) },
+    ...common,
     operation: genericText({
       loops: `${batch}${m}, ${n}, ${k}`,
       maps: [`${m}, ${k}`, isTransposed ? `${n}, ${k}` : `${k}, ${n}`, `${m}, ${n}`].map(
         (one) => `${batch}${one}`,
       ),
       ...{ inputs: [lhs, rhs], into },
-      ...widenedProduct(widenings, [NARROW, NARROW], WIDE),
+      ...widenedProduct(widenings, [BYTE, BYTE], WIDE),
     }),
-    type: tensorText(into),
   };
 }

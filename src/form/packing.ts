@@ -1,4 +1,4 @@
-// Products of 8-bit integers in tiles, for the processor's dot products. By default, the compiler multiplies integers one by one. With data tiling of a whole
+// Products of narrow numbers in tiles, for the processor's dot products. By default, the compiler multiplies them one by one. With data tiling of a whole
 // program, it swaps the sides of narrow results, and has microkernels only. A form that writes the tiles itself needs no flag, and can use intrinsics.
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
@@ -12,7 +12,7 @@ export interface Packing {
   readonly depth: number;
   /** The compiler's intrinsic for tiles of one row, which may have any number of rows then. Null for a microkernel of the runtime. */
   readonly intrinsic: string | null;
-  /** Whether the integers of the first factor are unsigned. Those of the second are signed. */
+  /** Whether integers of the first factor are unsigned. Those of the second are signed. */
   readonly isUnsigned: boolean;
 }
 
@@ -38,14 +38,23 @@ const PACKINGS = {
     ...{ rows: MOST_ROWS, columns: 16, depth: 4 },
     ...{ intrinsic: 'MMA_X86_AVX512VNNI_1x16x4_I32_UI8_I8', isUnsigned: true },
   },
+  vdpbf16ps: {
+    ...{ rows: MOST_ROWS, columns: 16, depth: 2 },
+    ...{ intrinsic: 'MMA_X86_AVX512BF16_1x16x2_F32_BF16', isUnsigned: false },
+  },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;
 
-/** The packing of a processor by the type of the factors; null for none. */
-export interface Packings {
-  readonly i8: PackingName | null;
-}
+/** Types of factors that can be in tiles. */
+export const NARROW = ['i8', 'bf16'] as const;
+export type Narrow = (typeof NARROW)[number];
+
+/** The packing of a processor by the type of the factors; without an entry for none. */
+export type Packings = Readonly<Partial<Record<Narrow, PackingName>>>;
+
+/** Whether a packing is of the compiler's code, not of the runtime's. */
+export const hasIntrinsic = (name: PackingName): boolean => PACKINGS[name].intrinsic !== null;
 
 /** The name of a form with a packing: `windows-by-filters-vpdpbusd`. */
 export const packedName = (name: string, packing: PackingName): string => `${name}-${packing}`;

@@ -4,16 +4,24 @@ import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
+import { packedProduct, type Narrow } from './packing.ts';
 import { productOfIntegers } from './packed-product.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 
+/** Floats whose products are summed in 32 bits. */
+const isHalf = (elementType: string): elementType is Narrow => elementType === 'bf16';
+
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',
-  packing: 'possible',
   isFor: ({ name, widening, image: { elementType } }) => {
     if (widening === 'arith.extui') return elementType === 'i8';
-    return widening !== undefined || (name === 'linalg.conv_2d_nchw_fchw' && !isFloat(elementType));
+    if (widening !== undefined) return true;
+    return name === 'linalg.conv_2d_nchw_fchw' && (!isFloat(elementType) || isHalf(elementType));
+  },
+  tilesOf: ({ image: { elementType } }) => {
+    if (isHalf(elementType)) return { of: elementType, areNeeded: true };
+    return elementType === 'i8' ? { of: 'i8', areNeeded: false } : undefined;
   },
   write(writer, convolution, [image, filter, accumulator], packing) {
     const { batch, filters, result } = extentsOf(convolution);
@@ -22,7 +30,10 @@ export const windowsByFilters: WrittenForm = {
     const weights = writer.settle(writer.collapse(writer.transpose(filter, [2, 3, 1, 0]), [[0, 1, 2], [3]]));
     const widenings = [convolution.widening ?? 'arith.extsi', 'arith.extsi'] as const;
     const shape = [batch, ...result, filters];
-    const own = productOfIntegers(writer, [rows, weights], { widenings, packing, shape });
+    const { elementType } = accumulator;
+    const own = isFloat(elementType)
+      ? packedProduct(writer, [rows, weights], false, { elementType, shape }, packing!)
+      : productOfIntegers(writer, [rows, weights], { widenings, packing, shape });
     const sum = writer.add(own, writer.transpose(accumulator, CHANNELS_LAST));
     return writer.transpose(sum, CHANNELS_FIRST);
   },

@@ -24,7 +24,7 @@ function product(
   const batch = b === 1 ? [] : [b];
   const i8 = (...shape: readonly number[]) => ({ shape: [...batch, ...shape], elementType: 'i8' });
   return {
-    name: 'product of 8-bit integers',
+    name: 'product of narrow numbers',
     factors: [i8(m, k), isTransposed ? i8(n, k) : i8(k, n)],
     isTransposed,
     widenings: [WAYS[signs[0] as 'u'], WAYS[signs[1] as 'u']],
@@ -32,19 +32,30 @@ function product(
   };
 }
 
-/** A program with a product of integers, which are given as floats. */
+/** How a program makes a number of a type from a float. */
+const FROM_FLOAT: Readonly<Record<string, string>> = {
+  i8: 'arith.fptosi',
+  i32: 'arith.fptosi',
+  bf16: 'arith.truncf',
+};
+
+/** A program with a product, whose operands are given as floats. */
 function programOf(one: PackedProduct): string {
   const { operands, operation, type } = writtenPackedProduct(one);
   const float = (value: (typeof operands)[number]) => tensorText({ ...value, elementType: 'f32' });
-  const parameters = operands.map((value) => `${value.name}_f: ${float(value)}`).join(', ');
-  const converted = operands.map(
-    (value) => `  ${value.name} = arith.fptosi ${value.name}_f : ${float(value)} to ${tensorText(value)}\n`,
-  );
-  const result = float(operands.at(-1)!);
-  return `func.func @main(${parameters}) -> ${result} {
+  const isFloat = (value: (typeof operands)[number]) => value.elementType === 'f32';
+  const parameters = operands.map((value) => `${value.name}${isFloat(value) ? '' : '_f'}: ${float(value)}`);
+  const converted = operands
+    .filter((value) => !isFloat(value))
+    .map(
+      (value) =>
+        `  ${value.name} = ${FROM_FLOAT[value.elementType]} ${value.name}_f : ${float(value)} to ${tensorText(value)}\n`,
+    );
+  const into = operands.at(-1)!;
+  const back = isFloat(into) ? '' : `  %s = arith.sitofp %r : ${type} to ${float(into)}\n`;
+  return `func.func @main(${parameters.join(', ')}) -> ${float(into)} {
 ${converted.join('')}  %r = ${operation}
-  %s = arith.sitofp %r : ${type} to ${result}
-  return %s : ${result}
+${back}  return ${isFloat(into) ? '%r' : '%s'} : ${float(into)}
 }
 `;
 }
@@ -54,8 +65,9 @@ const read = (text: string) => {
   return parse(bytes).operations.flatMap((operation) => readPackedProduct(operation, bytes) ?? []);
 };
 
-const HAS_VNNI =
-  process.platform === 'linux' && /\bavx512_vnni\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
+const FEATURES = process.platform === 'linux' ? readFileSync('/proc/cpuinfo', 'utf8') : '';
+const HAS_VNNI = /\bavx512_vnni\b/.test(FEATURES);
+const HAS_BF16 = /\bavx512_bf16\b/.test(FEATURES);
 
 /** Code for tiles of a microkernel without the runtime's, which is for one processor each. */
 const PLAIN = [...HOST, '--iree-llvmcpu-enable-ukernels=none'];
@@ -70,7 +82,7 @@ test.each([
   const text = programOf(one);
   const operations = read(text);
   expect(operations).toEqual([one]);
-  expect(operations.map(rewritableKey)).toEqual([`product of 8-bit integers ${key}`]);
+  expect(operations.map(rewritableKey)).toEqual([`product of narrow numbers ${key}`]);
   expect(operations.every(isRewritable)).toBe(true);
   const shapes = [...one.factors, one.result].map(({ shape }) => shape);
   // The bits of a negative integer are an unsigned one above 127.
@@ -91,10 +103,36 @@ test.each([
   }
 });
 
+const bf16 = (...shape: readonly number[]) => ({ shape, elementType: 'bf16' });
+
+test.each([
+  ['whole tiles', [bf16(32, 8), bf16(8, 16)], [32, 16]],
+  ['a batch with parts', [bf16(2, 5, 7), bf16(2, 7, 11)], [2, 5, 11]],
+] as const)('%s of a product of halves have equal results in tiles', async (_, factors, shape) => {
+  const result = { shape, elementType: 'f32' };
+  const one = { ...product([1, 1, 1, 1], 'ss', false), factors, widenings: null, result } as PackedProduct;
+  const program = programOf(one);
+  const operations = read(program);
+  expect(operations).toEqual([one]);
+  expect(operations.every(isRewritable)).toBe(true);
+  expect(chooseForms(operations, { i8: 'vpdpbusd' })).toEqual([]);
+  const choices = chooseForms(operations, { bf16: 'vdpbf16ps' });
+  expect(choices.map(({ form }) => form)).toEqual(['packed-vdpbf16ps']);
+  expect(await preprocessed(program, choices)).toMatch(/inner_tiled/);
+  if (!HAS_BF16) return;
+  const shapes = [...factors, result].map((own) => own.shape);
+  // Sums of small integers are exact in any order.
+  const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 17) - 8;
+  const host = [...HOST, '--iree-llvmcpu-target-cpu=host'];
+  const { written, formed } = await resultsOf(program, choices, shapes, valueAt, host);
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+});
+
 test('without a packing, and with one of another target, a product stays as written', () => {
   const operations = [product([1, 4, 16, 8], 'ss', false)];
   expect(chooseForms(operations)).toEqual([]);
-  expect(chooseForms(operations, { i8: null })).toEqual([]);
+  expect(chooseForms(operations, {})).toEqual([]);
   for (const form of ['packed', 'packed-0x16x2', 'packed-8x8x2', 'packed-toString', 'in-8-bits-16x16x2'])
     expect(
       choicesOf(operations, new Map([[rewritableKey(operations[0]!), form]]), { i8: '16x16x2' }),

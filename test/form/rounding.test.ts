@@ -23,7 +23,7 @@ const program = `func.func @main(%a: tensor<${COUNT}xf32>, %b: tensor<${COUNT}xf
 test('rounds every float as the compiler does, and products once', async () => {
   const operations = readRounding(Buffer.from(program));
   expect(operations.map(rewritableKey)).toEqual(['math.roundeven f32']);
-  const choices = chooseForms(operations, { i8: null });
+  const choices = chooseForms(operations, {});
   expect(choices.map(({ form }) => form)).toEqual(['by-additions']);
   expect(await preprocessed(program, choices)).not.toContain('roundeven');
   // A quarter are products of any bits, among them NaN, infinities and both zeros; the others lie at halves, and next to them.

@@ -1,6 +1,6 @@
 // The CPU as a device of IREE's runtime.
 import { isBefore, type Release } from '../../compiler/release.ts';
-import type { PackingName, Packings } from '../../form/packing.ts';
+import { hasIntrinsic, type PackingName, type Packings } from '../../form/packing.ts';
 import { cpuQuota, threadsWithin } from '../../system/cpu-quota.ts';
 import {
   cacheSizesKiB,
@@ -91,7 +91,8 @@ const AVX2 = ['avx2', 'fma', 'f16c'];
 const AVX512 = [...AVX2, ...['f', 'bw', 'dq', 'vl', 'cd'].map((part) => `avx512${part}`)];
 
 /** Features of processors by architecture, the best first. Source: IREE's `common_x86_64.h` and `getMmaIntrinsicRequiredFeatures`. */
-const OF_I8: Readonly<Record<string, readonly (readonly [features: readonly string[], PackingName])[]>> = {
+type Choices = Readonly<Record<string, readonly (readonly [features: readonly string[], PackingName])[]>>;
+const OF_I8: Choices = {
   x64: [
     [[...AVX512, 'avx512vnni'], 'vpdpbusd'],
     [AVX512, '16x16x2'],
@@ -104,14 +105,17 @@ const OF_I8: Readonly<Record<string, readonly (readonly [features: readonly stri
   ],
 };
 
+const OF_BF16: Choices = { x64: [[[...AVX512, 'avx512bf16'], 'vdpbf16ps']] };
+
 /** The best packings of products for a processor. */
 export function packings(target: Target, release: Release): Packings {
-  const all = OF_I8[targetArchitecture(target)] ?? [];
-  const found = all.find(
-    ([features, name]) =>
-      features.every((one) => target.features.includes(one)) &&
-      // Older compilers may not know the intrinsics of forms.
-      !(name === 'vpdpbusd' && isBefore(release, 3, 13)),
-  );
-  return { i8: found?.[1] ?? null };
+  const has = (features: readonly string[]) => features.every((one) => target.features.includes(one));
+  // Older compilers may not know the intrinsics of forms.
+  const isKnown = (name: PackingName) => !hasIntrinsic(name) || !isBefore(release, 3, 13);
+  const found = Object.entries({ i8: OF_I8, bf16: OF_BF16 }).flatMap(([type, choices]) => {
+    const all = choices[targetArchitecture(target)] ?? [];
+    const best = all.find(([features, name]) => has(features) && isKnown(name));
+    return best === undefined ? [] : [[type, best[1]] as const];
+  });
+  return Object.fromEntries(found);
 }
