@@ -83,7 +83,7 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
     [lhs, rhs].every(({ elementType }) => elementType === narrow) &&
     result.elementType === wide &&
     batch.length <= 1 &&
-    (areIntegers ? k! <= MOST_SUMMED : isTransposed === false) &&
+    (areIntegers ? k! <= MOST_SUMMED : !isTransposed) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])
