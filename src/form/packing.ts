@@ -129,6 +129,18 @@ function withMicrokernel(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor): Va
   );
 }
 
+/** Most workgroups along the rows and along the columns. By default, each tile is one, which two threads hand out for longer than they multiply. */
+const MOST_WORKGROUPS = 8;
+
+/** @param counts of tiles along each parallel loop */
+function compilationInfo(counts: readonly number[]): string {
+  const batch = counts.slice(0, -2).map(() => 1);
+  const distribution = [...batch, ...counts.slice(-2).map((count) => Math.ceil(count / MOST_WORKGROUPS)), 0];
+  const parallel = [...counts.map(() => 1), 0];
+  const reduction = [...counts.map(() => 0), 1];
+  return `#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [${distribution.join(', ')}], vector_common_parallel = [${parallel.join(', ')}], vector_reduction = [${reduction.join(', ')}]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Mmt4dTilingExpert>>>`;
+}
+
 /** In a dispatch of its own with the zeros that it begins with. The compiler would put them into another one, and then could not distribute it. */
 function withIntrinsic(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor, intrinsic: string): Value {
   const [rows, columns] = tiles.shape.slice(-2) as [number, number];
@@ -151,7 +163,7 @@ function withIntrinsic(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor, intri
     const layout = `#iree_cpu.data_tiled_mma_layout<intrinsic = ${intrinsic}, intrinsics_m = ${rows}>`;
     return writer.define(
       type,
-      `iree_codegen.inner_tiled ins(${split.name}, ${rhs.name}) outs(${none.name}) <indexing_maps = [${maps.join(', ')}], iterator_types = [${kinds.join(', ')}], kind = ${layout}, semantics = #iree_cpu.mma_semantics<>> : ${tensorText(split)}, ${tensorText(rhs)} into ${tensorText(type)}`,
+      `iree_codegen.inner_tiled ins(${split.name}, ${rhs.name}) outs(${none.name}) <indexing_maps = [${maps.join(', ')}], iterator_types = [${kinds.join(', ')}], kind = ${layout}, semantics = #iree_cpu.mma_semantics<>> {compilation_info = ${compilationInfo(tiles.shape.slice(0, rank))}} : ${tensorText(split)}, ${tensorText(rhs)} into ${tensorText(type)}`,
     );
   });
   return writer.collapse(product, before);
