@@ -23,7 +23,7 @@ _STICKY = (
 )
 
 #: Codes of results without flags that need no warning.
-_NO_FAILURES = (None, "no-gain", "nothing-to-tune", "disabled-by-comment")
+_NO_FAILURES = (None, "no-gain", "nothing-to-tune", "disabled-by-comment", "own-tuning")
 
 #: Flags of ``_STICKY`` in earlier results. A later result without them resets them.
 _given: Set[str] = set()
