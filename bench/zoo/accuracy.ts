@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeElements, type Elements } from '../../src/measure/elements.ts';
+import { sumOf } from '../../src/measure/statistics.ts';
 import { relativeError, resultsOf, type Call } from './outputs.ts';
 import type { Peer } from './peer.ts';
 import type { Prepared } from './prepared.ts';
@@ -54,7 +55,7 @@ export async function accuracyOf(
     };
     return {
       ...{ sameAsOriginal: sameAs(originals), sameAsStock: sameAs(stocks) },
-      error: meanOf(results.map((one, i) => relativeError(one, originals[i]!, elementType))),
+      error: sumOf(results.map((one, i) => relativeError(one, originals[i]!, elementType))) / DRAWS,
     };
   };
   return {
@@ -62,8 +63,6 @@ export async function accuracyOf(
     onnxRuntime: agreementOf(own),
   };
 }
-
-const meanOf = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
 
 /** Index of the largest element, the first one of equals. */
 function largestOf(elements: Elements): number {

@@ -5,7 +5,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import type { Widening } from './generic-convolution.ts';
-import { productOfIntegers } from './packed-product.ts';
+import { MOST_SUMMED, productOfIntegers, sumsAlong } from './packed-product.ts';
 import type { Packing } from './packing.ts';
 import { definitionIn, genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
@@ -25,9 +25,6 @@ export interface IntegerProduct {
 export const INTEGER_PRODUCT_FORM = 'in-8-bits';
 
 const [NARROW, MIDDLE] = ['i8', 'i32'];
-
-/** Sums of more products of 8-bit integers may not fit into 32 bits. */
-const MOST_SUMMED = 2 ** 15;
 
 /** Such as `linalg.matmul 128x384xui8,384x1536xi8->128x1536xi64`; with a second zero point, ` around a zero point` follows. */
 export const integerProductKey = ({
@@ -137,19 +134,12 @@ export function inEightBits(
   const columns = writer.settle(rhs);
   const begun = flat(into);
   const sum = productOfIntegers(writer, [rows, columns], { widenings, packing, shape: begun.shape });
-  const sumOf = (i: 0 | 1, loops: string, along: string, size: number) =>
-    writer.generic({
-      ...{ loops, maps: [loops, along], inputs: [i === 0 ? rows : columns] },
-      into: writer.zeros({ elementType: MIDDLE, shape: [size] }),
-      body: [`%w = ${widenings[i]} %x0 : ${NARROW} to ${MIDDLE}`, `%s = arith.addi %out, %w : ${MIDDLE}`],
-      gives: '%s',
-    });
-  const [k, n] = rhs.shape as [number, number];
+  const k = rhs.shape[0]!;
   const zeroOf = (i: 0 | 1, input: string) => `%z${i} = ${widenings[i]} ${input} : ${NARROW} to ${MIDDLE}`;
   const rest = product.isSymmetric
     ? { inputs: [], maps: [], body: [], gives: '%a' }
     : {
-        inputs: [operands[3]!, sumOf(0, 'm, k', 'm', begun.shape[0]!)],
+        inputs: [operands[3]!, sumsAlong(writer, rows, -1, widenings[0])],
         maps: ['', 'm'],
         body: [
           zeroOf(1, '%x4'),
@@ -166,7 +156,7 @@ export function inEightBits(
   const moved = writer.generic({
     loops: 'm, n',
     maps: ['m, n', 'm, n', '', 'n', ...rest.maps, 'm, n'],
-    inputs: [sum, begun, lhsZero, sumOf(1, 'k, n', 'n', n), ...rest.inputs],
+    inputs: [sum, begun, lhsZero, sumsAlong(writer, columns, -2, widenings[1]), ...rest.inputs],
     into: writer.empty(begun),
     body: [
       zeroOf(0, '%x2'),

@@ -28,7 +28,7 @@ export const PACKED_FORM = 'packed';
 const [BYTE, WIDE] = ['i8', 'i32'];
 
 /** Sums of more products of 8-bit integers may not fit into 32 bits. */
-const MOST_SUMMED = 2 ** 15;
+export const MOST_SUMMED = 2 ** 15;
 
 const [UNSIGNED, SIGNED] = ['arith.extui', 'arith.extsi'] as const satisfies readonly Widening[];
 
@@ -128,7 +128,7 @@ export function productOfIntegers(
 ): Value {
   const are = widenings.map((one) => one === UNSIGNED);
   const wanted = [packing?.isUnsigned ?? false, false];
-  /** What each factor is more than it is multiplied as. */
+  /** Difference of each factor to the integers that are multiplied. */
   const [first, second] = are.map((isUnsigned, i) =>
     isUnsigned === wanted[i] ? 0 : isUnsigned ? HALF : -HALF,
   ) as [number, number];
@@ -138,25 +138,16 @@ export function productOfIntegers(
       ? splitRows(writer, rowsTimes(writer, ...factors, WIDE), shape)
       : packedProduct(writer, factors, isTransposed, { elementType: WIDE, shape }, packing);
   if (first === 0 && second === 0) return product;
-  /** Sums along k of a factor as it is multiplied. What the other one is more adds as many of these. */
-  const sumsOf = (i: 0 | 1, isAcross: boolean): Value => {
-    const factor = factors[i];
-    const widening = wanted[i] ? UNSIGNED : SIGNED;
-    const loops = factor.shape.map((_, d) => `d${d}`);
-    const kept = loops.toSpliced(isAcross ? -2 : -1, 1);
-    return writer.generic({
-      ...{ loops: loops.join(', '), maps: [loops, kept].map((one) => one.join(', ')), inputs: [factor] },
-      into: writer.zeros({ elementType: WIDE, shape: factor.shape.toSpliced(isAcross ? -2 : -1, 1) }),
-      body: [`%w = ${widening} %x0 : ${BYTE} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
-      gives: '%s',
-    });
-  };
   const places = shape.map((_, d) => `d${d}`);
   const rows = places.slice(0, -1);
   const columns = factors[0].shape.length === 3 ? ['d0', places.at(-1)!] : [places.at(-1)!];
+  // The difference of a factor multiplies the sums of the other one.
+  const ofRows = () =>
+    splitRows(writer, sumsAlong(writer, factors[0], -1, wanted[0] ? UNSIGNED : SIGNED), shape.slice(0, -1));
+  const ofColumns = () => sumsAlong(writer, factors[1], isTransposed ? -1 : -2, SIGNED);
   const sums = [
-    ...(first === 0 ? [] : [{ at: columns, times: first, value: sumsOf(1, !isTransposed) }]),
-    ...(second === 0 ? [] : [{ at: rows, times: second, value: splitRow(writer, sumsOf(0, false), shape) }]),
+    ...(first === 0 ? [] : [{ at: columns, times: first, value: ofColumns() }]),
+    ...(second === 0 ? [] : [{ at: rows, times: second, value: ofRows() }]),
   ];
   const k = factors[0].shape.at(-1)!;
   return writer.generic({
@@ -177,9 +168,18 @@ export function productOfIntegers(
   });
 }
 
-/** Splits m of (m) into the rows of a shape. A value with these dimensions stays. */
-const splitRow = (writer: Writer, value: Value, shape: readonly number[]): Value =>
-  writer.expand(value, [[...shape.keys()].slice(0, -1)], shape.slice(0, -1));
+/** Sums of 8-bit integers along the last dimension, or the one before, as integers of 32 bits. */
+export function sumsAlong(writer: Writer, value: Value, along: -1 | -2, widening: Widening): Value {
+  const loops = value.shape.map((_, d) => `d${d}`);
+  return writer.generic({
+    loops: loops.join(', '),
+    maps: [loops, loops.toSpliced(along, 1)].map((one) => one.join(', ')),
+    inputs: [value],
+    into: writer.zeros({ elementType: WIDE, shape: value.shape.toSpliced(along, 1) }),
+    body: [`%w = ${widening} %x0 : ${BYTE} to ${WIDE}`, `%s = arith.addi %out, %w : ${WIDE}`],
+    gives: '%s',
+  });
+}
 
 /** The operation as the program has it. */
 export function writtenPackedProduct({ factors, isTransposed, widenings, result }: PackedProduct): Written {

@@ -47,8 +47,7 @@ const PACKINGS = {
 export type PackingName = keyof typeof PACKINGS;
 
 /** Types of factors that can be in tiles. */
-export const NARROW = ['i8', 'bf16'] as const;
-export type Narrow = (typeof NARROW)[number];
+export type Narrow = 'i8' | 'bf16';
 
 /** The packing of a processor by the type of the factors; without an entry for none. */
 export type Packings = Readonly<Partial<Record<Narrow, PackingName>>>;
@@ -219,6 +218,9 @@ function unpack(writer: Writer, tiled: Value, flat: readonly number[], shape: re
   return splitRows(writer, unpacked, shape);
 }
 
-/** Splits the first dimension of (m, n) into more. A value with its shape stays. */
-export const splitRows = (writer: Writer, value: Value, shape: readonly number[]): Value =>
-  writer.expand(value, [[...shape.keys()].slice(0, -1), [shape.length - 1]], shape);
+/** Splits the first dimension of a value into more. A value with as many dimensions as the shape stays. */
+export function splitRows(writer: Writer, value: Value, shape: readonly number[]): Value {
+  const all = [...shape.keys()];
+  const rows = all.splice(0, shape.length - value.shape.length + 1);
+  return writer.expand(value, [rows, ...all.map((d) => [d])], shape);
+}

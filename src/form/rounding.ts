@@ -1,10 +1,9 @@
 // Rounding to the nearest integer, ties to even, as each quantization does for each element. The compiler writes it as thirty operations on bits, which take
 // two thirds of the time of such an element-wise dispatch, although processors have one instruction. In its form, it is an addition and a subtraction
 // of 2^23, from which on floats of 32 bits are whole numbers. The result is the same for every float.
-import type { Value, Writer, Written } from './text.ts';
-import { tensorText } from '../workload/tensor.ts';
 import { bufferOf } from '../system/bytes.ts';
-import { genericText, listOf } from './text.ts';
+import { tensorText } from '../workload/tensor.ts';
+import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
 
 export interface Rounding {
   readonly name: typeof NAME;
@@ -19,8 +18,11 @@ export const ROUNDING_FORM = 'by-additions';
 export const roundingKey = ({ name }: Rounding): string => `${name} ${TYPE}`;
 
 /** The rounding of a text of the compiler; none for a text without. */
-export const readRounding = (text: Uint8Array): Rounding[] =>
-  /math\.roundeven %\w+ : f32/.test(bufferOf(text).toString('latin1')) ? [{ name: NAME }] : [];
+export function readRounding(text: Uint8Array): Rounding[] {
+  const bytes = bufferOf(text);
+  if (!bytes.includes(NAME)) return [];
+  return /math\.roundeven %\w+ : f32/.test(bytes.toString('latin1')) ? [{ name: NAME }] : [];
+}
 
 /** Whether a value, for example from a file, is this operation. */
 export const isRounding = (value: unknown): value is Rounding =>
@@ -42,7 +44,7 @@ export function byAdditions(writer: Writer, [value]: readonly Value[]): Value {
   return define(`math.copysign ${chosen.name}, ${name} : ${TYPE}`);
 }
 
-/** What a function of its own rounds. */
+/** The tensor that a function of its own rounds. */
 export const ROUNDED = { elementType: TYPE, shape: [4096] };
 
 /** The operation as the program has it. A function of its own rounds a tensor. */

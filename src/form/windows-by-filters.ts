@@ -1,5 +1,5 @@
-// Convolutions of integers as a product: each window of the image, copied to a row, times the filters. The copy is small beside the product,
-// whose operands the compiler packs for the integer instructions of the processor. It has no such code for convolutions.
+// Convolutions of narrow numbers as a product: each window of the image, copied to a row, times the filters. The copy is small beside the product, which
+// has tiles for the dot products of the processor: see `packing.ts`. The compiler has no such code for convolutions.
 import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { WrittenForm } from './form.ts';

@@ -1,4 +1,4 @@
-// Products of 8-bit integers in the tiles of microkernels.
+// Products of narrow numbers in tiles.
 import { readFileSync } from 'node:fs';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
