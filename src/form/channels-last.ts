@@ -5,17 +5,28 @@ import { extentsOf, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, type Value, type Writer } from './text.ts';
-import { CHANNELS_FIRST, CHANNELS_LAST, inBlocks, joined, oneByOne, partOf, widthOf } from './parts.ts';
+import {
+  CHANNELS_FIRST,
+  CHANNELS_LAST,
+  inBlocks,
+  joined,
+  movedAndWidened,
+  oneByOne,
+  partOf,
+  widened,
+  widthOf,
+} from './parts.ts';
 
 export const channelsLast: WrittenForm = {
   name: 'channels-last',
   isFor: ({ name }) => name === 'linalg.conv_2d_nchw_fchw',
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;
+    const { elementType } = accumulator;
     const last = convolve(
       writer,
-      writer.move(image, CHANNELS_LAST),
-      writer.settle(writer.transpose(filter, [2, 3, 1, 0])),
+      movedAndWidened(writer, image, CHANNELS_LAST, elementType),
+      writer.settle(writer.transpose(widened(writer, filter, elementType), [2, 3, 1, 0])),
       writer.transpose(accumulator, CHANNELS_LAST),
       [strides, dilations],
     );
@@ -53,9 +64,10 @@ export const blocksOfFilters: WrittenForm = {
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;
     const width = widthFor(convolution)!;
-    const moved = writer.move(image, CHANNELS_LAST);
+    const { elementType } = accumulator;
+    const moved = movedAndWidened(writer, image, CHANNELS_LAST, elementType);
     // One transpose for all blocks: one for each block would double the compile time of constant filters.
-    const blocks = inBlocks(writer, filter, width);
+    const blocks = inBlocks(writer, widened(writer, filter, elementType), width);
     const { batch, filters, result } = extentsOf(convolution);
     const shape = [filters / width, batch, ...result, width];
     const results = oneByOne(writer, shape, accumulator, (block, none) =>
@@ -88,8 +100,9 @@ export const groupByGroup: WrittenForm = {
     const { strides, dilations } = convolution;
     // With groups outermost and channels innermost, each group is contiguous. One settled transpose moves all groups: fused into
     // the convolutions, it would make them scalar code.
-    const images = writer.settle(writer.transpose(image, [1, 0, 3, 4, 2]));
-    const filters = writer.settle(writer.transpose(filter, [0, 3, 4, 2, 1]));
+    const [images, filters] = [[image, [1, 0, 3, 4, 2]] as const, [filter, [0, 3, 4, 2, 1]] as const].map(
+      ([one, order]) => writer.settle(writer.transpose(widened(writer, one, accumulator.elementType), order)),
+    ) as [Value, Value];
     const [n, , f, h, w] = accumulator.shape as [number, number, number, number, number];
     const results = oneByOne(
       writer,

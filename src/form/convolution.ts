@@ -1,6 +1,6 @@
 // A convolution or a pooling of a program: layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
-import { isFloat } from '../workload/element-type.ts';
+import { isFloat, isNarrowFloat } from '../workload/element-type.ts';
 import { isSizes, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import {
   genericConvolutionText,
@@ -205,6 +205,13 @@ function isConsistent(convolution: Convolution): boolean {
 /** Whether image, filter and result have one element type. Only the named operation converts. */
 export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
   image.elementType === result.elementType && filter.elementType === result.elementType;
+
+/** The same, or with floats of 16 bits whose products are summed in f32: see `widened`. */
+export const hasOneWidth = (convolution: Convolution): boolean => {
+  const { image, filter, result } = convolution;
+  const isWidened = isNarrowFloat(image.elementType) && result.elementType === 'f32';
+  return hasOneType(convolution) || (isWidened && filter.elementType === image.elementType);
+};
 
 /** Readable key, such as `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
 export function convolutionKey(convolution: Convolution): string {

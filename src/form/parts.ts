@@ -1,10 +1,30 @@
 // Layouts of images, and convolutions in contiguous parts: groups, or blocks of filters.
+import { isNarrowFloat } from '../workload/element-type.ts';
 import { tensorText } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
 /** From (n, c, h, w) to (n, h, w, c), and back. */
 export const CHANNELS_LAST = [0, 2, 3, 1];
 export const CHANNELS_FIRST = [0, 3, 1, 2];
+
+/** Floats of 16 bits in a wider type; other values stay. The compiler makes scalar code of convolutions that widen their factors. */
+export function widened(writer: Writer, value: Value, elementType: string): Value {
+  if (!isNarrowFloat(value.elementType) || value.elementType === elementType) return value;
+  const wide = { ...value, elementType };
+  return writer.define(wide, `arith.extf ${value.name} : ${tensorText(value)} to ${tensorText(wide)}`);
+}
+
+/** An image in another layout and, if it has 16 bits, in a wider type: once, not for each window that reads it. */
+export function movedAndWidened(
+  writer: Writer,
+  image: Value,
+  permutation: readonly number[],
+  elementType: string,
+): Value {
+  const moved = writer.move(image, permutation);
+  const wide = widened(writer, moved, elementType);
+  return wide === moved ? moved : writer.settle(wide);
+}
 
 /** Collapses a tensor of one pixel: (n, c, 1, 1) to (n, c). */
 export const PIXEL = [[0], [1, 2, 3]];

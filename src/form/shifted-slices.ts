@@ -1,7 +1,15 @@
 // Depthwise convolutions, convolutions with few channels in each group, and poolings as one element-wise operation on shifted slices
 // of the image, one slice for each element of a filter. The compiler vectorises it along the innermost dimension of the slices. The
 // named operation becomes scalar code.
-import { extentsOf, hasOneType, isSpatial, layoutOf, spatialIn, type Convolution } from './convolution.ts';
+import {
+  extentsOf,
+  hasOneType,
+  hasOneWidth,
+  isSpatial,
+  layoutOf,
+  spatialIn,
+  type Convolution,
+} from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import type { Value } from './text.ts';
 
@@ -35,7 +43,7 @@ function isSliceable(convolution: Convolution): boolean {
   const elements = filter.reduce((product, size) => product * size, channels);
   return (
     (groups > 1 || poolingOf(convolution) !== undefined) &&
-    hasOneType(convolution) &&
+    hasOneWidth(convolution) &&
     /^b?f\d+$/.test(convolution.result.elementType) &&
     channels <= MOST_CHANNELS &&
     elements <= MOST_ELEMENTS
@@ -68,6 +76,7 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
       if (isMoved) loops.push(...loops.splice(loops.indexOf('g'), 1));
       /** Maps the order of the image and the result to the order of the loops. */
       const order = loops.map((one) => layouts[2].indexOf(one));
+      const type = accumulator.elementType;
       const moved = writer.move(image, order);
       const from = isSettled ? writer.settle(moved) : moved;
       const begun = writer.transpose(accumulator, order);
@@ -103,16 +112,22 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
           factors.push(writer.slice(weights, element));
         }
 
-      const type = accumulator.elementType;
       const inputs = [...parts, ...factors, begun];
-      const body = parts.flatMap((_, i) => {
+      /** Widened as they are read: an image that is widened before is padded mostly, whose compiled code widens one element at a time. */
+      const isWidened = !hasOneType(convolution);
+      const wide = (x: number) => (isWidened ? `%w${x}` : `%x${x}`);
+      const widening = [...parts, ...factors].map(
+        ({ elementType }, x) => `%w${x} = arith.extf %x${x} : ${elementType} to ${type}`,
+      );
+      const sums = parts.flatMap((_, i) => {
         const before = i === 0 ? `%x${inputs.length - 1}` : `%s${i - 1}`;
-        if (pooling !== undefined) return `%s${i} = ${pooling} ${before}, %x${i} : ${type}`;
+        if (pooling !== undefined) return `%s${i} = ${pooling} ${before}, ${wide(i)} : ${type}`;
         return [
-          `%p${i} = arith.mulf %x${i}, %x${parts.length + i} : ${type}`,
+          `%p${i} = arith.mulf ${wide(i)}, ${wide(parts.length + i)} : ${type}`,
           `%s${i} = arith.addf ${before}, %p${i} : ${type}`,
         ];
       });
+      const body = [...(isWidened ? widening : []), ...sums];
       const read = loops.filter((one) => one !== 'f').join(', ');
       const weighed = filtered.filter((one) => one === 'g' || one === 'f').join(', ');
       const whole = loops.join(', ');

@@ -22,15 +22,16 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { isFull } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
-import { outputOf, preprocessed, TARGET } from './support.ts';
+import { HOST, outputOf, preprocessed, TARGET } from './support.ts';
 
-/** Name, image, filter, strides, dilations. */
+/** Name, image, filter, strides, dilations, type of image and filter. */
 type Row = readonly [
   name: string,
   image: readonly number[],
   filter: readonly number[],
   strides?: readonly number[],
   dilations?: readonly number[],
+  factors?: 'bf16' | 'f16' | 'f32',
 ];
 
 const ROWS: readonly Row[] = [
@@ -78,9 +79,18 @@ const ROWS: readonly Row[] = [
   ['depthwise_conv_1d_ncw_cw', [1, 6, 25], [6, 5]],
   ['depthwise_conv_1d_ncw_cw', [1, 6, 25], [6, 3], [2]],
   ['depthwise_conv_3d_ncdhw_cdhw', [1, 4, 6, 7, 12], [4, 3, 2, 3]],
+  // Factors that are widened.
+  ['conv_2d_nchw_fchw', [1, 6, 9, 11], [8, 6, 3, 3], [1, 1], [1, 1], 'f16'],
+  ['conv_2d_nchw_fchw', [1, 7, 10, 6], [9, 7, 1, 1], [1, 1], [1, 1], 'bf16'],
+  ['conv_2d_nchw_fchw', [2, 24, 1, 1], [6, 24, 1, 1], [1, 1], [1, 1], 'f16'],
+  ['conv_2d_nchw_fchw', [2, 6, 9, 8], [160, 6, 3, 1], [2, 2], [1, 1], 'bf16'],
+  ['conv_2d_ngchw_gfchw', [1, 2, 6, 9, 9], [2, 8, 6, 3, 3], [1, 1], [1, 1], 'f16'],
+  ['depthwise_conv_2d_nchw_chw', [1, 6, 9, 11], [6, 3, 3], [1, 1], [1, 1], 'f16'],
+  ['depthwise_conv_2d_nchw_chw', [2, 6, 12, 11], [6, 5, 5], [2, 2], [1, 1], 'bf16'],
+  ['pooling_nchw_sum', [2, 6, 9, 7], [9, 7], [1, 1], [1, 1], 'f16'],
 ];
 
-function convolutionOf([name, image, filter, strides, dilations]: Row): Convolution {
+function convolutionOf([name, image, filter, strides, dilations, factors = 'f32']: Row): Convolution {
   const own = { name: `linalg.${name}` };
   const [places, window, result] = layoutOf(own);
   const ones = Array.from(places)
@@ -94,8 +104,8 @@ function convolutionOf([name, image, filter, strides, dilations]: Row): Convolut
     const reach = (filter[window.indexOf(one)]! - 1) * moves.dilations[i]! + 1;
     return Math.floor((image[at]! - reach) / moves.strides[i++]!) + 1;
   });
-  const tensor = (sizes: readonly number[]) => ({ shape: sizes, elementType: 'f32' });
-  return { ...own, image: tensor(image), filter: tensor(filter), result: tensor(shape), ...moves };
+  const tensor = (sizes: readonly number[], elementType: string = factors) => ({ shape: sizes, elementType });
+  return { ...own, image: tensor(image), filter: tensor(filter), result: tensor(shape, 'f32'), ...moves };
 }
 
 const convolutions = ROWS.map(convolutionOf);
@@ -155,30 +165,47 @@ test('a form that does not suit a convolution is refused by name', () => {
   expect(() => formsSpec([{ operation: convolution!, form: 'none' }])).toThrow(/has no form none/);
 });
 
-/** Every second convolution, or all in the full tier. */
+/** Small integers in a type of floats. */
+function bytesOf(values: Float32Array, elementType: string): NodeJS.ArrayBufferView {
+  if (elementType === 'f16') return Float16Array.from(values);
+  if (elementType === 'f32') return values;
+  const bits = new Uint16Array(values.buffer);
+  return bits.filter((_, at) => at % 2 === 1);
+}
+
+/** Every third convolution, or all in the full tier. */
 const compiled = [...convolutions.entries()].filter(([i]) => isFull || i % 3 === 0);
 const functionsOf = (some: typeof compiled) => some.map(([i, one]) => functionOf(one, i)).join('');
 
-describe('the results of each form are those of the written operation', () => {
+const isWidened = ({ image }: Convolution) => image.elementType !== 'f32';
+/** Forms without tiles of a processor. */
+const plainFormsOf = (one: Convolution) =>
+  formsOf(one, 'chain').filter(({ tiles }) => tiles?.areNeeded !== true);
+
+describe.each([
+  ['with factors of 32 bits', TARGET, compiled.filter(([, one]) => !isWidened(one))],
+  // The backend of TARGET does not widen.
+  ['with factors of 16 bits', HOST, compiled.filter(([, one]) => isWidened(one))],
+] as const)('the results of each form are those of the written operation %s', (_, target, compiled) => {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
   const written = at('written.vmfb');
   beforeAll(async () => {
-    writeFileSync(at('written.mlir'), functionsOf(compiled));
-    await outputOf(rememberingCompiler, [...TARGET, at('written.mlir'), '-o', written]);
+    writeFileSync(at('written.mlir'), functionsOf([...compiled]));
+    await outputOf(rememberingCompiler, [...target, at('written.mlir'), '-o', written]);
   });
 
-  describe.each([...new Set(compiled.flatMap(([, one]) => formsOf(one, 'chain').map(({ name }) => name)))])(
+  describe.each([...new Set(compiled.flatMap(([, one]) => plainFormsOf(one).map(({ name }) => name)))])(
     '%s',
     (name) => {
-      const own = compiled.filter(([, one]) => formsOf(one, 'chain').some((form) => form.name === name));
+      const own = compiled.filter(([, one]) => plainFormsOf(one).some((form) => form.name === name));
       const formed = at(`${name}.vmfb`);
 
       beforeAll(async () => {
         const [input, spec] = [at(`${name}.mlir`), at(`${name}.spec.mlir`)];
         writeFileSync(input, functionsOf(own));
         writeFileSync(spec, formsSpec(own.map(([, operation]) => ({ operation, form: name }))));
-        const argv = [...TARGET, ...pipelineFlags([rewritingPasses(spec, REWRITE)]), input];
+        const argv = [...target, ...pipelineFlags([rewritingPasses(spec, REWRITE)]), input];
         await outputOf(rememberingCompiler, [...argv, '-o', formed]);
         const left = await outputOf(rememberingCompiler, [...argv, '--compile-to=preprocessing']);
         // Each convolution is rewritten, and the spec leaves no other traces.
@@ -188,13 +215,13 @@ describe('the results of each form are those of the written operation', () => {
       test.each(own.map(([i, one]) => [convolutionKey(one), one, i] as const))(
         '%s',
         async (_, { image, filter, result }, i) => {
-          const inputs = [image, filter, result].map(({ shape }, seed) => {
+          const inputs = [image, filter, result].map(({ shape, elementType }, seed) => {
             const path = at(`${i}-${seed}.bin`);
             const size = shape.reduce((product, one) => product * one, 1);
             // Sums of small integers are exact in any order.
             const values = Float32Array.from({ length: size }, (_, at) => ((at * 7 + seed * 3) % 11) - 5);
-            writeFileSync(path, values);
-            return `--input=${shape.join('x')}xf32=@${path}`;
+            writeFileSync(path, bytesOf(values, elementType));
+            return `--input=${shape.join('x')}x${elementType}=@${path}`;
           });
           const options = [`--function=f${i}`, '--device=local-sync', '--output_max_element_count=9999999'];
           const run = (module: string) =>
