@@ -62,6 +62,8 @@ const ON_DEMAND = [
   'src/inject/substitute.ts',
   'src/input/survey.ts',
   'src/report/terminal.ts',
+  'src/runner/facts.ts',
+  'src/runner/session.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/ask-team.ts',
@@ -121,6 +123,7 @@ const built = await Promise.all([
     plugins: [withoutBinary],
   }),
   build(fast('src/system/run.ts', 'replaceProcess')),
+  build({ ...commonJs('runner'), entryPoints: ['src/runner/entry.ts'] }),
   build({ ...fast('src/settings/config-text.ts', 'parseConfigText'), alias: JSONC }),
   build({
     ...common,

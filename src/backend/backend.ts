@@ -119,24 +119,26 @@ export interface Backend {
   readonly wholeProgram?: WholeProgram;
 }
 
+/** The machine of a device. */
+export interface Machine extends Pick<DeviceQuestion, 'root' | 'isUnknown'> {
+  /** The compiler's target for the CPU of this machine; null if unknown. */
+  readonly hostTarget: () => Promise<Target | null>;
+}
+
 /** The devices of a backend's drivers. */
 export interface Devices {
   /**
-   * The device of a driver on this machine; else the reason that there is none, and after a colon the way out.
+   * The device of a driver; else the reason that there is none, and after a colon the way out.
    * @param driver one of the backend's drivers, perhaps with a number or a name, such as `cuda://1`
    */
   describe(driver: string, question: DeviceQuestion): Promise<Device | string>;
   /** Files of the driver, and files that choose the driver. After a change of one, the device may be another. Absent for none. */
   driverFiles?(question: DeviceQuestion): readonly string[];
   /**
-   * The reason that a device of this machine cannot run code for a target; null if the device can.
-   * @param hostTarget the compiler's target for this machine's CPU; null if unknown
+   * The reason that a device cannot run code for a target; null if the device can.
+   * @param machine that has the device
    */
-  whyNotRunnable(
-    target: Target,
-    device: Device,
-    hostTarget: () => Promise<Target | null>,
-  ): Promise<string | null>;
+  whyNotRunnable(target: Target, device: Device, machine: Machine): Promise<string | null>;
   /** The facts about a target and its device that search spaces depend on. */
   hardwareOf(target: Target, device: Device): Hardware;
 }

@@ -1,5 +1,7 @@
 // `iree-tuned doctor`
 import { accessSync, constants } from 'node:fs';
+import { runnerOf } from '../runner/runner.ts';
+import { openSession } from '../runner/session.ts';
 import { describeCompiler } from '../compiler/describe.ts';
 import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { askCompiler } from '../compiler/ask.ts';
@@ -26,6 +28,9 @@ import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
 import { withTeam } from './team/server.ts';
 
+/** Longest wait for another build on the machine of the runner. */
+const RUNNER_SECONDS = 10;
+
 /** Limit of the question to the team's server. */
 const TEAM_LIMIT_MS = 10_000;
 
@@ -46,7 +51,7 @@ export const doctor = new CliCommand(
     const surroundings = command.surroundings();
     const findings = [
       checkNode(),
-      ...(await checkCompiler(surroundings)),
+      ...(await checkTools(surroundings)),
       ...(await checkDatabase(surroundings)),
       checkCache(surroundings),
       ...(await checkTeam(surroundings)),
@@ -76,8 +81,25 @@ function checkNode(): Finding {
   return finding('node', process.versions.node, isNew ? null : remedy);
 }
 
+/** The compiler here, and the tools of the runtime here or on the machine of the runner. */
+async function checkTools(surroundings: Surroundings): Promise<Finding[]> {
+  const { settings, cacheDirectory } = surroundings;
+  const runner = runnerOf(settings, cacheDirectory);
+  if (runner === null) return checkCompiler(surroundings);
+  try {
+    using session = await openSession(runner, RUNNER_SECONDS);
+    const busy = 'another build measures there: wait for its end';
+    return session === null
+      ? [finding('runner', runner.text, busy)]
+      : [finding('runner', runner.text), ...(await checkCompiler(surroundings))];
+  } catch (error) {
+    const [problem, ...remedy] = messageOf(error).split(': ');
+    return [finding('runner', problem!, remedy.join(': '))];
+  }
+}
+
 async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
-  const { env, root, cacheDirectory } = surroundings;
+  const { env, cacheDirectory } = surroundings;
   let compiler: FoundCompiler;
   try {
     compiler = compilerOf(surroundings);
@@ -107,7 +129,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
         ),
   ];
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
-    const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });
+    const path = findRuntimeTool(tool, compiler, env, surroundings);
     const run = path === undefined ? null : await askCompiler(path, ['--help'], { env }).catch(() => null);
     if (path === undefined) {
       const remedy = 'pip install iree-base-runtime of the same version, for tuning';

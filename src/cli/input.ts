@@ -10,7 +10,7 @@ import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { withSurvey } from '../input/operations.ts';
 import { commandFor, compilerOf } from '../populate/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { questionAbout, type Site } from '../site/site.ts';
+import { describeDevice, questionAbout, type Site } from '../site/site.ts';
 import type { Store } from '../store/store.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { isReason, type Reason } from '../system/reason.ts';
@@ -38,7 +38,7 @@ export async function describeDeviceHere(surroundings: Surroundings): Promise<De
   const compiler = resultOr(() => compilerOf(surroundings), null);
   return backend === undefined
     ? `device ${driver} has no tuner: set device to ${DRIVERS.join(', ')}`
-    : backend.devices.describe(driver, questionAbout(compiler, surroundings));
+    : describeDevice(backend, driver, questionAbout(compiler, surroundings));
 }
 
 /**

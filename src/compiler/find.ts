@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
+import { isRunThere, runnerOf, standIn, type RunnerSettings } from '../runner/runner.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { UserError } from '../system/user-error.ts';
@@ -34,6 +35,11 @@ export interface FindOptions {
   readonly root: string;
   /** Caches the answer of a Python. */
   readonly cacheDirectory?: string | undefined;
+}
+
+/** Where a tool of the runtime is: beside a compiler, or on the machine of the settings. */
+export interface ToolOptions extends Pick<FindOptions, 'root' | 'cacheDirectory'> {
+  readonly settings?: RunnerSettings;
 }
 
 /** There is no iree-compile, or not at the path of the setting. The message lists the places. */
@@ -90,13 +96,19 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
   return found;
 }
 
-/** Finds a tool of the runtime: beside the compiler, which has the same version, then in `PATH`, then in `.venv`. */
+/**
+ * Finds a tool of the runtime: beside the compiler, which has the same version, then in `PATH`, then in `.venv`. With a runner, the program in
+ * place of a tool that runs on its machine.
+ */
 export function findRuntimeTool(
   name: string,
   compiler: FoundCompiler,
   env: Environment,
-  options: Pick<FindOptions, 'root' | 'cacheDirectory'>,
+  options: ToolOptions,
 ): string | undefined {
+  const { settings, cacheDirectory, root } = options;
+  const runner = settings && cacheDirectory !== undefined ? runnerOf(settings, cacheDirectory) : null;
+  if (runner !== null && isRunThere(name)) return standIn(runner, name, root);
   const tool = pipRuntimeTool(name);
   // site-packages/iree/compiler/_mlir_libs/iree-compile -> site-packages/iree/_runtime_libs/NAME
   const installed = join(dirname(compiler.executable), '..', '..', '_runtime_libs', name);
@@ -128,7 +140,7 @@ export interface MeasuringTools {
 export function findMeasuringTools(
   compiler: FoundCompiler,
   env: Environment,
-  options: Pick<FindOptions, 'root' | 'cacheDirectory'>,
+  options: ToolOptions,
 ): MeasuringTools | null {
   const benchmarkModule = findRuntimeTool('iree-benchmark-module', compiler, env, options);
   const runModule = findRuntimeTool('iree-run-module', compiler, env, options);

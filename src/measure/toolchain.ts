@@ -2,6 +2,7 @@
 import { startChild, type Limit } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
+import { brokenLink, UnreachableError } from '../runner/broken.ts';
 import type { Semaphore } from '../system/semaphore.ts';
 import { refuseBesideUnkillable, UnkillableError } from '../system/unkillable.ts';
 import type { Release } from '../compiler/release.ts';
@@ -36,7 +37,7 @@ export interface ToolResult {
   readonly ending: string;
 }
 
-/** The user interrupted the measuring, the budget is spent, or, as the cause, an UnkillableError. */
+/** The user interrupted the measuring, the budget is spent, or, as the cause, an UnkillableError or an UnreachableError. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
@@ -58,7 +59,7 @@ interface Running {
 
 /**
  * Runs one tool for at most `timeoutSeconds`. All of its child processes end with the tool, and the tool ends with this process.
- * @throws StoppedError when `signal` fires, and once a tool does not end
+ * @throws StoppedError when `signal` fires, once a tool does not end, and if the machine of a runner is out of reach
  */
 export async function runTool(
   file: string,
@@ -91,6 +92,8 @@ export async function runTool(
       ? `ended by ${ended.signal}`
       : `exit code ${ended.code ?? 'unknown'}`;
   const [stdout, stderr] = [ended.stdout.toString(), ended.stderr.toString()];
+  const broken = brokenLink(ended.code, stderr);
+  if (broken !== null) throw new StoppedError(broken, { cause: new UnreachableError(broken) });
   return { ok: ended.code === 0, timedOut, stdout, stderr, ending };
 }
 

@@ -42,10 +42,12 @@ export async function measureRates(
   };
   const larger = async (old: number | null, what: string, measure: () => Promise<number | null>) =>
     old !== null && !isAgain ? old : Math.max(old ?? 0, (await trying(what, measure)) ?? 0) || null;
-  const bytesPerSecond = await larger(before.bytesPerSecond, 'the memory rate', () =>
-    memoryRate(site.device.threads),
-  );
-  const own = ownCache(site.device);
+  // Threads of this process read the memory, which is not that of a runner.
+  const isHere = settings.runner === undefined;
+  const bytesPerSecond = isHere
+    ? await larger(before.bytesPerSecond, 'the memory rate', () => memoryRate(site.device.threads))
+    : null;
+  const own = isHere ? ownCache(site.device) : null;
   const cached =
     own === null
       ? null

@@ -86,7 +86,9 @@ export async function noteTimes(
 ): Promise<void> {
   if (run.dispatches.size === 0) return;
   const { command, inspected, surroundings } = program;
-  measured ??= measuredRate(inspected.site.device.threads, surroundings.settings.log);
+  const { runner, log } = surroundings.settings;
+  measured ??=
+    runner === undefined ? measuredRate(inspected.site.device.threads, log) : Promise.resolve(null);
   const { input } = command.arguments;
   const before = programTimes.recall(store, textOf(program));
   // The same text has the same work and calls, with any configuration.

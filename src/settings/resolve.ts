@@ -74,6 +74,8 @@ export function resolveSettings(sources: Sources): Resolution {
     inject: of('inject', DEFINITIONS.inject, 'auto'),
     sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
     device: of('device', DEFINITIONS.device, undefined),
+    runner: of('runner', DEFINITIONS.runner, undefined),
+    runnerTools: of('runner-tools', DEFINITIONS['runner-tools'], undefined),
     forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
     trust: of('trust', DEFINITIONS.trust, 'device'),
     require: of('require', DEFINITIONS.require, undefined),

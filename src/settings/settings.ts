@@ -1,6 +1,7 @@
 // The settings, their syntax, and their flags on the compiler's command line.
 import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
+import { readAddress } from '../runner/address.ts';
 import { isServer, isTeamAddress, withoutPassword } from './address.ts';
 
 export interface Settings {
@@ -18,6 +19,10 @@ export interface Settings {
   readonly sizes: TunedSizes;
   /** Value of the runtime's `--device=` for measurements; undefined for the target's default. */
   readonly device: string | undefined;
+  /** Where programs run to be measured, if not on this machine: `ssh://HOST`, `adb://SERIAL`, or a command. */
+  readonly runner: string | undefined;
+  /** Folder there with the tools of the runtime; undefined if its shell finds them. */
+  readonly runnerTools: string | undefined;
   /** Device of the build, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
   /** Records that builds without tuning use: this device's, or those of its class too. */
@@ -160,6 +165,15 @@ export const DEFINITIONS = {
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
   device: text('a device of the runtime, such as local-task'),
+  runner: {
+    ...text('ssh://USER@HOST, adb://SERIAL, or a command that runs the command line in its arguments'),
+    read: (value: string) => (readAddress(value) === undefined ? undefined : value),
+    whyNotProject: 'a project may not choose where programs run',
+  },
+  'runner-tools': {
+    ...text('a folder of the machine that runs programs'),
+    whyNotProject: 'a project may not choose which programs run',
+  },
   'for-device': text('the name, the key or the class of a device that iree-tuned device ls lists'),
   trust: oneOf<Trust>('device', 'class'),
   require: oneOf<Require>('tuned', 'landed', 'verified'),

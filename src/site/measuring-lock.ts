@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
+import { runnerOf, type Runner, type RunnerSettings } from '../runner/runner.ts';
 import { makeFolder } from '../system/folder.ts';
 import { GPU_LOCKS, MEASURING_LOCK, pathIn, UNKILLABLE } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
@@ -15,8 +16,9 @@ import { retry } from '../system/patience.ts';
 export interface Measuring {
   readonly cacheDirectory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The measured device; absent for the CPU. */
+  /** The measured device; absent for the CPU of this machine. */
   readonly device?: Device;
+  readonly settings?: RunnerSettings;
 }
 
 /**
@@ -27,15 +29,18 @@ export interface Measuring {
  * The system frees both when the holder dies, so no stale lock blocks a build.
  *
  * If a process of the holder does not end, the release leaves a note, and nothing is measured on the device while the process is there.
- * @throws if the cache folder is not writable; an UnkillableError
+ * The device of a runner has the lock of its own machine instead, and one in the cache folder.
+ * @throws if the cache folder is not writable; an UnkillableError; an UnreachableError
  */
 export async function acquireMeasuringLock(
-  { cacheDirectory, env, device }: Measuring,
+  { cacheDirectory, env, device, settings }: Measuring,
   timeoutSeconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
   const begun = performance.now();
+  const runner = device !== undefined && settings !== undefined ? runnerOf(settings, cacheDirectory) : null;
+  if (runner !== null) return lockRunner(runner, timeoutSeconds, signal);
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
@@ -62,6 +67,31 @@ export async function acquireMeasuringLock(
     throw error;
   }
   return lock;
+}
+
+async function lockRunner(
+  runner: Runner,
+  timeoutSeconds: number,
+  signal?: AbortSignal,
+): Promise<Lock | null> {
+  const begun = performance.now();
+  const here = await retry(() => lockFile(`${runner.folder}.lock`), timeoutSeconds, signal);
+  if (here === null) return null;
+  const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
+  // Loaded on demand: few builds have a runner.
+  const { openSession } = await import('../runner/session.ts');
+  const session = await openSession(runner, secondsLeft, signal).catch((error: unknown) => {
+    here.release();
+    throw error;
+  });
+  if (session === null) {
+    here.release();
+    return null;
+  }
+  return lockWith(() => {
+    session.release();
+    here.release();
+  });
 }
 
 /**

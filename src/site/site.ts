@@ -1,10 +1,12 @@
 // The site of a command: compiler, target and device.
 import { deviceKey, unknownDevice, type Device, type DeviceQuestion } from '../backend/device.ts';
+import type { Backend } from '../backend/backend.ts';
 import { loadBackend, whyForeign } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
 import { describeCompiler, type CompilerDescription } from '../compiler/describe.ts';
 import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { candidateFlags, codegenFlags } from '../compiler/flag-roles.ts';
+import { factsFolder, isDescribed, isKnown, runnerOf, type Runner } from '../runner/runner.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from './probe.ts';
@@ -75,9 +77,11 @@ export async function describeSite(
     if (backend === undefined) return without(noTuner(target));
     const foreign = unsuitable(whyForeign(backend, driver));
     if (foreign !== null) return without(foreign);
-    const found = await backend.devices.describe(driver, question);
+    const found = await describeDevice(backend, driver, question);
     if (typeof found === 'string') return without(because('device-missing', found));
-    return [found, unsuitable(await backend.devices.whyNotRunnable(target.target, found, hostTarget))];
+    const { root, isUnknown } = question;
+    const machine = { root, isUnknown, hostTarget };
+    return [found, unsuitable(await backend.devices.whyNotRunnable(target.target, found, machine))];
   };
   const [device, whyNotHere] = await describe();
   return {
@@ -93,13 +97,39 @@ export async function describeSite(
   };
 }
 
+interface SiteQuestion extends DeviceQuestion {
+  /** Null for this machine. */
+  readonly runner: Runner | null;
+}
+
+/** The device of a driver on this machine, or on that of the runner, which is asked once; else the reason that there is none. */
+export async function describeDevice(
+  backend: Backend,
+  driver: string,
+  question: SiteQuestion,
+): Promise<Device | string> {
+  const { runner } = question;
+  if (runner !== null && !isKnown(runner)) {
+    // Loaded on demand: a hit has the facts.
+    const problem = await (await import('../runner/facts.ts')).askFacts(runner);
+    if (problem !== null) return problem;
+  }
+  return backend.devices.describe(driver, question);
+}
+
 /** Context for queries of devices, with the runtime's tools beside a compiler. */
-export const questionAbout = (
-  compiler: FoundCompiler | null,
-  { env, root, cacheDirectory }: Surroundings,
-): DeviceQuestion => ({
-  runModule: () =>
-    compiler && (findRuntimeTool('iree-run-module', compiler, env, { root, cacheDirectory }) ?? null),
-  cacheDirectory,
-  env,
-});
+export function questionAbout(compiler: FoundCompiler | null, surroundings: Surroundings): SiteQuestion {
+  const { env, settings, cacheDirectory } = surroundings;
+  const runner = runnerOf(settings, cacheDirectory);
+  return {
+    runModule: () => compiler && (findRuntimeTool('iree-run-module', compiler, env, surroundings) ?? null),
+    cacheDirectory,
+    env,
+    runner,
+    root: runner === null ? '' : factsFolder(runner),
+    // The facts may be asked between.
+    get isUnknown() {
+      return runner !== null && !isDescribed(runner);
+    },
+  };
+}

@@ -1,4 +1,5 @@
-// Facts about this machine's CPU from the system.
+// Facts about a machine's CPU from the files of its system. `root` is the folder of `proc` and `sys`: by default this machine's; for another machine
+// the folder of copies.
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { resultOr } from './result-or.ts';
@@ -6,7 +7,18 @@ import { namesIn, readHead, textIn } from './files.ts';
 import { shortHash } from './hash.ts';
 
 /** CPU features by the system's names; empty if unknown. Hypervisors hide features, so CPUs of one model can differ. */
-export const cpuFeatures = (): string => info('flags') ?? info('Features') ?? info('isa') ?? '';
+export const cpuFeatures = (root = ''): string =>
+  info('flags', root) ?? info('Features', root) ?? info('isa', root) ?? '';
+
+/** Instruction sets by the system's names, where Node's differ. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'x64', aarch64: 'arm64', armv8l: 'arm64' };
+
+/** The instruction set, in the spelling of Node's `process.arch`. */
+export function architecture(root = ''): string {
+  if (root === '') return process.arch;
+  const name = textIn(`${root}/machine`).trim();
+  return ARCHITECTURES[name] ?? name;
+}
 
 /** Bytes of memory that this process may use: the machine's or the container's limit. */
 export const memoryBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
@@ -19,16 +31,24 @@ export const hostCpu = (): string => (host ??= `${cpuModel()} ${shortHash(cpuFea
 let processor: string | undefined;
 
 /** Text about the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today. */
-const firstProcessor = (): string => (processor ??= readHead('/proc/cpuinfo', 16384).split('\n\n')[0] ?? '');
+function firstProcessor(root: string): string {
+  const read = () => readHead(`${root}/proc/cpuinfo`, 16384).split('\n\n')[0] ?? '';
+  return root === '' ? (processor ??= read()) : read();
+}
 
 /** A field of the first processor in `/proc/cpuinfo`; undefined without the file. */
-const info = (name: string): string | undefined =>
-  new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(firstProcessor())?.[1]?.trim();
+const info = (name: string, root: string): string | undefined =>
+  new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(firstProcessor(root))?.[1]?.trim();
+
+const ON_X86 = ['cpu family', 'model', 'stepping'];
+const ON_ARM = ['CPU implementer', 'CPU part', 'CPU variant'];
 
 /** The CPU's name, with family, model and stepping, because cloud machines hide the model in the name ("AMD EPYC"). */
-export function cpuModel(): string {
-  const name = info('model name') ?? info('Processor') ?? cpus()[0]?.model.trim() ?? process.arch;
-  const numbers = [info('cpu family'), info('model'), info('stepping')].filter((n) => n !== undefined);
+export function cpuModel(root = ''): string {
+  const own = root === '' ? cpus()[0]?.model.trim() : undefined;
+  const name = info('model name', root) ?? info('Processor', root) ?? own ?? architecture(root);
+  const fields = root !== '' && name === architecture(root) ? ON_ARM : ON_X86;
+  const numbers = fields.map((field) => info(field, root)).filter((n) => n !== undefined);
   return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
 }
 
@@ -44,8 +64,8 @@ const SYSTEM = '/sys/devices/system';
  */
 export function physicalCores(
   system = SYSTEM,
-  perCore = siblingsPerCore(),
-  allowed = allowedThreads(),
+  perCore = siblingsPerCore(''),
+  allowed = allowedThreads(''),
 ): number {
   const nodes = allowed === null ? null : threadsOfNodes(system);
   if (allowed === null || nodes === null) return Math.max(1, Math.ceil(availableParallelism() / perCore));
@@ -59,14 +79,18 @@ export function physicalCores(
   return Math.min(MOST_WORKERS, Math.max(1, ...cores));
 }
 
+/** The same for the files of a machine. */
+export const coresIn = (root: string): number =>
+  physicalCores(`${root}${SYSTEM}`, siblingsPerCore(root), allowedThreads(root));
+
 /** An average, because some processors have two kinds of cores. */
-function siblingsPerCore(): number {
-  const ratio = Number(info('siblings')) / Number(info('cpu cores'));
+function siblingsPerCore(root: string): number {
+  const ratio = Number(info('siblings', root)) / Number(info('cpu cores', root));
   return ratio > 1 ? ratio : 1;
 }
 
-function allowedThreads(): ReadonlySet<number> | null {
-  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textIn('/proc/self/status'))?.[1];
+function allowedThreads(root: string): ReadonlySet<number> | null {
+  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textIn(`${root}/proc/self/status`))?.[1];
   return list === undefined ? null : new Set(numbersOf(list));
 }
 
@@ -84,14 +108,14 @@ const siblingsOf = (thread: number, system: string): string =>
   textIn(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`).trim() || String(thread);
 
 /** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
-export const cacheSizesKiB = (): number[] =>
-  caches()
+export const cacheSizesKiB = (root = ''): number[] =>
+  caches(root)
     .map(({ sizeKiB }) => sizeKiB)
     .filter(Number.isFinite);
 
 /** The same caches with the number of hardware threads that share each; empty if unknown. */
-export const sharedCaches = (): Cache[] =>
-  caches().filter(({ level, sizeKiB, threads }) => Number.isFinite(level + sizeKiB) && threads > 0);
+export const sharedCaches = (root = ''): Cache[] =>
+  caches(root).filter(({ level, sizeKiB, threads }) => Number.isFinite(level + sizeKiB) && threads > 0);
 
 interface Cache {
   level: number;
@@ -100,8 +124,8 @@ interface Cache {
 }
 
 /** Numbers of unreadable files are NaN. */
-function caches(): Cache[] {
-  const folder = `${SYSTEM}/cpu/cpu0/cache`;
+function caches(root: string): Cache[] {
+  const folder = `${root}${SYSTEM}/cpu/cpu0/cache`;
   const indices = namesIn(folder).filter((name) => name.startsWith('index'));
   return indices
     .sort()
@@ -115,7 +139,7 @@ function caches(): Cache[] {
 }
 
 /** Hardware threads of one core; 1 if unknown. */
-export const threadsPerCore = (): number => numbersOf(siblingsOf(0, SYSTEM)).length;
+export const threadsPerCore = (root = ''): number => numbersOf(siblingsOf(0, `${root}${SYSTEM}`)).length;
 
 /** Numbers of a Linux list such as `0-3,8`. */
 const numbersOf = (list: string): number[] =>
@@ -135,10 +159,12 @@ export interface CpuNumbers {
   readonly model: number;
 }
 
-/** This machine's model; null if unknown, or if it has several. */
-export function cpuNumbers(): CpuNumbers | null {
+/** The machine's model; null if unknown, or if it has several. */
+export function cpuNumbers(root = ''): CpuNumbers | null {
   // Only ARM machines mix models. Reading all processors is cheap there.
-  return numbersIn(info('CPU part') === undefined ? firstProcessor() : textIn('/proc/cpuinfo'));
+  return numbersIn(
+    info('CPU part', root) === undefined ? firstProcessor(root) : textIn(`${root}/proc/cpuinfo`),
+  );
 }
 
 /** The model in a text of `/proc/cpuinfo`. On x86: vendor, family, model. On ARM: implementer, architecture, part. */

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { commonFolder } from '../measure/common-modules.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import { UnreachableError } from '../runner/broken.ts';
 import { acquireMeasuringLock, type Measuring } from '../site/measuring-lock.ts';
 import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
@@ -40,6 +41,7 @@ export async function measuringAlone(
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     if (error.cause instanceof UnkillableError) throw error.cause;
+    if (error.cause instanceof UnreachableError) return because('device-missing', error.message);
     return because('interrupted');
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });

@@ -13,6 +13,10 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   dim: '[sizes](#dynamic-sizes) of dynamic dimensions',
   device:
     "driver to measure on: `local-task` (all cores), `local-sync` (one thread), `vulkan`, `vulkan://1`, ...; by default the target's: `local-task` for a CPU, `vulkan` for Vulkan",
+  runner:
+    'where programs run to be measured, if not on this machine: a [board or a phone](devices.md), or an emulator',
+  'runner-tools':
+    'folder there with `iree-run-module` and `iree-benchmark-module`; by default its shell finds them',
   'for-device': '[device](#devices) that the build is for, if it is not this machine',
   trust:
     "`class` also uses records of the device's class, and of other builds of the compiler, where nothing is measured",

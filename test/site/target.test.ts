@@ -64,6 +64,8 @@ describe('the key of a target', () => {
   });
 });
 
+const machineOf = (host: Target) => ({ root: '', isUnknown: false, hostTarget: () => Promise.resolve(host) });
+
 describe('this machine can run', () => {
   const host = { ...target, features: ['avx2', 'avx512f', 'fma'] };
   const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
@@ -75,7 +77,7 @@ describe('this machine can run', () => {
     ['another architecture', { triple: 'riscv64-unknown-linux' }, /cannot run/],
   ])('%s', async (_, change, reason) => {
     const here = { ...target, triple: change.triple ?? triple };
-    const why = await whyNotRunnable({ ...here, ...change }, device, () => Promise.resolve(host));
+    const why = await whyNotRunnable({ ...here, ...change }, device, machineOf(host));
     if (reason === null) expect(why).toBeNull();
     else expect(why).toMatch(reason);
   });
@@ -91,7 +93,7 @@ describe('asking the real compiler', { tags: ['compiler'] }, () => {
     expect(found.backend).toBe('llvm-cpu');
     expect(found.cpu).not.toBe('host');
     const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
-    expect(await whyNotRunnable(found, device, () => Promise.resolve(found))).toBeNull();
+    expect(await whyNotRunnable(found, device, machineOf(found))).toBeNull();
     expect([16, 32, 64]).toContain(found.nativeVectorBytes);
     expect(await ask()).toEqual(first);
   });

@@ -3,51 +3,55 @@ import { isBefore, type Release } from '../../compiler/release.ts';
 import { hasIntrinsic, type PackingName, type Packings } from '../../form/packing.ts';
 import { cpuQuota, threadsWithin } from '../../system/cpu-quota.ts';
 import {
+  architecture,
   cacheSizesKiB,
+  coresIn,
+  cpuFeatures,
   cpuModel,
   cpuNumbers,
-  physicalCores,
   sharedCaches,
   threadsPerCore,
 } from '../../system/processor.ts';
-import type { Hardware } from '../backend.ts';
+import type { Hardware, Machine } from '../backend.ts';
 import { limitedBy, type Device, type Processor } from '../device.ts';
 import type { Meter } from '../meter.ts';
 import { targetArchitecture, type Target } from '../target.ts';
 
 /**
- * This machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
+ * A machine for a driver of the runtime. In a container it has fewer threads than cores if its CPU quota would stop more.
  * @param quota of `cpuQuota`
+ * @param root folder of the system's files: see `processor.ts`
  */
 export function describeDevice(
   driver: string,
   quota = cpuQuota(),
-  cores: () => number = () => physicalCores(),
+  cores: () => number = () => coresIn(root),
+  root = '',
 ): Device {
   let processor: Processor | null | undefined;
   const threads = driver === 'local-sync' ? 1 : threadsWithin(quota, cores());
   return {
-    model: cpuModel(),
+    model: cpuModel(root),
     driver,
     threads,
-    cachesKiB: cacheSizesKiB(),
+    cachesKiB: cacheSizesKiB(root),
     ...limitedBy(quota, threads),
     // Half a millisecond of system calls, which a hit does not need.
     get processor() {
-      processor ??= describeProcessor();
+      processor ??= describeProcessor(root);
       return processor ?? undefined;
     },
   };
 }
 
-function describeProcessor(): Processor | null {
-  const numbers = cpuNumbers();
+function describeProcessor(root: string): Processor | null {
+  const numbers = cpuNumbers(root);
   if (numbers === null) return null;
   return {
-    architecture: process.arch,
+    architecture: architecture(root),
     ...numbers,
-    threadsPerCore: threadsPerCore(),
-    caches: sharedCaches(),
+    threadsPerCore: threadsPerCore(root),
+    caches: sharedCaches(root),
   };
 }
 
@@ -62,19 +66,42 @@ export const meter: Meter = {
   warmUpSeconds: 0,
 };
 
-/** The reason that this machine's CPU cannot run code for `target`; null if the CPU can. */
+/** The reason that a machine's CPU cannot run code for `target`; null if the CPU can. */
 export async function whyNotRunnable(
   target: Target,
   _: Device,
-  hostTarget: () => Promise<Target | null>,
+  { root, isUnknown, hostTarget }: Machine,
 ): Promise<string | null> {
-  if (targetArchitecture(target) !== process.arch)
-    return `this machine is ${process.arch} and cannot run ${target.triple}`;
+  // The first run shows whether an emulator can.
+  if (isUnknown) return null;
+  const own = architecture(root);
+  const machine = root === '' ? 'this machine' : 'the machine of the setting runner';
+  if (targetArchitecture(target) !== own) return `${machine} is ${own} and cannot run ${target.triple}`;
+  const missing = root === '' ? await lacking(target, hostTarget) : lackingThere(target, cpuFeatures(root));
+  if (missing === null) return `${machine} has CPU features that are not known`;
+  return missing.length > 0 ? `${machine} lacks the CPU features ${missing.slice(0, 4).join(', ')}` : null;
+}
+
+/** Features of a target that this machine lacks; null if those of this machine are unknown. */
+async function lacking({ features }: Target, hostTarget: Machine['hostTarget']): Promise<string[] | null> {
   const host = await hostTarget();
-  if (host === null) return "this machine's own CPU features are not known";
+  if (host === null) return null;
   const own = new Set(host.features);
-  const missing = target.features.filter((feature) => !own.has(feature));
-  return missing.length > 0 ? `this machine lacks the CPU features ${missing.slice(0, 4).join(', ')}` : null;
+  return features.filter((feature) => !own.has(feature));
+}
+
+/** Linux's names of features whose lack ends a program, by the compiler's names where both differ. */
+const NAMES_IN_LINUX: Readonly<Record<string, string>> = {
+  ...{ bmi: 'bmi1', dotprod: 'asimddp', fullfp16: 'asimdhp', avx512vnni: 'avx512_vnni' },
+  ...{ avx512bf16: 'avx512_bf16', avx512fp16: 'avx512_fp16', avxvnni: 'avx_vnni' },
+  ...{ 'amx-tile': 'amx_tile', 'amx-int8': 'amx_int8', 'amx-bf16': 'amx_bf16' },
+};
+const DECISIVE = /^(?:avx|amx|fma$|f16c$|bmi|sve|i8mm$|bf16$|dotprod$|fullfp16$)/;
+
+/** Features of a target that another machine lacks, by the text of its system. */
+function lackingThere({ features }: Target, text: string): string[] {
+  const own = new Set(text.split(' '));
+  return features.filter((one) => DECISIVE.test(one) && !own.has(NAMES_IN_LINUX[one] ?? one));
 }
 
 /** The narrowest vectors of all CPUs, in bytes. */

@@ -104,7 +104,7 @@ describe('the class of a GPU', () => {
 });
 
 test('PTX runs on later GPUs, machine code on its own', async () => {
-  const none = () => Promise.resolve(null);
+  const none = { root: '', isUnknown: false, hostTarget: () => Promise.resolve(null) };
   const target = (backend: string, cpu: string) => ({
     ...{ backend, triple: '', cpu, features: [], nativeVectorBytes: 0, flags: [] },
   });

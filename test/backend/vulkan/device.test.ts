@@ -60,7 +60,10 @@ describe('a device of the runtime', () => {
 });
 
 test('there is a reason for a missing runtime', async () => {
-  const question = { runModule: () => null, cacheDirectory: temporaryDirectory(), env: {} };
+  const question = {
+    ...{ runModule: () => null, cacheDirectory: temporaryDirectory(), env: {} },
+    ...{ root: '', isUnknown: false },
+  };
   expect(await describeDevice('vulkan', question)).toMatch(/^iree-run-module, .* is not found/);
 });
 

@@ -1,0 +1,14 @@
+// The program in place of a tool of the runtime that runs on another machine: see `remote-tool.ts`.
+import { messageOf } from '../system/tell.ts';
+import { BROKEN_CODE, BROKEN_TEXT } from './broken.ts';
+import { runRemoteTool } from './remote-tool.ts';
+
+runRemoteTool(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(`${BROKEN_TEXT}${messageOf(error)}\n`);
+    process.exitCode = BROKEN_CODE;
+  },
+);

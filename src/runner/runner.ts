@@ -1,0 +1,101 @@
+// The runner of a build: another machine, or an emulator, that runs the tools of the runtime. Its folder in the cache has a program in place of each
+// tool, which runs the tool there (`remote-tool.ts`), so measuring is the same for all machines.
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathIn, RUNNERS } from '../system/cache.ts';
+import { textIn } from '../system/files.ts';
+import { makeFolder } from '../system/folder.ts';
+import { shortHash } from '../system/hash.ts';
+import { replaceFile } from '../system/temporary-files.ts';
+import { readAddress, type Address } from './address.ts';
+import { quoted } from './shell.ts';
+
+export interface Runner {
+  /** The setting. */
+  readonly text: string;
+  readonly address: Address;
+  /** Folder there with the tools of the runtime; null if the shell there finds them. */
+  readonly tools: string | null;
+  /** Folder here. It need not exist. */
+  readonly folder: string;
+}
+
+export interface RunnerSettings {
+  readonly runner: string | undefined;
+  readonly runnerTools: string | undefined;
+}
+
+/** The runner of these settings; null if this machine runs its programs. */
+export function runnerOf(
+  { runner: text, runnerTools }: RunnerSettings,
+  cacheDirectory: string,
+): Runner | null {
+  const address = text === undefined ? undefined : readAddress(text);
+  if (text === undefined || address === undefined) return null;
+  const tools = runnerTools ?? null;
+  return {
+    text,
+    address,
+    tools,
+    folder: pathIn(cacheDirectory, RUNNERS, shortHash(`${text}\n${tools ?? ''}`)),
+  };
+}
+
+/** Path of a tool there. */
+export const toolOn = ({ tools }: Pick<Runner, 'tools'>, name: string): string =>
+  tools === null ? name : `${tools.replace(/\/$/, '')}/${name}`;
+
+/** Whether a tool runs there. Other tools only read files. */
+export const isRunThere = (tool: string): boolean =>
+  ['iree-run-module', 'iree-benchmark-module'].includes(tool);
+
+/** The folder of the files that describe the machine, as a root for `system/processor.ts`. It need not exist. */
+export const factsFolder = ({ folder }: Pick<Runner, 'folder'>): string => join(folder, 'facts');
+
+/** Whether the machine has been asked. A build for it that only uses records needs no link. */
+export const isKnown = (runner: Pick<Runner, 'folder'>): boolean =>
+  existsSync(join(factsFolder(runner), 'machine'));
+
+/** Whether the machine has described itself. An emulator's files may be those of this machine, or missing. */
+export const isDescribed = (runner: Pick<Runner, 'folder'>): boolean =>
+  textIn(join(factsFolder(runner), 'machine')).trim() !== '';
+
+/**
+ * The program in place of a tool. Writes it if it is missing.
+ * @param root folder of this package
+ * @throws if the cache folder is not writable
+ */
+export function standIn(runner: Runner, name: string, root: string): string {
+  const path = join(runner.folder, name);
+  const text = `#!/bin/sh\n${commandOf(runner, name, root)} "$@"\n`;
+  if (textIn(path) === text) return path;
+  makeFolder(runner.folder, 0o700);
+  replaceFile(path, (temporary) => {
+    writeFileSync(temporary, text);
+    chmodSync(temporary, 0o700);
+  });
+  return path;
+}
+
+function commandOf({ text, address, tools, folder }: Runner, name: string, root: string): string {
+  const words =
+    address.kind === 'command'
+      ? [...address.words, toolOn({ tools }, name)]
+      : [process.execPath, ...entryIn(root), text, folder, toolOn({ tools }, name)];
+  return `exec ${words.map(quoted).join(' ')}`;
+}
+
+/** The file that Node runs in place of a tool: of the bundle, or else of the sources. */
+function entryIn(root: string): readonly string[] {
+  const bundled = join(import.meta.dirname, 'runner.cjs');
+  return existsSync(bundled) ? [bundled] : ['--conditions=source', join(root, 'src', 'runner', 'entry.ts')];
+}
+
+/** Folder of this build's files there; null without a session. */
+export function sessionFolder(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, 'session'), 'utf8') || null;
+  } catch {
+    return null;
+  }
+}

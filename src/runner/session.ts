@@ -1,0 +1,85 @@
+// A session on another machine: one build measures there at a time, in a folder that ends with the session, however this process ends.
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../system/folder.ts';
+import { lockWith, type Lock } from '../system/machine-lock.ts';
+import { UnreachableError } from './broken.ts';
+import type { Runner } from './runner.ts';
+import { sessionCommand, unreachable } from './shell.ts';
+
+/** What the shell there answers. */
+const [READY, BUSY] = ['iree-tuned-ready:', 'iree-tuned-busy'];
+
+/**
+ * Waits for the lock of the machine, which its system frees when the shell ends; removes folders that a loss of power has left; makes the folder; and
+ * waits for the end of its stdin. Machines
+ * without flock have no lock of their own, and builds here exclude each other only.
+ */
+const script = (seconds: number): string => `umask 077
+at=\${TMPDIR:-/tmp}
+[ -w "$at" ] || at=/data/local/tmp
+if command -v flock >/dev/null 2>&1; then
+  exec 9>>"$at/iree-tuned.lock"
+  chmod 666 "$at/iree-tuned.lock" 2>/dev/null
+  flock -w ${Math.max(0, Math.floor(seconds))} 9 || { echo ${BUSY}; exit 0; }
+  rm -rf "$at"/iree-tuned.??????
+fi
+folder=$(mktemp -d "$at/iree-tuned.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 0' HUP INT TERM
+echo "${READY}$folder"
+cat >/dev/null`;
+
+/**
+ * Opens a session; null if another build measures there for so long, or at the signal. A program that runs commands here (`kind: 'command'`) needs none.
+ * @throws UnreachableError
+ */
+export async function openSession(
+  runner: Runner,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<Lock | null> {
+  const { address, folder, text } = runner;
+  if (address.kind === 'command') return lockWith(() => undefined);
+  makeFolder(folder, 0o700);
+  const file = join(folder, 'session');
+  const [program, ...argv] = sessionCommand(address, folder, script(seconds));
+  const child = spawn(program!, argv, { stdio: 'pipe' });
+  child.stdin.on('error', () => undefined);
+  const stderr: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const stop = () => child.kill();
+  signal?.addEventListener('abort', stop);
+  const answer = await new Promise<string | Error>((resolve) => {
+    let read = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      read += chunk.toString();
+      if (read.includes('\n')) resolve(read);
+    });
+    child.on('error', resolve);
+    child.on('close', () => {
+      resolve(read);
+    });
+  });
+  signal?.removeEventListener('abort', stop);
+  const end = () => {
+    rmSync(file, { force: true });
+    child.stdin.end();
+  };
+  const there = typeof answer === 'string' ? answer.trim() : '';
+  if (there.startsWith(READY)) {
+    writeFileSync(file, there.slice(READY.length));
+    // The session must not keep this process alive.
+    child.unref();
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as { unref?: () => void }).unref?.();
+    return lockWith(end);
+  }
+  end();
+  if (there === BUSY || signal?.aborted === true) return null;
+  throw new UnreachableError(
+    answer instanceof Error
+      ? `${program!} does not start: ${answer.message}`
+      : unreachable(text, address, Buffer.concat(stderr).toString()),
+  );
+}

@@ -1,0 +1,65 @@
+// Ways to another machine. Each is the command line of a program here that runs a script of the shell there, passes stdin, stdout and stderr on,
+// and ends with its exit code.
+import { join } from 'node:path';
+import type { Address } from './address.ts';
+
+/** @param folder of the runner here */
+export function shellCommand(address: Address, folder: string, script: string): readonly string[] {
+  switch (address.kind) {
+    case 'ssh':
+      return ['ssh', ...SSH_OPTIONS, ...shared(folder, 'no'), ...hostOf(address), script];
+    case 'adb':
+      return [...adb(address), 'shell', '-T', script];
+    case 'command':
+      return [...address.words, 'sh', '-c', script];
+  }
+}
+
+/** The command line of a session, over whose connection all others run if the way has connections. */
+export const sessionCommand = (address: Address, folder: string, script: string): readonly string[] =>
+  address.kind === 'ssh'
+    ? ['ssh', ...SSH_OPTIONS, ...shared(folder, 'yes'), ...hostOf(address), script]
+    : shellCommand(address, folder, script);
+
+/** A question would hang a build. A link without an answer ends after 15 seconds. */
+const SSH_OPTIONS = [
+  ...['-T', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10'],
+  ...['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'],
+];
+
+/** Longest path of a socket that ssh makes, with the suffix that it adds for a moment. */
+const LONGEST_SOCKET = 88;
+
+/** Options for one connection for all commands. In a folder with a long path, each has its own. */
+function shared(folder: string, isMaster: 'yes' | 'no'): readonly string[] {
+  const socket = join(folder, 'ssh');
+  if (socket.length > LONGEST_SOCKET) return [];
+  return ['-S', socket, '-o', `ControlMaster=${isMaster}`, '-o', 'ControlPersist=no'];
+}
+
+const hostOf = ({ host, port }: Extract<Address, { kind: 'ssh' }>): readonly string[] => [
+  ...(port === null ? [] : ['-p', port]),
+  ...['--', host],
+];
+
+const adb = ({ serial }: Extract<Address, { kind: 'adb' }>): readonly string[] => [
+  'adb',
+  ...(serial === null ? [] : ['-s', serial]),
+];
+
+/** A word of a script for the shell. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Why ssh or adb did not reach the machine, with the way out, from its messages. */
+export function unreachable(text: string, address: Address, messages: string): string {
+  const said = messages.trim().split('\n').at(-1)?.trim() ?? '';
+  const why = `${text} does not answer${said === '' ? '' : ` (${said})`}`;
+  if (address.kind !== 'ssh') return why;
+  const host = hostOf(address).join(' ');
+  if (/host key verification failed/i.test(messages))
+    return `${why}: its key is not known here; look at it and accept it with ssh ${host} true`;
+  if (/permission denied/i.test(messages))
+    return `${why}: no key of yours is accepted there; ssh-copy-id ${host} adds one`;
+  return `${why}: ssh ${host} true shows more`;
+}

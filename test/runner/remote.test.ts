@@ -1,0 +1,208 @@
+// Tools on another machine: an OpenSSH server of this machine, with its own folder for temporary files.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runTool, StoppedError } from '../../src/measure/toolchain.ts';
+import { askFacts } from '../../src/runner/facts.ts';
+import { factsFolder, isDescribed, runnerOf, standIn } from '../../src/runner/runner.ts';
+import { openSession } from '../../src/runner/session.ts';
+import { sentFor } from '../../src/runner/remote-tool.ts';
+import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+import { isWithout } from '../support/needs.ts';
+import { sshServer, whyNoSsh, type SshServer } from '../support/ssh-server.ts';
+
+test('files of arguments go there and come back', () => {
+  const { argv, puts, gets } = sentFor(
+    [
+      '--module=/a/m.vmfb',
+      '--input=2xf32=@/a/x.bin',
+      '--input=@/a/y.npy',
+      '--input=3xf32=1',
+      '--parameters=model=/a/w.irpa',
+      '--output=@/a/out.bin',
+      '--device=local-sync',
+    ],
+    (path) => `there-${path.split('/').at(-1)!}`,
+  );
+  expect(argv.slice(0, 5)).toEqual([
+    '--module=there-m.vmfb',
+    '--input=2xf32=@there-x.bin',
+    '--input=@there-y.npy',
+    '--input=3xf32=1',
+    '--parameters=model=there-w.irpa',
+  ]);
+  expect(argv[5]).toMatch(/^--output=@out-\d+-0\.bin$/);
+  expect([...puts.values()]).toEqual(['/a/m.vmfb', '/a/x.bin', '/a/y.npy', '/a/w.irpa']);
+  expect([...gets.values()]).toEqual(['/a/out.bin']);
+});
+
+test('a command runs the tools here, and needs no session', async () => {
+  const cache = temporaryDirectory();
+  const runner = runnerOf({ runner: 'env X=1', runnerTools: '/tools' }, cache)!;
+  expect(readFileSync(standIn(runner, 'iree-run-module', root), 'utf8')).toBe(
+    '#!/bin/sh\nexec env X=1 /tools/iree-run-module "$@"\n',
+  );
+  using session = await openSession(runner, 0);
+  expect(session).not.toBeNull();
+});
+
+test('a command without a shell describes nothing', async () => {
+  const runner = runnerOf({ runner: 'false', runnerTools: undefined }, temporaryDirectory())!;
+  expect([await askFacts(runner), isDescribed(runner)]).toEqual([null, false]);
+});
+
+describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
+  const there = temporaryDirectory();
+  const tools = temporaryDirectory();
+  const path = process.env['PATH'];
+  let server: SshServer;
+  beforeAll(async () => {
+    server = await sshServer(there);
+    process.env['PATH'] = server.path;
+  });
+  afterAll(() => {
+    server.stop();
+    process.env['PATH'] = path;
+  });
+  /** Writes the tool of the other machine. */
+  const tool = (text: string) => {
+    writeFileSync(join(tools, 'iree-run-module'), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(tools, 'iree-run-module'), 0o755);
+  };
+  let cache: string;
+  let runner: ReturnType<typeof runnerOf> & object;
+  beforeEach(() => {
+    cache = temporaryDirectory();
+    runner = runnerOf({ runner: server.address, runnerTools: tools }, cache)!;
+  });
+  const run = (argv: readonly string[], seconds = 20, signal = new AbortController().signal) =>
+    runTool(standIn(runner, 'iree-run-module', root), argv, seconds, signal);
+  const foldersThere = () => readdirSync(there).filter((name) => name !== 'iree-tuned.lock');
+  const eventually = async (isSo: () => boolean) => {
+    for (let i = 0; i < 200 && !isSo(); i++) await sleep(20);
+    return isSo();
+  };
+
+  test('the machine describes itself', async () => {
+    expect(await askFacts(runner)).toBeNull();
+    const files = factsFolder(runner);
+    expect([cpuModel(files), coresIn(files), architecture(files)]).toEqual([
+      cpuModel(),
+      coresIn(''),
+      process.arch,
+    ]);
+  });
+
+  test('a tool reads files, writes files, and ends as it does there', async () => {
+    const [from, to] = [join(cache, 'in put.bin'), join(cache, 'out.bin')];
+    writeFileSync(from, 'content');
+    tool(`for one; do case $one in
+      --input=*@*) cat "\${one##*@}" ;;
+      --output=@*) echo written >"\${one#--output=@}" ;;
+    esac; done; echo told >&2; pwd`);
+    using _ = await openSession(runner, 5);
+    for (const again of [false, true]) {
+      const { ok, stdout, stderr } = await run([`--input=@${from}`, `--output=@${to}`]);
+      expect([again, ok, stdout.startsWith(`content${there}/iree-tuned.`), stderr]).toEqual([
+        again,
+        true,
+        true,
+        'told\n',
+      ]);
+      expect(readFileSync(to, 'utf8')).toBe('written\n');
+    }
+    tool('exit 3');
+    expect((await run([])).ending).toBe('exit code 3');
+    tool('kill -SEGV $$');
+    expect((await run([])).ok).toBe(false);
+  });
+
+  test('the folder there ends with the session, and one build measures at a time', async () => {
+    const session = await openSession(runner, 5);
+    expect(foldersThere()).toHaveLength(1);
+    const other = runnerOf({ runner: server.address, runnerTools: tools }, temporaryDirectory())!;
+    expect(await openSession(other, 0)).toBeNull();
+    session!.release();
+    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+    using next = await openSession(other, 5);
+    expect(next).not.toBeNull();
+  });
+
+  test('a tool ends with its time here, and leaves no process there', async () => {
+    const marker = join(there, 'marker');
+    tool(`echo $$ >${marker}; exec sleep 60`);
+    using _ = await openSession(runner, 5);
+    const { timedOut } = await run([], 2);
+    expect(timedOut).toBe(true);
+    const pid = Number(readFileSync(marker, 'utf8'));
+    const isGone = () => spawnSync('kill', ['-0', String(pid)]).status !== 0;
+    expect(await eventually(isGone)).toBe(true);
+    rmSync(marker);
+  });
+
+  test('a killed build leaves no folder there', async () => {
+    const script = join(cache, 'session.ts');
+    writeFileSync(
+      script,
+      `import { openSession } from '${join(root, 'src/runner/session.ts')}';
+await openSession(${JSON.stringify(runner)}, 5);
+process.stdout.write('open');
+setTimeout(() => undefined, 60_000);
+`,
+    );
+    const build = spawn(process.execPath, ['--conditions=source', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => build.stdout.once('data', resolve));
+    expect(foldersThere()).toHaveLength(1);
+    build.kill('SIGKILL');
+    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+  });
+
+  test.each([
+    ['there is no session', () => Promise.resolve(), /no session/],
+    [
+      'its disk was cleared',
+      () => {
+        for (const name of foldersThere()) rmSync(join(there, name), { recursive: true });
+        return Promise.resolve();
+      },
+      /has lost the files of this build|could not be sent/,
+    ],
+  ])('a run says nothing about the module if %s', async (name, fault, reason) => {
+    tool('exit 1');
+    using session = name === 'there is no session' ? null : await openSession(runner, 5);
+    await fault();
+    expect(session === null).toBe(name === 'there is no session');
+    await expect(run([])).rejects.toThrow(reason);
+    await expect(run([])).rejects.toBeInstanceOf(StoppedError);
+  });
+
+  test('a link that breaks in the middle says nothing about the module', async () => {
+    tool('sleep 1; echo {}');
+    using _ = await openSession(runner, 5);
+    const running = run([]);
+    await sleep(400);
+    server.stop();
+    await expect(running).rejects.toBeInstanceOf(StoppedError);
+    await expect(openSession(runner, 1)).rejects.toThrow(/does not answer/);
+    await server.start();
+  });
+
+  test('a missing tool is no fault of a module', async () => {
+    rmSync(join(tools, 'iree-run-module'), { force: true });
+    using _ = await openSession(runner, 5);
+    await expect(run([])).rejects.toThrow(/is not found on ssh:\/\/board: set runner-tools/);
+  });
+
+  test('a session removes the folder that a loss of power has left', async () => {
+    mkdirSync(join(there, 'iree-tuned.abcdef'));
+    const session = await openSession(runner, 5);
+    expect(foldersThere()).toHaveLength(1);
+    session!.release();
+    expect(await eventually(() => foldersThere().length === 0)).toBe(true);
+  });
+});
