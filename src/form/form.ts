@@ -1,14 +1,14 @@
 // A form is one way to write an operation's work. It limits the code that the compiler can generate.
 import type { Attention } from './attention.ts';
 import type { Convolution } from './convolution.ts';
-import type { Narrow, Packing } from './packing.ts';
+import type { Packed, Packing } from './packing.ts';
 import type { Value, Writer } from './text.ts';
 
 /** Image, filter and the accumulator that the result is added to. */
 export type Operands = readonly [image: Value, filter: Value, accumulator: Value];
 
 export interface Tiles {
-  readonly of: Narrow;
+  readonly of: Packed;
   readonly areNeeded: boolean;
 }
 

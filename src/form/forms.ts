@@ -9,7 +9,7 @@ import { INTEGER_PRODUCT_FORM, isIntegerProduct } from './integer-product.ts';
 import { matmul } from './matmul.ts';
 import { pixelsByFilters } from './pixels-by-filters.ts';
 import { pixelsFirst } from './pixels-first.ts';
-import { isPackedProduct, narrowOf, PACKED_FORM } from './packed-product.ts';
+import { isPackedProduct, PACKED_FORM, packedType } from './packed-product.ts';
 import { isProduct, productForm } from './product.ts';
 import { IN_INTEGERS, isQuantized } from './quantized.ts';
 import { reduction } from './reduction.ts';
@@ -78,7 +78,7 @@ export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Nam
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
   if (isProduct(one)) return [{ name: productForm(one) }];
   if (isIntegerProduct(one)) return [{ name: INTEGER_PRODUCT_FORM, tiles: { of: 'i8', areNeeded: false } }];
-  if (isPackedProduct(one)) return [{ name: PACKED_FORM, tiles: { of: narrowOf(one), areNeeded: true } }];
+  if (isPackedProduct(one)) return [{ name: PACKED_FORM, tiles: { of: packedType(one), areNeeded: true } }];
   if (isRounding(one)) return [{ name: ROUNDING_FORM }];
   if (isSpread(one)) return [{ name: spreadForm(one) }];
   const own = channelsFirst(one);

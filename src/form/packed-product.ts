@@ -1,12 +1,20 @@
-// Products of narrow numbers in tiles: see `packing.ts`. Generic products of integers are what is left of the products of a quantized program that is
-// computed in integers. Products of floats of 16 bits are those of the program.
+// Products in tiles: see `packing.ts`. Generic products of integers are what is left of the products of a quantized program that is computed in
+// integers. Products of floats are those of the program; of 32 bits, only those with constant weights.
 import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { packedProduct, splitRows, type Narrow, type Packing } from './packing.ts';
+import { packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
-import { genericText, listOf, type Value, type Writer, type Written } from './text.ts';
+import {
+  CONSTANT,
+  definitionIn,
+  genericText,
+  listOf,
+  type Value,
+  type Writer,
+  type Written,
+} from './text.ts';
 
 export interface PackedProduct {
   readonly name: typeof NAME;
@@ -20,7 +28,7 @@ export interface PackedProduct {
   readonly result: Tensor;
 }
 
-const NAME = 'product of narrow numbers';
+const NAME = 'product in tiles';
 
 /** Name of the only form of such an operation. */
 export const PACKED_FORM = 'packed';
@@ -32,7 +40,7 @@ export const MOST_SUMMED = 2 ** 15;
 
 const [UNSIGNED, SIGNED] = ['arith.extui', 'arith.extsi'] as const satisfies readonly Widening[];
 
-/** Such as `product of narrow numbers 128x384xui8,384x384xi8->128x384xi32`; `, transposed` may follow. */
+/** Such as `product in tiles 128x384xui8,384x384xi8->128x384xi32`; `, transposed` may follow. */
 export function packedProductKey({ name, factors, widenings, isTransposed, result }: PackedProduct): string {
   const types = factors.map((one, i) =>
     typeName(one).replace(/i8$/, widenings?.[i] === UNSIGNED ? 'ui8' : 'i8'),
@@ -41,7 +49,7 @@ export function packedProductKey({ name, factors, widenings, isTransposed, resul
 }
 
 /** The type of the factors. */
-export const narrowOf = ({ factors: [{ elementType }] }: PackedProduct): Narrow => elementType as Narrow;
+export const packedType = ({ factors: [{ elementType }] }: PackedProduct): Packed => elementType as Packed;
 
 const NAMES = ['linalg.matmul', 'linalg.batch_matmul'];
 
@@ -60,8 +68,26 @@ export function readPackedProduct(operation: Operation, text: Uint8Array): Packe
   const widenings = isNamed ? null : wideningsIn(bufferOf(text).toString('latin1', start, end));
   if (!isNamed && widenings === null) return null;
   const found = { name: NAME, factors: [lhs, rhs], isTransposed: maps % 2 === 1, widenings, result } as const;
-  return isPackedProduct(found) ? found : null;
+  const isLaidOut = rhs.elementType !== 'f32' || isConstant(text, operands[1]!.value, start);
+  return isLaidOut && isPackedProduct(found) ? found : null;
 }
+
+/** Whether a value is a constant, or the same for each batch. */
+function isConstant(text: Uint8Array, value: string, end: number): boolean {
+  const defined = definitionIn(text, value, end) ?? '';
+  if (CONSTANT.test(defined)) return true;
+  const [, expanded, spread] = SPREAD.exec(defined) ?? [];
+  const from = expanded ?? spread;
+  return from !== undefined && CONSTANT.test(definitionIn(text, from, end) ?? '');
+}
+
+/** A generic operation that only moves a value: exporters write a batch of equal weights so. */
+const SPREAD =
+  /^(?:tensor\.expand_shape (%[\w#]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w#]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
+
+/** Fewer rows or columns do not fill registers, or are bound by memory. */
+const LEAST_ROWS = 6;
+const LEAST_COLUMNS = 32;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isPackedProduct(value: unknown): value is PackedProduct {
@@ -71,7 +97,6 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
   if (name !== NAME || typeof isTransposed !== 'boolean' || !isTensor(result)) return false;
   const areIntegers = Array.isArray(widenings) && widenings.length === 2 && widenings.every(isWidening);
   if (!areIntegers && widenings !== null) return false;
-  const [narrow, wide] = areIntegers ? [BYTE, WIDE] : ['bf16', 'f32'];
   if (!Array.isArray(factors) || factors.length !== 2 || !factors.every(isTensor)) return false;
   const [lhs, rhs] = factors as [Tensor, Tensor];
   const [m, k] = lhs.shape.slice(-2);
@@ -80,10 +105,13 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
   const has = ({ shape }: Tensor, sizes: readonly unknown[]) =>
     JSON.stringify(shape) === JSON.stringify([...batch, ...sizes]);
   return (
-    [lhs, rhs].every(({ elementType }) => elementType === narrow) &&
-    result.elementType === wide &&
+    (areIntegers ? [BYTE] : ['bf16', 'f32']).includes(lhs.elementType) &&
+    rhs.elementType === lhs.elementType &&
+    result.elementType === (areIntegers ? WIDE : 'f32') &&
     batch.length <= 1 &&
     (areIntegers ? k! <= MOST_SUMMED : !isTransposed) &&
+    (lhs.elementType !== 'f32' || (batch[0] ?? 1) === 1) &&
+    (lhs.elementType !== 'f32' || (m! >= LEAST_ROWS && n! >= LEAST_COLUMNS)) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])
@@ -99,12 +127,21 @@ export function inTiles(
 ): Value {
   // Settled: steps that quantize are scalar code if the packing is fused into them.
   const factors = [writer.settle(lhs!), rhs!] as const;
+  if (packing.hasStrips) {
+    const [rows, weights] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
+    const product = packedProduct(writer, [rows, weights], false, into!, packing);
+    return writer.add(product, into!);
+  }
   const product =
     widenings === null
       ? packedProduct(writer, factors, isTransposed, into!, packing)
       : productOfIntegers(writer, factors, { isTransposed, widenings, packing, shape: into!.shape });
   return writer.add(product, into!);
 }
+
+/** (1, m, k) as (m, k). */
+const withoutBatch = (writer: Writer, value: Value): Value =>
+  value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
 
 /**
  * The product of 8-bit integers as integers of 32 bits.

@@ -1,5 +1,9 @@
-// Products of narrow numbers in tiles, for the processor's dot products. By default, the compiler multiplies them one by one. With data tiling of a whole
+// Products in tiles. By default, the compiler multiplies narrow numbers one by one, where the processor has dot products. With data tiling of a whole
 // program, it swaps the sides of narrow results, and has microkernels only. A form that writes the tiles itself needs no flag, and can use intrinsics.
+//
+// Floats of 32 bits with constant weights have strips: columns as wide as the register tile, one after the other. Their rows are read as they are. In
+// the layout of the program, the rows of the weights that a tile reads are kilobytes apart, and evict each other from the caches.
+import { elementBits } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
@@ -14,6 +18,8 @@ export interface Packing {
   readonly intrinsic: string | null;
   /** Whether integers of the first factor are unsigned. Those of the second are signed. */
   readonly isUnsigned: boolean;
+  /** Whether only the second factor has another layout: strips of `columns`. */
+  readonly hasStrips?: true;
 }
 
 const kernel = (rows: number, columns: number, depth: number): Packing => ({
@@ -42,15 +48,17 @@ const PACKINGS = {
     ...{ rows: MOST_ROWS, columns: 16, depth: 2 },
     ...{ intrinsic: 'MMA_X86_AVX512BF16_1x16x2_F32_BF16', isUnsigned: false },
   },
+  // Twelve sums, two vectors of a strip and an element of a row fill 15 of 16 registers.
+  '6x16': { ...kernel(6, 16, 1), hasStrips: true },
 } as const satisfies Readonly<Record<string, Packing>>;
 
 export type PackingName = keyof typeof PACKINGS;
 
 /** Types of factors that can be in tiles. */
-export type Narrow = 'i8' | 'bf16';
+export type Packed = 'i8' | 'bf16' | 'f32';
 
 /** The packing of a processor by the type of the factors; without an entry for none. */
-export type Packings = Readonly<Partial<Record<Narrow, PackingName>>>;
+export type Packings = Readonly<Partial<Record<Packed, PackingName>>>;
 
 /** Whether a packing is of the compiler's code, not of the runtime's. */
 export const hasIntrinsic = (name: PackingName): boolean => PACKINGS[name].intrinsic !== null;
@@ -78,6 +86,7 @@ export function packedProduct(
   result: Tensor,
   packing: Packing,
 ): Value {
+  if (packing.hasStrips) return inStrips(writer, [lhs, rhs], isTransposed, result, packing);
   const { depth, columns, intrinsic } = packing;
   const [m, along, n] = [lhs.shape.at(-2)!, ...result.shape.slice(-2)] as [number, number, number];
   const batch = lhs.shape.slice(0, -2);
@@ -93,6 +102,52 @@ export function packedProduct(
       ? withMicrokernel(writer, packed, tiles)
       : withIntrinsic(writer, packed, tiles, intrinsic);
   return unpack(writer, product, [...batch, m, n], result.shape);
+}
+
+/** Steps along the summed dimension that are unrolled. */
+const STEPS = 4;
+
+/** Most rows of a workgroup. */
+const MOST_IN_WORKGROUP = 192;
+
+/** Most bytes of the strips of a workgroup: they stay in the second cache, while all rows are multiplied. */
+const STRIP_BYTES = 2 ** 18;
+
+/** @param factors (m, k), and weights (k, n) */
+function inStrips(
+  writer: Writer,
+  [lhs, rhs]: Factors,
+  isTransposed: boolean,
+  result: Tensor,
+  { rows, columns }: Packing,
+): Value {
+  const [m, k] = lhs.shape as [number, number];
+  const n = result.shape.at(-1)!;
+  const count = Math.ceil(n / columns);
+  const weights = isTransposed ? writer.transpose(rhs, [1, 0]) : rhs;
+  const padded = writer.pad(weights, [0, 0], [0, count * columns - n]);
+  const split = writer.expand(padded, [[0], [1, 2]], [k, count, columns]);
+  const strips = writer.settle(writer.transpose(split, [1, 0, 2]));
+  const { elementType } = result;
+  const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * (elementBits(elementType) / 8))));
+  const distribution = [
+    m > MOST_IN_WORKGROUP ? MOST_IN_WORKGROUP : m,
+    Math.min(inCache, Math.ceil(count / MOST_WORKGROUPS)),
+    ...[0, 0],
+  ];
+  const product = writer.generic({
+    ...{ loops: 'm, s, c, k', maps: ['m, k', 's, k, c', 'm, s, c'], inputs: [lhs, strips] },
+    into: writer.zeros({ elementType, shape: [m, count, columns] }),
+    body: [`%p = arith.mulf %x0, %x1 : ${elementType}`, `%s = arith.addf %out, %p : ${elementType}`],
+    gives: '%s',
+    configuration: `#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [${distribution.join(', ')}], vector_common_parallel = [${rows}, 1, ${columns}, 0], vector_reduction = [0, 0, 0, ${STEPS}]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}>>`,
+  });
+  const all = writer.collapse(product, [[0], [1, 2]]);
+  const own = writer.slice(all, [
+    [0, m, 1],
+    [0, n, 1],
+  ]);
+  return splitRows(writer, own, result.shape);
 }
 
 /** Rows of a microkernel: a power of two, fewer for narrow products. */

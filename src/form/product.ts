@@ -8,7 +8,15 @@ import type { Operation } from 'mlir-parser-ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
-import { areBeforeLoop, definitionIn, listOf, type Value, type Writer, type Written } from './text.ts';
+import {
+  areBeforeLoop,
+  CONSTANT,
+  definitionIn,
+  listOf,
+  type Value,
+  type Writer,
+  type Written,
+} from './text.ts';
 
 export interface Product {
   readonly name: 'linalg.matmul';
@@ -88,7 +96,6 @@ const COLLAPSED = /^tensor\.collapse_shape (%[\w#]+) \[\[0, 1\], \[2\]\] /;
 const STEP = /^tensor\.extract_slice (%[\w#]+)\[%[\w#]+, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x/;
 
 const TRANSPOSED = /^linalg\.transpose ins\((%[\w#]+) : [^\n]* permutation = \[1, 0\]/;
-const CONSTANT = /^(?:arith\.constant|util\.global\.load) /;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isProduct(value: unknown): value is Product {

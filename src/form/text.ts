@@ -35,6 +35,9 @@ function definitionAt(text: Uint8Array, value: string, end: number): number | nu
   return at < 0 ? null : at + defined.length;
 }
 
+/** The definition of a constant. */
+export const CONSTANT = /^(?:arith\.constant|util\.global\.load) /;
+
 /** The operation that defines a value in a text, from its name on; null if there is none before `end`. */
 export function definitionIn(text: Uint8Array, value: string, end: number): string | null {
   const from = definitionAt(text, value, end);
@@ -77,9 +80,19 @@ export interface Generic {
   readonly body?: readonly string[];
   /** The value that the body gives; default: the first input's. */
   readonly gives?: string;
+  /** A configuration of its code, such as `#iree_codegen.compilation_info<...>`. */
+  readonly configuration?: string;
 }
 
-export function genericText({ loops, maps, inputs, into, body = [], gives = '%x0' }: Generic): string {
+export function genericText({
+  loops,
+  maps,
+  inputs,
+  into,
+  body = [],
+  gives = '%x0',
+  configuration,
+}: Generic): string {
   const all = maps.map((results) => `affine_map<(${loops}) -> (${results})>`).join(', ');
   const kept = new Set(maps.at(-1)!.split(', '));
   const kinds = loops.split(', ').map((one) => (kept.has(one) ? '"parallel"' : '"reduction"'));
@@ -90,7 +103,8 @@ export function genericText({ loops, maps, inputs, into, body = [], gives = '%x0
   ];
   const type = tensorText(into);
   const lines = [...body, `linalg.yield ${gives} : ${into.elementType}`].map((line) => `      ${line}\n`);
-  return `linalg.generic {indexing_maps = [${all}], iterator_types = [${kinds.join(', ')}]} ins(${names.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${type}) {
+  const own = configuration === undefined ? '' : `compilation_info = ${configuration}, `;
+  return `linalg.generic {${own}indexing_maps = [${all}], iterator_types = [${kinds.join(', ')}]} ins(${names.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${type}) {
     ^bb0(${elements.join(', ')}):
 ${lines.join('')}    } -> ${type}`;
 }

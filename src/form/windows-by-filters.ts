@@ -1,26 +1,42 @@
-// Convolutions of narrow numbers as a product: each window of the image, copied to a row, times the filters. The copy is small beside the product, which
-// has tiles for the dot products of the processor: see `packing.ts`. The compiler has no such code for convolutions.
+// Convolutions as a product: each window of the image, copied to a row, times the filters. The copy is small beside the product, which has tiles: see
+// `packing.ts`. The compiler has no such code for convolutions.
 import { extentsOf, type Convolution } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import { packedProduct, type Narrow } from './packing.ts';
+import { packedProduct, type Packed } from './packing.ts';
 import { productOfIntegers } from './packed-product.ts';
 import { CHANNELS_FIRST, CHANNELS_LAST } from './parts.ts';
 import type { Value, Writer } from './text.ts';
 
-/** Floats whose products are summed in 32 bits. */
-const isHalf = (elementType: string): elementType is Narrow => elementType === 'bf16';
+/** Floats that some processors have tiles for. Products are summed in 32 bits. */
+const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
+
+/** Fewer filters do not pay for the copy of windows of 32 bits. */
+const LEAST_FILTERS = 128;
+
+const isWorthCopying = (convolution: Convolution): boolean => {
+  const { filter, filters } = extentsOf(convolution);
+  return (
+    convolution.image.elementType !== 'f32' || (filters >= LEAST_FILTERS && filter.some((size) => size > 1))
+  );
+};
 
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',
-  isFor: ({ name, widening, image: { elementType } }) => {
+  isFor: (convolution) => {
+    const { name, widening, image, result } = convolution;
+    const { elementType } = image;
     if (widening === 'arith.extui') return elementType === 'i8';
     if (widening !== undefined) return true;
-    return name === 'linalg.conv_2d_nchw_fchw' && (!isFloat(elementType) || isHalf(elementType));
+    if (name !== 'linalg.conv_2d_nchw_fchw') return false;
+    return (
+      !isFloat(elementType) ||
+      (isPackable(elementType) && result.elementType === 'f32' && isWorthCopying(convolution))
+    );
   },
   tilesOf: ({ image: { elementType } }) => {
-    if (isHalf(elementType)) return { of: elementType, areNeeded: true };
+    if (isPackable(elementType)) return { of: elementType, areNeeded: true };
     return elementType === 'i8' ? { of: 'i8', areNeeded: false } : undefined;
   },
   write(writer, convolution, [image, filter, accumulator], packing) {

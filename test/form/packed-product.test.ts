@@ -1,4 +1,4 @@
-// Products of narrow numbers in tiles.
+// Products in tiles.
 import { readFileSync } from 'node:fs';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import {
   writtenPackedProduct,
   type PackedProduct,
 } from '../../src/form/packed-product.ts';
+import type { Packings } from '../../src/form/packing.ts';
 import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
@@ -24,7 +25,7 @@ function product(
   const batch = b === 1 ? [] : [b];
   const i8 = (...shape: readonly number[]) => ({ shape: [...batch, ...shape], elementType: 'i8' });
   return {
-    name: 'product of narrow numbers',
+    name: 'product in tiles',
     factors: [i8(m, k), isTransposed ? i8(n, k) : i8(k, n)],
     isTransposed,
     widenings: [WAYS[signs[0] as 'u'], WAYS[signs[1] as 'u']],
@@ -82,7 +83,7 @@ test.each([
   const text = programOf(one);
   const operations = read(text);
   expect(operations).toEqual([one]);
-  expect(operations.map(rewritableKey)).toEqual([`product of narrow numbers ${key}`]);
+  expect(operations.map(rewritableKey)).toEqual([`product in tiles ${key}`]);
   expect(operations.every(isRewritable)).toBe(true);
   const shapes = [...one.factors, one.result].map(({ shape }) => shape);
   // The bits of a negative integer are an unsigned one above 127.
@@ -163,4 +164,80 @@ test('every field is checked, because all are written into MLIR', () => {
     { isTransposed: 1 },
   ])
     expect(isPackedProduct({ ...own, ...change }), JSON.stringify(change)).toBe(false);
+});
+
+/** Small integers, whose sums are exact in any order. */
+const constantOf = (rows: number, columns: number) =>
+  `arith.constant dense<[${Array.from({ length: rows }, (_, i) => `[${Array.from({ length: columns }, (_, j) => `${(((i * 7 + j * 3) % 11) - 5).toFixed(1)}`).join(', ')}]`).join(', ')}]> : tensor<${rows}x${columns}xf32>`;
+
+/** Products of f32 with constant weights: one as it is, one for a batch of one. */
+const WITH_WEIGHTS = {
+  'whole strips': `func.func @main(%a: tensor<12x8xf32>, %c: tensor<12x32xf32>) -> tensor<12x32xf32> {
+  %w = ${constantOf(8, 32)}
+  %r = linalg.matmul ins(%a, %w : tensor<12x8xf32>, tensor<8x32xf32>) outs(%c : tensor<12x32xf32>) -> tensor<12x32xf32>
+  return %r : tensor<12x32xf32>
+}
+`,
+  'parts of strips, and more rows than a workgroup has': `func.func @main(%a: tensor<1x201x7xf32>, %c: tensor<1x201x41xf32>) -> tensor<1x201x41xf32> {
+  %w = ${constantOf(7, 41)}
+  %e = tensor.empty() : tensor<1x7x41xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<7x41xf32>) outs(%e : tensor<1x7x41xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<1x7x41xf32>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<1x201x7xf32>, tensor<1x7x41xf32>) outs(%c : tensor<1x201x41xf32>) -> tensor<1x201x41xf32>
+  return %r : tensor<1x201x41xf32>
+}
+`,
+} as const;
+
+test.each(Object.entries(WITH_WEIGHTS))('%s of weights have equal results', async (_, text) => {
+  const operations = read(text);
+  const choices = chooseForms(operations, { f32: '6x16' });
+  expect(choices.map(({ form }) => form)).toEqual(['packed-6x16']);
+  expect(await preprocessed(text, choices)).toMatch(
+    /compilation_info = #iree_codegen.*vector_common_parallel = \[6, 1, 16, 0\]/s,
+  );
+  const [{ factors, result }] = operations as [PackedProduct];
+  const shapes = [factors[0].shape, result.shape];
+  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 5 + at) % 9) - 4, HOST);
+  expect(new Set(written).size).toBeGreaterThan(20);
+  expect(formed).toEqual(written);
+});
+
+test('a product of f32 without constant weights, of a batch, or with few rows has no tiles', () => {
+  const [text] = Object.values(WITH_WEIGHTS);
+  const weights = text.replace(/%w = arith\.constant .*/, '%w = "some.op"() : () -> tensor<8x32xf32>');
+  expect(read(weights)).toEqual([]);
+  const [one] = read(text) as [PackedProduct];
+  const f32 = (...shape: number[]) => ({ shape, elementType: 'f32' });
+  expect(isPackedProduct(one)).toBe(true);
+  expect(isPackedProduct({ ...one, factors: [f32(2, 12, 8), f32(2, 8, 32)], result: f32(2, 12, 32) })).toBe(
+    false,
+  );
+  expect(isPackedProduct({ ...one, factors: [f32(4, 8), f32(8, 32)], result: f32(4, 32) })).toBe(false);
+});
+
+test('windows of f32 are copied for many filters only', async () => {
+  const f32 = (...shape: number[]) => ({ shape, elementType: 'f32' });
+  const of = (filters: number) => ({
+    ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [2, 1], dilations: [1, 1] },
+    ...{ image: f32(1, 16, 9, 9), filter: f32(filters, 16, 3, 3), result: f32(1, filters, 4, 7) },
+  });
+  const formOf = (filters: number, packings: Packings) =>
+    chooseForms([of(filters), of(filters)], packings)[0]!.form;
+  expect(formOf(128, { f32: '6x16' })).toBe('windows-by-filters-6x16');
+  expect(formOf(128, {})).toBe('blocks-of-filters');
+  expect(formOf(64, { f32: '6x16' })).toBe('channels-last');
+  const type = 'tensor<1x128x4x7xf32>';
+  const text = `func.func @main(%a: tensor<1x16x9x9xf32>, %b: tensor<128x16x3x3xf32>, %c: ${type}) -> ${type} {
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<[2, 1]> : vector<2xi64>} ins(%a, %b : tensor<1x16x9x9xf32>, tensor<128x16x3x3xf32>) outs(%c : ${type}) -> ${type}
+  return %r : ${type}
+}
+`;
+  const { image, filter, result } = of(128);
+  const shapes = [image, filter, result].map(({ shape }) => shape);
+  const choices = [{ operation: of(128), form: 'windows-by-filters-6x16' }];
+  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 5 + at) % 9) - 4, HOST);
+  expect(formed).toEqual(written);
 });

@@ -118,7 +118,9 @@ const AVX2 = ['avx2', 'fma', 'f16c'];
 const AVX512 = [...AVX2, ...['f', 'bw', 'dq', 'vl', 'cd'].map((part) => `avx512${part}`)];
 
 /** Features of processors by architecture, the best first. Source: IREE's `common_x86_64.h` and `getMmaIntrinsicRequiredFeatures`. */
-type Choices = Readonly<Record<string, readonly (readonly [features: readonly string[], PackingName])[]>>;
+type Choices = Readonly<
+  Record<string, readonly (readonly [features: readonly string[], PackingName | null])[]>
+>;
 const OF_I8: Choices = {
   x64: [
     [[...AVX512, 'avx512vnni'], 'vpdpbusd'],
@@ -132,17 +134,26 @@ const OF_I8: Choices = {
   ],
 };
 
+/** AVX2 has few registers. With more of them, tiles that are found by a search are as fast. */
+const OF_F32: Choices = {
+  x64: [
+    [AVX512, null],
+    [AVX2, '6x16'],
+  ],
+};
+
 const OF_BF16: Choices = { x64: [[[...AVX512, 'avx512bf16'], 'vdpbf16ps']] };
 
 /** The best packings of products for a processor. */
 export function packings(target: Target, release: Release): Packings {
   const has = (features: readonly string[]) => features.every((one) => target.features.includes(one));
   // Older compilers may not know the intrinsics of forms.
-  const isKnown = (name: PackingName) => !hasIntrinsic(name) || !isBefore(release, 3, 13);
-  const found = Object.entries({ i8: OF_I8, bf16: OF_BF16 }).flatMap(([type, choices]) => {
+  const isKnown = (name: PackingName | null) =>
+    name === null || !hasIntrinsic(name) || !isBefore(release, 3, 13);
+  const found = Object.entries({ i8: OF_I8, bf16: OF_BF16, f32: OF_F32 }).flatMap(([type, choices]) => {
     const all = choices[targetArchitecture(target)] ?? [];
     const best = all.find(([features, name]) => has(features) && isKnown(name));
-    return best === undefined ? [] : [[type, best[1]] as const];
+    return best === undefined || best[1] === null ? [] : [[type, best[1]] as const];
   });
   return Object.fromEntries(found);
 }
