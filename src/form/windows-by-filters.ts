@@ -12,15 +12,15 @@ import type { Value, Writer } from './text.ts';
 /** Floats that some processors have tiles for. Products are summed in 32 bits. */
 const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
 
-/** Fewer filters do not pay for the copy of windows of 32 bits. */
+/** Fewer filters do not pay for the copy of windows of 32 bits. With strides, the copy takes twice as long. */
 const LEAST_FILTERS = 128;
 
-const isWorthCopying = (convolution: Convolution): boolean => {
+function isWorthCopying(convolution: Convolution): boolean {
   const { filter, filters } = extentsOf(convolution);
-  return (
-    convolution.image.elementType !== 'f32' || (filters >= LEAST_FILTERS && filter.some((size) => size > 1))
-  );
-};
+  if (convolution.image.elementType !== 'f32') return true;
+  const least = convolution.strides.every((stride) => stride === 1) ? LEAST_FILTERS : 2 * LEAST_FILTERS;
+  return filters >= least && filter.some((size) => size > 1);
+}
 
 export const windowsByFilters: WrittenForm = {
   name: 'windows-by-filters',

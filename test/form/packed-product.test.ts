@@ -221,17 +221,19 @@ test('a product of f32 without constant weights, of a batch, or with few rows ha
 test('windows of f32 are copied for many filters only', async () => {
   const f32 = (...shape: number[]) => ({ shape, elementType: 'f32' });
   const of = (filters: number) => ({
-    ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [2, 1], dilations: [1, 1] },
-    ...{ image: f32(1, 16, 9, 9), filter: f32(filters, 16, 3, 3), result: f32(1, filters, 4, 7) },
+    ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 2] },
+    ...{ image: f32(1, 16, 9, 9), filter: f32(filters, 16, 3, 3), result: f32(1, filters, 7, 5) },
   });
   const formOf = (filters: number, packings: Packings) =>
     chooseForms([of(filters), of(filters)], packings)[0]!.form;
   expect(formOf(128, { f32: '6x16' })).toBe('windows-by-filters-6x16');
   expect(formOf(128, {})).toBe('blocks-of-filters');
   expect(formOf(64, { f32: '6x16' })).toBe('channels-last');
-  const type = 'tensor<1x128x4x7xf32>';
+  const strided = { ...of(128), strides: [2, 1], result: f32(1, 128, 4, 5) };
+  expect(chooseForms([strided, strided], { f32: '6x16' })[0]!.form).toBe('blocks-of-filters');
+  const type = 'tensor<1x128x7x5xf32>';
   const text = `func.func @main(%a: tensor<1x16x9x9xf32>, %b: tensor<128x16x3x3xf32>, %c: ${type}) -> ${type} {
-  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<[2, 1]> : vector<2xi64>} ins(%a, %b : tensor<1x16x9x9xf32>, tensor<128x16x3x3xf32>) outs(%c : ${type}) -> ${type}
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<[1, 2]> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%a, %b : tensor<1x16x9x9xf32>, tensor<128x16x3x3xf32>) outs(%c : ${type}) -> ${type}
   return %r : ${type}
 }
 `;

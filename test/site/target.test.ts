@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';
 import { readTargets } from '../../src/site/read-targets.ts';
@@ -115,5 +117,32 @@ describe('asking the real compiler', { tags: ['compiler'] }, () => {
       targets: [],
       problem: expect.stringContaining('error: unregistered device alias "nowhere"') as string,
     });
+  });
+});
+
+describe('the machine of a runner can run', () => {
+  const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
+  const folder = temporaryDirectory();
+  mkdirSync(join(folder, 'proc'));
+  writeFileSync(join(folder, 'machine'), 'aarch64\n');
+  writeFileSync(join(folder, 'proc/cpuinfo'), 'processor\t: 0\nFeatures\t: fp asimd asimddp i8mm\n');
+  const there = (isUnknown = false) => ({
+    ...{ root: folder, isUnknown },
+    hostTarget: () => Promise.reject(new Error('asked about this machine')),
+  });
+  const arm = { ...target, triple: 'aarch64-linux-gnu', features: ['neon', 'dotprod'] };
+
+  test.each<[string, Partial<Target>, RegExp | null]>([
+    ['what it has by another name', {}, null],
+    ['more than it has', { features: ['dotprod', 'sve'] }, /runner lacks the CPU features sve$/],
+    ['another architecture', { triple: 'x86_64-linux-gnu' }, /runner is arm64 and cannot run x86_64/],
+  ])('%s', async (_, change, reason) => {
+    const why = await whyNotRunnable({ ...arm, ...change }, device, there());
+    if (reason === null) expect(why).toBeNull();
+    else expect(why).toMatch(reason);
+  });
+
+  test('anything, as far as is known, if it does not describe itself', async () => {
+    expect(await whyNotRunnable({ ...arm, triple: 'riscv64-linux' }, device, there(true))).toBeNull();
   });
 });
