@@ -76,7 +76,7 @@ export function formsOf(one: Rewritable, surrounding: Surrounding): readonly Nam
   if (isAttention(one)) return OF_ATTENTIONS.filter((form) => form.isFor(one));
   if (isConcat(one)) return isInChain ? OF_CONCATS : [];
   if (isBroadcast(one)) return isInChain ? OF_BROADCASTS : [];
-  if (isProduct(one)) return [{ name: productForm(one) }];
+  if (isProduct(one)) return [productForm(one)];
   if (isIntegerProduct(one)) return [{ name: INTEGER_PRODUCT_FORM, tiles: { of: 'i8', areNeeded: false } }];
   if (isPackedProduct(one)) return [{ name: PACKED_FORM, tiles: { of: packedType(one), areNeeded: true } }];
   if (isRounding(one)) return [{ name: ROUNDING_FORM }];

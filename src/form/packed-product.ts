@@ -4,7 +4,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
+import { LEAST_ROWS, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
 import {
   CONSTANT,
@@ -85,8 +85,7 @@ function isConstant(text: Uint8Array, value: string, end: number): boolean {
 const SPREAD =
   /^(?:tensor\.expand_shape (%[\w#]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w#]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
 
-/** Fewer rows or columns do not fill registers, or are bound by memory. */
-const LEAST_ROWS = 6;
+/** Fewer columns are one strip. */
 const LEAST_COLUMNS = 32;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */

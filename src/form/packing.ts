@@ -104,6 +104,9 @@ export function packedProduct(
   return unpack(writer, product, [...batch, m, n], result.shape);
 }
 
+/** Fewer rows do not fill registers, or are bound by memory. */
+export const LEAST_ROWS = 6;
+
 /** Steps along the summed dimension that are unrolled. */
 const STEPS = 4;
 

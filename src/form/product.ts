@@ -5,6 +5,8 @@
 // A loop over the steps of a sequence, as of an LSTM, multiplies one step at a time, and reads all weights for each. In their form, the
 // products of all steps are one product before the loop, of which each step takes its rows.
 import type { Operation } from 'mlir-parser-ts';
+import type { Named } from './form.ts';
+import { LEAST_ROWS, packedProduct, type Packing } from './packing.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -38,11 +40,12 @@ const WIDTH = 32;
 /** Columns that some tile of whole vectors divides. A single row needs none, because its time is that of reading the weights. */
 const COLUMNS = 16;
 
-/** Name of the only form of such an operation. */
-export const productForm = ({ result, steps }: Product): string => {
-  if (steps !== undefined) return AT_ONCE;
-  return needsBlocks(result) ? BLOCKS : SETTLED;
-};
+/** The only form of such an operation. */
+export function productForm({ factors: [lhs], result, steps = 1 }: Product): Named {
+  const name = steps > 1 ? AT_ONCE : needsBlocks(result) ? BLOCKS : SETTLED;
+  const isPackable = lhs.elementType === 'f32' && steps * lhs.shape[0]! >= LEAST_ROWS;
+  return isPackable ? { name, tiles: { of: 'f32', areNeeded: false } } : { name };
+}
 
 const needsBlocks = ({ shape }: Tensor): boolean => shape[0]! > 1 && shape[1]! % COLUMNS !== 0;
 
@@ -115,15 +118,20 @@ export function isProduct(value: unknown): value is Product {
   );
 }
 
-/** Writes the product in its form. Returns its result. */
-export function inProductForm(writer: Writer, product: Product, operands: readonly Value[]): Value {
+/** Writes the product in its form. Returns its result. @param packing null to leave the layout to the compiler */
+export function inProductForm(
+  writer: Writer,
+  product: Product,
+  operands: readonly Value[],
+  packing: Packing | null,
+): Value {
   const [lhs, weights, into] = operands as [Value, Value, Value];
-  if (product.steps === undefined) return withSettledWeights(writer, lhs, weights, into);
+  if (product.steps === undefined) return withSettledWeights(writer, lhs, weights, into, packing);
   const [steps, rows, columns] = [product.steps, ...into.shape] as [number, number, number];
   const all = writer.collapse(lhs, [[0, 1], [2]]);
   const none = writer.zeros({ ...into, shape: [steps * rows, columns] });
   const split = writer.expand(
-    withSettledWeights(writer, all, weights, none),
+    withSettledWeights(writer, all, weights, none, packing),
     [[0, 1], [2]],
     [steps, rows, columns],
   );
@@ -138,7 +146,14 @@ export function inProductForm(writer: Writer, product: Product, operands: readon
 export const passesAfter = ({ steps }: Product): readonly string[] =>
   steps === undefined ? [] : ['loop-invariant-code-motion'];
 
-function withSettledWeights(writer: Writer, lhs: Value, weights: Value, into: Value): Value {
+function withSettledWeights(
+  writer: Writer,
+  lhs: Value,
+  weights: Value,
+  into: Value,
+  packing: Packing | null,
+): Value {
+  if (packing !== null) return writer.add(packedProduct(writer, [lhs, weights], true, into, packing), into);
   const transposed = writer.transpose(weights, [1, 0]);
   if (!needsBlocks(into))
     return writer.contraction([lhs, writer.settle(transposed)], into, ['mk', 'kp', 'mp']);

@@ -132,7 +132,8 @@ function inForm(writer: Writer, { operation, form }: InForm, operands: readonly 
   }
   if (isBroadcast(operation))
     return { value: dropUnits(writer, operation, operands as [Value, Value, Value]), tensors: [] };
-  if (isProduct(operation)) return { value: inProductForm(writer, operation, operands), tensors: [] };
+  if (isProduct(operation))
+    return { value: inProductForm(writer, operation, operands, packing), tensors: [] };
   if (isIntegerProduct(operation))
     return { value: inEightBits(writer, operation, operands, packing), tensors: [] };
   if (isPackedProduct(operation)) {

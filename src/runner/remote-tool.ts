@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileIdentity } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { readAddress, type Address } from './address.ts';
-import { sessionFolder } from './runner.ts';
+import { SENT, sessionFolder } from './runner.ts';
 import { quoted, shellCommand, unreachable } from './shell.ts';
 
 /** Arguments for the other machine, and the files that they name. */
@@ -36,15 +36,18 @@ export function sentFor(all: readonly string[], nameOf: (path: string) => string
     }
     const [, writing, to] = WRITING.exec(argument) ?? [];
     if (to === undefined) return argument;
-    const name = `out-${process.pid}-${gets.size}${extname(to)}`;
+    const name = `out-${process.pid}-${gets.size}${ending(to)}`;
     gets.set(name, to);
     return writing! + name;
   });
   return { argv, puts, gets };
 }
 
-/** Equal for equal files. */
-const nameThere = (path: string): string => `${shortHash(fileIdentity(path) ?? path)}${extname(path)}`;
+/** Equal for equal files. Scripts have the name without quotes. */
+const nameThere = (path: string): string => `${shortHash(fileIdentity(path) ?? path)}${ending(path)}`;
+
+/** The ending of a path, by which tools tell formats; empty for one with other characters. */
+const ending = (path: string): string => /^\.\w+$/.exec(extname(path))?.[0] ?? '';
 
 /** Marks the line in which the shell there tells how the tool has ended. Without it, the link has broken. */
 const ENDED = 'iree-tuned-ended:';
@@ -125,12 +128,13 @@ async function runThere(
 
 /** Sends the files that the machine does not have. */
 async function put(link: Link, there: string, puts: Sent['puts']): Promise<void> {
-  const known = join(link.folder, `sent-${shortHash(there)}`);
+  const known = join(link.folder, SENT, shortHash(there));
   mkdirSync(known, { recursive: true });
   for (const [name, path] of puts) {
     if (existsSync(join(known, name)) || !existsSync(path)) continue;
     const size = statSync(path).size;
-    const script = `cd ${quoted(there)} && cat >${name}.part && [ $(wc -c <${name}.part) = ${size} ] && mv ${name}.part ${name}`;
+    // Two tools may send one file at the same time.
+    const script = `cd ${quoted(there)} && cat >${name}.$$ && [ $(wc -c <${name}.$$) = ${size} ] && mv ${name}.$$ ${name}`;
     const { code, stderr } = await runThere(link, script, { from: path });
     if (code !== 0)
       throw new BrokenLinkError(`${path} could not be sent to ${link.text}: ${lastLine(stderr)}`);

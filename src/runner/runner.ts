@@ -91,6 +91,9 @@ function entryIn(root: string): readonly string[] {
   return existsSync(bundled) ? [bundled] : ['--conditions=source', join(root, 'src', 'runner', 'entry.ts')];
 }
 
+/** Folder here with the names of the files that a session has sent. */
+export const SENT = 'sent';
+
 /** Folder of this build's files there; null without a session. */
 export function sessionFolder(folder: string): string | null {
   try {

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { makeFolder } from '../system/folder.ts';
 import { lockWith, type Lock } from '../system/machine-lock.ts';
 import { UnreachableError } from './broken.ts';
-import type { Runner } from './runner.ts';
+import { SENT, type Runner } from './runner.ts';
 import { sessionCommand, unreachable } from './shell.ts';
 
-/** What the shell there answers. */
+/** Lines of the shell's answer there. Others may precede them, such as a greeting. */
 const [READY, BUSY] = ['iree-tuned-ready:', 'iree-tuned-busy'];
+const READY_LINE = new RegExp(`^${READY}(/.*)$`, 'm');
 
 /**
  * Waits for the lock of the machine, which its system frees when the shell ends; removes folders that a loss of power has left; makes the folder; and
- * waits for the end of its stdin. Machines
- * without flock have no lock of their own, and builds here exclude each other only.
+ * waits for the end of its stdin. Machines without flock have no lock of their own, and builds here exclude each other only.
  */
 const script = (seconds: number): string => `umask 077
 at=\${TMPDIR:-/tmp}
@@ -40,7 +40,7 @@ export async function openSession(
   seconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
-  const { address, folder, text } = runner;
+  const { address, folder } = runner;
   if (address.kind === 'command') return lockWith(() => undefined);
   makeFolder(folder, 0o700);
   const file = join(folder, 'session');
@@ -55,7 +55,7 @@ export async function openSession(
     let read = '';
     child.stdout.on('data', (chunk: Buffer) => {
       read += chunk.toString();
-      if (read.includes('\n')) resolve(read);
+      if (read.endsWith('\n') && (READY_LINE.test(read) || read.includes(BUSY))) resolve(read);
     });
     child.on('error', resolve);
     child.on('close', () => {
@@ -67,19 +67,21 @@ export async function openSession(
     rmSync(file, { force: true });
     child.stdin.end();
   };
-  const there = typeof answer === 'string' ? answer.trim() : '';
-  if (there.startsWith(READY)) {
-    writeFileSync(file, there.slice(READY.length));
+  const text = typeof answer === 'string' ? answer : '';
+  const there = READY_LINE.exec(text)?.[1];
+  if (there !== undefined) {
+    rmSync(join(folder, SENT), { recursive: true, force: true });
+    writeFileSync(file, there);
     // The session must not keep this process alive.
     child.unref();
     for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as { unref?: () => void }).unref?.();
     return lockWith(end);
   }
   end();
-  if (there === BUSY || signal?.aborted === true) return null;
+  if (text.includes(BUSY) || signal?.aborted === true) return null;
   throw new UnreachableError(
     answer instanceof Error
       ? `${program!} does not start: ${answer.message}`
-      : unreachable(text, address, Buffer.concat(stderr).toString()),
+      : unreachable(runner.text, address, Buffer.concat(stderr).toString()),
   );
 }

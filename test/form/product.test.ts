@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { chooseForms } from '../../src/form/choose.ts';
 import { isProduct, readProducts } from '../../src/form/product.ts';
 import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
-import { preprocessed, resultsOf } from './support.ts';
+import { HOST, preprocessed, resultsOf } from './support.ts';
 
 /** A linear layer: the product of the argument with transposed weights. */
 const layer = (weights = 'arith.constant dense<0.5> : tensor<130x128xf32>', columns = 130) => `
@@ -120,6 +120,13 @@ test.each([
     [rows, columns],
     [1, columns, 128],
   ];
-  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 7 + at) % 11) - 5);
+  const valueAt = (i: number, at: number) => ((i * 7 + at) % 11) - 5;
+  const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
   expect(formed).toEqual(written);
+  const strips = chooseForms(read(text), { f32: '6x16' });
+  expect(strips.map(({ form }) => form)).toEqual([
+    // Five rows do not fill registers.
+    rows === 1 ? 'all-steps-at-once' : 'all-steps-at-once-6x16',
+  ]);
+  if (rows > 1) expect((await resultsOf(text, strips, shapes, valueAt, HOST)).formed).toEqual(written);
 });
