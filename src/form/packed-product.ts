@@ -4,7 +4,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { LEAST_ROWS, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
+import { hasWholeStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
 import {
   CONSTANT,
@@ -85,9 +85,6 @@ function isConstant(text: Uint8Array, value: string, end: number): boolean {
 const SPREAD =
   /^(?:tensor\.expand_shape (%[\w#]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w#]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
 
-/** Fewer columns are one strip. */
-const LEAST_COLUMNS = 32;
-
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isPackedProduct(value: unknown): value is PackedProduct {
   const { name, factors, isTransposed, widenings, result } = (value ?? {}) as Partial<
@@ -109,8 +106,7 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
     result.elementType === (areIntegers ? WIDE : 'f32') &&
     batch.length <= 1 &&
     (areIntegers ? k! <= MOST_SUMMED : !isTransposed) &&
-    (lhs.elementType !== 'f32' || (batch[0] ?? 1) === 1) &&
-    (lhs.elementType !== 'f32' || (m! >= LEAST_ROWS && n! >= LEAST_COLUMNS)) &&
+    (lhs.elementType !== 'f32' || ((batch[0] ?? 1) === 1 && hasWholeStrips(m!, n!, k!))) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])

@@ -104,11 +104,12 @@ export function packedProduct(
   return unpack(writer, product, [...batch, m, n], result.shape);
 }
 
-/** Fewer rows do not fill registers, or are bound by memory. */
-export const LEAST_ROWS = 6;
-
 /** Steps along the summed dimension that are unrolled. */
 const STEPS = 4;
+
+/** Whether a product fills a register tile, and has several strips: the compiler drops loops of one step, and with them the configuration. */
+export const hasWholeStrips = (m: number, n: number, k: number): boolean =>
+  m >= PACKINGS['6x16'].rows && n >= 2 * PACKINGS['6x16'].columns && k >= STEPS;
 
 /** Most rows of a workgroup. */
 const MOST_IN_WORKGROUP = 192;

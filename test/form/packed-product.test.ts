@@ -168,7 +168,7 @@ test('every field is checked, because all are written into MLIR', () => {
 
 /** Small integers, whose sums are exact in any order. */
 const constantOf = (rows: number, columns: number) =>
-  `arith.constant dense<[${Array.from({ length: rows }, (_, i) => `[${Array.from({ length: columns }, (_, j) => `${(((i * 7 + j * 3) % 11) - 5).toFixed(1)}`).join(', ')}]`).join(', ')}]> : tensor<${rows}x${columns}xf32>`;
+  `arith.constant dense<[${Array.from({ length: rows }, (_, i) => `[${Array.from({ length: columns }, (_, j) => (((i * 7 + j * 3) % 11) - 5).toFixed(1)).join(', ')}]`).join(', ')}]> : tensor<${rows}x${columns}xf32>`;
 
 /** Products of f32 with constant weights: one as it is, one for a batch of one. */
 const WITH_WEIGHTS = {
