@@ -20,8 +20,8 @@ const script = (seconds: number): string => `umask 077
 at=\${TMPDIR:-/tmp}
 [ -w "$at" ] || at=/data/local/tmp
 if command -v flock >/dev/null 2>&1; then
-  exec 9>>"$at/iree-tuned.lock"
-  chmod 666 "$at/iree-tuned.lock" 2>/dev/null
+  exec 9>>"$at/.iree-tuned-measuring"
+  chmod 666 "$at/.iree-tuned-measuring" 2>/dev/null
   flock -w ${Math.max(0, Math.floor(seconds))} 9 || { echo ${BUSY}; exit 0; }
   rm -rf "$at"/iree-tuned.??????
 fi

@@ -80,7 +80,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
   });
   const run = (argv: readonly string[], seconds = 20, signal = new AbortController().signal) =>
     runTool(standIn(runner, 'iree-run-module', root), argv, seconds, signal);
-  const foldersThere = () => readdirSync(there).filter((name) => name !== 'iree-tuned.lock');
+  const foldersThere = () => readdirSync(there).filter((name) => name !== '.iree-tuned-measuring');
   const eventually = async (isSo: () => boolean) => {
     for (let i = 0; i < 200 && !isSo(); i++) await sleep(20);
     return isSo();

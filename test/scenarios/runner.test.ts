@@ -39,7 +39,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
     const result = await runMatmul(place, 'out.vmfb', 61, 67, 71);
     await place.stock(argv);
     expect(result.stdout).toEqual((await runMatmul(place, 'out.vmfb', 61, 67, 71)).stdout);
-    expect(readdirSync(there).filter((name) => name !== 'iree-tuned.lock')).toEqual([]);
+    expect(readdirSync(there).filter((name) => name !== '.iree-tuned-measuring')).toEqual([]);
     server.stop();
     const second = await place.built(argv);
     expect(second.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
