@@ -15,7 +15,7 @@ const workplace = (env: Readonly<Record<string, string>>) => {
   const place = new Workplace({
     IREE_TUNED_RUNNER_TOOLS: tools,
     IREE_TUNED_LOG: 'log',
-    IREE_TUNED_BUDGET: '20',
+    IREE_TUNED_BUDGET: '60',
     ...env,
   });
   place.write('in.mlir', oddMatmul);
@@ -32,24 +32,28 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
     server.stop();
   });
 
-  test('a build tunes, and the next one needs no link; without a link a new input is built untuned', async () => {
-    const place = workplace({ IREE_TUNED_RUNNER: server.address, PATH: server.path });
-    const first = await place.built(argv);
-    expect(first.operations.map(({ outcome }) => outcome)).toEqual(['tuned']);
-    const result = await runMatmul(place, 'out.vmfb', 61, 67, 71);
-    await place.stock(argv);
-    expect(result.stdout).toEqual((await runMatmul(place, 'out.vmfb', 61, 67, 71)).stdout);
-    expect(readdirSync(there).filter((name) => name !== '.iree-tuned-measuring')).toEqual([]);
-    server.stop();
-    const second = await place.built(argv);
-    expect(second.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
-    place.write('in.mlir', oddMatmul.replaceAll('61x', '59x'));
-    const third = await place.built(argv);
-    expect(third.operations.map(({ outcome }) => outcome)).toEqual(['default']);
-    expect(place.read('log').toString()).toMatch(/ssh:\/\/board does not answer/);
-    expect(rowsOf(place, 'undecided')).toBe(0);
-    await server.start();
-  });
+  test(
+    'a build tunes, and the next one needs no link; without a link a new input is built untuned',
+    { tags: 'full' },
+    async () => {
+      const place = workplace({ IREE_TUNED_RUNNER: server.address, PATH: server.path });
+      const first = await place.built(argv);
+      expect(first.operations.map(({ outcome }) => outcome)).toEqual(['tuned']);
+      const result = await runMatmul(place, 'out.vmfb', 61, 67, 71);
+      await place.stock(argv);
+      expect(result.stdout).toEqual((await runMatmul(place, 'out.vmfb', 61, 67, 71)).stdout);
+      expect(readdirSync(there).filter((name) => name !== '.iree-tuned-measuring')).toEqual([]);
+      server.stop();
+      const second = await place.built(argv);
+      expect(second.operations.map(({ outcome }) => outcome)).toEqual(['hit']);
+      place.write('in.mlir', oddMatmul.replaceAll('61x', '59x'));
+      const third = await place.built(argv);
+      expect(third.operations.map(({ outcome }) => outcome)).toEqual(['default']);
+      expect(place.read('log').toString()).toMatch(/ssh:\/\/board does not answer/);
+      expect(rowsOf(place, 'undecided')).toBe(0);
+      await server.start();
+    },
+  );
 });
 
 test.each([
@@ -62,7 +66,7 @@ test.each([
   expect(`${explanation.reason ?? ''}${explanation.operations[0]?.reason ?? ''}`).toMatch(message);
 });
 
-test('a command that runs its arguments measures as this machine does', async () => {
+test('a command that runs its arguments measures as this machine does', { tags: 'full' }, async () => {
   const place = workplace({ IREE_TUNED_RUNNER: 'env EMULATED=1' });
   const { operations, device } = await place.built(argv);
   expect(operations.map(({ outcome }) => outcome)).toEqual(['tuned']);
