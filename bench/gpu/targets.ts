@@ -43,6 +43,6 @@ export async function deviceOf(
   return found!.devices.describe(driver, {
     runModule: () =>
       findRuntimeTool('iree-run-module', compiler, process.env, { root, cacheDirectory }) ?? null,
-    ...{ cacheDirectory, env: process.env, root: '', isUnknown: false },
+    ...{ cacheDirectory, env: process.env, root: '' },
   });
 }

@@ -120,7 +120,9 @@ export interface Backend {
 }
 
 /** The machine of a device. */
-export interface Machine extends Pick<DeviceQuestion, 'root' | 'isUnknown'> {
+export interface Machine extends Pick<DeviceQuestion, 'root'> {
+  /** Whether the machine does not describe itself, as an emulator may not. */
+  readonly isUnknown: boolean;
   /** The compiler's target for the CPU of this machine; null if unknown. */
   readonly hostTarget: () => Promise<Target | null>;
 }

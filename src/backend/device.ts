@@ -49,8 +49,6 @@ export const DEVICE_VARIABLES = [
 export interface DeviceQuestion {
   /** Folder of the files that describe the machine: see `system/processor.ts`. Empty for this machine. */
   readonly root: string;
-  /** Whether the machine does not describe itself, as an emulator may not. */
-  readonly isUnknown: boolean;
   /** The runtime's `iree-run-module`, which lists devices; null if missing. */
   readonly runModule: () => string | null;
   readonly cacheDirectory: string;

@@ -122,21 +122,12 @@ export function inTiles(
 ): Value {
   // Settled: steps that quantize are scalar code if the packing is fused into them.
   const factors = [writer.settle(lhs!), rhs!] as const;
-  if (packing.hasStrips) {
-    const [rows, weights] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
-    const product = packedProduct(writer, [rows, weights], false, into!, packing);
-    return writer.add(product, into!);
-  }
   const product =
     widenings === null
       ? packedProduct(writer, factors, isTransposed, into!, packing)
       : productOfIntegers(writer, factors, { isTransposed, widenings, packing, shape: into!.shape });
   return writer.add(product, into!);
 }
-
-/** (1, m, k) as (m, k). */
-const withoutBatch = (writer: Writer, value: Value): Value =>
-  value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
 
 /**
  * The product of 8-bit integers as integers of 32 bits.

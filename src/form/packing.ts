@@ -117,14 +117,19 @@ const MOST_IN_WORKGROUP = 192;
 /** Most bytes of the strips of a workgroup: they stay in the second cache, while all rows are multiplied. */
 const STRIP_BYTES = 2 ** 18;
 
-/** @param factors (m, k), and weights (k, n) */
+/** (1, m, k) as (m, k). */
+const withoutBatch = (writer: Writer, value: Value): Value =>
+  value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
+
+/** @param factors (m, k), and weights (k, n), or a batch of one of these */
 function inStrips(
   writer: Writer,
-  [lhs, rhs]: Factors,
+  factors: Factors,
   isTransposed: boolean,
   result: Tensor,
   { rows, columns }: Packing,
 ): Value {
+  const [lhs, rhs] = factors.map((one) => withoutBatch(writer, one)) as [Value, Value];
   const [m, k] = lhs.shape as [number, number];
   const n = result.shape.at(-1)!;
   const count = Math.ceil(n / columns);
@@ -144,7 +149,10 @@ function inStrips(
     into: writer.zeros({ elementType, shape: [m, count, columns] }),
     body: [`%p = arith.mulf %x0, %x1 : ${elementType}`, `%s = arith.addf %out, %p : ${elementType}`],
     gives: '%s',
-    configuration: `#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [${distribution.join(', ')}], vector_common_parallel = [${rows}, 1, ${columns}, 0], vector_reduction = [0, 0, 0, ${STEPS}]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}>>`,
+    configuration: configurationText(
+      [distribution, [rows, 1, columns, 0], [0, 0, 0, STEPS]],
+      '#iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}',
+    ),
   });
   const all = writer.collapse(product, [[0], [1, 2]]);
   const own = writer.slice(all, [
@@ -190,13 +198,19 @@ function withMicrokernel(writer: Writer, [lhs, rhs]: Factors, tiles: Tensor): Va
 /** Most workgroups along the rows and along the columns. By default, each tile is one, which two threads hand out for longer than they multiply. */
 const MOST_WORKGROUPS = 8;
 
+/** @param tiles of workgroups, of registers along the parallel loops, and along the summed loop */
+function configurationText(tiles: readonly (readonly number[])[], pipeline: string): string {
+  const [distribution, parallel, reduction] = tiles.map((one) => `[${one.join(', ')}]`);
+  return `#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = ${distribution!}, vector_common_parallel = ${parallel!}, vector_reduction = ${reduction!}>, translation_info = #iree_codegen.translation_info<pipeline = ${pipeline}>>`;
+}
+
 /** @param counts of tiles along each parallel loop */
 function compilationInfo(counts: readonly number[]): string {
   const batch = counts.slice(0, -2).map(() => 1);
   const distribution = [...batch, ...counts.slice(-2).map((count) => Math.ceil(count / MOST_WORKGROUPS)), 0];
   const parallel = [...counts.map(() => 1), 0];
   const reduction = [...counts.map(() => 0), 1];
-  return `#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [${distribution.join(', ')}], vector_common_parallel = [${parallel.join(', ')}], vector_reduction = [${reduction.join(', ')}]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Mmt4dTilingExpert>>>`;
+  return configurationText([distribution, parallel, reduction], '#iree_cpu.pipeline<Mmt4dTilingExpert>');
 }
 
 /** In a dispatch of its own with the zeros that it begins with. The compiler would put them into another one, and then could not distribute it. */

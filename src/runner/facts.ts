@@ -1,7 +1,8 @@
-// What another machine tells about its processor: copies of the system's files, below a folder here, and the name of its architecture.
-import { spawn } from 'node:child_process';
+// Facts about another machine's processor: copies of its system's files, below a folder here, and the name of its architecture.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { startChild } from '../system/child.ts';
+import { afterSeconds } from '../system/limits.ts';
 import { factsFolder, type Runner } from './runner.ts';
 import { shellCommand, unreachable } from './shell.ts';
 
@@ -18,28 +19,19 @@ done
 echo "${FILE}/machine"
 uname -m`;
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_SECONDS = 30;
 
 /** Asks the machine, and keeps the answer. @returns why it does not answer; null if it does */
 export async function askFacts(runner: Runner): Promise<string | null> {
   const { text, address, folder } = runner;
   const [program, ...argv] = shellCommand(address, folder, SCRIPT);
-  const child = spawn(program!, argv, { stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS });
-  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-  const problem = await new Promise<string | null>((resolve) => {
-    child.on('error', (error) => {
-      resolve(error.message);
-    });
-    child.on('close', () => {
-      resolve(null);
-    });
-  });
-  const files = filesIn(Buffer.concat(stdout).toString());
+  const { stdout, stderr } = await startChild(program!, argv, {
+    ...{ env: process.env, group: 'own', stdin: 'ignore', output: 'pipe' },
+    limits: [afterSeconds(TIMEOUT_SECONDS)],
+  }).ended;
+  const files = filesIn(stdout.toString());
   if (!files.has('/machine')) {
-    if (address.kind !== 'command')
-      return problem ?? unreachable(text, address, Buffer.concat(stderr).toString());
+    if (address.kind !== 'command') return unreachable(text, address, stderr.toString());
     // A program without a shell of its own, such as an emulator, describes nothing.
     files.set('/machine', '');
   }

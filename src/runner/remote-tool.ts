@@ -6,9 +6,11 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileIdentity } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
+import { shellWord } from '../system/shell-word.ts';
 import { readAddress, type Address } from './address.ts';
+import { UnreachableError } from './broken.ts';
 import { SENT, sessionFolder } from './runner.ts';
-import { quoted, shellCommand, unreachable } from './shell.ts';
+import { shellCommand, unreachable } from './shell.ts';
 
 /** Arguments for the other machine, and the files that they name. */
 export interface Sent {
@@ -69,12 +71,12 @@ export const runScript = (
   variables: string,
 ): string =>
   [
-    `cd ${quoted(folder)} || exit ${LOST}`,
+    `cd ${shellWord(folder)} || exit ${LOST}`,
     ...[...puts.keys()].map((name) => `[ -e ${name} ] || exit ${LOST}`),
     "half=$(awk '/^MemTotal/ { print int($2 / 2) }' /proc/meminfo 2>/dev/null)",
     '[ -z "$half" ] || ulimit -d "$half" 2>/dev/null',
     'exec 3<&0',
-    `${variables}${[tool, ...argv].map(quoted).join(' ')} </dev/null 3<&- & tool=$!`,
+    `${variables}${[tool, ...argv].map(shellWord).join(' ')} </dev/null 3<&- & tool=$!`,
     '{ cat <&3 >/dev/null; kill -KILL $tool; } >/dev/null 2>&1 & watcher=$!',
     'exec 3<&-',
     'wait $tool; code=$?',
@@ -87,13 +89,8 @@ export const runScript = (
 /** The variables of this process that change how the tools work. */
 const variables = (): string => {
   const tunables = process.env['GLIBC_TUNABLES'];
-  return tunables === undefined ? '' : `GLIBC_TUNABLES=${quoted(tunables)} `;
+  return tunables === undefined ? '' : `GLIBC_TUNABLES=${shellWord(tunables)} `;
 };
-
-/** A link that does not work. */
-class BrokenLinkError extends Error {
-  override readonly name = 'BrokenLinkError';
-}
 
 interface Link {
   readonly text: string;
@@ -134,10 +131,10 @@ async function put(link: Link, there: string, puts: Sent['puts']): Promise<void>
     if (existsSync(join(known, name)) || !existsSync(path)) continue;
     const size = statSync(path).size;
     // Two tools may send one file at the same time.
-    const script = `cd ${quoted(there)} && cat >${name}.$$ && [ $(wc -c <${name}.$$) = ${size} ] && mv ${name}.$$ ${name}`;
+    const script = `cd ${shellWord(there)} && cat >${name}.$$ && [ $(wc -c <${name}.$$) = ${size} ] && mv ${name}.$$ ${name}`;
     const { code, stderr } = await runThere(link, script, { from: path });
     if (code !== 0)
-      throw new BrokenLinkError(`${path} could not be sent to ${link.text}: ${lastLine(stderr)}`);
+      throw new UnreachableError(`${path} could not be sent to ${link.text}: ${lastLine(stderr)}`);
     writeFileSync(join(known, name), '');
   }
 }
@@ -147,29 +144,29 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 /**
  * @param words address, folder of the runner here, tool there, and its arguments
  * @returns the exit code of the tool
- * @throws if the machine is out of reach
+ * @throws UnreachableError
  */
 export async function runRemoteTool([text, folder, tool, ...argv]: readonly string[]): Promise<number> {
   const link = { text: text!, address: readAddress(text!)!, folder: folder! };
   const there = sessionFolder(link.folder);
-  if (there === null) throw new BrokenLinkError(`there is no session on ${link.text}`);
+  if (there === null) throw new UnreachableError(`there is no session on ${link.text}`);
   const sent = sentFor(argv, nameThere);
   await put(link, there, sent.puts);
   const { code, stderr } = await runThere(link, runScript(there, tool!, sent, variables()));
   const end = stderr.lastIndexOf(ENDED);
   if (end < 0) {
-    if (code === LOST) throw new BrokenLinkError(`${link.text} has lost the files of this build`);
-    throw new BrokenLinkError(unreachable(link.text, link.address, stderr));
+    if (code === LOST) throw new UnreachableError(`${link.text} has lost the files of this build`);
+    throw new UnreachableError(unreachable(link.text, link.address, stderr));
   }
   process.stderr.write(stderr.slice(0, end));
   const own = Number(stderr.slice(end + ENDED.length));
   if (own === NOT_FOUND)
-    throw new BrokenLinkError(`${tool!} is not found on ${link.text}: set runner-tools to its folder there`);
+    throw new UnreachableError(`${tool!} is not found on ${link.text}: set runner-tools to its folder there`);
   if (own === 0)
     for (const [name, path] of sent.gets) {
-      const script = `cd ${quoted(there)} && cat ${name} && rm -f ${name}`;
+      const script = `cd ${shellWord(there)} && cat ${name} && rm -f ${name}`;
       const got = await runThere(link, script, { to: path });
-      if (got.code !== 0) throw new BrokenLinkError(unreachable(link.text, link.address, got.stderr));
+      if (got.code !== 0) throw new UnreachableError(unreachable(link.text, link.address, got.stderr));
     }
   return own;
 }

@@ -1,14 +1,14 @@
 // The runner of a build: another machine, or an emulator, that runs the tools of the runtime. Its folder in the cache has a program in place of each
 // tool, which runs the tool there (`remote-tool.ts`), so measuring is the same for all machines.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathIn, RUNNERS } from '../system/cache.ts';
 import { textIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { shortHash } from '../system/hash.ts';
+import { shellWord } from '../system/shell-word.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import { readAddress, type Address } from './address.ts';
-import { quoted } from './shell.ts';
 
 export interface Runner {
   /** The setting. */
@@ -82,7 +82,7 @@ function commandOf({ text, address, tools, folder }: Runner, name: string, root:
     address.kind === 'command'
       ? [...address.words, toolOn({ tools }, name)]
       : [process.execPath, ...entryIn(root), text, folder, toolOn({ tools }, name)];
-  return `exec ${words.map(quoted).join(' ')}`;
+  return `exec ${words.map(shellWord).join(' ')}`;
 }
 
 /** The file that Node runs in place of a tool: of the bundle, or else of the sources. */
@@ -94,11 +94,8 @@ function entryIn(root: string): readonly string[] {
 /** Folder here with the names of the files that a session has sent. */
 export const SENT = 'sent';
 
+/** File here with the path of the session's folder there. */
+export const sessionFile = (folder: string): string => join(folder, 'session');
+
 /** Folder of this build's files there; null without a session. */
-export function sessionFolder(folder: string): string | null {
-  try {
-    return readFileSync(join(folder, 'session'), 'utf8') || null;
-  } catch {
-    return null;
-  }
-}
+export const sessionFolder = (folder: string): string | null => textIn(sessionFile(folder)) || null;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { makeFolder } from '../system/folder.ts';
 import { lockWith, type Lock } from '../system/machine-lock.ts';
 import { UnreachableError } from './broken.ts';
-import { SENT, type Runner } from './runner.ts';
-import { sessionCommand, unreachable } from './shell.ts';
+import { SENT, sessionFile, type Runner } from './runner.ts';
+import { shellCommand, unreachable } from './shell.ts';
 
 /** Lines of the shell's answer there. Others may precede them, such as a greeting. */
 const [READY, BUSY] = ['iree-tuned-ready:', 'iree-tuned-busy'];
@@ -43,8 +43,8 @@ export async function openSession(
   const { address, folder } = runner;
   if (address.kind === 'command') return lockWith(() => undefined);
   makeFolder(folder, 0o700);
-  const file = join(folder, 'session');
-  const [program, ...argv] = sessionCommand(address, folder, script(seconds));
+  const file = sessionFile(folder);
+  const [program, ...argv] = shellCommand(address, folder, script(seconds), true);
   const child = spawn(program!, argv, { stdio: 'pipe' });
   child.stdin.on('error', () => undefined);
   const stderr: Buffer[] = [];

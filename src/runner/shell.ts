@@ -3,23 +3,25 @@
 import { join } from 'node:path';
 import type { Address } from './address.ts';
 
-/** @param folder of the runner here */
-export function shellCommand(address: Address, folder: string, script: string): readonly string[] {
+/**
+ * @param folder of the runner here
+ * @param isSession whether all others run over the connection of this one, if the way has connections
+ */
+export function shellCommand(
+  address: Address,
+  folder: string,
+  script: string,
+  isSession = false,
+): readonly string[] {
   switch (address.kind) {
     case 'ssh':
-      return ['ssh', ...SSH_OPTIONS, ...shared(folder, 'no'), ...hostOf(address), script];
+      return ['ssh', ...SSH_OPTIONS, ...shared(folder, isSession), ...hostOf(address), script];
     case 'adb':
       return [...adb(address), 'shell', '-T', script];
     case 'command':
       return [...address.words, 'sh', '-c', script];
   }
 }
-
-/** The command line of a session, over whose connection all others run if the way has connections. */
-export const sessionCommand = (address: Address, folder: string, script: string): readonly string[] =>
-  address.kind === 'ssh'
-    ? ['ssh', ...SSH_OPTIONS, ...shared(folder, 'yes'), ...hostOf(address), script]
-    : shellCommand(address, folder, script);
 
 /** A question would hang a build. A link without an answer ends after 15 seconds. */
 const SSH_OPTIONS = [
@@ -31,10 +33,10 @@ const SSH_OPTIONS = [
 const LONGEST_SOCKET = 88;
 
 /** Options for one connection for all commands. In a folder with a long path, each has its own. */
-function shared(folder: string, isMaster: 'yes' | 'no'): readonly string[] {
+function shared(folder: string, isSession: boolean): readonly string[] {
   const socket = join(folder, 'ssh');
   if (socket.length > LONGEST_SOCKET) return [];
-  return ['-S', socket, '-o', `ControlMaster=${isMaster}`, '-o', 'ControlPersist=no'];
+  return ['-S', socket, '-o', `ControlMaster=${isSession ? 'yes' : 'no'}`, '-o', 'ControlPersist=no'];
 }
 
 const hostOf = ({ host, port }: Extract<Address, { kind: 'ssh' }>): readonly string[] => [
@@ -46,10 +48,6 @@ const adb = ({ serial }: Extract<Address, { kind: 'adb' }>): readonly string[] =
   'adb',
   ...(serial === null ? [] : ['-s', serial]),
 ];
-
-/** A word of a script for the shell. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Why ssh or adb did not reach the machine, with the way out, from its messages. */
 export function unreachable(text: string, address: Address, messages: string): string {

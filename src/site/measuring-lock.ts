@@ -1,10 +1,10 @@
 // The measuring lock: one measurement of a device at a time, across processes.
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
 import { runnerOf, type Runner, type RunnerSettings } from '../runner/runner.ts';
 import { makeFolder } from '../system/folder.ts';
-import { GPU_LOCKS, MEASURING_LOCK, pathIn, UNKILLABLE } from '../system/cache.ts';
+import { GPU_LOCKS, MEASURING_LOCK, pathIn, RUNNER_LOCKS, UNKILLABLE } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { shortHash } from '../system/hash.ts';
 import { exemptFromSlots } from '../system/slots.ts';
@@ -40,7 +40,7 @@ export async function acquireMeasuringLock(
   makeFolder(cacheDirectory, 0o700);
   const begun = performance.now();
   const runner = device !== undefined && settings !== undefined ? runnerOf(settings, cacheDirectory) : null;
-  if (runner !== null) return lockRunner(runner, timeoutSeconds, signal);
+  if (runner !== null) return lockRunner(runner, cacheDirectory, timeoutSeconds, signal);
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
@@ -71,11 +71,13 @@ export async function acquireMeasuringLock(
 
 async function lockRunner(
   runner: Runner,
+  cacheDirectory: string,
   timeoutSeconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   const begun = performance.now();
-  const here = await retry(() => lockFile(`${runner.folder}.lock`), timeoutSeconds, signal);
+  const path = pathIn(cacheDirectory, RUNNER_LOCKS, basename(runner.folder));
+  const here = await retry(() => lockFile(path), timeoutSeconds, signal);
   if (here === null) return null;
   const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
   // Loaded on demand: few builds have a runner.

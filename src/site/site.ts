@@ -79,8 +79,8 @@ export async function describeSite(
     if (foreign !== null) return without(foreign);
     const found = await describeDevice(backend, driver, question);
     if (typeof found === 'string') return without(because('device-missing', found));
-    const { root, isUnknown } = question;
-    const machine = { root, isUnknown, hostTarget };
+    const { runner, root } = question;
+    const machine = { root, isUnknown: runner !== null && !isDescribed(runner), hostTarget };
     return [found, unsuitable(await backend.devices.whyNotRunnable(target.target, found, machine))];
   };
   const [device, whyNotHere] = await describe();
@@ -127,9 +127,5 @@ export function questionAbout(compiler: FoundCompiler | null, surroundings: Surr
     env,
     runner,
     root: runner === null ? '' : factsFolder(runner),
-    // The facts may be asked between.
-    get isUnknown() {
-      return runner !== null && !isDescribed(runner);
-    },
   };
 }

@@ -80,10 +80,11 @@ export const WRITING_LOCKS = place('writing-*.lock', MEMORY_DAYS);
 
 /** Locked by the process that measures on the CPU, or on the GPU of the name. */
 export const MEASURING_LOCK = place('measuring.lock');
-/** Programs and facts of other machines that run programs: `src/runner/runner.ts`. */
+export const GPU_LOCKS = place('measuring-*.lock');
+
+/** Programs and facts of other machines that run programs (`runner/runner.ts`), and the locks of builds that measure there. */
 export const RUNNERS = place('runners/*', MEMORY_DAYS);
 export const RUNNER_LOCKS = place('runners/*.lock', MEMORY_DAYS);
-export const GPU_LOCKS = place('measuring-*.lock');
 
 /** Processes of measurements on a device that do not end: `system/unkillable.ts`. */
 export const UNKILLABLE = place('unkillable-*.json', MEMORY_DAYS);

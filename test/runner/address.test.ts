@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { shellWord } from '../../src/system/shell-word.ts';
 import { readAddress } from '../../src/runner/address.ts';
-import { quoted, shellCommand, unreachable } from '../../src/runner/shell.ts';
+import { shellCommand, unreachable } from '../../src/runner/shell.ts';
 
 test.each([
   ['ssh://pi@board', { kind: 'ssh', host: 'pi@board', port: null }],
@@ -37,7 +38,7 @@ test('a host cannot be an option of ssh, which asks no questions', () => {
 });
 
 test('words are quoted for the shell', () => {
-  expect(['--input=2x3xf32=@a.bin', "it's", '$(x)', ''].map(quoted)).toEqual([
+  expect(['--input=2x3xf32=@a.bin', "it's", '$(x)', ''].map(shellWord)).toEqual([
     '--input=2x3xf32=@a.bin',
     `'it'\\''s'`,
     `'$(x)'`,

@@ -78,7 +78,7 @@ export async function whyNotRunnable(
   const machine = root === '' ? 'this machine' : 'the machine of the setting runner';
   if (targetArchitecture(target) !== own) return `${machine} is ${own} and cannot run ${target.triple}`;
   const missing = root === '' ? await lacking(target, hostTarget) : lackingThere(target, cpuFeatures(root));
-  if (missing === null) return `${machine} has CPU features that are not known`;
+  if (missing === null) return "this machine's own CPU features are not known";
   return missing.length > 0 ? `${machine} lacks the CPU features ${missing.slice(0, 4).join(', ')}` : null;
 }
 

@@ -28,10 +28,6 @@ export function plain(text: string, longest = 2000): string {
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 
-/** Any text as one word of a shell's command line. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
 const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
   [...key.matchAll(/(?:^|\s)([bmnk]\d*)=(\?\([\d,]*\)|\d+)/g)].map(

@@ -3,7 +3,7 @@ import { isDevice } from '../../backend/device.ts';
 import type { Subject } from '../../store/store.ts';
 import { isSelfContained } from '../../workload/workload.ts';
 import type { PageMiss } from './data.ts';
-import { shellWord } from './texts.ts';
+import { shellWord } from '../../system/shell-word.ts';
 
 /** Ways to tune a workload at its place. */
 export function tuneCommands(subject: Subject): PageMiss['commands'] {

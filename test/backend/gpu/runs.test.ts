@@ -85,7 +85,7 @@ async function placeOf(
   const cacheDirectory = temporaryDirectory();
   const device = await backend.devices.describe(driver, {
     ...{ runModule: () => runtimeTool('iree-run-module'), cacheDirectory, env: process.env },
-    ...{ root: '', isUnknown: false },
+    root: '',
   });
   if (typeof device === 'string') return device;
   const flags = flagsFor(device.gpu!.architecture ?? '');

@@ -62,7 +62,7 @@ describe('a device of the runtime', () => {
 test('there is a reason for a missing runtime', async () => {
   const question = {
     ...{ runModule: () => null, cacheDirectory: temporaryDirectory(), env: {} },
-    ...{ root: '', isUnknown: false },
+    root: '',
   };
   expect(await describeDevice('vulkan', question)).toMatch(/^iree-run-module, .* is not found/);
 });

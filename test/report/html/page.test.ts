@@ -7,7 +7,8 @@ import { pageDataOf, previousOf, searchOf, type ReportSource } from '../../../sr
 import { pageText } from '../../../src/report/html/page.ts';
 import { factsOf } from '../../../src/report/html/sections.ts';
 import { flagsOf } from '../../../src/report/html/tune-command.ts';
-import { classOf, plain, shapeOf, shellWord } from '../../../src/report/html/texts.ts';
+import { classOf, plain, shapeOf } from '../../../src/report/html/texts.ts';
+import { shellWord } from '../../../src/system/shell-word.ts';
 import { NO_RATES } from '../../../src/report/loss.ts';
 import type { Trial } from '../../../src/store/store.ts';
 import { TILE } from '../../store/samples.ts';

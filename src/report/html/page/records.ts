@@ -1,6 +1,7 @@
 // The sortable table of all records.
 import { formatDuration, formatSeconds } from '../../../system/format.ts';
-import { gainText, percentText, shellWord } from '../texts.ts';
+import { shellWord } from '../../../system/shell-word.ts';
+import { gainText, percentText } from '../texts.ts';
 import { copyable, element, isolated } from './dom.ts';
 import { rateOf, rateText } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
