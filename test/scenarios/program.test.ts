@@ -56,7 +56,7 @@ test('a configuration that makes the program slower is left out by this build an
 
 test('the compiler prints a program for its notes only if the build can use or write one', async () => {
   const place = await recordedPlace(oddMatmul, TILE, 'simulated');
-  const { compiler, ran } = place.watchedTools();
+  const { compiler, ran } = place.watchedTools(place.env['IREE_TUNED_COMPILER']);
   const env = { IREE_TUNED_COMPILER: compiler };
   const build = async (budget: string, file: string) => {
     const { explanation } = await place.explain([...HOST, budget, file, '-o', 'out.vmfb'], { env });
