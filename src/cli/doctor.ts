@@ -24,6 +24,8 @@ import { teamState } from '../team/state.ts';
 import { compilerOf } from '../populate/site.ts';
 import { counted } from '../system/format.ts';
 import { CliCommand } from './command.ts';
+import { checkRunner } from './doctor-runner.ts';
+import { finding, type Finding } from './finding.ts';
 import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
 import { withTeam } from './team/server.ts';
@@ -33,13 +35,6 @@ const RUNNER_SECONDS = 10;
 
 /** Limit of the question to the team's server. */
 const TEAM_LIMIT_MS = 10_000;
-
-type Finding = ReturnType<typeof finding>;
-
-/** @param remedy how to fix the problem; null without a problem */
-const finding = (what: string, found: string, remedy: string | null = null) => ({
-  ...{ what, ok: remedy === null, found, remedy },
-});
 
 export const doctor = new CliCommand(
   'doctor',
@@ -89,9 +84,10 @@ async function checkTools(surroundings: Surroundings): Promise<Finding[]> {
   try {
     using session = await openSession(runner, RUNNER_SECONDS);
     const busy = 'another build measures there: wait for its end';
-    return session === null
-      ? [finding('runner', runner.text, busy)]
-      : [finding('runner', runner.text), ...(await checkCompiler(surroundings))];
+    if (session === null) return [finding('runner', runner.text, busy)];
+    const here = await checkCompiler(surroundings);
+    const more = here.every(({ ok }) => ok) ? await checkRunner(runner, surroundings) : [];
+    return [finding('runner', runner.text), ...here, ...more];
   } catch (error) {
     const [problem, ...remedy] = messageOf(error).split(': ');
     return [finding('runner', problem!, remedy.join(': '))];
@@ -130,14 +126,25 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   ];
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
     const path = findRuntimeTool(tool, compiler, env, surroundings);
-    const run = path === undefined ? null : await askCompiler(path, ['--help'], { env }).catch(() => null);
+    const run = path === undefined ? null : await askCompiler(path, ['--help'], { env }).catch(messageOf);
     if (path === undefined) {
       const remedy = 'pip install iree-base-runtime of the same version, for tuning';
       findings.push(finding('runtime', `${tool} is not found`, remedy));
-    } else if (run?.code === 0) findings.push(finding('runtime', path));
-    else findings.push(finding('runtime', `${path} does not run`, 'install iree-base-runtime again'));
+    } else if (typeof run === 'object' && run?.code === 0) findings.push(finding('runtime', path));
+    else findings.push(finding('runtime', `${path} does not run`, whyNotRun(run, surroundings)));
   }
   return findings;
+}
+
+/** The way out, with what the tool said. Its system's library may be too old for it, or of another kind. */
+function whyNotRun(run: string | { readonly stderr: Buffer } | null, { settings }: Surroundings): string {
+  const said =
+    (typeof run === 'string' ? run : (run?.stderr.toString() ?? '')).trim().split('\n').at(-1) ?? '';
+  const remedy =
+    settings.runner === undefined
+      ? 'install iree-base-runtime again'
+      : 'set runner-tools to tools for that system: docs/devices.md';
+  return said === '' ? remedy : `${remedy} (${said})`;
 }
 
 /** The content of the database, and its invalid rows. */

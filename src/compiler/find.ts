@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
-import { isRunThere, runnerOf, standIn, type RunnerSettings } from '../runner/runner.ts';
+import { runnerOf, standIn, TOOLS, type RunnerSettings } from '../runner/runner.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { UserError } from '../system/user-error.ts';
@@ -108,7 +108,7 @@ export function findRuntimeTool(
 ): string | undefined {
   const { settings, cacheDirectory, root } = options;
   const runner = settings && cacheDirectory !== undefined ? runnerOf(settings, cacheDirectory) : null;
-  if (runner !== null && isRunThere(name)) return standIn(runner, name, root);
+  if (runner !== null && TOOLS.includes(name)) return standIn(runner, name, root);
   const tool = pipRuntimeTool(name);
   // site-packages/iree/compiler/_mlir_libs/iree-compile -> site-packages/iree/_runtime_libs/NAME
   const installed = join(dirname(compiler.executable), '..', '..', '_runtime_libs', name);

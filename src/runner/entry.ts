@@ -2,8 +2,11 @@
 import { messageOf } from '../system/tell.ts';
 import { BROKEN_CODE, BROKEN_TEXT } from './broken.ts';
 import { runRemoteTool } from './remote-tool.ts';
+import type { Runner } from './runner.ts';
 
-runRemoteTool(process.argv.slice(2)).then(
+const [runner, tool, ...argv] = process.argv.slice(2);
+
+runRemoteTool(JSON.parse(runner!) as Runner, tool!, argv).then(
   (code) => {
     process.exitCode = code;
   },

@@ -3,18 +3,36 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startChild } from '../system/child.ts';
 import { afterSeconds } from '../system/limits.ts';
+import { pinned } from './pinned.ts';
 import { factsFolder, type Runner } from './runner.ts';
 import { shellCommand, unreachable } from './shell.ts';
 
 /** Begins the text of each file; the path follows. */
 const FILE = 'iree-tuned-file:';
 
-/** Prints the files that `system/processor.ts` reads, and the architecture. */
-const SCRIPT = `for f in /proc/cpuinfo /proc/self/status /sys/devices/system/cpu/online /sys/devices/system/node/online \\
-  /sys/devices/system/node/node*/cpulist /sys/devices/system/cpu/cpu*/topology/thread_siblings_list \\
-  /sys/devices/system/cpu/cpu0/cache/index*/level /sys/devices/system/cpu/cpu0/cache/index*/size \\
-  /sys/devices/system/cpu/cpu0/cache/index*/type /sys/devices/system/cpu/cpu0/cache/index*/shared_cpu_list; do
-  [ ! -r "$f" ] || { echo "${FILE}$f"; cat "$f"; }
+/**
+ * Prints the files that `system/processor.ts` reads, and the architecture. Of the processors that the setting chooses, the first one takes the place of
+ * processor 0, because a board's processors differ.
+ */
+const script = (
+  cpus: string | null,
+): string => `file() { [ ! -r "$1" ] || { echo "${FILE}\${2-$1}"; cat "$1"; }; }
+cpus=/sys/devices/system/cpu
+allowed=$(${pinned(cpus).concat('sed').join(' ')} -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+first=\${allowed%%[,-]*}
+echo "${FILE}/proc/self/status"
+echo "Cpus_allowed_list:	$allowed"
+${cpus === null ? 'info=' : String.raw`info=$(sed -n "/^processor[[:space:]]*: $first\$/,/^\$/p" /proc/cpuinfo)`}
+echo "${FILE}/proc/cpuinfo"
+echo "\${info:-$(cat /proc/cpuinfo)}"
+for f in $cpus/online /sys/devices/system/node/online /sys/devices/system/node/node*/cpulist $cpus/cpu*/topology/thread_siblings_list; do
+  file "$f"
+done
+file $cpus/cpu$first/cpufreq/scaling_governor $cpus/cpu0/cpufreq/scaling_governor
+for index in $cpus/cpu$first/cache/index*; do
+  for name in level size type shared_cpu_list; do
+    file "$index/$name" "$cpus/cpu0/cache/\${index##*/}/$name"
+  done
 done
 echo "${FILE}/machine"
 uname -m`;
@@ -23,8 +41,8 @@ const TIMEOUT_SECONDS = 30;
 
 /** Asks the machine, and keeps the answer. @returns why it does not answer; null if it does */
 export async function askFacts(runner: Runner): Promise<string | null> {
-  const { text, address, folder } = runner;
-  const [program, ...argv] = shellCommand(address, folder, SCRIPT);
+  const { text, address, cpus, folder } = runner;
+  const [program, ...argv] = shellCommand(address, folder, script(cpus));
   const { stdout, stderr } = await startChild(program!, argv, {
     ...{ env: process.env, group: 'own', stdin: 'ignore', output: 'pipe' },
     limits: [afterSeconds(TIMEOUT_SECONDS)],
@@ -32,8 +50,8 @@ export async function askFacts(runner: Runner): Promise<string | null> {
   const files = filesIn(stdout.toString());
   if (!files.has('/machine')) {
     if (address.kind !== 'command') return unreachable(text, address, stderr.toString());
-    // A program without a shell of its own, such as an emulator, describes nothing.
-    files.set('/machine', '');
+    // A program without a shell of its own, such as an emulator, describes nothing. Its records are its own.
+    files.set('/machine', '').set('/proc/cpuinfo', `model name : ${text}\n`);
   }
   const root = factsFolder(runner);
   rmSync(root, { recursive: true, force: true });

@@ -1,15 +1,23 @@
-// Runs one tool of the runtime on another machine, as if it ran here: `node runner.cjs ADDRESS FOLDER TOOL ARGUMENTS`. Files of the arguments go
-// there first, and written files come back.
+// Runs one tool of the runtime on another machine, as if it ran here: `node runner.cjs RUNNER TOOL ARGUMENTS`. Files of the arguments go there first,
+// and written files come back.
 import { spawn } from 'node:child_process';
-import { createReadStream, createWriteStream, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { fileIdentity } from '../system/files.ts';
+import { fileIdentity, namesIn } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { shellWord } from '../system/shell-word.ts';
-import { readAddress, type Address } from './address.ts';
 import { UnreachableError } from './broken.ts';
-import { SENT, sessionFolder } from './runner.ts';
+import { pinned } from './pinned.ts';
+import { KEPT, SENT, sessionFolder, toolThere, wheelOf, type Runner } from './runner.ts';
 import { shellCommand, unreachable } from './shell.ts';
 
 /** Arguments for the other machine, and the files that they name. */
@@ -60,28 +68,46 @@ const LOST = 74;
 /** Exit code of a shell that does not find a program. */
 const NOT_FOUND = 127;
 
+/** Marks a line with the digest of a written file. */
+const DIGEST = 'iree-tuned-digest:';
+
+/** What a script of one run needs besides the files. */
+export interface Run {
+  /** Of the session; null without one, for a tool that reads no files. */
+  readonly folder: string | null;
+  /** Text of the shell: the words before the arguments. */
+  readonly command: string;
+  /** Digests of outputs that are here. They need not come again. */
+  readonly kept: readonly string[];
+}
+
 /**
  * The script of one run. The tool ends when this process does, because the shell's stdin ends then. Each process may use half of the memory,
  * so that a candidate cannot exhaust it.
  */
-export const runScript = (
-  folder: string,
-  tool: string,
-  { argv, puts, gets }: Sent,
-  variables: string,
-): string =>
+export const runScript = ({ folder, command, kept }: Run, { argv, puts, gets }: Sent): string =>
   [
-    `cd ${shellWord(folder)} || exit ${LOST}`,
+    ...(folder === null ? [] : [`cd ${shellWord(folder)} || exit ${LOST}`]),
     ...[...puts.keys()].map((name) => `[ -e ${name} ] || exit ${LOST}`),
     "half=$(awk '/^MemTotal/ { print int($2 / 2) }' /proc/meminfo 2>/dev/null)",
     '[ -z "$half" ] || ulimit -d "$half" 2>/dev/null',
     'exec 3<&0',
-    `${variables}${[tool, ...argv].map(shellWord).join(' ')} </dev/null 3<&- & tool=$!`,
+    `${[command, ...argv.map(shellWord)].join(' ')} </dev/null 3<&- & tool=$!`,
     '{ cat <&3 >/dev/null; kill -KILL $tool; } >/dev/null 2>&1 & watcher=$!',
     'exec 3<&-',
     'wait $tool; code=$?',
     'kill $watcher 2>/dev/null',
-    ...(gets.size === 0 ? [] : [`[ $code = 0 ] || rm -f ${[...gets.keys()].join(' ')}`]),
+    ...(gets.size === 0
+      ? []
+      : [
+          `for name in ${[...gets.keys()].join(' ')}; do`,
+          '  [ $code = 0 ] || rm -f "$name"',
+          '  digest=$(sha256sum "$name" 2>/dev/null) || continue',
+          '  digest=${digest%% *}',
+          `  echo "${DIGEST}$name $digest" >&2`,
+          `  case " ${kept.join(' ')} " in *" $digest "*) rm -f "$name" ;; esac`,
+          'done',
+        ]),
     `echo "${ENDED}$code" >&2`,
     'exit $code',
   ].join('\n');
@@ -92,16 +118,9 @@ const variables = (): string => {
   return tunables === undefined ? '' : `GLIBC_TUNABLES=${shellWord(tunables)} `;
 };
 
-interface Link {
-  readonly text: string;
-  readonly address: Address;
-  /** Of the runner here. */
-  readonly folder: string;
-}
-
 /** Runs a script there. @returns its exit code, and its stderr */
-async function runThere(
-  { address, folder }: Link,
+export async function runThere(
+  { address, folder }: Pick<Runner, 'address' | 'folder'>,
   script: string,
   { from, to }: { readonly from?: string; readonly to?: string } = {},
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
@@ -124,49 +143,87 @@ async function runThere(
 }
 
 /** Sends the files that the machine does not have. */
-async function put(link: Link, there: string, puts: Sent['puts']): Promise<void> {
-  const known = join(link.folder, SENT, shortHash(there));
+async function put(runner: Runner, there: string, puts: Sent['puts']): Promise<void> {
+  const known = join(runner.folder, SENT, shortHash(there));
   mkdirSync(known, { recursive: true });
   for (const [name, path] of puts) {
     if (existsSync(join(known, name)) || !existsSync(path)) continue;
-    const size = statSync(path).size;
-    // Two tools may send one file at the same time.
-    const script = `cd ${shellWord(there)} && cat >${name}.$$ && [ $(wc -c <${name}.$$) = ${size} ] && mv ${name}.$$ ${name}`;
-    const { code, stderr } = await runThere(link, script, { from: path });
-    if (code !== 0)
-      throw new UnreachableError(`${path} could not be sent to ${link.text}: ${lastLine(stderr)}`);
+    await putFile(runner, `cd ${shellWord(there)}`, name, path);
     writeFileSync(join(known, name), '');
   }
 }
 
+/**
+ * Sends a file.
+ * @param enter command of the shell that goes to the folder there
+ * @throws UnreachableError
+ */
+export async function putFile(runner: Runner, enter: string, name: string, path: string): Promise<void> {
+  const size = statSync(path).size;
+  // Two tools may send one file at the same time.
+  const script = `${enter} && cat >${name}.$$ && [ $(wc -c <${name}.$$) = ${size} ] && chmod 700 ${name}.$$ && mv ${name}.$$ ${name}`;
+  const { code, stderr } = await runThere(runner, script, { from: path });
+  if (code !== 0)
+    throw new UnreachableError(`${path} could not be sent to ${runner.text}: ${lastLine(stderr)}`);
+}
+
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
+/** Most outputs of a session that are kept here. Candidates with right results have the outputs of the default. */
+const MOST_KEPT = 16;
+
+/** Largest output that is kept, in bytes. */
+const MOST_KEPT_BYTES = 2 ** 26;
+
 /**
- * @param words address, folder of the runner here, tool there, and its arguments
+ * @param tool name of the tool
  * @returns the exit code of the tool
  * @throws UnreachableError
  */
-export async function runRemoteTool([text, folder, tool, ...argv]: readonly string[]): Promise<number> {
-  const link = { text: text!, address: readAddress(text!)!, folder: folder! };
-  const there = sessionFolder(link.folder);
-  if (there === null) throw new UnreachableError(`there is no session on ${link.text}`);
+export async function runRemoteTool(runner: Runner, tool: string, argv: readonly string[]): Promise<number> {
   const sent = sentFor(argv, nameThere);
-  await put(link, there, sent.puts);
-  const { code, stderr } = await runThere(link, runScript(there, tool!, sent, variables()));
+  const there = sessionFolder(runner.folder);
+  if (there !== null) await put(runner, there, sent.puts);
+  else if (sent.puts.size + sent.gets.size > 0 || wheelOf(runner) !== null)
+    throw new UnreachableError(`there is no session on ${runner.text}`);
+  const keptHere = join(runner.folder, KEPT);
+  const words = [...pinned(runner.cpus), toolThere(runner, tool)].map(shellWord);
+  const command = `${variables()}${words.join(' ')}`;
+  const kept = namesIn(keptHere).filter((name) => DIGITS.test(name));
+  const { code, stderr } = await runThere(runner, runScript({ folder: there, command, kept }, sent));
   const end = stderr.lastIndexOf(ENDED);
   if (end < 0) {
-    if (code === LOST) throw new UnreachableError(`${link.text} has lost the files of this build`);
-    throw new UnreachableError(unreachable(link.text, link.address, stderr));
+    if (code === LOST) throw new UnreachableError(`${runner.text} has lost the files of this build`);
+    throw new UnreachableError(unreachable(runner.text, runner.address, stderr));
   }
-  process.stderr.write(stderr.slice(0, end));
   const own = Number(stderr.slice(end + ENDED.length));
+  const digests = new Map<string, string>();
+  process.stderr.write(
+    stderr.slice(0, end).replace(DIGEST_LINE, (_, name: string, digest: string) => {
+      digests.set(name, digest);
+      return '';
+    }),
+  );
   if (own === NOT_FOUND)
-    throw new UnreachableError(`${tool!} is not found on ${link.text}: set runner-tools to its folder there`);
-  if (own === 0)
-    for (const [name, path] of sent.gets) {
-      const script = `cd ${shellWord(there)} && cat ${name} && rm -f ${name}`;
-      const got = await runThere(link, script, { to: path });
-      if (got.code !== 0) throw new UnreachableError(unreachable(link.text, link.address, got.stderr));
+    throw new UnreachableError(
+      `${tool} is not found on ${runner.text} (${lastLine(stderr.slice(0, end))}): set runner-tools to its folder there`,
+    );
+  if (own !== 0) return own;
+  for (const [name, path] of sent.gets) {
+    const digest = digests.get(name);
+    if (digest !== undefined && kept.includes(digest)) {
+      copyFileSync(join(keptHere, digest), path);
+      continue;
     }
+    const script = `cd ${shellWord(there!)} && cat ${name} && rm -f ${name}`;
+    const got = await runThere(runner, script, { to: path });
+    if (got.code !== 0) throw new UnreachableError(unreachable(runner.text, runner.address, got.stderr));
+    if (digest === undefined || kept.length >= MOST_KEPT || statSync(path).size > MOST_KEPT_BYTES) continue;
+    mkdirSync(keptHere, { recursive: true, mode: 0o700 });
+    copyFileSync(path, join(keptHere, digest));
+  }
   return own;
 }
+
+const DIGITS = /^[0-9a-f]{64}$/;
+const DIGEST_LINE = new RegExp(`^${DIGEST}(\\S+) ([0-9a-f]{64})\\n`, 'gm');

@@ -9,45 +9,58 @@ import { shortHash } from '../system/hash.ts';
 import { shellWord } from '../system/shell-word.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import { readAddress, type Address } from './address.ts';
+import { pinned } from './pinned.ts';
 
 export interface Runner {
   /** The setting. */
   readonly text: string;
   readonly address: Address;
-  /** Folder there with the tools of the runtime; null if the shell there finds them. */
+  /** Folder there with the tools of the runtime, or a wheel here that has them (`wheel.ts`); null if the shell there finds them. */
   readonly tools: string | null;
+  /** Processors there that run programs, such as `4-7`; null for all. */
+  readonly cpus: string | null;
   /** Folder here. It need not exist. */
   readonly folder: string;
 }
 
 export interface RunnerSettings {
   readonly runner: string | undefined;
-  readonly runnerTools: string | undefined;
+  readonly runnerTools?: string | undefined;
+  readonly runnerCpus?: string | undefined;
 }
 
 /** The runner of these settings; null if this machine runs its programs. */
 export function runnerOf(
-  { runner: text, runnerTools }: RunnerSettings,
+  { runner: text, runnerTools, runnerCpus }: RunnerSettings,
   cacheDirectory: string,
 ): Runner | null {
   const address = text === undefined ? undefined : readAddress(text);
   if (text === undefined || address === undefined) return null;
-  const tools = runnerTools ?? null;
+  const name = shortHash(JSON.stringify([text, runnerTools, runnerCpus]));
   return {
-    text,
-    address,
-    tools,
-    folder: pathIn(cacheDirectory, RUNNERS, shortHash(`${text}\n${tools ?? ''}`)),
+    ...{ text, address, tools: runnerTools ?? null, cpus: runnerCpus ?? null },
+    folder: pathIn(cacheDirectory, RUNNERS, name),
   };
 }
 
-/** Path of a tool there. */
-export const toolOn = ({ tools }: Pick<Runner, 'tools'>, name: string): string =>
-  tools === null ? name : `${tools.replace(/\/$/, '')}/${name}`;
+/** The tools that run there. Others only read files. */
+export const TOOLS: readonly string[] = ['iree-run-module', 'iree-benchmark-module'];
 
-/** Whether a tool runs there. Other tools only read files. */
-export const isRunThere = (tool: string): boolean =>
-  ['iree-run-module', 'iree-benchmark-module'].includes(tool);
+/** The wheel of the runtime that the setting names; null if it names a folder there, or nothing. */
+export const wheelOf = ({ tools }: Pick<Runner, 'tools'>): string | null =>
+  tools?.endsWith('.whl') === true ? tools : null;
+
+/** Folder here of the unpacked tools. */
+export const unpackedIn = ({ folder }: Pick<Runner, 'folder'>): string => join(folder, 'tools');
+
+/** Link in the folder of a session there, to the tools of a wheel. */
+export const TOOLS_LINK = 'tools';
+
+/** Path of a tool there, from the folder of the session. */
+export const toolThere = (runner: Pick<Runner, 'tools'>, name: string): string => {
+  if (wheelOf(runner) !== null) return `./${TOOLS_LINK}/${name}`;
+  return runner.tools === null ? name : `${runner.tools.replace(/\/$/, '')}/${name}`;
+};
 
 /** The folder of the files that describe the machine, as a root for `system/processor.ts`. It need not exist. */
 export const factsFolder = ({ folder }: Pick<Runner, 'folder'>): string => join(folder, 'facts');
@@ -77,11 +90,13 @@ export function standIn(runner: Runner, name: string, root: string): string {
   return path;
 }
 
-function commandOf({ text, address, tools, folder }: Runner, name: string, root: string): string {
+function commandOf(runner: Runner, name: string, root: string): string {
+  const { address, tools, cpus } = runner;
+  const own = wheelOf(runner) === null ? tools : unpackedIn(runner);
   const words =
     address.kind === 'command'
-      ? [...address.words, toolOn({ tools }, name)]
-      : [process.execPath, ...entryIn(root), text, folder, toolOn({ tools }, name)];
+      ? [...address.words, ...pinned(cpus), own === null ? name : join(own, name)]
+      : [process.execPath, ...entryIn(root), JSON.stringify(runner), name];
   return `exec ${words.map(shellWord).join(' ')}`;
 }
 
@@ -93,6 +108,9 @@ function entryIn(root: string): readonly string[] {
 
 /** Folder here with the names of the files that a session has sent. */
 export const SENT = 'sent';
+
+/** Folder here with outputs of a session, by digest. */
+export const KEPT = 'kept';
 
 /** File here with the path of the session's folder there. */
 export const sessionFile = (folder: string): string => join(folder, 'session');

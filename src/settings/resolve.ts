@@ -76,6 +76,7 @@ export function resolveSettings(sources: Sources): Resolution {
     device: of('device', DEFINITIONS.device, undefined),
     runner: of('runner', DEFINITIONS.runner, undefined),
     runnerTools: of('runner-tools', DEFINITIONS['runner-tools'], undefined),
+    runnerCpus: of('runner-cpus', DEFINITIONS['runner-cpus'], undefined),
     forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
     trust: of('trust', DEFINITIONS.trust, 'device'),
     require: of('require', DEFINITIONS.require, undefined),

@@ -2,6 +2,7 @@
 import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { readAddress } from '../runner/address.ts';
+import { isCpuList } from '../runner/pinned.ts';
 import { isServer, isTeamAddress, withoutPassword } from './address.ts';
 
 export interface Settings {
@@ -21,8 +22,10 @@ export interface Settings {
   readonly device: string | undefined;
   /** Where programs run to be measured, if not on this machine: `ssh://HOST`, `adb://SERIAL`, or a command. */
   readonly runner: string | undefined;
-  /** Folder there with the tools of the runtime; undefined if its shell finds them. */
+  /** Folder there with the tools of the runtime, or a wheel here that has them; undefined if its shell finds them. */
   readonly runnerTools: string | undefined;
+  /** Its processors that run programs, such as `4-7`; undefined for all. */
+  readonly runnerCpus: string | undefined;
   /** Device of the build, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
   /** Records that builds without tuning use: this device's, or those of its class too. */
@@ -171,8 +174,12 @@ export const DEFINITIONS = {
     whyNotProject: 'a project may not choose where programs run',
   },
   'runner-tools': {
-    ...text('a folder of the machine that runs programs'),
+    ...text('a folder of the machine that runs programs, or the path of a wheel of iree-base-runtime'),
     whyNotProject: 'a project may not choose which programs run',
+  },
+  'runner-cpus': {
+    ...text('processors of the machine that runs programs, such as 4-7'),
+    read: (value: string) => (isCpuList(value) ? value : undefined),
   },
   'for-device': text('the name, the key or the class of a device that iree-tuned device ls lists'),
   trust: oneOf<Trust>('device', 'class'),

@@ -142,7 +142,7 @@ function caches(root: string): Cache[] {
 export const threadsPerCore = (root = ''): number => numbersOf(siblingsOf(0, `${root}${SYSTEM}`)).length;
 
 /** Numbers of a Linux list such as `0-3,8`. */
-const numbersOf = (list: string): number[] =>
+export const numbersOf = (list: string): number[] =>
   list
     .trim()
     .split(',')

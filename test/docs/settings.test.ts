@@ -16,7 +16,8 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   runner:
     'where programs run to be measured, if not on this machine: a [board or a phone](devices.md), or an emulator',
   'runner-tools':
-    'folder there with `iree-run-module` and `iree-benchmark-module`; by default its shell finds them',
+    'folder there with `iree-run-module` and `iree-benchmark-module`, or a wheel here that is unpacked there; by default its shell finds them',
+  'runner-cpus': 'its processors that run programs, for boards with fast and slow ones; by default all',
   'for-device': '[device](#devices) that the build is for, if it is not this machine',
   trust:
     "`class` also uses records of the device's class, and of other builds of the compiler, where nothing is measured",

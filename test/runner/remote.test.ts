@@ -3,10 +3,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runTool, StoppedError } from '../../src/measure/toolchain.ts';
 import { askFacts } from '../../src/runner/facts.ts';
-import { factsFolder, isDescribed, runnerOf, standIn } from '../../src/runner/runner.ts';
+import { factsFolder, isDescribed, KEPT, runnerOf, standIn, TOOLS } from '../../src/runner/runner.ts';
 import { openSession } from '../../src/runner/session.ts';
 import { sentFor } from '../../src/runner/remote-tool.ts';
 import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
@@ -50,7 +51,7 @@ test('a command runs the tools here, and needs no session', async () => {
 });
 
 test('a command without a shell describes nothing', async () => {
-  const runner = runnerOf({ runner: 'false', runnerTools: undefined }, temporaryDirectory())!;
+  const runner = runnerOf({ runner: 'false' }, temporaryDirectory())!;
   expect([await askFacts(runner), isDescribed(runner)]).toEqual([null, false]);
 });
 
@@ -64,7 +65,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
     process.env['PATH'] = server.path;
   });
   afterAll(() => {
-    server.stop();
+    server.close();
     process.env['PATH'] = path;
   });
   /** Writes the tool of the other machine. */
@@ -80,7 +81,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
   });
   const run = (argv: readonly string[], seconds = 20, signal = new AbortController().signal) =>
     runTool(standIn(runner, 'iree-run-module', root), argv, seconds, signal);
-  const foldersThere = () => readdirSync(there).filter((name) => name !== '.iree-tuned-measuring');
+  const foldersThere = () => readdirSync(there).filter((name) => name.startsWith('iree-tuned.'));
   const eventually = async (isSo: () => boolean) => {
     for (let i = 0; i < 200 && !isSo(); i++) await sleep(20);
     return isSo();
@@ -177,8 +178,9 @@ setTimeout(() => undefined, 60_000);
     using session = name === 'there is no session' ? null : await openSession(runner, 5);
     await fault();
     expect(session === null).toBe(name === 'there is no session');
-    await expect(run([])).rejects.toThrow(reason);
-    await expect(run([])).rejects.toBeInstanceOf(StoppedError);
+    const argv = [`--module=${join(tools, 'iree-run-module')}`];
+    await expect(run(argv)).rejects.toThrow(reason);
+    await expect(run(argv)).rejects.toBeInstanceOf(StoppedError);
   });
 
   test('a link that breaks in the middle says nothing about the module', async () => {
@@ -192,10 +194,58 @@ setTimeout(() => undefined, 60_000);
     await server.start();
   });
 
+  test('a tool that reads no file needs no session', async () => {
+    tool('echo a device');
+    expect((await run(['--list_devices'])).stdout).toBe('a device\n');
+  });
+
+  test('a result that is here does not come again', async () => {
+    const to = join(cache, 'out.bin');
+    tool('for one; do case $one in --output=@*) echo same >"${one#--output=@}" ;; esac; done');
+    using _ = await openSession(runner, 5);
+    for (const text of ['same', 'kept']) {
+      expect((await run([`--output=@${to}`])).stderr).toBe('');
+      expect(readFileSync(to, 'utf8').trim()).toBe(text);
+      const [kept] = readdirSync(join(runner.folder, KEPT));
+      writeFileSync(join(runner.folder, KEPT, kept!), 'kept');
+    }
+    expect(readdirSync(join(there, foldersThere()[0]!))).toEqual([]);
+  });
+
+  test('tools run on the processors of the setting', async () => {
+    runner = runnerOf({ runner: server.address, runnerTools: tools, runnerCpus: '0' }, cache)!;
+    tool('grep Cpus_allowed_list /proc/self/status');
+    expect((await run([])).stdout).toMatch(/:\s0\n/);
+    expect(await askFacts(runner)).toBeNull();
+    expect([coresIn(factsFolder(runner)), cpuModel(factsFolder(runner))]).toEqual([1, cpuModel()]);
+  });
+
+  test('tools of a wheel are sent once', async () => {
+    const home = join(there, 'home');
+    mkdirSync(home);
+    const wheel = join(cache, 'iree_base_runtime.whl');
+    const echo = strToU8('#!/bin/sh\necho from a wheel\n');
+    writeFileSync(
+      wheel,
+      zipSync(Object.fromEntries(TOOLS.map((name) => [`iree/_runtime_libs/${name}`, echo]))),
+    );
+    runner = runnerOf({ runner: server.address, runnerTools: wheel }, cache)!;
+    for (const isSent of [false, true]) {
+      using session = await openSession(runner, 5);
+      expect([isSent, session === null]).toEqual([isSent, false]);
+      expect((await run([])).stdout).toBe('from a wheel\n');
+      const [folder] = readdirSync(home);
+      expect(readdirSync(join(home, folder!)).sort()).toEqual([...TOOLS].sort());
+    }
+    rmSync(home, { recursive: true });
+    writeFileSync(wheel, 'not a wheel');
+    await expect(openSession(runner, 5)).rejects.toThrow(/is not readable as a wheel/);
+  });
+
   test('a missing tool is no fault of a module', async () => {
     rmSync(join(tools, 'iree-run-module'), { force: true });
     using _ = await openSession(runner, 5);
-    await expect(run([])).rejects.toThrow(/is not found on ssh:\/\/board: set runner-tools/);
+    await expect(run([])).rejects.toThrow(/is not found on ssh:\/\/board .*: set runner-tools/);
   });
 
   test('a session removes the folder that a loss of power has left', async () => {

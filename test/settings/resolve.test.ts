@@ -167,7 +167,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, trusted-projects',
     ],
     [
       '{\n  "budget": "soon"}',

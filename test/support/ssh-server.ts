@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killTree } from '../../src/system/process-tree.ts';
 import { temporaryDirectory } from './folders.ts';
+import { slowLink } from './slow-link.ts';
 
 const SERVER = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find(existsSync) ?? null;
 
@@ -20,12 +21,23 @@ export interface SshServer {
   /** The path to search for programs, which has the `ssh` that knows the server. */
   readonly path: string;
   /** Ends the server with all processes of its users, as a loss of power does. */
-  stop(): void;
-  start(): Promise<void>;
+  readonly stop: () => void;
+  readonly start: () => Promise<void>;
+  /** Ends the connections. */
+  readonly breakLink: () => void;
+  /** Ends everything. */
+  readonly close: () => void;
+}
+
+export interface Options {
+  /** Command of a shell that runs `$SSH_ORIGINAL_COMMAND` in place of the user's shell. */
+  readonly enter?: string;
+  /** Delay of each direction of the link, in milliseconds. */
+  readonly delayMs?: number;
 }
 
 /** Starts a server. @param temporary folder for the temporary files of its users */
-export async function sshServer(temporary: string): Promise<SshServer> {
+export async function sshServer(temporary: string, { enter, delayMs = 0 }: Options = {}): Promise<SshServer> {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
   for (const key of ['host', 'own'])
@@ -33,6 +45,7 @@ export async function sshServer(temporary: string): Promise<SshServer> {
   copyFileSync(at('own.pub'), at('authorized'));
   chmodSync(at('authorized'), 0o600);
   const port = await freePort();
+  const link = await slowLink(port, delayMs);
   writeFileSync(
     at('server'),
     `Port ${port}
@@ -43,14 +56,14 @@ AuthorizedKeysFile ${at('authorized')}
 StrictModes no
 UsePAM no
 PasswordAuthentication no
-SetEnv TMPDIR=${temporary}
-`,
+SetEnv TMPDIR=${temporary} XDG_CACHE_HOME=${temporary}/home
+${enter === undefined ? '' : `ForceCommand ${enter}\n`}`,
   );
   writeFileSync(
     at('client'),
     `Host board
   HostName 127.0.0.1
-  Port ${port}
+  Port ${link.port}
   User ${userInfo().username}
   IdentityFile ${at('own')}
   IdentitiesOnly yes
@@ -73,7 +86,17 @@ SetEnv TMPDIR=${temporary}
     server = undefined;
   };
   await start();
-  return { address: 'ssh://board', path: `${at('bin')}:${process.env['PATH'] ?? ''}`, stop, start };
+  return {
+    address: 'ssh://board',
+    path: `${at('bin')}:${process.env['PATH'] ?? ''}`,
+    start,
+    stop,
+    breakLink: link.break,
+    close: () => {
+      stop();
+      link.close();
+    },
+  };
 }
 
 const answers = (port: number): Promise<boolean> =>
