@@ -97,7 +97,10 @@ CREATE TABLE "program_note" (
   kind       TEXT NOT NULL CHECK (kind IN ('program', 'forms', 'times')),
   note       TEXT NOT NULL CHECK (json_valid(note)),
   written_at TEXT NOT NULL, -- ISO 8601 UTC
-  PRIMARY KEY (program, kind)
+  created_by TEXT NOT NULL,
+  machine    TEXT NOT NULL,
+  tool       TEXT NOT NULL,
+  PRIMARY KEY (program, kind, created_by, machine)
 ) STRICT, WITHOUT ROWID
 ;
 CREATE TABLE revocation (

@@ -37,6 +37,12 @@ export function placeIn(identity: string): SiteKeys | null {
     : null;
 }
 
+/** The key of the same program on another device. @param identity of `programIdentity` */
+export function identityOn(identity: string, device: string): string {
+  const [digest, target, , ...rest] = JSON.parse(identity) as unknown[];
+  return JSON.stringify([digest, target, device, ...rest]);
+}
+
 /** The parts of a command that determine its compile. */
 type Identified = Pick<Command, 'arguments' | 'files' | 'rewriting'>;
 

@@ -1,10 +1,12 @@
 // Notes about whole programs in the database.
 import type { Command } from '../compiler/command.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
+import { identityOn, programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
+import { siblingsOf } from '../store/like.ts';
 import { placeOf } from '../store/subject.ts';
 import { whyNotRun } from './limits.ts';
 import type { Inspected } from '../plan/inspected.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
 /**
@@ -26,20 +28,61 @@ export async function programOf(
 }
 
 /**
- * Notes of one kind.
- * @param isValid checks a note on read, because other programs may write to the database
+ * Keys of a program's notes on other devices, where the records of these devices are used unmeasured: see `lookUp`.
+ * @param program key of its notes on this device
+ * @param mayMeasure whether anything may be measured: a build that can run the program does so
  */
-export const programNotes = <T>(kind: ProgramNoteKind, isValid: (value: unknown) => value is T) => ({
-  /** The note on a program; null if there is none, or no database. */
-  recall(store: Store | null, program: string): T | null {
-    const note = store?.programNote(kind, program) ?? null;
-    return isValid(note) ? note : null;
+export function keysElsewhere(
+  program: string,
+  { input, site }: Inspected,
+  store: Store | null,
+  { budgetSeconds, trust }: Pick<Settings, 'budgetSeconds' | 'trust'>,
+  mayMeasure: boolean,
+): string[] {
+  if (store === null || (mayMeasure && whyNotRun(input, budgetSeconds) === null)) return [];
+  const { device, deviceKey, forDevice, whyNotHere } = site;
+  const isAnyDevice = whyNotHere !== null && forDevice === null;
+  const isTrusted = forDevice !== null || trust === 'class';
+  const found = isAnyDevice
+    ? store.devices().map(({ key }) => key)
+    : isTrusted
+      ? siblingsOf(deviceKey, device, store)
+      : [];
+  return found.filter((key) => key !== deviceKey).map((key) => identityOn(program, key));
+}
+
+/** Several notes about one program, at least one: this origin's first, then the latest. */
+type Notes<T> = readonly [T, ...T[]];
+
+/**
+ * Notes of one kind.
+ * @param isValid checks a note on read, because other programs and other machines may write to the database
+ * @param joined one note from the notes of several machines; the first by default
+ */
+export const programNotes = <T>(
+  kind: ProgramNoteKind,
+  isValid: (value: unknown) => value is T,
+  joined: (notes: Notes<T>) => T = ([first]) => first,
+) => ({
+  /**
+   * The note on a program; null if there is none, or no database.
+   * @param elsewhere more keys, see `keysElsewhere`
+   */
+  recall(store: Store | null, program: string, elsewhere: readonly string[] = []): T | null {
+    if (store === null) return null;
+    const [first, ...rest] = [program, ...elsewhere]
+      .flatMap((key) => store.programNotes(kind, key))
+      .filter(isValid);
+    return first === undefined ? null : joined([first, ...rest]);
   },
-  /** All valid notes, by program. */
-  all: (store: Store): (readonly [program: string, note: T])[] =>
-    store
-      .programNotes(kind)
-      .flatMap(({ program, note }) => (isValid(note) ? [[program, note] as const] : [])),
+  /** A valid note of each program, by program. */
+  all(store: Store): (readonly [program: string, note: T])[] {
+    const valid = store.allProgramNotes(kind).filter(({ note }) => isValid(note));
+    return [...Map.groupBy(valid, ({ program }) => program)].map(([program, own]) => {
+      const [first, ...rest] = own.map(({ note }) => note as T);
+      return [program, joined([first!, ...rest])];
+    });
+  },
   remember(store: Store, program: string, note: T): void {
     store.noteProgram(kind, program, note);
   },

@@ -1,10 +1,12 @@
 // The fields of stored values in the order of their lines, each with its check. The columns of the tables have the same names in snake
 // case.
+import { placeIn } from '../compiler/command-identity.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isBoolean, orNull, type Check } from '../system/data.ts';
 import {
   HIGHEST_GENERATION,
   LONGEST_CONFIGURATION,
+  LONGEST_KEY,
   LONGEST_NAME,
   LONGEST_REASON,
   LONGEST_REVOKED,
@@ -16,6 +18,7 @@ import {
   isCount,
   isHex,
   isInstant,
+  isNote,
   isNotNegative,
   isPositive,
   isTextOf,
@@ -32,6 +35,9 @@ export const STAGES = ['search', 'finals'] as const;
 export const PLACEMENTS = ['apart', 'packed'] as const;
 export const MARK_KINDS = ['compile-error', 'wrong-result', 'slower', 'lifted'] as const;
 export const SCOPES = ['record', 'tool', 'origin'] as const;
+
+/** Notes that databases exchange: the configurations that a program keeps, and its forms. */
+export const NOTE_KINDS = ['program', 'forms'] as const;
 
 const isOneOf =
   (values: readonly unknown[]): Check =>
@@ -57,6 +63,9 @@ const measured = {
   },
   ...{ processes: isCount(1), repetitions: isCount(1), noiseFloor: isNotNegative, maxError: isNotNegative },
 };
+
+/** A key of `programIdentity`. */
+const isProgram: Check = (value) => isTextOf(LONGEST_KEY)(value) && placeIn(value as string) !== null;
 
 const evidence = {
   version: isCount(1, 1000),
@@ -113,6 +122,9 @@ export const SHAPES = {
       ...{ scope: isOneOf(SCOPES), value: isTextOf(LONGEST_REVOKED, 1), reason: isReasonText },
       ...{ createdAt: isInstant, createdBy: isName },
     },
+  },
+  note: {
+    checks: { program: isProgram, kind: isOneOf(NOTE_KINDS), note: isNote, writtenAt: isInstant, ...origin },
   },
 } satisfies Record<string, Shape>;
 

@@ -12,6 +12,9 @@ export const LONGEST_NAME = 2 ** 8;
 /** Characters of a revocation's value: at most a user and a machine. */
 export const LONGEST_REVOKED = 2 * LONGEST_NAME + 1;
 
+/** Bytes of a note about a program as JSON: a line of it is shorter than `LONGEST_LINE`. */
+export const LONGEST_NOTE = 2 ** 19;
+
 /** Highest generation of marks. */
 export const HIGHEST_GENERATION = 1_000_000;
 

@@ -1,7 +1,15 @@
 // The interface of a tuning database.
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
-import type { MARK_KINDS, PartType, PLACEMENTS, SCOPES, STAGES, TRIAL_OUTCOMES } from './fields.ts';
+import type {
+  MARK_KINDS,
+  NOTE_KINDS,
+  PartType,
+  PLACEMENTS,
+  SCOPES,
+  STAGES,
+  TRIAL_OUTCOMES,
+} from './fields.ts';
 import type { Neighbour } from './like.ts';
 
 /** Subject of a record as canonical keys. */
@@ -154,9 +162,9 @@ export interface KeptMark extends Mark, Origin {
   readonly generation: number;
 }
 
-/** Hides claims, marks or trials from readers. Permanent. */
+/** Hides claims, marks, trials or notes from readers. Permanent. */
 export interface Revocation {
-  /** Meaning of `value`: digest of a claim, version of this program, or user, machine or `user@machine`. The last two hide marks and trials, too. */
+  /** Meaning of `value`: digest of a claim, version of this program, or user, machine or `user@machine`. The last two hide marks, trials and notes, too. */
   readonly scope: (typeof SCOPES)[number];
   readonly value: string;
   readonly reason: string;
@@ -191,8 +199,19 @@ export interface KnownDevice {
   readonly name: string | null;
 }
 
-/** Kinds of notes: configurations that a program keeps, its forms, and its dispatch times. Rates of devices are times, too. */
-export type ProgramNoteKind = 'program' | 'forms' | 'times';
+/** Kinds of notes: those that databases exchange, and dispatch times. Rates of devices are times, too. */
+export type ProgramNoteKind = (typeof NOTE_KINDS)[number] | 'times';
+
+/** A note that databases exchange: see `compareNotes`. */
+export interface KeptNote extends Origin {
+  /** See `programIdentity`. */
+  readonly program: string;
+  readonly kind: (typeof NOTE_KINDS)[number];
+  /** Untrusted JSON. */
+  readonly note: unknown;
+  /** ISO 8601 UTC. */
+  readonly writtenAt: string;
+}
 
 export interface Store {
   /**
@@ -237,11 +256,11 @@ export interface Store {
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Whether there is a note of these kinds about any program. */
   hasProgramNotes(kinds: readonly ProgramNoteKind[]): boolean;
-  /** A note about a program from running it, untrusted; null for none. */
-  programNote(kind: ProgramNoteKind, program: string): unknown;
-  /** All notes of a kind, untrusted, the newest first. */
-  programNotes(kind: ProgramNoteKind): { readonly program: string; readonly note: unknown }[];
-  /** Replaces the note. */
+  /** Notes about a program from running it, untrusted: this origin's first, then the latest. Revoked ones are hidden. */
+  programNotes(kind: ProgramNoteKind, program: string): unknown[];
+  /** All notes of a kind in the same order. */
+  allProgramNotes(kind: ProgramNoteKind): { readonly program: string; readonly note: unknown }[];
+  /** Replaces the note of this origin. */
   noteProgram(kind: ProgramNoteKind, program: string, note: unknown): void;
   /** Full description of a key; undefined if unknown. */
   subject(key: RecordKey): Subject | undefined;

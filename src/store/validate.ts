@@ -2,7 +2,7 @@
 // look-up.
 import { resultOr } from '../system/result-or.ts';
 import { isIntegerWithin, isObject, matches, type Check } from '../system/data.ts';
-import { isPlain } from './limits.ts';
+import { isPlain, LONGEST_NOTE } from './limits.ts';
 
 /** The fields of an object in their order, and a fault in several of them; null for none. */
 export interface Shape {
@@ -18,8 +18,12 @@ export function faultIn({ checks, relation }: Shape, value: unknown): string | n
   const wrong = names.find((name) => !Object.hasOwn(checks, name) || !checks[name]!(value[name]));
   if (wrong === undefined) return relation?.(value as never) ?? null;
   if (!Object.hasOwn(checks, wrong)) return `"${wrong}" is unknown`;
-  const json = JSON.stringify(value[wrong]) as string | undefined;
-  return `"${wrong}" cannot be ${json?.slice(0, 100) ?? 'missing'}`;
+  // Deep nesting exhausts the stack.
+  const json = resultOr(
+    () => (JSON.stringify(value[wrong]) as string | undefined) ?? 'missing',
+    'nested so deep',
+  );
+  return `"${wrong}" cannot be ${json.slice(0, 100)}`;
 }
 
 /** A well-formed text of at most `longest` characters, without control characters. */
@@ -61,6 +65,25 @@ export const isInstant: Check = (value) =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) &&
   !Number.isNaN(Date.parse(value));
+
+/** Deepest nesting of a note. Deeper JSON could exhaust the stack. */
+const DEEPEST_NOTE = 16;
+
+/** Whether a value is an object within the limits of notes. The readers of each kind check its fields. */
+export const isNote: Check = (value) =>
+  isObject(value) &&
+  isPlainJson(value, DEEPEST_NOTE) &&
+  Buffer.byteLength(JSON.stringify(value)) <= LONGEST_NOTE;
+
+/** Whether all texts in a JSON value are plain, and its numbers finite. */
+function isPlainJson(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return isPlain(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return (
+    depth > 0 && Object.entries(value).every(([name, one]) => isPlain(name) && isPlainJson(one, depth - 1))
+  );
+}
 
 /** Parses JSON; undefined for an invalid text. */
 export const parseJson = (text: unknown): unknown =>

@@ -5,7 +5,7 @@ import type { Decision, Override } from '../decision/decision.ts';
 import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import { programOf } from '../running/program-notes.ts';
+import { keysElsewhere, programOf } from '../running/program-notes.ts';
 import { inBetterForms, type BetterForms } from '../running/variants/better-forms.ts';
 import { withVariant } from '../running/variants/data-tiling.ts';
 import {
@@ -42,20 +42,35 @@ export class OpenProgram {
   readonly lookup: Lookup;
   readonly #means: Means;
 
-  private constructor({ command, inspected }: FormedProgram, identity: string, means: Means) {
+  /** Keys of its notes on other devices. */
+  readonly #elsewhere: readonly string[];
+
+  private constructor(
+    { command, inspected }: FormedProgram,
+    identity: string,
+    elsewhere: readonly string[],
+    means: Means,
+  ) {
     const { store, surroundings, override } = means;
     this.command = command;
     this.inspected = inspected;
     this.identity = identity;
-    this.memory = programMemory.recall(store, identity);
+    this.memory = programMemory.recall(store, identity, elsewhere);
     this.lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings, override);
+    this.#elsewhere = elsewhere;
     this.#means = means;
   }
 
-  /** Opens a program in these forms. */
-  static async in(program: FormedProgram, means: Means): Promise<OpenProgram> {
-    const identity = await programOf(program.command, program.inspected, means.store, means.surroundings);
-    return new OpenProgram(program, identity, means);
+  /**
+   * Opens a program in these forms.
+   * @param mayMeasure whether anything may be measured
+   */
+  static async in(program: FormedProgram, means: Means, mayMeasure = false): Promise<OpenProgram> {
+    const { command, inspected } = program;
+    const { store, surroundings } = means;
+    const identity = await programOf(command, inspected, store, surroundings);
+    const elsewhere = keysElsewhere(identity, inspected, store, surroundings.settings, mayMeasure);
+    return new OpenProgram(program, identity, elsewhere, means);
   }
 
   /**
@@ -68,12 +83,12 @@ export class OpenProgram {
     kept: KeptModules | null = null,
   ): Promise<{ readonly open: OpenProgram; readonly better: Omit<BetterForms, 'program'> }> {
     const { program, ...better } = await inBetterForms(written, means.store, means.surroundings, kept);
-    return { open: await OpenProgram.in(program, means), better };
+    return { open: await OpenProgram.in(program, means, kept !== null), better };
   }
 
   /** The same program, looked up again: its database has changed, or a survey has found its generated operations. */
   again(program: FormedProgram = this): OpenProgram {
-    return new OpenProgram(program, this.identity, this.#means);
+    return new OpenProgram(program, this.identity, this.#elsewhere, this.#means);
   }
 
   /** The decision about each operation by the records, then by the verdict on the program. */

@@ -66,7 +66,7 @@ test('files, pipes and databases carry the same lines', async () => {
   const piped = await endOf(start('--db', at('piped.db'), 'db', 'import', '-'), out);
   expect(piped).toMatchObject({ code: 0, err: '' });
   expect(piped.out).toBe(
-    '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations; 0 lines known before\n',
+    '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations, 0 notes; 0 lines known before\n',
   );
   const merged = await run('--db', at('merged.db'), 'db', 'import', 'copy.db', 'piped.db', '--json');
   expect(JSON.parse(merged.out)).toMatchObject({

@@ -6,7 +6,7 @@ import type { Exchange } from '../../src/store/exchange/exchange.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { alter, open, openExchange, SUBJECT, temporaryPath } from './support.ts';
-import { receiveLines, SAMPLE } from './exchange/samples.ts';
+import { PROGRAM, receiveLines, SAMPLE } from './exchange/samples.ts';
 
 /** Values that the type of a column allows. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
@@ -28,15 +28,15 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
 };
 /** Counts of invalid rows in a valid database. */
 const SOUND = {
-  ...{ claim: 0, mark: 0, trial: 0, run: 0, revocation: 0 },
+  ...{ claim: 0, mark: 0, trial: 0, run: 0, revocation: 0, note: 0 },
   ...{ workload: 0, target: 0, device: 0, compiler: 0 },
 };
 /** In an order in which rows can be deleted. */
 const FILLED = [
   ...['run', 'trial', 'mark', 'claim', 'revocation', 'subject'],
-  ...['workload', 'target', 'device', 'compiler', 'kept_line'],
+  ...['workload', 'target', 'device', 'compiler', 'kept_line', 'program_note'],
 ];
-const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload'];
+const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload', 'program_note'];
 
 const fill = (exchange: Exchange) => receiveLines(exchange, SAMPLE);
 
@@ -86,6 +86,7 @@ it('is validated in every column', () => {
     ])
       expect(isConfiguration(configuration), place).toBe(true);
     store.subject(SUBJECT);
+    store.programNotes('forms', PROGRAM);
     const { unsound } = exchange.health();
     if (Object.values(unsound).some((count) => count > 0)) ignored++;
     // Exported lines are valid.

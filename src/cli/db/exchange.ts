@@ -221,7 +221,7 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 function describe({ from, added, known, kept, refused }: Report): string {
-  const news = (['claim', 'mark', 'trial', 'revocation'] as const).map((type) =>
+  const news = (['claim', 'mark', 'trial', 'revocation', 'note'] as const).map((type) =>
     counted(added[type] ?? 0, type),
   );
   const rest = [

@@ -11,7 +11,7 @@ import { PATIENCE_SECONDS, takeTurn } from '../../site/turn.ts';
 import type { Store } from '../../store/store.ts';
 import { because } from '../../system/reason.ts';
 import { whyNotRun } from '../limits.ts';
-import { programOf } from '../program-notes.ts';
+import { keysElsewhere, programOf } from '../program-notes.ts';
 import { namedForms, preferredForms } from './forms.ts';
 import { commandNotes, isWorthTrying, type CommandNote } from './memory.ts';
 
@@ -80,7 +80,8 @@ export async function inBetterForms(
   if (variant.parts.size === 0) return asWritten();
   const whole = await variant.commandWith([...variant.parts.keys()]);
   const identity = await programOf(whole, inspected, store, surroundings);
-  const recall = () => commandNotes.recall(store, identity);
+  const elsewhere = keysElsewhere(identity, inspected, store, surroundings.settings, kept !== null);
+  const recall = () => commandNotes.recall(store, identity, elsewhere);
   const namesIn = (note: CommandNote | null): FormNames =>
     new Map([...variant.parts].filter(([key]) => note?.asWritten?.includes(key) !== true));
   const explained = (note: CommandNote | null): ExplainedForms => ({

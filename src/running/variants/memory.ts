@@ -5,10 +5,12 @@ import { isDefault, type Configuration, type OwnConfiguration } from '../../back
 import { isInjected, leaveOut, withConfigurations, type Decision } from '../../decision/decision.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import { mayPreprocess, type InjectRoute } from '../../settings/settings.ts';
+import { hasVerdict } from '../../store/note.ts';
 import type { Undecided } from '../../store/store.ts';
 import { hasFields, isNumber, isText, listOf, optional, orNull } from '../../system/data.ts';
 import { because, isCode, type Reason, type ReasonCode } from '../../system/reason.ts';
 import { isMoreTime } from '../../tuning/undecided.ts';
+import { workloadRank } from '../../workload/workload.ts';
 import { programNotes } from '../program-notes.ts';
 import type { DecisionsVariant } from './variant.ts';
 
@@ -46,6 +48,7 @@ export const commandNotes = programNotes(
     verdict: (value) => value === 'better' || value === 'worse' || value === 'open',
     ...{ reason: isText, asWritten: optional(listOf(isText)), budgetSeconds: isNumber, attempts: isNumber },
   }),
+  (notes) => notes.find((note) => hasVerdict({ kind: 'forms', note })) ?? notes[0],
 );
 
 /** A configuration that makes a program slower or wrong. */
@@ -101,7 +104,20 @@ export const programMemory = programNotes(
       }),
     ),
   }),
+  joinedMemory,
 );
+
+/**
+ * The first verdict, with the tries of the first note: these may be about other configurations. A configuration that makes the program slower
+ * in the first note is left out, too.
+ */
+function joinedMemory(notes: readonly [ProgramMemory, ...ProgramMemory[]]): ProgramMemory {
+  const [first] = notes;
+  const verdict = notes.find((note) => hasVerdict({ kind: 'program', note })) ?? first;
+  if (verdict === first) return first;
+  const leftOut = [...verdict.leftOut, ...first.leftOut];
+  return { ...verdict, leftOut, programWide: verdict.programWide ?? first.programWide, open: first.open };
+}
 
 /** A program with its decisions and its verdict so far. */
 export interface KnownProgram extends FormedProgram {
@@ -140,9 +156,15 @@ export function inProgram(
   const { chosen, reason } = program.programWide;
   // A record is newer than an uncertain gain.
   const recorded = new Set(kept.filter(isInjected).map(({ tunable }) => tunable.key));
-  const known = chosen.filter(({ workload, configuration }) =>
-    needsOf(configuration) === null ? !recorded.has(workload) : mayPreprocess(inject),
+  const ranks = new Map(
+    kept.flatMap(({ tunable }) => (tunable === null ? [] : [[tunable.key, workloadRank(tunable.workload)]])),
   );
+  const known = chosen
+    // The note may come from anybody.
+    .filter(({ workload, configuration }) => isConfiguration(configuration, ranks.get(workload)))
+    .filter(({ workload, configuration }) =>
+      needsOf(configuration) === null ? !recorded.has(workload) : mayPreprocess(inject),
+    );
   return withConfigurations(kept, new Map(known.map((one) => [one.workload, one.configuration])), reason);
 }
 

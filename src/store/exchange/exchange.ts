@@ -47,7 +47,9 @@ export interface Health {
   readonly records: number;
   readonly claims: number;
   /** Invalid rows by table: damaged, or from another program. */
-  readonly unsound: Readonly<Record<'claim' | 'mark' | 'trial' | 'run' | 'revocation' | PartType, number>>;
+  readonly unsound: Readonly<
+    Record<'claim' | 'mark' | 'trial' | 'run' | 'revocation' | 'note' | PartType, number>
+  >;
   readonly revokedClaims: number;
   readonly keptLines: number;
 }

@@ -1,10 +1,11 @@
 // Exchange format of databases, in files and with a team's server: one JSON object a line.
 import { configurationText } from '../../backend/index.ts';
 import { isObject, pick, type Check } from '../../system/data.ts';
+import { resultOr } from '../../system/result-or.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { digestOf } from '../claim.ts';
 import { FIELDS, SHAPES, type PartType } from '../fields.ts';
-import type { Claim, KeptMark, KeptTrial, RecordKey, Revocation } from '../store.ts';
+import type { Claim, KeptMark, KeptNote, KeptTrial, RecordKey, Revocation } from '../store.ts';
 import { LONGEST_FORM, LONGEST_KEY } from '../limits.ts';
 import { faultIn, isTextOf, type Shape } from '../validate.ts';
 
@@ -29,16 +30,17 @@ export type ClaimLine = Versioned<'claim'> & Claim;
 export type MarkLine = Versioned<'mark'> & RecordKey & KeptMark;
 export type TrialLine = Versioned<'trial'> & RecordKey & KeptTrial;
 export type RevocationLine = Versioned<'revocation'> & Revocation;
+export type NoteLine = Versioned<'note'> & KeptNote;
 
 /** A line of this version. */
-export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine;
+export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine | NoteLine;
 
 const isKey = isTextOf(LONGEST_KEY, 1);
 const subject = { workload: isKey, target: isKey, device: isKey, compiler: isKey };
 
-/** Any JSON value within the size limit. */
+/** Any JSON value within the size limit. Deep nesting exhausts the stack. */
 const isForm: Check = (value) => {
-  const json = JSON.stringify(value) as string | undefined;
+  const json = resultOr(() => JSON.stringify(value) as string | undefined, undefined);
   return json !== undefined && json.length <= LONGEST_FORM && json.isWellFormed();
 };
 
@@ -77,6 +79,7 @@ export const LINES: Readonly<Record<Line['type'], Shape>> = {
     return faults[0] ?? SHAPES.trial.relation(trial);
   }),
   revocation: lineOf('revocation', SHAPES.revocation.checks),
+  note: lineOf('note', SHAPES.note.checks),
 };
 
 /** A valid line with its fields in order. */

@@ -1,5 +1,5 @@
 // The SQL of exports, imports, pushes and pruning.
-import { FIELDS, PARTS, type PartType } from '../fields.ts';
+import { FIELDS, NOTE_KINDS, PARTS, type PartType } from '../fields.ts';
 import { CLAIMS, columns, into, KEYS, SUBJECT_WITH_KEYS } from './statements.ts';
 
 const ALIAS: Readonly<Record<PartType, string>> = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
@@ -30,9 +30,24 @@ export const ROWS = {
     SELECT r.number, ${KEYS}, ${columns(FIELDS.trial)}, r.change
     FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id`,
   kept: 'SELECT line, change FROM kept_line AS r',
+  note: `
+    SELECT ${columns(FIELDS.note)} FROM program_note AS r
+    WHERE r.kind IN (${NOTE_KINDS.map((kind) => `'${kind}'`).join()})`,
 };
 
-export type LineTable = keyof typeof ROWS;
+type LineTable = keyof typeof ROWS;
+
+/** Tables whose changes are pushed. Notes stay out of servers. */
+export const PUSHED = ['revocation', 'claim', 'mark', 'trial', 'kept'] as const;
+
+/** Part of a key of `programIdentity`; null for other text. */
+const placed = (index: number) =>
+  `CASE WHEN json_valid(r.program) THEN json_extract(r.program, '$[${index}]') END`;
+
+/** `FITS` for notes, which are about programs without workloads of their own. */
+const NOTE_FITS = `@workload IS NULL AND ${(['target', 'device', 'compiler'] as const)
+  .map((part, i) => `(@${part} IS NULL OR instr(${placed(i + 1)}, @${part}) > 0)`)
+  .join(' AND ')}`;
 
 /** The rows of a filter in the order of an export. */
 export const SORTED: Readonly<Record<LineTable, string>> = {
@@ -42,10 +57,11 @@ export const SORTED: Readonly<Record<LineTable, string>> = {
     ORDER BY ${BY_KEYS}, r.configuration, r.generation, r.kind, r.created_by, r.machine, r.tool`,
   trial: `${ROWS.trial} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.id`,
   kept: `${ROWS.kept} ORDER BY line`,
+  note: `${ROWS.note} AND ${NOTE_FITS} ORDER BY program, kind, created_by, machine`,
 };
 
 /** The first rows after a change. */
-export const selectChanged = (table: LineTable): string =>
+export const selectChanged = (table: (typeof PUSHED)[number]): string =>
   `${ROWS[table]} WHERE r.change > @after ORDER BY r.change LIMIT @most`;
 
 export const ALL_RUNS = `
@@ -94,5 +110,8 @@ export const DELETE_UNNAMED = [
       (part === 'device' ? ' AND id NOT IN (SELECT device FROM device_name)' : ''),
   ),
 ];
+
+export const NOTE_OF_ORIGIN = `
+  ${ROWS.note} AND program = @program AND kind = @kind AND created_by = @createdBy AND machine = @machine`;
 
 export const DELETE_REVOCATION = 'DELETE FROM revocation WHERE scope = @scope AND value = @value';

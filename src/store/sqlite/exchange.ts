@@ -10,7 +10,7 @@ import { openDatabase, type OpenOptions } from './connect.ts';
 import * as sql from './exchange-statements.ts';
 import { LINE_TYPES, lineOf, partLine, type PartRow } from './lines.ts';
 import { receiverOf, rereadKept } from './receive.ts';
-import { toClaim, toMark, toRevocation, toRun, toTrial, type ClaimRow } from './rows.ts';
+import { toClaim, toMark, toNote, toRevocation, toRun, toTrial, type ClaimRow } from './rows.ts';
 import { isSoundForm, knownPart, revocationsIn, type Prepare } from './write.ts';
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
@@ -26,8 +26,8 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
     const reading = line === undefined ? undefined : readValue(line);
     if (reading?.outcome === 'line') return [lineText(reading.line)];
     if (reading?.outcome === 'foreign') return [reading.text];
-    const { workload, key } = row as { workload?: string; key?: string };
-    skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is invalid'}`);
+    const { workload, key, program } = row as { workload?: string; key?: string; program?: string };
+    skip(`${workload ?? key ?? program ?? 'a row'}: ${reading?.reason ?? 'it is invalid'}`);
     return [];
   }
 
@@ -121,11 +121,10 @@ const parametersOf = (filter: Filter) =>
 
 /** The first `most` changes after a number, with the descriptions of their keys. */
 function changesIn(statement: Prepare, after: number, most: number): Changes {
-  const all = ([...LINE_TYPES, 'kept'] as const)
-    .flatMap((table) => {
-      const rows = statement(sql.selectChanged(table)).all({ after, most }) as { readonly change: number }[];
-      return rows.map((row) => ({ table, row, change: row.change }));
-    })
+  const all = sql.PUSHED.flatMap((table) => {
+    const rows = statement(sql.selectChanged(table)).all({ after, most }) as { readonly change: number }[];
+    return rows.map((row) => ({ table, row, change: row.change }));
+  })
     .sort((a, b) => a.change - b.change)
     .slice(0, most);
   const own: Line[] = [];
@@ -176,6 +175,7 @@ function healthOf(statement: Prepare): Health {
       trial: unsoundIn(sql.ROWS.trial, toTrial),
       run: unsoundIn(sql.ALL_RUNS, toRun),
       revocation: unsoundIn(sql.ROWS.revocation, toRevocation),
+      note: unsoundIn(sql.ROWS.note, toNote),
       workload: unsoundPart('workload'),
       target: unsoundPart('target'),
       device: unsoundPart('device'),

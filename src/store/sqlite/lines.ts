@@ -6,7 +6,7 @@ import type { RecordKey } from '../store.ts';
 import { keysOf } from '../subject.ts';
 import { parseJson } from '../validate.ts';
 import { RUNS_OF_TRIAL } from './exchange-statements.ts';
-import { toClaim, toKeptTrial, toMark, toRevocation, toRun } from './rows.ts';
+import { toClaim, toKeptTrial, toMark, toNote, toRevocation, toRun } from './rows.ts';
 import type { Prepare } from './write.ts';
 
 export interface PartRow {
@@ -39,6 +39,7 @@ const VALUES = {
       .flatMap((run) => (run === undefined ? [] : [pick(run, FIELDS.run)]));
     return { ...keysOf(row), ...trial, runs };
   },
+  note: toNote,
 };
 
 export type LineType = keyof typeof VALUES;

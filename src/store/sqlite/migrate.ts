@@ -7,7 +7,7 @@ import { ELSEWHERE, StoreError } from '../errors.ts';
 import { addMigrationFunctions } from './migration-functions.ts';
 
 /** Number of the newest file in db/migrations; kept in `PRAGMA user_version`. */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /** `PRAGMA application_id` of this program's databases: "IREt" in ASCII. */
 export const APPLICATION_ID = 0x49524574;

@@ -4,13 +4,16 @@ import { isWorkload, storedForm, workloadRank, type Workload } from '../../workl
 import { compare } from '../claim.ts';
 import { errorCode } from '../errors.ts';
 import type { Source } from '../exchange/exchange.ts';
-import { lineText, type Line, type PartLine, type TrialLine } from '../exchange/lines.ts';
+import { lineText, type Line, type NoteLine, type PartLine, type TrialLine } from '../exchange/lines.ts';
 import { readLine, type Reading } from '../exchange/read.ts';
 import { PARTS } from '../fields.ts';
+import { compareNotes } from '../note.ts';
 import type { RecordKey } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import * as exchange from './exchange-statements.ts';
 import { lineOf, type TrialRow } from './lines.ts';
+import { toNote } from './rows.ts';
+import { PUT_NOTE } from './statements.ts';
 import {
   deleteMiss,
   describePart,
@@ -77,6 +80,8 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
         }
         return takenAs(isNew);
       }
+      case 'note':
+        return takenAs(takeNote(line));
       case 'claim':
       case 'mark':
       case 'trial':
@@ -84,7 +89,7 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
     }
   }
 
-  function takeOfSubject(line: Exclude<Line, PartLine | { type: 'revocation' }>): Taken {
+  function takeOfSubject(line: Exclude<Line, PartLine | { type: 'revocation' | 'note' }>): Taken {
     const subject = subjectOf(line);
     if (subject === undefined) {
       const isLater = PARTS.some((part) => laterKeys.has(`${part} ${line[part]}`));
@@ -126,6 +131,15 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
     }
     const trial = insertTrial(statement, subject, line, change());
     for (const run of line.runs) insertRun(statement, trial, run);
+    return true;
+  }
+
+  /** Keeps one note of each origin about a program. An invalid row counts as missing. */
+  function takeNote(line: NoteLine): boolean {
+    const row = statement(exchange.NOTE_OF_ORIGIN).get(line) as object | undefined;
+    const before = row && toNote(row);
+    if (before !== undefined && compareNotes(before, line) >= 0) return false;
+    statement(PUT_NOTE).run({ ...line, note: JSON.stringify(line.note) });
     return true;
   }
 

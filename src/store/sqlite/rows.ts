@@ -8,6 +8,7 @@ import type {
   Claim,
   ClaimEvidence,
   KeptMark,
+  KeptNote,
   KeptTrial,
   KnownDevice,
   Origin,
@@ -60,10 +61,11 @@ interface Values {
   readonly trial: Omit<KeptTrial, 'runs'>;
   readonly run: Omit<Run, 'configuration'>;
   readonly revocation: Revocation;
+  readonly note: KeptNote;
 }
 
 /** Texts in these columns are JSON. */
-const JSON_COLUMNS = ['configuration', 'families', 'seconds', 'defaultSeconds'];
+const JSON_COLUMNS = ['configuration', 'families', 'seconds', 'defaultSeconds', 'note'];
 
 /** The value of a row, which may have more columns; undefined for an invalid row. */
 function valueOf<Table extends keyof Values>(table: Table, row: object): Values[Table] | undefined {
@@ -136,6 +138,8 @@ export function toRun(row: object): Run | undefined {
 }
 
 export const toRevocation = (row: object): Revocation | undefined => valueOf('revocation', row);
+
+export const toNote = (row: object): KeptNote | undefined => valueOf('note', row);
 
 export function toConfiguration(text: string, rank?: number): Configuration | undefined {
   if (text.length > LONGEST_CONFIGURATION) return undefined;

@@ -102,6 +102,13 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     const decision = decisionAmong(live.map(candidateOf));
     return decision === null ? [] : [decision];
   };
+  /** Notes of this origin before others. Asks for the origin only if there is a choice. */
+  const ownFirst = (rows: readonly NoteRow[]): readonly NoteRow[] => {
+    if (rows.length < 2) return rows;
+    const { createdBy, machine } = origin();
+    const isOther = (row: NoteRow) => Number(row.createdBy !== createdBy || row.machine !== machine);
+    return rows.toSorted((a, b) => isOther(a) - isOther(b));
+  };
   const decideEach = (rows: readonly RecordRow[]): TuningRecord[] =>
     [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
 
@@ -224,18 +231,22 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         toUndecided,
       ),
     hasProgramNotes: (kinds) => read(sql.HAS_PROGRAM_NOTES, { kinds: JSON.stringify(kinds) }).length > 0,
-    programNote: (kind, program) => {
-      const [row] = read<{ note: string }>(sql.SELECT_PROGRAM_NOTE, { kind, program });
-      return row === undefined ? null : (JSON.parse(row.note) as unknown);
-    },
-    programNotes: (kind) =>
-      read<{ program: string; note: string }>(sql.SELECT_PROGRAM_NOTES, { kind }).map((row) => ({
-        program: row.program,
-        note: JSON.parse(row.note) as unknown,
+    programNotes: (kind, program) =>
+      ownFirst(unrevoked<NoteRow>(sql.SELECT_PROGRAM_NOTES, { kind, program })).map(({ note }) =>
+        parseJson(note),
+      ),
+    allProgramNotes: (kind) =>
+      ownFirst(unrevoked<NoteRow>(sql.ALL_PROGRAM_NOTES, { kind })).map(({ program, note }) => ({
+        program,
+        note: parseJson(note),
       })),
     noteProgram: (kind, program, note) => {
-      const writtenAt = now().toISOString();
-      write(() => statement(sql.NOTE_PROGRAM).run({ kind, program, note: JSON.stringify(note), writtenAt }));
+      // Reasons may quote a compiler.
+      const text = JSON.stringify(note, (_, value: unknown) =>
+        typeof value === 'string' ? plainText(value, value.length) : value,
+      );
+      const row = { program, kind, note: text, writtenAt: now().toISOString(), ...origin() };
+      write(() => statement(sql.PUT_NOTE).run(row));
     },
     subject: (key) => valid(read(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
     devices: () => valid(read(sql.SELECT_DEVICES), toDevice),
@@ -258,6 +269,11 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
 /** A trial of a similar subject. */
 interface AlikeRow extends Origin, Omit<TrialAlike, 'workload' | 'trial'> {
   readonly workloadForm: string;
+}
+
+interface NoteRow extends Origin {
+  readonly program: string;
+  readonly note: string;
 }
 
 interface CounterRow {

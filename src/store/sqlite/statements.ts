@@ -211,17 +211,19 @@ export const FIND_UNDECIDED = `
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
-export const SELECT_PROGRAM_NOTE = 'SELECT note FROM program_note WHERE program = @program AND kind = @kind';
+const NOTES =
+  'SELECT program, note, created_by AS createdBy, machine, tool FROM program_note WHERE kind = @kind';
+
+/** The latest first. */
+export const SELECT_PROGRAM_NOTES = `${NOTES} AND program = @program ORDER BY written_at DESC, note DESC`;
 
 export const HAS_PROGRAM_NOTES = `
   SELECT 1 FROM program_note WHERE kind IN (SELECT value FROM json_each(@kinds)) LIMIT 1`;
 
-export const SELECT_PROGRAM_NOTES = `
-  SELECT program, note FROM program_note WHERE kind = @kind ORDER BY written_at DESC, program`;
+export const ALL_PROGRAM_NOTES = `${NOTES} ORDER BY written_at DESC, program, note DESC`;
 
-export const NOTE_PROGRAM = `
-  INSERT INTO program_note (program, kind, note, written_at) VALUES (@program, @kind, @note, @writtenAt)
-  ON CONFLICT (program, kind) DO UPDATE SET note = excluded.note, written_at = excluded.written_at`;
+/** Replaces the note of the origin. */
+export const PUT_NOTE = `INSERT OR REPLACE ${into('program_note', FIELDS.note)}`;
 
 export const SELECT_DEVICES = `
   SELECT d.key, coalesce(d.own, d.form) AS form, n.name
@@ -247,7 +249,7 @@ export const READS = [
     SELECT_REVOCATIONS,
     SELECT_SUBJECT,
     SELECT_DEVICES,
-    SELECT_PROGRAM_NOTE,
+    SELECT_PROGRAM_NOTES,
     HAS_PROGRAM_NOTES,
   ],
   ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, TRIALS_LIKE, SELECT_RUNS, SELECT_MISSES],

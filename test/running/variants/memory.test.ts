@@ -6,6 +6,7 @@ import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configurat
 import type { Decision } from '../../../src/decision/decision.ts';
 import { inProgram, isWorthTrying, whyLeftOut } from '../../../src/running/variants/memory.ts';
 import type { InjectRoute } from '../../../src/settings/settings.ts';
+import { matmul } from '../../support/workloads.ts';
 
 const packed: Configuration = { version: 1, kind: 'data-tile' };
 const tile: TileConfiguration = {
@@ -13,7 +14,10 @@ const tile: TileConfiguration = {
   ...{ distribution: [64, 64, 0], vectorCommonParallel: [8, 16, 0], vectorReduction: [0, 0, 4] },
 };
 const decision = (configuration: Configuration) =>
-  ({ outcome: 'hit', reason: 'fast', tunable: { key: 'a' }, configuration }) as Decision;
+  ({
+    ...{ outcome: 'hit', reason: 'fast', configuration },
+    tunable: { key: 'a', workload: matmul(8, 16, 32) },
+  }) as Decision;
 const leftOut = (...configurations: readonly Configuration[]) => ({
   leftOut: configurations.map((one) => ({
     ...{ workload: 'a', configuration: configurationText(one), reason: `${one.kind} is slower` },
@@ -52,6 +56,21 @@ test('a program keeps configurations whose own gain is not certain, until the wo
   });
   expect(used(decision(other)).configuration).toBe(other);
   expect(used(decision({ version: 1, kind: 'default' }), 'inline').configuration).toBe(tile);
+});
+
+test('a configuration in a note that does not fit its workload is ignored', () => {
+  const flat = { ...tile, distribution: [64], vectorCommonParallel: [8], vectorReduction: [0] };
+  const programWide = {
+    ...{ offers: [], reason: '', budgetSeconds: null },
+    chosen: [{ workload: 'a', configuration: flat }],
+  };
+  const [one] = inProgram(
+    [decision({ version: 1, kind: 'default' })],
+    { leftOut: [], programWide },
+    new Map(),
+    'auto',
+  );
+  expect(one!.configuration).toEqual({ version: 1, kind: 'default' });
 });
 
 test('a variant without a verdict is tried by three builds, then by a build with more time', () => {

@@ -25,10 +25,13 @@ import {
 } from '../support.ts';
 import {
   claimLineOf,
+  FORMS_NOTE,
   KEY,
   markLineOf,
+  noteLineOf,
   ORIGIN,
   partLinesOf,
+  PROGRAM,
   receiveLines,
   revocationLineOf,
   revocations,
@@ -66,7 +69,7 @@ describe('databases', () => {
     onTestFinished(() => {
       for (const db of cleaners) db.close();
     });
-    const tables = ['run', 'trial', 'mark', 'claim', 'revocation', 'kept_line', 'subject'];
+    const tables = ['run', 'trial', 'mark', 'claim', 'revocation', 'kept_line', 'program_note', 'subject'];
     tables.push('workload', 'target', 'device', 'compiler');
     const empty = () => {
       for (const db of cleaners) db.exec(tables.map((table) => `DELETE FROM ${table}`).join(';'));
@@ -177,6 +180,28 @@ describe('an export', () => {
     // The filter is text, not SQL.
     expect(types({ workload: '%' })).toEqual(['revocation']);
   });
+
+  it('has the notes about programs of a target, device and compiler, and no times of dispatches', () => {
+    const path = temporaryPath();
+    const store = open(path, { origin: ORIGIN });
+    for (const kind of ['forms', 'program', 'times'] as const) store.noteProgram(kind, PROGRAM, FORMS_NOTE);
+    const exchange = openExchange(path);
+    const kinds = (filter: object) =>
+      linesOf(exchange, filter).map((line) => (JSON.parse(line) as { kind: string }).kind);
+    expect(kinds({})).toEqual(['forms', 'program']);
+    const { target, device, compiler } = KEY;
+    expect(kinds({ target, device, compiler })).toEqual(['forms', 'program']);
+    for (const filter of [{ target: 'gpu' }, { device: 'gpu' }, { compiler: '9' }, { workload: 'm=' }])
+      expect(kinds(filter)).toEqual([]);
+  });
+
+  it('leaves out a note that no reader would accept', () => {
+    const path = temporaryPath();
+    open(path).noteProgram('forms', 'no key of a program', FORMS_NOTE);
+    const skipped: string[] = [];
+    expect([...openExchange(path).lines({}, (reason) => skipped.push(reason))]).toEqual([]);
+    expect(skipped).toEqual([expect.stringMatching(/^no key of a program: /)]);
+  });
 });
 
 describe('a received line', () => {
@@ -186,7 +211,7 @@ describe('a received line', () => {
     store.noteMiss(SUBJECT);
     store.noteUndecided(SUBJECT, 'too slow', 60);
     expect(receiveLines(openExchange(path), SAMPLE)).toEqual({
-      added: { revocation: 1, claim: 2, mark: 1, trial: 1 },
+      added: { revocation: 1, claim: 2, mark: 1, trial: 1, note: 1 },
       ...{ known: 4, kept: 0, refused: [] },
     });
     expect(store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)).toMatchObject([
@@ -349,6 +374,90 @@ describe('a received line', () => {
     receiveLines(openExchange(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
     store.addRuns(SUBJECT, [RUN]);
     expect(look(path, 'SELECT trial FROM run')).toBe(1);
+  });
+});
+
+describe('a received note', () => {
+  const better = noteLineOf();
+  const tried = noteLineOf({
+    ...{ note: { ...FORMS_NOTE, verdict: 'open' }, writtenAt: '2026-02-01T08:00:00.000Z' },
+  });
+  const worse = noteLineOf({
+    ...{ note: { ...FORMS_NOTE, verdict: 'worse' }, writtenAt: '2026-03-01T08:00:00.000Z' },
+  });
+  /** Verdicts that builds see after these lines. */
+  const verdictsOf = (lines: readonly Line[], origin = ORIGIN) => {
+    const path = temporaryPath();
+    receiveLines(openExchange(path), lines);
+    const notes = open(path, { origin }).programNotes('forms', PROGRAM) as { verdict: string }[];
+    return notes.map(({ verdict }) => verdict);
+  };
+
+  it('replaces a note of its origin only with a verdict, or if it is later', () => {
+    for (const lines of [
+      [better, tried],
+      [tried, better],
+    ])
+      expect(verdictsOf(lines)).toEqual(['better']);
+    for (const lines of [
+      [better, tried, worse],
+      [worse, better, tried],
+    ])
+      expect(verdictsOf(lines)).toEqual(['worse']);
+  });
+
+  it('stays beside notes of other origins: the own comes first, then the latest', () => {
+    const another = { ...ORIGIN, machine: 'another' };
+    const third = { ...ORIGIN, createdBy: 'zoe' };
+    const lines = [better, { ...worse, ...another }, { ...tried, ...third }];
+    expect(verdictsOf(lines)).toEqual(['better', 'worse', 'open']);
+    expect(verdictsOf(lines, third)).toEqual(['open', 'worse', 'better']);
+    expect(verdictsOf(lines.toReversed(), third)).toEqual(['open', 'worse', 'better']);
+  });
+
+  it('is replaced by a note of this machine', () => {
+    const path = temporaryPath();
+    receiveLines(openExchange(path), [worse]);
+    const store = open(path, { origin: ORIGIN });
+    store.noteProgram('forms', PROGRAM, { ...FORMS_NOTE, reason: '\u001b[2Jlater' });
+    expect(store.programNotes('forms', PROGRAM)).toEqual([{ ...FORMS_NOTE, reason: ' [2Jlater' }]);
+  });
+
+  it('replaces a damaged note', () => {
+    const path = temporaryPath();
+    const exchange = openExchange(path);
+    receiveLines(exchange, [worse]);
+    alter(path, `UPDATE program_note SET written_at = 'zzz'`);
+    expect(exchange.health().unsound).toMatchObject({ note: 1 });
+    expect(receiveLines(exchange, [better]).added).toEqual({ note: 1 });
+    expect(linesOf(exchange)).toEqual([lineText(better)]);
+  });
+
+  it('of an earlier version that kept the line is read after an upgrade', () => {
+    const path = temporaryPath();
+    const exchange = openExchange(path);
+    alter(path, `INSERT INTO kept_line VALUES ('${lineText(better)}', 1)`);
+    expect(exchange.reread()).toBe(1);
+    expect(linesOf(exchange)).toEqual([lineText(better)]);
+  });
+
+  it('is not pushed to a server', () => {
+    const exchange = openExchange();
+    receiveLines(exchange, [better]);
+    expect(exchange.changes(0, 9)).toEqual({ lines: [], kept: [], last: null });
+  });
+
+  it.each([
+    ['the tool', { scope: 'tool', value: ORIGIN.tool }],
+    ['the user', { scope: 'origin', value: ORIGIN.createdBy }],
+    ['the machine', { scope: 'origin', value: ORIGIN.machine }],
+    ['both', { scope: 'origin', value: `${ORIGIN.createdBy}@${ORIGIN.machine}` }],
+  ] as const)('is hidden by a revocation of %s', (_, revocation) => {
+    const other = { ...worse, createdBy: 'zoe', machine: 'another', tool: '9' };
+    expect(verdictsOf([better, other, revocationLineOf(revocation)])).toEqual(['worse']);
+    const path = temporaryPath();
+    receiveLines(openExchange(path), [better, revocationLineOf(revocation)]);
+    expect(open(path).allProgramNotes('forms')).toEqual([]);
   });
 });
 

@@ -5,7 +5,15 @@ import { LINES, lineText, LONGEST_LINE } from '../../../src/store/exchange/lines
 import { readLine, readValue } from '../../../src/store/exchange/read.ts';
 import { readLines } from '../../../src/store/exchange/split.ts';
 import { TILE } from '../samples.ts';
-import { claimLineOf, markLineOf, partLinesOf, revocationLineOf, SAMPLE, trialLineOf } from './samples.ts';
+import {
+  claimLineOf,
+  markLineOf,
+  noteLineOf,
+  partLinesOf,
+  revocationLineOf,
+  SAMPLE,
+  trialLineOf,
+} from './samples.ts';
 
 const outcomeOf = (value: unknown) => readValue(value).outcome;
 const reasonOf = (value: unknown) => {
@@ -34,6 +42,8 @@ const EVIL = [
   '"#iree_codegen.compilation_info<>"',
   ''.padEnd(20_000, 'x'),
 ];
+/** Its text exhausts the stack. */
+const ENDLESS = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
 const CONTROL = ['\u001b[2J', '\0', 'a\rb', '\ud800'];
 
 describe('refuses', () => {
@@ -93,6 +103,34 @@ describe('refuses', () => {
     ],
     ['an unknown scope', { ...revocationLineOf(), scope: 'all' }, 'revocation: "scope"'],
     ['a revocation of nothing', revocationLineOf({ value: '' }), 'revocation: "value"'],
+    ['a note that is a text', noteLineOf({ note: 'better' }), 'note: "note"'],
+    ['a note that is a list', noteLineOf({ note: [] }), 'note: "note"'],
+    ['a note without content', noteLineOf({ note: undefined }), 'note: "note" cannot be missing'],
+    ['a note beyond all measure', noteLineOf({ note: { reason: 'ä'.repeat(2 ** 18) } }), 'note: "note"'],
+    ['a note of control characters', noteLineOf({ note: { of: [{ reason: '\u001b[2J' }] } }), 'note: "note"'],
+    ['a note with such a name', noteLineOf({ note: { '\u001b[2J': 1 } }), 'note: "note"'],
+    ['a note with an infinite number', noteLineOf({ note: { budgetSeconds: Infinity } }), 'note: "note"'],
+    [
+      'a note that is nested without end',
+      noteLineOf({ note: { of: ENDLESS } }),
+      'note: "note" cannot be nested',
+    ],
+    ['a form that is', { ...partLinesOf()[1], form: ENDLESS }, 'target: "form" cannot be nested'],
+    [
+      'a configuration that is',
+      { ...claim, configuration: ENDLESS },
+      'claim: "configuration" cannot be nested',
+    ],
+    ['a note of times', { ...noteLineOf(), kind: 'times' }, 'note: "kind" cannot be "times"'],
+    ['a note about no program', noteLineOf({ program: 'main' }), 'note: "program"'],
+    ['a note about a program nowhere', noteLineOf({ program: '["digest",1,2,3]' }), 'note: "program"'],
+    [
+      'a note about a program of a long name',
+      noteLineOf({ program: JSON.stringify(['x'.repeat(20_000), 'a', 'b', 'c']) }),
+      'note: "program"',
+    ],
+    ['a note without an origin', { ...noteLineOf(), machine: undefined }, 'note: "machine"'],
+    ['a note of some day', noteLineOf({ writtenAt: 'yesterday' }), 'note: "writtenAt"'],
     ['a form of another workload', { ...partLinesOf()[0], key: 'contraction m=1' }, 'workload: '],
     [
       'a form beyond all measure',
@@ -112,6 +150,9 @@ describe('refuses', () => {
       (text: string) => trialLineOf({ strategy: text }),
       (text: string) => trialLineOf({ message: text, outcome: 'timeout', seconds: null, ratio: null }),
       (text: string) => revocationLineOf({ reason: text }),
+      ...(['createdBy', 'machine', 'tool'] as const).map(
+        (field) => (text: string) => noteLineOf({ [field]: text }),
+      ),
     ];
     for (const lineWith of fields) {
       expect(outcomeOf(lineWith('harmless'))).toBe('line');

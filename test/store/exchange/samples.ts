@@ -7,6 +7,7 @@ import type {
   Line,
   ClaimLine,
   MarkLine,
+  NoteLine,
   PartLine,
   RevocationLine,
   TrialLine,
@@ -62,6 +63,17 @@ export const revocationLineOf = (change: Partial<Revocation> = {}): RevocationLi
   ...{ createdAt: '2026-02-01T08:00:00.000Z', createdBy: 'an administrator', ...change },
 });
 
+/** A program on the device of `SUBJECT`, as `programIdentity` names it. */
+export const PROGRAM = JSON.stringify(['a digest', KEY.target, KEY.device, KEY.compiler, [], []]);
+
+export const FORMS_NOTE = { verdict: 'better', reason: '2x as fast', budgetSeconds: 60, attempts: 1 };
+
+export const noteLineOf = (change: Partial<NoteLine> = {}): NoteLine => ({
+  ...{ type: 'note', version: 1, program: PROGRAM, kind: 'forms', note: FORMS_NOTE },
+  ...{ writtenAt: '2026-01-31T08:00:00.000Z', ...ORIGIN },
+  ...change,
+});
+
 /** Descriptions of a subject's keys. */
 export const partLinesOf = (subject = SUBJECT): PartLine[] =>
   (['workload', 'target', 'device', 'compiler'] as const).map((type) => ({
@@ -83,6 +95,7 @@ export const SAMPLE: readonly Line[] = [
   claimLineOf({ configuration: DEFAULT_CONFIGURATION, evidence: { ratio: 1, low: 1, high: 1 } }),
   markLineOf({ configuration: { version: 1, kind: 'data-tile' } }),
   trialLineOf(),
+  noteLineOf(),
 ];
 
 const origins: readonly Origin[] = [
@@ -154,6 +167,21 @@ const trials: fc.Arbitrary<TrialLine> = fc
   })
   .map(trialLineOf);
 
+export const notes: fc.Arbitrary<NoteLine> = fc
+  .record({
+    kind: fc.constantFrom('forms', 'program'),
+    verdict: fc.constantFrom('better', 'worse', 'open'),
+    open: fc.constantFrom(null, {}),
+    writtenAt: instant,
+    origin: originArbitrary,
+  })
+  .map(({ kind, verdict, open, writtenAt, origin }) =>
+    noteLineOf({
+      ...{ kind, writtenAt, ...origin },
+      note: kind === 'forms' ? { ...FORMS_NOTE, verdict } : { open },
+    }),
+  );
+
 const parts = fc.constantFrom<Line>(
   ...[SUBJECT, subjectOf(512, { deviceForm: { driver: 'z' }, targetForm: [] })].flatMap(partLinesOf),
 );
@@ -170,5 +198,6 @@ export const told: fc.Arbitrary<Line> = fc.oneof(
   },
   { weight: 2, arbitrary: keptMarks().map((mark): Line => ({ type: 'mark', version: 1, ...KEY, ...mark })) },
   trials,
+  notes,
   parts,
 );

@@ -24,7 +24,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
 
 it('SCHEMA_VERSION is the number of the last migration', () => {
   const numbers = readdirSync(MIGRATIONS).map((name) => Number(/^(\d{4})_\w+\.sql$/.exec(name)?.[1]));
-  expect(numbers.sort()).toEqual(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1));
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1));
 });
 
 it('finds the migrations of the package', () => {
