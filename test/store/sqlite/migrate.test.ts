@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { APPLICATION_ID, SCHEMA_VERSION, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
-import { temporaryFolder, TILE, open, subjectOf, temporaryPath } from '../support.ts';
+import { temporaryFolder, TILE, open, openExchange, subjectOf, temporaryPath } from '../support.ts';
 import { describe } from 'vitest';
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'db', 'migrations');
@@ -306,4 +306,25 @@ describe('a database of the first schema', () => {
       [subjectOf(1).workload, null, ['tile']],
     ]);
   });
+});
+
+it('keeps notes about programs, whose origin is unknown', () => {
+  const path = temporaryPath();
+  const db = new Database(path);
+  migrate(db, path, { version: 9, directory: MIGRATIONS });
+  const program = JSON.stringify(['a digest', 'a target', 'a device', 'a compiler', [], []]);
+  const noted = db.prepare('INSERT INTO program_note VALUES (?, ?, ?, ?)');
+  for (const kind of ['forms', 'program', 'times'])
+    noted.run(program, kind, `{"of":"${kind}"}`, '2026-01-31T08:00:00.000Z');
+  db.close();
+  const store = open(path);
+  for (const kind of ['forms', 'program', 'times'] as const)
+    expect(store.programNotes(kind, program)).toEqual([{ of: kind }]);
+  const lines = [...openExchange(path).lines({}, (reason) => expect.fail(reason))];
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject(
+    ['forms', 'program'].map((kind) => ({ type: 'note', kind, createdBy: 'unknown', machine: 'unknown' })),
+  );
+  // A later note of this machine comes first.
+  store.noteProgram('forms', program, { of: 'this machine' });
+  expect(store.programNotes('forms', program)).toEqual([{ of: 'this machine' }, { of: 'forms' }]);
 });
