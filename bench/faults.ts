@@ -144,7 +144,7 @@ async function rowsOf(
     compiled(place, folder, name, source, flags);
   const stock = await compile('stock', text, []);
   if (stock === null) throw new BenchError(`${program} does not compile`);
-  const others = backendNamed('llvm-cpu')!.flags.otherRounding;
+  const others = backendNamed('llvm-cpu')!.flags(process.arch).otherRounding;
   const otherBuilds = await all(others.map((flags, i) => () => compile(`other${i}`, text, flags)));
   const [called] = programSignature(Buffer.from(text), (type) => type);
   const contestAt = async (seed: number): Promise<StockContest> => {

@@ -112,7 +112,8 @@ export interface Backend {
   /** Knobs that a user can restrict, by `--search-space` or a settings file of IREE's auto-scheduler. */
   readonly userKnobs: readonly UserKnob[];
   readonly rendering: Rendering;
-  readonly flags: ComparisonFlags;
+  /** @param architecture of the target, in the spelling of Node's `process.arch` */
+  flags(architecture: string): ComparisonFlags;
   /** The best packings of products for a target. Absent for a backend without. */
   packings?(target: Target, release: Release): Packings;
   /** Configurations with requirements on the whole program. Absent for none. */

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../backend/index.ts';
+import { targetArchitecture } from '../backend/target.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
 import { StoppedError } from '../measure/toolchain.ts';
@@ -53,7 +54,8 @@ export function otherBuildsOf(program: CalledProgram, folder: string): () => Pro
   return () =>
     (made ??= (async () => {
       mkdirSync(folder, { recursive: true });
-      const flags = backendNamed(inspected.site.target.key)?.flags.otherRounding ?? [];
+      const { key, target } = inspected.site.target;
+      const flags = backendNamed(key)?.flags(targetArchitecture(target)).otherRounding ?? [];
       const modules = await Promise.all(flags.map((own, i) => compile(own, `${i}.vmfb`)));
       return modules.flat();
     })());

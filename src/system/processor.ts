@@ -40,15 +40,25 @@ function firstProcessor(root: string): string {
 const info = (name: string, root: string): string | undefined =>
   new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(firstProcessor(root))?.[1]?.trim();
 
-const ON_X86 = ['cpu family', 'model', 'stepping'];
-const ON_ARM = ['CPU implementer', 'CPU part', 'CPU variant'];
+/** Fields that tell models and steppings apart. Each architecture has its own. */
+const FIELDS = [
+  ...['cpu family', 'model', 'stepping'],
+  ...['CPU implementer', 'CPU part', 'CPU variant'],
+  ...['mvendorid', 'marchid', 'mimpid'],
+];
 
-/** The CPU's name, with family, model and stepping, because cloud machines hide the model in the name ("AMD EPYC"). */
+/** Node's name of a CPU that Node does not know. */
+const UNKNOWN = 'unknown';
+
+/** The CPU's name with these fields, because cloud machines, boards and phones hide the model in the name ("AMD EPYC"). */
 export function cpuModel(root = ''): string {
-  const own = root === '' ? cpus()[0]?.model.trim() : undefined;
-  const name = info('model name', root) ?? info('Processor', root) ?? own ?? architecture(root);
-  const fields = root !== '' && name === architecture(root) ? ON_ARM : ON_X86;
-  const numbers = fields.map((field) => info(field, root)).filter((n) => n !== undefined);
+  const own = root === '' ? (cpus()[0]?.model.trim() ?? UNKNOWN) : UNKNOWN;
+  const name =
+    info('model name', root) ??
+    info('Processor', root) ??
+    info('uarch', root) ??
+    (own === UNKNOWN ? architecture(root) : own);
+  const numbers = FIELDS.map((field) => info(field, root)).filter((n) => n !== undefined);
   return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
 }
 

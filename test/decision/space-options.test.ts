@@ -40,6 +40,9 @@ test.each([
   ['x86_64-unknown-linux-gnu', 32, 16],
   ['x86_64-unknown-linux-gnu', 16, 16],
   ['aarch64-unknown-linux-gnu', 16, 32],
+  ['arm64-apple-macosx14', 16, 32],
+  // Groups of two registers of 256 bits.
+  ['riscv64-unknown-linux-gnu', 64, 16],
 ])('%s with vectors of %i bytes has %i registers of them', (triple, nativeVectorBytes, expected) => {
   expect(optionsOf({ site: siteOf({}, { triple, nativeVectorBytes }) }).vectorRegisters).toBe(expected);
 });

@@ -125,12 +125,15 @@ describe('the machine of a runner can run', () => {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'proc'));
   writeFileSync(join(folder, 'machine'), 'aarch64\n');
-  writeFileSync(join(folder, 'proc/cpuinfo'), 'processor\t: 0\nFeatures\t: fp asimd asimddp i8mm\n');
+  writeFileSync(
+    join(folder, 'proc/cpuinfo'),
+    'processor\t: 0\nFeatures\t: fp asimd asimddp i8mm svebitperm\n',
+  );
   const there = (isUnknown = false) => ({
     ...{ root: folder, isUnknown },
     hostTarget: () => Promise.reject(new Error('asked about this machine')),
   });
-  const arm = { ...target, triple: 'aarch64-linux-gnu', features: ['neon', 'dotprod'] };
+  const arm = { ...target, triple: 'aarch64-linux-gnu', features: ['neon', 'dotprod', 'sve-bitperm'] };
 
   test.each<[string, Partial<Target>, RegExp | null]>([
     ['what it has by another name', {}, null],

@@ -143,8 +143,12 @@ export async function lastConfigured(
 }
 
 /** Configurations with random tiles, each with the text of the dispatch. */
-export function withRandomTiles({ text, work }: ConfiguredExecutable, count: number) {
-  const space = dispatchSpace(work, { nativeVectorBytes: NATIVE_VECTOR_BYTES, threads: 1 });
+export function withRandomTiles(
+  { text, work }: ConfiguredExecutable,
+  count: number,
+  nativeVectorBytes = NATIVE_VECTOR_BYTES,
+) {
+  const space = dispatchSpace(work, { nativeVectorBytes, threads: 1 });
   const random = seededRandom(1);
   const found = [];
   while (found.length < count) {

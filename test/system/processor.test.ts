@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { numbersIn, physicalCores } from '../../src/system/processor.ts';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { cpuModel, numbersIn, physicalCores } from '../../src/system/processor.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { describedTopology } from '../support/topology.ts';
 
 const x86 = (model: string | number) => `processor\t: 0
@@ -43,6 +46,23 @@ describe("a processor's model", () => {
   ])('is null for %s', (_, text) => {
     expect(numbersIn(text)).toBeNull();
   });
+});
+
+test.each([
+  ['x86', 'x86_64', x86(143), 'Intel(R) Xeon(R) Platinum 8480+ (6/143/8)'],
+  ['ARM', 'aarch64', arm('0xd0c'), 'arm64 (0x41/0xd0c/0x3)'],
+  [
+    'RISC-V',
+    'riscv64',
+    'processor\t: 0\nisa\t: rv64imafdcv\nuarch\t: spacemit,x60\nmvendorid\t: 0x710\nmarchid\t: 0x8000000058000001\nmimpid\t: 0x1\n',
+    'spacemit,x60 (0x710/0x8000000058000001/0x1)',
+  ],
+])('the name of a CPU tells models of %s apart', (_, machine, text, expected) => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, 'proc'));
+  writeFileSync(join(root, 'machine'), `${machine}\n`);
+  writeFileSync(join(root, 'proc/cpuinfo'), text);
+  expect(cpuModel(root)).toBe(expected);
 });
 
 describe('cores with a worker of the runtime', () => {

@@ -56,7 +56,7 @@ export const gpuBackend = ({ name, drivers, driverFiles, specFlag, runsOn, trait
     ...gpuRendering((c, loops) => rendered(c as GpuConfiguration, loops)),
     reconfigured,
   },
-  flags: COMPARISON_FLAGS,
+  flags: () => COMPARISON_FLAGS,
 });
 
 const PREFETCH: UserKnob = { name: 'prefetch', type: 'tile', least: 0 };

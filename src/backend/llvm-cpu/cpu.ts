@@ -90,28 +90,39 @@ async function lacking({ features }: Target, hostTarget: Machine['hostTarget']):
   return features.filter((feature) => !own.has(feature));
 }
 
-/** Linux's names of features whose lack ends a program, by the compiler's names where both differ. */
+/** Linux's names of features whose lack ends a program, by the compiler's names where they differ by more than dashes. */
 const NAMES_IN_LINUX: Readonly<Record<string, string>> = {
-  ...{ bmi: 'bmi1', dotprod: 'asimddp', fullfp16: 'asimdhp', avx512vnni: 'avx512_vnni' },
-  ...{ avx512bf16: 'avx512_bf16', avx512fp16: 'avx512_fp16', avxvnni: 'avx_vnni' },
-  ...{ 'amx-tile': 'amx_tile', 'amx-int8': 'amx_int8', 'amx-bf16': 'amx_bf16' },
+  bmi: 'bmi1',
+  dotprod: 'asimddp',
+  fullfp16: 'asimdhp',
 };
 const DECISIVE = /^(?:avx|amx|fma$|f16c$|bmi|sve|i8mm$|bf16$|dotprod$|fullfp16$)/;
 
 /** Features of a target that another machine lacks, by the text of its system. */
 function lackingThere({ features }: Target, text: string): string[] {
-  const own = new Set(text.split(' '));
-  return features.filter((one) => DECISIVE.test(one) && !own.has(NAMES_IN_LINUX[one] ?? one));
+  // Such as `avx512_vnni` and `avx512vnni`, `svebitperm` and `sve-bitperm`.
+  const withoutDashes = (name: string) => name.replaceAll(/[-_]/g, '');
+  const own = new Set(text.split(' ').map(withoutDashes));
+  return features.filter((one) => DECISIVE.test(one) && !own.has(NAMES_IN_LINUX[one] ?? withoutDashes(one)));
 }
 
 /** The narrowest vectors of all CPUs, in bytes. */
 const LEAST_VECTOR_BYTES = 16;
 
-/** x86-64 has 16 vector registers without AVX-512, and 32 with it. Other architectures, such as AArch64, have 32. */
+/** Scalable vectors of AArch64 count as their least width, because the compiler uses them only with a flag. */
 export function hardwareOf(target: Target, { threads, cachesKiB }: Device): Hardware {
   const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
-  const vectorRegisters = targetArchitecture(target) === 'x64' && nativeVectorBytes < 64 ? 16 : 32;
+  const vectorRegisters = vectorRegistersOf(targetArchitecture(target), nativeVectorBytes);
   return { nativeVectorBytes, vectorRegisters, threads, cachesKiB };
+}
+
+/** Number of vectors of this width that fit into the registers. */
+function vectorRegistersOf(architecture: string, nativeVectorBytes: number): number {
+  // Without AVX-512 there are 16 registers, and 32 with it.
+  if (architecture === 'x64' && nativeVectorBytes < 64) return 16;
+  // There are 32 registers. A vector of the compiler is a group of two.
+  if (architecture.startsWith('riscv')) return 16;
+  return 32;
 }
 
 const AVX2 = ['avx2', 'fma', 'f16c'];

@@ -48,14 +48,18 @@ export const llvmCpu: Backend = {
   userKnobs: USER_KNOBS,
   packings,
   rendering: { specFlag: 'tuning-spec', directive, landedOn, reconfigured },
-  flags: {
+  flags: (architecture) => ({
     // Tiles of the compiler sum in the same order. Without fused multiply-adds, and with other fusions, results round differently.
     otherRounding: [
-      ['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma'],
+      // Other architectures have no code without fused multiply-adds.
+      ...(architecture === 'x64'
+        ? [['--iree-llvmcpu-target-cpu=x86-64-v3', '--iree-llvmcpu-target-cpu-features=-fma']]
+        : []),
       ['--iree-opt-level=O2'],
     ],
-    plainCode: ['--iree-llvmcpu-target-cpu=generic'],
-  },
+    // Generic RISC-V has no floats: the code would call functions that the linker does not find.
+    plainCode: architecture.startsWith('riscv') ? [] : ['--iree-llvmcpu-target-cpu=generic'],
+  }),
   wholeProgram: {
     candidate: programWide,
     isLikelyToGain,

@@ -31,7 +31,7 @@ export const vulkan: Backend = {
     // Callers pass only configurations of the backend's kinds.
     ...gpuRendering((c, loops) => rendered(c as VulkanConfiguration, loops)),
   },
-  flags: COMPARISON_FLAGS,
+  flags: () => COMPARISON_FLAGS,
 };
 
 /** Tiles must divide static sizes. SPIR-V of the compiler has no vectors of bf16 (3.13.0). */

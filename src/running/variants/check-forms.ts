@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backendNamed } from '../../backend/index.ts';
+import { targetArchitecture } from '../../backend/target.ts';
 import { passesOf, withTrailingFlags } from '../../compiler/command.ts';
 import {
   isReplaceable,
@@ -49,7 +50,9 @@ async function check(
   const passes = pipelineFlags(passesOf(command));
   // A form computes the same for every target, unless its products are in tiles. Plain code compiles in less than half of the time.
   const isAny = choices.every(({ form }) => packingIn(form).packing === null);
-  const plain = isAny && !isRefused ? (backendNamed(inspected.site.target.key)?.flags.plainCode ?? []) : [];
+  const { key, target } = inspected.site.target;
+  const comparison = backendNamed(key)?.flags(targetArchitecture(target));
+  const plain = isAny && !isRefused ? (comparison?.plainCode ?? []) : [];
   const alone = replaced.map(calledOf);
   const groups = groupsOf(alone);
   const compile = async (

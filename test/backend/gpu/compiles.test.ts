@@ -8,12 +8,13 @@ import { threadsOf } from '../../../src/backend/gpu/configuration.ts';
 import { configurationKey as keyOf } from '../../../src/backend/index.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
-import { candidateLoops, matchKey, type OperationWork } from '../../../src/workload/workload.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolution2d, convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler } from '../../support/installed-tools.ts';
 import { isFull } from '../../support/needs.ts';
-import { backendOf, compileAll, TARGET_FLAGS } from './candidates.ts';
+import { compileAll, failuresOf, MOST_TURNS, startsAndRandom } from '../compile-all.ts';
+import { backendOf, compiledFor, TARGET_FLAGS } from './candidates.ts';
 import { constraintsOf } from './constraints.ts';
 import { SHAPES } from './shapes.ts';
 import { gpuTargetText } from './targets.ts';
@@ -28,9 +29,6 @@ const POINTS = Number(process.env['GPU_POINTS'] ?? 0);
 
 /** Configurations of each workload without `POINTS`. */
 const DRAWN = isFull ? 21 : 2;
-
-/** Most configurations of one module. */
-const MOST_TOGETHER = 40;
 
 /** 500 points of a space take minutes for each workload. */
 const MOST_SECONDS = 3600;
@@ -79,24 +77,11 @@ const workloadOf = (target: string, name: string): OperationWork =>
     ? SHAPES[name]
     : convolutionWorkloads(TARGET_FLAGS[target]!, [CONVOLUTIONS[name]!])[0]!;
 
-/** Random points that are enough to see every configuration of a small space. */
-const MOST_TURNS = 20_000;
-
 const spaceOf = (target: string, workload: OperationWork) =>
   backendOf(target).tuning(workload).space(optionsOf(target)) as SearchSpace<OwnConfiguration>;
 
-/** Starts of a space, then random configurations: at most `count` together. */
-function drawn(space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] {
-  const random = seededRandom(36);
-  const found = new Map<string, OwnConfiguration>();
-  for (let turn = 0; found.size < count && turn < MOST_TURNS; turn++) {
-    const configuration = space.configurationAt(
-      (turn < (count + 1) / 2 ? space.starts[turn] : undefined) ?? randomPoint(space, random),
-    );
-    if (configuration !== null) found.set(keyOf(configuration), configuration);
-  }
-  return [...found.values()];
-}
+const drawn = (space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] =>
+  startsAndRandom(space, count, seededRandom(36));
 
 /** Kinds of the configurations in a workload's space. */
 const kindsOf = (target: string, name: string): ReadonlySet<string> =>
@@ -139,24 +124,8 @@ describe.each(TARGETS)('for %s', { tags: ['slow'] }, (target) => {
       const workload = workloadOf(target, name);
       const configurations =
         POINTS > 0 ? drawnOfKinds(target, name) : drawn(spaceOf(target, workload), DRAWN);
-      const loops = candidateLoops(workload);
-      const form = { workload, loops };
-      const expected = new Set([matchKey(form)]);
-      const failed: Record<string, string> = {};
-      for (let begin = 0; begin < configurations.length; begin += MOST_TOGETHER) {
-        const some = configurations.slice(begin, begin + MOST_TOGETHER);
-        const { refused, operations } = await compileAll(target, workload, some);
-        for (const [i, one] of some.entries()) {
-          const reason = refused.get(`c${i}`);
-          counts[one.kind] = (counts[one.kind] ?? 0) + 1;
-          if (reason !== undefined) failed[keyOf(one)] = reason;
-          else if (
-            backendOf(target).rendering.landedOn(operations[i]!, form, one, loops, expected).length !== 1
-          )
-            failed[keyOf(one)] = 'not in the dump';
-        }
-      }
-      expect(failed).toEqual({});
+      for (const { kind } of configurations) counts[kind] = (counts[kind] ?? 0) + 1;
+      expect(await failuresOf(compiledFor(target), workload, configurations)).toEqual({});
     },
     MOST_SECONDS * 1000,
   );
@@ -215,7 +184,7 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
 );
 
 test('the compiler accepts remainders and a foreign subgroup size: the rules are ours', async () => {
-  const { refused } = await compileAll('sm_80', SHAPES['matmul f32']!, [
+  const { refused } = await compileAll(compiledFor('sm_80'), SHAPES['matmul f32']!, [
     {
       ...{ version: 1, kind: 'simt-tile', subgroupSize: 64, padded: false, igemm: false, promoted: true },
       ...{ workgroup: [48, 96, 0], thread: [3, 4, 0], reduction: [0, 0, 24] },
