@@ -31,6 +31,8 @@ export interface Hardware {
   readonly cachesKiB?: readonly number[];
   /** `Target.gpu`. Absent for CPUs. */
   readonly gpu?: string;
+  /** Whether the CPU has AArch64's products of matrices of bytes (i8mm). Absent for others. */
+  readonly hasByteMatrices?: true;
 }
 
 /** Inputs of a workload's search space beside the workload itself. */

@@ -47,6 +47,12 @@ test.each([
   expect(optionsOf({ site: siteOf({}, { triple, nativeVectorBytes }) }).vectorRegisters).toBe(expected);
 });
 
+test('a CPU with products of matrices of bytes has them on AArch64 only', () => {
+  const of = (triple: string) => optionsOf({ site: siteOf({}, { triple, features: ['i8mm'] }) });
+  expect(of('aarch64-unknown-linux-gnu').hasByteMatrices).toBe(true);
+  expect(of('x86_64-unknown-linux-gnu').hasByteMatrices).toBeUndefined();
+});
+
 describe('the space has configurations that change the whole program', () => {
   test.each([
     ['auto', true],

@@ -113,7 +113,11 @@ const LEAST_VECTOR_BYTES = 16;
 export function hardwareOf(target: Target, { threads, cachesKiB }: Device): Hardware {
   const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
   const vectorRegisters = vectorRegistersOf(targetArchitecture(target), nativeVectorBytes);
-  return { nativeVectorBytes, vectorRegisters, threads, cachesKiB };
+  const hasByteMatrices = targetArchitecture(target) === 'arm64' && target.features.includes('i8mm');
+  return {
+    ...{ nativeVectorBytes, vectorRegisters, threads, cachesKiB },
+    ...(hasByteMatrices && { hasByteMatrices }),
+  };
 }
 
 /** Number of vectors of this width that fit into the registers. */

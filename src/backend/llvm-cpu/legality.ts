@@ -3,10 +3,11 @@
 import type { OperationWork } from '../../workload/workload.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import { elementsOf } from '../../workload/tensor.ts';
+import type { DimensionKind } from '../../workload/sizes.ts';
 import type { Hardware } from '../backend.ts';
 import { tileOf, type TileConfiguration } from './configuration.ts';
 
-type VectorUnit = Pick<Hardware, 'nativeVectorBytes'>;
+type VectorUnit = Pick<Hardware, 'nativeVectorBytes' | 'hasByteMatrices'>;
 
 /** The compiler refuses vectors of this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;
@@ -49,14 +50,38 @@ export function liveTileBytes(workload: OperationWork, c: TileConfiguration): nu
  */
 const STACK_BYTES = 32768;
 
+/** Sides of a vector of bytes that the compiler takes for a transposed one. */
+const BYTE_MATRIX = 8;
+
 /**
- * The reason that the compiler rejects a configuration, or takes very long; null for a legal configuration. Pure.
+ * Whether the compiler (IREE 3.13.0) computes wrong sums. It multiplies matrices of bytes as if the second one were transposed, and checks
+ * only its sizes. Those of a square vector fit.
+ * @param n @param k vector tiles along columns and sum
+ */
+export const hasWrongSums = (
+  { dimensions, rhs }: OperationWork,
+  n: number,
+  k: number,
+  { hasByteMatrices }: Pick<Hardware, 'hasByteMatrices'>,
+): boolean =>
+  hasByteMatrices === true &&
+  rhs.elementType === 'i8' &&
+  dimensions[rhs.dimensions.at(-1)!]!.kind === 'n' &&
+  n === BYTE_MATRIX &&
+  k === BYTE_MATRIX;
+
+/**
+ * The reason that the compiler rejects a configuration, takes very long, or computes wrong results; null for a legal configuration. Pure.
  * @param c at a point of a space: with one tile for each dimension and level, and a vector tile for every dimension
  */
 export function illegality(workload: OperationWork, c: TileConfiguration, unit: VectorUnit): string | null {
   const limit = vectorTileLimit(unit);
   if (vectorTileBytes(workload, c) >= limit)
     return `the vector tile is too large: it must stay below ${limit} bytes`;
+  const tileAlong = (kind: DimensionKind) =>
+    elementsOf(workload.dimensions.map((one, d) => (one.kind === kind ? tileOf(c, 'vector', d) : 1)));
+  if (hasWrongSums(workload, tileAlong('n'), tileAlong('k'), unit))
+    return 'the compiler computes wrong sums of bytes in this vector tile';
   if (c.cacheReduction !== undefined) {
     const live = liveTileBytes(workload, c);
     if (live >= limit)

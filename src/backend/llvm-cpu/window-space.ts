@@ -9,7 +9,7 @@ import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
 import { divisors, isPowerOfTwo } from '../tiles.ts';
 import { tileOf, type WindowTileConfiguration } from './configuration.ts';
-import { elementsPerVector, vectorTileLimit } from './legality.ts';
+import { elementsPerVector, hasWrongSums, vectorTileLimit } from './legality.ts';
 
 /** The dimensions with tiles of more than one element. */
 interface Roles {
@@ -63,8 +63,9 @@ const RECIPES: readonly {
 /** The search space of a convolution. All its configurations compile. */
 export function windowSpace(
   workload: OperationWork,
-  { nativeVectorBytes, threads }: Omit<SpaceOptions, 'following'>,
+  options: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
+  const { nativeVectorBytes, threads } = options;
   const { dimensions, accumulator } = workload;
   const { row, column, lane, depth } = rolesOf(workload);
   const size = (d: number) => dimensions[d]!.size;
@@ -119,6 +120,8 @@ export function windowSpace(
         return 'a workgroup has no whole register tiles';
       const bytes = (rows * lanes * Math.max(1, choice.depth) * elementBits(accumulator.elementType)) / 8;
       if (bytes >= vectorTileLimit({ nativeVectorBytes })) return 'the register tile is too large';
+      if (hasWrongSums(workload, lanes, choice.depth, options))
+        return 'the compiler computes wrong sums of bytes in this register tile';
       const workgroup = new Map([
         [row, choice['distribution.row']],
         [column, choice['distribution.column']],
