@@ -73,7 +73,7 @@ export async function failuresOf(
   const loops = candidateLoops(workload);
   const form = { workload, loops };
   const expected = new Set([matchKey(form)]);
-  const { landedOn } = target.backend.rendering;
+  const { rendering } = target.backend;
   const failed: Record<string, string> = {};
   for (let begin = 0; begin < configurations.length; begin += MOST_TOGETHER) {
     const some = configurations.slice(begin, begin + MOST_TOGETHER);
@@ -81,7 +81,7 @@ export async function failuresOf(
     for (const [i, one] of some.entries()) {
       const reason = refused.get(`c${i}`);
       if (reason !== undefined) failed[keyOf(one)] = reason;
-      else if (landedOn(operations[i]!, form, one, loops, expected).length !== 1)
+      else if (rendering.landedOn(operations[i]!, form, one, loops, expected).length !== 1)
         failed[keyOf(one)] = 'not in the dump';
     }
   }
