@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { foreignRoot, whyNoForeignRoot, type ForeignRoot } from '../support/foreign-root.ts';
-import { isWithout } from '../support/needs.ts';
+import { isFull, isWithout } from '../support/needs.ts';
 import { sshServer, whyNoSsh, type SshServer } from '../support/ssh-server.ts';
 import { HOST, oddMatmul, rowsOf, runMatmul, Workplace } from './support.ts';
 
@@ -57,46 +57,52 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
   );
 });
 
-describe.skipIf(isWithout(whyNoForeignRoot()))('a board with another system, over a slow link', () => {
-  let there: ForeignRoot;
-  let server: SshServer;
-  beforeAll(async () => {
-    there = foreignRoot();
-    server = await sshServer(there.temporary, { enter: there.enter, delayMs: 50 });
-  });
-  afterAll(() => {
-    server.close();
-    there.remove();
-  });
-  const arm = [
-    ...['in.mlir', '--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'],
-    ...[
-      '--iree-llvmcpu-target-triple=aarch64-linux-gnu',
-      '--iree-llvmcpu-target-cpu=cortex-a76',
-      '-o',
-      'out.vmfb',
-    ],
-  ];
-
-  // An emulator's times say nothing, so any decision is right.
-  test('a build measures and verifies there, and leaves nothing', { tags: 'full' }, async () => {
-    const place = workplace({
-      IREE_TUNED_RUNNER: server.address,
-      IREE_TUNED_RUNNER_TOOLS: there.tools,
-      IREE_TUNED_BUDGET: '120',
-      PATH: server.path,
+describe.skipIf(!isFull || isWithout(whyNoForeignRoot()))(
+  'a board with another system, over a slow link',
+  () => {
+    let there: ForeignRoot;
+    let server: SshServer;
+    beforeAll(async () => {
+      there = foreignRoot();
+      server = await sshServer(there.temporary, { enter: there.enter, delayMs: 50 });
     });
-    const { operations, device, program } = await place.built(arm);
-    expect(device).toMatchObject({ model: 'arm64 (0x41/0xd0b/0x4)', threads: 1 });
-    expect(operations[0]!.outcome).toMatch(/^(?:tuned|default)$/);
-    expect(rowsOf(place, 'trial')).toBeGreaterThan(0);
-    expect(program?.functions.map(({ equal }) => equal) ?? [true]).toEqual([true]);
-    expect(readdirSync(there.temporary)).toEqual(['.iree-tuned-measuring']);
-    server.stop();
-    const again = await place.built(arm);
-    expect(again.operations[0]!.outcome).toMatch(/^(?:hit|default)$/);
-  });
-});
+    afterAll(() => {
+      server.close();
+      there.remove();
+    });
+    const arm = [
+      ...['in.mlir', '--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'],
+      ...[
+        '--iree-llvmcpu-target-triple=aarch64-linux-gnu',
+        '--iree-llvmcpu-target-cpu=cortex-a76',
+        '-o',
+        'out.vmfb',
+      ],
+    ];
+
+    // An emulator's times say nothing, so any decision is right.
+    test('a build measures and verifies there, and leaves nothing', { tags: 'full' }, async () => {
+      const place = workplace({
+        IREE_TUNED_RUNNER: server.address,
+        IREE_TUNED_RUNNER_TOOLS: there.tools,
+        IREE_TUNED_BUDGET: '120',
+        PATH: server.path,
+      });
+      const { operations, device, program } = await place.built(arm);
+      expect(device).toMatchObject({ model: 'arm64 (0x41/0xd0b/0x4)', threads: 1 });
+      expect(operations[0]!.outcome).toMatch(/^(?:tuned|default)$/);
+      expect(rowsOf(place, 'trial')).toBeGreaterThan(0);
+      expect(program?.functions.map(({ equal }) => equal) ?? [true]).toEqual([true]);
+      // The link is slow at the end of the session, too.
+      await expect
+        .poll(() => readdirSync(there.temporary), { timeout: 5000 })
+        .toEqual(['.iree-tuned-measuring']);
+      server.stop();
+      const again = await place.built(arm);
+      expect(again.operations[0]!.outcome).toMatch(/^(?:hit|default)$/);
+    });
+  },
+);
 
 test.each([
   ['an address that is none', 'ssh://-x', /IREE_TUNED_RUNNER=ssh:\/\/-x: it takes ssh:/],

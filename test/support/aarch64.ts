@@ -51,10 +51,15 @@ export function whyNoAarch64(): string | null {
   return typeof tools === 'string' ? tools : null;
 }
 
-/** The program that runs `iree-run-module` in the emulator, which has all features that a CPU can have. */
-export function emulatedRunModule(): string {
+/** Folder with the runtime's tools for AArch64. */
+export function aarch64Tools(): string {
   const tools = toolsFolder();
   if (typeof tools === 'string') throw new Error(tools);
-  const settings = { runner: `qemu-aarch64 -cpu max -L ${SYSTEM}`, runnerTools: tools.folder };
+  return tools.folder;
+}
+
+/** The program that runs `iree-run-module` in the emulator, which has all features that a CPU can have. */
+export function emulatedRunModule(): string {
+  const settings = { runner: `qemu-aarch64 -cpu max -L ${SYSTEM}`, runnerTools: aarch64Tools() };
   return standIn(runnerOf(settings, temporaryDirectory())!, TOOL, root);
 }
