@@ -12,14 +12,25 @@ import type { Value, Writer } from './text.ts';
 /** Floats that some processors have tiles for. Products are summed in 32 bits. */
 const isPackable = (elementType: string): elementType is Packed => ['bf16', 'f32'].includes(elementType);
 
-/** Fewer filters do not pay for the copy of windows of 32 bits. With strides, the copy takes twice as long. */
+/** Fewer filters do not pay for the copy of windows of 32 bits. */
 const LEAST_FILTERS = 128;
 
 function isWorthCopying(convolution: Convolution): boolean {
   const { filter, filters } = extentsOf(convolution);
   if (convolution.image.elementType !== 'f32') return true;
-  const least = convolution.strides.every((stride) => stride === 1) ? LEAST_FILTERS : 2 * LEAST_FILTERS;
-  return filters >= least && filter.some((size) => size > 1);
+  return filters >= LEAST_FILTERS && filter.some((size) => size > 1) && hasSlices(convolution);
+}
+
+/** More slices take longer to read than a copy of single elements. */
+const MOST_SLICES = 9;
+
+/** Channels of a vector of the narrowest registers. */
+const VECTOR = 16;
+
+/** Whether windows are copied in slices of the image, one for each element of the filter. */
+function hasSlices(convolution: Convolution): boolean {
+  const { channels, filter } = extentsOf(convolution);
+  return filter.reduce((product, size) => product * size, 1) <= MOST_SLICES && channels % VECTOR === 0;
 }
 
 export const windowsByFilters: WrittenForm = {
@@ -55,25 +66,42 @@ export const windowsByFilters: WrittenForm = {
   },
 };
 
-/** More slices take longer to read than a copy of single elements. */
-const MOST_SLICES = 9;
+/**
+ * An image (n, h, w, c) as (n, y, x, h / strides, w / strides, c): places with the same remainder by the strides lie together, so that a window reads them
+ * without gaps. One copy serves all elements of the filter.
+ */
+function withoutGaps(writer: Writer, image: Value, strides: readonly number[]): Value {
+  const [batch, height, width, channels] = image.shape as [number, number, number, number];
+  const [down, right] = strides as [number, number];
+  const [rows, columns] = [Math.ceil(height / down), Math.ceil(width / right)];
+  const whole = writer.pad(image, [0, 0, 0, 0], [0, rows * down - height, columns * right - width, 0]);
+  const split = writer.expand(
+    whole,
+    [[0], [1, 2], [3, 4], [5]],
+    [batch, rows, down, columns, right, channels],
+  );
+  return writer.settle(writer.transpose(split, [0, 2, 4, 1, 3, 5]));
+}
 
-/** Channels of a vector of the narrowest registers. */
-const VECTOR = 16;
-
-/** The window of each pixel (n, h, w, c) as (n, h, w, y * x, c). A copy from places such as `h + y` would be scalar code; a choice of slices has vectors. */
+/** The window of each pixel (n, h, w, c) as (n, h, w, y * x, c). A copy from places such as `h + y` would be scalar code; copies and choices of slices have vectors. */
 function slicesOf(writer: Writer, image: Value, { strides, dilations, ...convolution }: Convolution): Value {
   const { batch, channels, filter, result } = extentsOf({ ...convolution, strides, dilations });
   const [rows, columns] = filter as [number, number];
-  const along = (d: 0 | 1, place: number) => {
-    const step = dilations[d]!;
-    return [place * step, image.shape[1 + d]! - (filter[d]! - 1) * step, 1] as const;
-  };
+  const isDense = strides.every((stride) => stride === 1);
+  const from = isDense ? image : withoutGaps(writer, image, strides);
   const slices = Array.from({ length: rows * columns }, (_, i) => {
-    const [y, x] = [Math.floor(i / columns), i % columns];
-    const shifted = writer.slice(image, [[0, batch, 1], along(0, y), along(1, x), [0, channels, 1]]);
-    return everyOther(writer, shifted, result, strides, 1);
+    const places = [Math.floor(i / columns), i % columns].map((place, d) => place * dilations[d]!);
+    return writer.slice(from, [
+      [0, batch, 1],
+      ...(isDense ? [] : places.map((place, d) => [place % strides[d]!, null, 1] as const)),
+      ...places.map((place, d) => [Math.floor(place / strides[d]!), result[d]!, 1] as const),
+      [0, channels, 1],
+    ]);
   });
+  const into = writer.empty({ ...image, shape: [batch, ...result, slices.length, channels] });
+  // A choice reads all slices for each of them.
+  if (image.elementType === 'f32')
+    return slices.reduce((windows, slice, i) => writer.insert(slice, windows, 3, i), into);
   const chosen = slices.slice(1).map((_, i) => {
     const [at, before] = [i + 1, i === 0 ? '%x0' : `%r${i}`];
     return [
@@ -86,7 +114,7 @@ function slicesOf(writer: Writer, image: Value, { strides, dilations, ...convolu
     loops: 'n, h, w, t, c',
     maps: [...slices.map(() => 'n, h, w, c'), 'n, h, w, t, c'],
     inputs: slices,
-    into: writer.empty({ ...image, shape: [batch, ...result, slices.length, channels] }),
+    into,
     body: ['%t = linalg.index 3 : index', ...chosen.flat()],
     gives: `%r${slices.length - 1}`,
   });
@@ -102,7 +130,7 @@ function windowsOf(writer: Writer, image: Value, convolution: Convolution): Valu
   const [rows, columns] = filter as [number, number];
   if (rows * columns === 1)
     return writer.collapse(everyOther(writer, image, result, strides, 1), [[0, 1, 2], [3]]);
-  if (rows * columns <= MOST_SLICES && channels % VECTOR === 0)
+  if (hasSlices(convolution))
     return writer.collapse(slicesOf(writer, image, convolution), [
       [0, 1, 2],
       [3, 4],

@@ -39,6 +39,9 @@ export interface Options {
 /** Starts a server. @param temporary folder for the temporary files of its users */
 export async function sshServer(temporary: string, { enter, delayMs = 0 }: Options = {}): Promise<SshServer> {
   const folder = temporaryDirectory();
+  // Not the user's own: bash reads its settings there at each command of an SSH client.
+  const home = join(temporary, 'home');
+  mkdirSync(home);
   const at = (name: string) => join(folder, name);
   for (const key of ['host', 'own'])
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
@@ -56,7 +59,7 @@ AuthorizedKeysFile ${at('authorized')}
 StrictModes no
 UsePAM no
 PasswordAuthentication no
-SetEnv TMPDIR=${temporary} XDG_CACHE_HOME=${temporary}/home
+SetEnv TMPDIR=${temporary} HOME=${home}
 ${enter === undefined ? '' : `ForceCommand ${enter}\n`}`,
   );
   writeFileSync(
