@@ -218,28 +218,39 @@ test('a product of f32 without constant weights, of a batch, or with few rows ha
   expect(isPackedProduct({ ...one, factors: [f32(4, 8), f32(8, 32)], result: f32(4, 32) })).toBe(false);
 });
 
-test('windows of f32 are copied for many filters only', async () => {
+/** A convolution of 16 channels with this number of filters. */
+const convolutionOf = (filters: number, strides: readonly [number, number] = [1, 1]) => {
   const f32 = (...shape: number[]) => ({ shape, elementType: 'f32' });
-  const of = (filters: number) => ({
-    ...{ name: 'linalg.conv_2d_nchw_fchw', strides: [1, 1], dilations: [1, 2] },
-    ...{ image: f32(1, 16, 9, 9), filter: f32(filters, 16, 3, 3), result: f32(1, filters, 7, 5) },
-  });
+  const result = [Math.ceil(7 / strides[0]), Math.ceil(5 / strides[1])];
+  return {
+    ...{ name: 'linalg.conv_2d_nchw_fchw', strides, dilations: [1, 2] },
+    ...{ image: f32(1, 16, 9, 9), filter: f32(filters, 16, 3, 3), result: f32(1, filters, ...result) },
+  };
+};
+
+test('windows of f32 are copied for many filters only', () => {
   const formOf = (filters: number, packings: Packings) =>
-    chooseForms([of(filters), of(filters)], packings)[0]!.form;
+    chooseForms([convolutionOf(filters), convolutionOf(filters)], packings)[0]!.form;
   expect(formOf(128, { f32: '6x16' })).toBe('windows-by-filters-6x16');
   expect(formOf(128, {})).toBe('blocks-of-filters');
   expect(formOf(64, { f32: '6x16' })).toBe('channels-last');
-  const strided = { ...of(128), strides: [2, 1], result: f32(1, 128, 4, 5) };
-  expect(chooseForms([strided, strided], { f32: '6x16' })[0]!.form).toBe('blocks-of-filters');
-  const type = 'tensor<1x128x7x5xf32>';
-  const text = `func.func @main(%a: tensor<1x16x9x9xf32>, %b: tensor<128x16x3x3xf32>, %c: ${type}) -> ${type} {
-  %r = linalg.conv_2d_nchw_fchw {dilations = dense<[1, 2]> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%a, %b : tensor<1x16x9x9xf32>, tensor<128x16x3x3xf32>) outs(%c : ${type}) -> ${type}
-  return %r : ${type}
+});
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [1, 3],
+  [2, 2],
+] as const)('windows with strides of %i and %i have the results of the convolution', async (...strides) => {
+  const operation = convolutionOf(128, strides);
+  const shapes = [operation.image, operation.filter, operation.result].map(({ shape }) => shape);
+  const [image, filter, result] = shapes.map((shape) => `tensor<${shape.join('x')}xf32>`);
+  const text = `func.func @main(%a: ${image!}, %b: ${filter!}, %c: ${result!}) -> ${result!} {
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<[1, 2]> : vector<2xi64>, strides = dense<[${strides.join(', ')}]> : vector<2xi64>} ins(%a, %b : ${image!}, ${filter!}) outs(%c : ${result!}) -> ${result!}
+  return %r : ${result!}
 }
 `;
-  const { image, filter, result } = of(128);
-  const shapes = [image, filter, result].map(({ shape }) => shape);
-  const choices = [{ operation: of(128), form: 'windows-by-filters-6x16' }];
+  const choices = [{ operation, form: 'windows-by-filters-6x16' }];
   const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 5 + at) % 9) - 4, HOST);
   expect(formed).toEqual(written);
 });
