@@ -2,7 +2,7 @@
 import { basename, dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { deviceKey, type Device } from '../backend/device.ts';
-import { runnerOf, type Runner, type RunnerSettings } from '../runner/runner.ts';
+import { runnerOf, type RunnerSettings } from '../runner/runner.ts';
 import { makeFolder } from '../system/folder.ts';
 import { GPU_LOCKS, MEASURING_LOCK, pathIn, RUNNER_LOCKS, UNKILLABLE } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
@@ -38,27 +38,31 @@ export async function acquireMeasuringLock(
   signal?: AbortSignal,
 ): Promise<Lock | null> {
   makeFolder(cacheDirectory, 0o700);
-  const begun = performance.now();
   const runner = device !== undefined && settings !== undefined ? runnerOf(settings, cacheDirectory) : null;
-  if (runner !== null) return lockRunner(runner, cacheDirectory, timeoutSeconds, signal);
+  const inCache = (path: string) => (seconds: number) => retry(() => lockFile(path), seconds, signal);
+  if (runner !== null)
+    return bothLocks(
+      timeoutSeconds,
+      inCache(pathIn(cacheDirectory, RUNNER_LOCKS, basename(runner.folder))),
+      async (seconds) => {
+        // Loaded on demand: few builds have a runner.
+        const { openSession } = await import('../runner/session.ts');
+        return openSession(runner, seconds, signal);
+      },
+    );
   // Drivers of one GPU share its UUID.
   const gpu = device?.gpu?.isSoftware === false ? shortHash(device.gpu.uuid ?? deviceKey(device)) : null;
   const path = gpu === null ? pathIn(cacheDirectory, MEASURING_LOCK) : pathIn(cacheDirectory, GPU_LOCKS, gpu);
-  const cache = await retry(() => lockFile(path), timeoutSeconds, signal);
-  if (cache === null) return null;
-  const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
-  const machine = await retry(() => lockOnMachine(env, 'measuring', gpu), secondsLeft, signal);
-  if (machine === null) {
-    cache.release();
-    return null;
-  }
+  const locks = await bothLocks(timeoutSeconds, inCache(path), (seconds) =>
+    retry(() => lockOnMachine(env, 'measuring', gpu), seconds, signal),
+  );
+  if (locks === null) return null;
   const note = pathIn(cacheDirectory, UNKILLABLE, shortHash(gpu ?? 'CPU'));
   const endExemption = exemptFromSlots();
   const lock = lockWith(() => {
     endExemption();
     noteUnkillable(note);
-    machine.release();
-    cache.release();
+    locks.release();
   });
   try {
     refuseNoted(note);
@@ -69,32 +73,31 @@ export async function acquireMeasuringLock(
   return lock;
 }
 
-async function lockRunner(
-  runner: Runner,
-  cacheDirectory: string,
+/** Takes two locks in turn; null if they are not free in time. @throws what one of them throws */
+async function bothLocks(
   timeoutSeconds: number,
-  signal?: AbortSignal,
+  first: TakeLock,
+  second: TakeLock,
 ): Promise<Lock | null> {
   const begun = performance.now();
-  const path = pathIn(cacheDirectory, RUNNER_LOCKS, basename(runner.folder));
-  const here = await retry(() => lockFile(path), timeoutSeconds, signal);
-  if (here === null) return null;
-  const secondsLeft = timeoutSeconds - (performance.now() - begun) / 1000;
-  // Loaded on demand: few builds have a runner.
-  const { openSession } = await import('../runner/session.ts');
-  const session = await openSession(runner, secondsLeft, signal).catch((error: unknown) => {
-    here.release();
-    throw error;
-  });
-  if (session === null) {
-    here.release();
-    return null;
+  const outer = await first(timeoutSeconds);
+  if (outer === null) return null;
+  let inner: Lock | null = null;
+  try {
+    inner = await second(timeoutSeconds - (performance.now() - begun) / 1000);
+  } finally {
+    if (inner === null) outer.release();
   }
+  const own = inner;
+  if (own === null) return null;
   return lockWith(() => {
-    session.release();
-    here.release();
+    own.release();
+    outer.release();
   });
 }
+
+/** @param seconds the longest wait */
+type TakeLock = (seconds: number) => Promise<Lock | null>;
 
 /**
  * Locks a small file through SQLite, in a folder that need not exist; null if another process holds the lock. On a network disk the lock excludes nobody: a lock there could
