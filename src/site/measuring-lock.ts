@@ -74,11 +74,7 @@ export async function acquireMeasuringLock(
 }
 
 /** Takes two locks in turn; null if they are not free in time. @throws what one of them throws */
-async function bothLocks(
-  timeoutSeconds: number,
-  first: TakeLock,
-  second: TakeLock,
-): Promise<Lock | null> {
+async function bothLocks(timeoutSeconds: number, first: TakeLock, second: TakeLock): Promise<Lock | null> {
   const begun = performance.now();
   const outer = await first(timeoutSeconds);
   if (outer === null) return null;

@@ -62,7 +62,12 @@ async function wrongIn(
       ...{ compiler, argv, expanded: argv, arguments: { input: { kind: 'file', index: HOST_FLAGS.length } } },
       rewriting: { path, pass: rewritingPasses(path, REWRITE) },
     },
-    inspected: { site: { device: describeDevice('local-sync'), target: { key: 'llvm-cpu', target: { triple: 'x86_64-linux-gnu' } } } },
+    inspected: {
+      site: {
+        device: describeDevice('local-sync'),
+        target: { key: 'llvm-cpu', target: { triple: 'x86_64-linux-gnu' } },
+      },
+    },
     surroundings: { env: process.env, root, cacheDirectory: folder },
     limits: { compileSeconds: 600 },
     signal: new AbortController().signal,
