@@ -55,17 +55,34 @@ test('a command without a shell describes nothing', async () => {
   expect([await askFacts(runner), isDescribed(runner)]).toEqual([null, false]);
 });
 
-describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
+/** Writes a program that takes adb's command line, and is the device. It has no home that is writable. @returns its folder */
+function adbOf(temporary: string): string {
+  const folder = temporaryDirectory();
+  const text = `#!/bin/sh
+case "$1 $2 $3 $4" in '-s phone shell -T') shift 4 ;; *) exit 1 ;; esac
+TMPDIR='${temporary}' HOME=/proc exec sh -c "$*"
+`;
+  writeFileSync(join(folder, 'adb'), text, { mode: 0o755 });
+  return folder;
+}
+
+const WAYS = [
+  ...(isWithout(whyNoSsh) ? [] : [{ way: 'ssh', address: 'ssh://board' }]),
+  { way: 'adb', address: 'adb://phone' },
+];
+
+describe.each(WAYS)('over $way', ({ way, address }) => {
+  const isSsh = way === 'ssh';
   const there = temporaryDirectory();
   const tools = temporaryDirectory();
   const path = process.env['PATH'];
-  let server: SshServer;
+  let server: SshServer | null = null;
   beforeAll(async () => {
-    server = await sshServer(there);
-    process.env['PATH'] = server.path;
+    if (isSsh) server = await sshServer(there);
+    process.env['PATH'] = server?.path ?? `${adbOf(there)}:${path ?? ''}`;
   });
   afterAll(() => {
-    server.close();
+    server?.close();
     process.env['PATH'] = path;
   });
   /** Writes the tool of the other machine. */
@@ -77,7 +94,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
   let runner: ReturnType<typeof runnerOf> & object;
   beforeEach(() => {
     cache = temporaryDirectory();
-    runner = runnerOf({ runner: server.address, runnerTools: tools }, cache)!;
+    runner = runnerOf({ runner: address, runnerTools: tools }, cache)!;
   });
   const run = (argv: readonly string[], seconds = 20, signal = new AbortController().signal) =>
     runTool(standIn(runner, 'iree-run-module', root), argv, seconds, signal);
@@ -124,7 +141,7 @@ describe.skipIf(isWithout(whyNoSsh))('over ssh', () => {
   test('the folder there ends with the session, and one build measures at a time', async () => {
     const session = await openSession(runner, 5);
     expect(foldersThere()).toHaveLength(1);
-    const other = runnerOf({ runner: server.address, runnerTools: tools }, temporaryDirectory())!;
+    const other = runnerOf({ runner: address, runnerTools: tools }, temporaryDirectory())!;
     expect(await openSession(other, 0)).toBeNull();
     session!.release();
     expect(await eventually(() => foldersThere().length === 0)).toBe(true);
@@ -183,15 +200,15 @@ setTimeout(() => undefined, 60_000);
     await expect(run(argv)).rejects.toBeInstanceOf(StoppedError);
   });
 
-  test('a link that breaks in the middle says nothing about the module', async () => {
+  test.runIf(isSsh)('a link that breaks in the middle says nothing about the module', async () => {
     tool('sleep 1; echo {}');
     using _ = await openSession(runner, 5);
     const running = run([]);
     await sleep(400);
-    server.stop();
+    server!.stop();
     await expect(running).rejects.toBeInstanceOf(StoppedError);
     await expect(openSession(runner, 1)).rejects.toThrow(/does not answer/);
-    await server.start();
+    await server!.start();
   });
 
   test('a tool that reads no file needs no session', async () => {
@@ -213,7 +230,7 @@ setTimeout(() => undefined, 60_000);
   });
 
   test('tools run on the processors of the setting', async () => {
-    runner = runnerOf({ runner: server.address, runnerTools: tools, runnerCpus: '0' }, cache)!;
+    runner = runnerOf({ runner: address, runnerTools: tools, runnerCpus: '0' }, cache)!;
     tool('grep Cpus_allowed_list /proc/self/status');
     expect((await run([])).stdout).toMatch(/:\s0\n/);
     expect(await askFacts(runner)).toBeNull();
@@ -221,19 +238,19 @@ setTimeout(() => undefined, 60_000);
   });
 
   test('tools of a wheel are sent once', async () => {
-    const kept = join(there, 'home', '.cache');
+    const kept = isSsh ? join(there, 'home', '.cache') : there;
     const wheel = join(cache, 'iree_base_runtime.whl');
     const echo = strToU8('#!/bin/sh\necho from a wheel\n');
     writeFileSync(
       wheel,
       zipSync(Object.fromEntries(TOOLS.map((name) => [`iree/_runtime_libs/${name}`, echo]))),
     );
-    runner = runnerOf({ runner: server.address, runnerTools: wheel }, cache)!;
+    runner = runnerOf({ runner: address, runnerTools: wheel }, cache)!;
     for (const isSent of [false, true]) {
       using session = await openSession(runner, 5);
       expect([isSent, session === null]).toEqual([isSent, false]);
       expect((await run([])).stdout).toBe('from a wheel\n');
-      const [folder] = readdirSync(kept);
+      const folder = readdirSync(kept).find((name) => name.startsWith('iree-tuned-tools-'));
       expect(readdirSync(join(kept, folder!)).sort()).toEqual([...TOOLS].sort());
     }
     writeFileSync(wheel, 'not a wheel');
@@ -243,7 +260,7 @@ setTimeout(() => undefined, 60_000);
   test('a missing tool is no fault of a module', async () => {
     rmSync(join(tools, 'iree-run-module'), { force: true });
     using _ = await openSession(runner, 5);
-    await expect(run([])).rejects.toThrow(/is not found on ssh:\/\/board .*: set runner-tools/);
+    await expect(run([])).rejects.toThrow(/is not found on (?:ssh|adb):.* .*: set runner-tools/);
   });
 
   test('a session removes the folder that a loss of power has left', async () => {
