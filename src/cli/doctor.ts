@@ -22,7 +22,7 @@ import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
 import { compilerOf } from '../populate/site.ts';
-import { counted } from '../system/format.ts';
+import { counted, lastLine } from '../system/format.ts';
 import { CliCommand } from './command.ts';
 import { checkRunner } from './doctor-runner.ts';
 import { finding, type Finding } from './finding.ts';
@@ -138,8 +138,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
 
 /** The way out, with what the tool said. Its system's library may be too old for it, or of another kind. */
 function whyNotRun(run: string | { readonly stderr: Buffer } | null, { settings }: Surroundings): string {
-  const said =
-    (typeof run === 'string' ? run : (run?.stderr.toString() ?? '')).trim().split('\n').at(-1) ?? '';
+  const said = lastLine(typeof run === 'string' ? run : (run?.stderr.toString() ?? ''));
   const remedy =
     settings.runner === undefined
       ? 'install iree-base-runtime again'

@@ -1,6 +1,7 @@
 // ONNX models as inputs of commands: IREE's importer converts them to MLIR.
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { lastLine } from '../system/format.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import { askCompiler } from './ask.ts';
@@ -42,7 +43,7 @@ export async function importOnnx(
   const made = join(folder, basename(path).replace(/onnx$/i, 'mlir'));
   const { code, stderr } = await askCompiler(importer, [path, '-o', made], { env });
   if (code === 0) return made;
-  const said = stderr.toString().trim().split('\n').at(-1) ?? '';
+  const said = lastLine(stderr.toString());
   const module = /No module named '(\w+)'|the `(\w+)` Python package/.exec(said)?.slice(1).find(Boolean);
   const why = module === undefined ? said : `it lacks the Python package ${module}: pip install ${module}`;
   throw new UserError(`${path}: ${IMPORTER} fails: ${why}`);

@@ -13,6 +13,7 @@ import {
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileIdentity, namesIn } from '../system/files.ts';
+import { lastLine } from '../system/format.ts';
 import { shortHash } from '../system/hash.ts';
 import { shellWord } from '../system/shell-word.ts';
 import { UnreachableError } from './broken.ts';
@@ -71,7 +72,7 @@ const NOT_FOUND = 127;
 /** Marks a line with the digest of a written file. */
 const DIGEST = 'iree-tuned-digest:';
 
-/** What a script of one run needs besides the files. */
+/** Folder, command and known results of one run. */
 export interface Run {
   /** Of the session; null without one, for a tool that reads no files. */
   readonly folder: string | null;
@@ -118,14 +119,22 @@ const variables = (): string => {
   return tunables === undefined ? '' : `GLIBC_TUNABLES=${shellWord(tunables)} `;
 };
 
-/** Runs a script there. @returns its exit code, and its stderr */
+/** Where stdout goes. */
+type Output = 'own' | { readonly file: string };
+
+/**
+ * Runs a script there. Its stdout is ignored by default, because a shell may greet there.
+ * @param to file for its stdout, or `own` for the stdout of this process
+ * @returns its exit code, and its stderr
+ */
 export async function runThere(
   { address, folder }: Pick<Runner, 'address' | 'folder'>,
   script: string,
-  { from, to }: { readonly from?: string; readonly to?: string } = {},
+  { from, to }: { readonly from?: string; readonly to?: Output } = {},
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
   const [program, ...argv] = shellCommand(address, folder, script);
-  const child = spawn(program!, argv, { stdio: ['pipe', to === undefined ? 'inherit' : 'pipe', 'pipe'] });
+  const stdout = to === undefined ? 'ignore' : to === 'own' ? 'inherit' : 'pipe';
+  const child = spawn(program!, argv, { stdio: ['pipe', stdout, 'pipe'] });
   const stderr: Buffer[] = [];
   child.stderr!.on('data', (chunk: Buffer) => stderr.push(chunk));
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -135,7 +144,7 @@ export async function runThere(
   child.stdin!.on('error', () => undefined);
   const streams = [
     ...(from === undefined ? [] : [pipeline(createReadStream(from), child.stdin!).catch(() => undefined)]),
-    ...(to === undefined ? [] : [pipeline(child.stdout!, createWriteStream(to))]),
+    ...(typeof to === 'object' ? [pipeline(child.stdout!, createWriteStream(to.file))] : []),
   ];
   const code = await ended;
   await Promise.all(streams);
@@ -167,8 +176,6 @@ export async function putFile(runner: Runner, enter: string, name: string, path:
     throw new UnreachableError(`${path} could not be sent to ${runner.text}: ${lastLine(stderr)}`);
 }
 
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
-
 /** Most outputs of a session that are kept here. Candidates with right results have the outputs of the default. */
 const MOST_KEPT = 16;
 
@@ -190,7 +197,9 @@ export async function runRemoteTool(runner: Runner, tool: string, argv: readonly
   const words = [...pinned(runner.cpus), toolThere(runner, tool)].map(shellWord);
   const command = `${variables()}${words.join(' ')}`;
   const kept = namesIn(keptHere).filter((name) => DIGITS.test(name));
-  const { code, stderr } = await runThere(runner, runScript({ folder: there, command, kept }, sent));
+  const { code, stderr } = await runThere(runner, runScript({ folder: there, command, kept }, sent), {
+    to: 'own',
+  });
   const end = stderr.lastIndexOf(ENDED);
   if (end < 0) {
     if (code === LOST) throw new UnreachableError(`${runner.text} has lost the files of this build`);
@@ -216,7 +225,7 @@ export async function runRemoteTool(runner: Runner, tool: string, argv: readonly
       continue;
     }
     const script = `cd ${shellWord(there!)} && cat ${name} && rm -f ${name}`;
-    const got = await runThere(runner, script, { to: path });
+    const got = await runThere(runner, script, { to: { file: path } });
     if (got.code !== 0) throw new UnreachableError(unreachable(runner.text, runner.address, got.stderr));
     if (digest === undefined || kept.length >= MOST_KEPT || statSync(path).size > MOST_KEPT_BYTES) continue;
     mkdirSync(keptHere, { recursive: true, mode: 0o700 });

@@ -1,6 +1,7 @@
 // Ways to another machine. Each is the command line of a program here that runs a script of the shell there, passes stdin, stdout and stderr on,
 // and ends with its exit code.
 import { join } from 'node:path';
+import { lastLine } from '../system/format.ts';
 import type { Address } from './address.ts';
 
 /**
@@ -51,7 +52,7 @@ const adb = ({ serial }: Extract<Address, { kind: 'adb' }>): readonly string[] =
 
 /** Why ssh or adb did not reach the machine, with the way out, from its messages. */
 export function unreachable(text: string, address: Address, messages: string): string {
-  const said = messages.trim().split('\n').at(-1)?.trim() ?? '';
+  const said = lastLine(messages);
   const why = `${text} does not answer${said === '' ? '' : ` (${said})`}`;
   if (address.kind !== 'ssh') return why;
   const host = hostOf(address).join(' ');

@@ -39,3 +39,6 @@ export function formatBytes(bytes: number): string {
   const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return `${Number((bytes / 2 ** (10 * unit)).toPrecision(3))} ${units[unit]!}`;
 }
+
+/** The last line of a text that is not blank; empty for none. Programs end their messages with the reason. */
+export const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? '';

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runTool, StoppedError } from '../../src/measure/toolchain.ts';
@@ -54,6 +55,12 @@ test('a command without a shell describes nothing', async () => {
   const runner = runnerOf({ runner: 'false' }, temporaryDirectory())!;
   expect([await askFacts(runner), isDescribed(runner)]).toEqual([null, false]);
 });
+
+/** A wheel whose tools are scripts with this text. */
+const wheelOfScripts = (text: string): Uint8Array =>
+  zipSync(
+    Object.fromEntries(TOOLS.map((name) => [`iree/_runtime_libs/${name}`, strToU8(`#!/bin/sh\n${text}\n`)])),
+  );
 
 /** Writes a program that takes adb's command line, and is the device. It has no home that is writable. @returns its folder */
 function adbOf(temporary: string): string {
@@ -240,11 +247,7 @@ setTimeout(() => undefined, 60_000);
   test('tools of a wheel are sent once', async () => {
     const kept = isSsh ? join(there, 'home', '.cache') : there;
     const wheel = join(cache, 'iree_base_runtime.whl');
-    const echo = strToU8('#!/bin/sh\necho from a wheel\n');
-    writeFileSync(
-      wheel,
-      zipSync(Object.fromEntries(TOOLS.map((name) => [`iree/_runtime_libs/${name}`, echo]))),
-    );
+    writeFileSync(wheel, wheelOfScripts('echo from a wheel'));
     runner = runnerOf({ runner: address, runnerTools: wheel }, cache)!;
     for (const isSent of [false, true]) {
       using session = await openSession(runner, 5);
@@ -255,6 +258,26 @@ setTimeout(() => undefined, 60_000);
     }
     writeFileSync(wheel, 'not a wheel');
     await expect(openSession(runner, 5)).rejects.toThrow(/is not readable as a wheel/);
+  });
+
+  test.runIf(isSsh)('a greeting of the shell there is not in the stdout of a build', async () => {
+    const settings = join(there, 'home', '.bashrc');
+    writeFileSync(settings, 'echo hello\n');
+    const script = join(cache, 'session.ts');
+    const wheel = join(cache, 'iree_base_runtime.whl');
+    writeFileSync(wheel, wheelOfScripts('echo from a wheel'));
+    const own = runnerOf({ runner: address, runnerTools: wheel }, cache)!;
+    writeFileSync(
+      script,
+      `import { openSession } from '${join(root, 'src/runner/session.ts')}';
+(await openSession(${JSON.stringify(own)}, 5)).release();
+`,
+    );
+    const { exitCode, stdout } = await execa(process.execPath, ['--conditions=source', script], {
+      reject: false,
+    });
+    rmSync(settings);
+    expect([exitCode, stdout]).toEqual([0, '']);
   });
 
   test('a missing tool is no fault of a module', async () => {
