@@ -1,4 +1,4 @@
-// What the doctor says about the machine of a runner: flags of the compiler for it, its clock, and the smallest gain that it can show.
+// The doctor's findings about the machine of a runner: flags of the compiler for it, its clock, and the smallest gain that it can show.
 import { join } from 'node:path';
 import { flagsFor } from '../backend/llvm-cpu/flags-for.ts';
 import { describeDevice as describeCpu } from '../backend/llvm-cpu/cpu.ts';

@@ -1,4 +1,4 @@
-// What the doctor has found about one thing.
+// A finding of the doctor about one thing.
 
 export interface Finding {
   readonly what: string;

@@ -21,7 +21,7 @@ export interface LinkStorm {
 
 const LOCK = '.iree-tuned-measuring';
 
-/** What can happen to a link or a board. */
+/** Faults of a link or a board. */
 const FAULTS: Readonly<Record<string, (server: SshServer, there: string) => Promise<void> | void>> = {
   'the link breaks': (server) => {
     server.breakLink();

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { TOOLS } from '../../src/runner/runner.ts';
 import { aarch64Tools, whyNoAarch64 } from './aarch64.ts';
 import { temporaryDirectory } from './folders.ts';
 
@@ -11,8 +12,10 @@ const EMULATOR = '/usr/bin/qemu-aarch64-static';
 const SYSTEM = '/usr/aarch64-linux-gnu';
 
 /** Programs of the shell there. */
-const PROGRAMS = ['cat', 'sed', 'awk', 'mktemp', 'rm', 'mv', 'ln', 'mkdir', 'chmod', 'wc'];
-const MORE = ['kill', 'sha256sum', 'sleep', 'ls', 'ps', 'taskset', 'echo'];
+const PROGRAMS = [
+  ...['cat', 'sed', 'awk', 'mktemp', 'rm', 'mv', 'ln', 'mkdir', 'chmod', 'wc'],
+  ...['kill', 'sha256sum', 'sleep', 'taskset'],
+];
 
 /** A Raspberry Pi 5. */
 const CPUINFO = Array.from(
@@ -57,7 +60,7 @@ export function foreignRoot(): ForeignRoot {
   for (const path of ['bin', 'dev', 'home', 'lib', 'opt/iree', 'proc/self', 'sys/devices/system/cpu', 'tmp'])
     mkdirSync(at(path), { recursive: true });
   copyFileSync(BUSYBOX, at('bin/busybox'));
-  for (const name of [...PROGRAMS, ...MORE]) copyFileSync(BUSYBOX, at(`bin/${name}`));
+  for (const name of PROGRAMS) copyFileSync(BUSYBOX, at(`bin/${name}`));
   // BusyBox's own shell would prefer its own uname.
   for (const [name, path] of [
     ['sh', '/bin/dash'],
@@ -73,7 +76,7 @@ export function foreignRoot(): ForeignRoot {
   writeFileSync(at('bin/uname'), '#!/bin/sh\necho aarch64\n', { mode: 0o755 });
   copyFileSync(EMULATOR, at('bin/emulator'));
   cpSync(join(SYSTEM, 'lib'), at(`${SYSTEM}/lib`), { recursive: true, dereference: true });
-  for (const name of ['iree-run-module', 'iree-benchmark-module']) {
+  for (const name of TOOLS) {
     copyFileSync(join(aarch64Tools(), name), at(`opt/${name}`));
     writeFileSync(at(`opt/iree/${name}`), `#!/bin/sh\nexec /bin/emulator -L ${SYSTEM} /opt/${name} "$@"\n`, {
       mode: 0o755,

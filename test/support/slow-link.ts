@@ -14,7 +14,7 @@ export async function slowLink(to: number, delayMs: number): Promise<Link> {
   const carry = (from: Socket, into: Socket) => {
     open.add(from);
     from.on('data', (chunk: Buffer) => setTimeout(() => into.writable && into.write(chunk), delayMs));
-    // What is under way arrives before the end.
+    // Data under way arrive before the end.
     from.on('end', () => setTimeout(() => into.end(), delayMs));
     from.on('error', () => into.destroy());
     from.on('close', () => {
