@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { extname, join } from 'node:path';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileIdentity, namesIn } from '../system/files.ts';
 import { lastLine } from '../system/format.ts';
@@ -69,6 +70,9 @@ const LOST = 74;
 /** Exit code of a shell that does not find a program. */
 const NOT_FOUND = 127;
 
+/** The line before the stdout of a script. Lines above it are a greeting of the shell there. */
+const STARTED = 'iree-tuned-started';
+
 /** Marks a line with the digest of a written file. */
 const DIGEST = 'iree-tuned-digest:';
 
@@ -123,8 +127,8 @@ const variables = (): string => {
 type Output = 'own' | { readonly file: string };
 
 /**
- * Runs a script there. Its stdout is ignored by default, because a shell may greet there.
- * @param to file for its stdout, or `own` for the stdout of this process
+ * Runs a script there.
+ * @param to file for its stdout, or `own` for the stdout of this process; by default it is ignored
  * @returns its exit code, and its stderr
  */
 export async function runThere(
@@ -132,9 +136,8 @@ export async function runThere(
   script: string,
   { from, to }: { readonly from?: string; readonly to?: Output } = {},
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
-  const [program, ...argv] = shellCommand(address, folder, script);
-  const stdout = to === undefined ? 'ignore' : to === 'own' ? 'inherit' : 'pipe';
-  const child = spawn(program!, argv, { stdio: ['pipe', stdout, 'pipe'] });
+  const [program, ...argv] = shellCommand(address, folder, `echo ${STARTED}\n${script}`);
+  const child = spawn(program!, argv, { stdio: ['pipe', to === undefined ? 'ignore' : 'pipe', 'pipe'] });
   const stderr: Buffer[] = [];
   child.stderr!.on('data', (chunk: Buffer) => stderr.push(chunk));
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -144,11 +147,32 @@ export async function runThere(
   child.stdin!.on('error', () => undefined);
   const streams = [
     ...(from === undefined ? [] : [pipeline(createReadStream(from), child.stdin!).catch(() => undefined)]),
-    ...(typeof to === 'object' ? [pipeline(child.stdout!, createWriteStream(to.file))] : []),
+    ...(to === 'own' ? [pipeline(child.stdout!, withoutGreeting(), process.stdout, { end: false })] : []),
+    ...(typeof to === 'object'
+      ? [pipeline(child.stdout!, withoutGreeting(), createWriteStream(to.file))]
+      : []),
   ];
   const code = await ended;
   await Promise.all(streams);
   return { code, stderr: Buffer.concat(stderr).toString() };
+}
+
+/** Removes everything up to the line `STARTED`. */
+function withoutGreeting(): Transform {
+  let greeting = Buffer.alloc(0);
+  let isStarted = false;
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      if (isStarted) {
+        done(null, chunk);
+        return;
+      }
+      greeting = Buffer.concat([greeting, chunk]);
+      const start = greeting.indexOf(`${STARTED}\n`);
+      isStarted = start >= 0;
+      done(null, isStarted ? greeting.subarray(start + STARTED.length + 1) : undefined);
+    },
+  });
 }
 
 /** Sends the files that the machine does not have. */

@@ -14,7 +14,7 @@ import { sentFor } from '../../src/runner/remote-tool.ts';
 import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
-import { sshServer, whyNoSsh, type SshServer } from '../support/ssh-server.ts';
+import { sshServer, whyNoSsh } from '../support/ssh-server.ts';
 
 test('files of arguments go there and come back', () => {
   const { argv, puts, gets } = sentFor(
@@ -62,15 +62,41 @@ const wheelOfScripts = (text: string): Uint8Array =>
     Object.fromEntries(TOOLS.map((name) => [`iree/_runtime_libs/${name}`, strToU8(`#!/bin/sh\n${text}\n`)])),
   );
 
-/** Writes a program that takes adb's command line, and is the device. It has no home that is writable. @returns its folder */
-function adbOf(temporary: string): string {
+/** How a test disturbs the other machine. */
+interface Machine {
+  /** The path to search for programs. */
+  readonly path: string;
+  /** Ends the link in the middle of the command that started last; no other gets an answer. */
+  readonly stop: () => void;
+  readonly start: () => void | Promise<void>;
+  readonly close: () => void;
+}
+
+/** Writes a program that takes adb's command line, and is the device. Its home is not writable. */
+function adbMachine(temporary: string): Machine {
   const folder = temporaryDirectory();
+  const at = (name: string) => join(folder, name);
+  const settings = join(temporary, 'home', '.bashrc');
   const text = `#!/bin/sh
+[ ! -e '${at('stopped')}' ] || exit 1
 case "$1 $2 $3 $4" in '-s phone shell -T') shift 4 ;; *) exit 1 ;; esac
+echo $$ >'${at('pid')}'
+[ ! -e '${settings}' ] || . '${settings}'
 TMPDIR='${temporary}' HOME=/proc exec sh -c "$*"
 `;
-  writeFileSync(join(folder, 'adb'), text, { mode: 0o755 });
-  return folder;
+  mkdirSync(join(temporary, 'home'));
+  writeFileSync(at('adb'), text, { mode: 0o755 });
+  return {
+    path: `${folder}:${process.env['PATH'] ?? ''}`,
+    stop: () => {
+      writeFileSync(at('stopped'), '');
+      process.kill(Number(readFileSync(at('pid'), 'utf8')), 'SIGKILL');
+    },
+    start: () => {
+      rmSync(at('stopped'));
+    },
+    close: () => undefined,
+  };
 }
 
 const WAYS = [
@@ -79,17 +105,16 @@ const WAYS = [
 ];
 
 describe.each(WAYS)('over $way', ({ way, address }) => {
-  const isSsh = way === 'ssh';
   const there = temporaryDirectory();
   const tools = temporaryDirectory();
   const path = process.env['PATH'];
-  let server: SshServer | null = null;
+  let machine: Machine;
   beforeAll(async () => {
-    if (isSsh) server = await sshServer(there);
-    process.env['PATH'] = server?.path ?? `${adbOf(there)}:${path ?? ''}`;
+    machine = way === 'ssh' ? await sshServer(there) : adbMachine(there);
+    process.env['PATH'] = machine.path;
   });
   afterAll(() => {
-    server?.close();
+    machine.close();
     process.env['PATH'] = path;
   });
   /** Writes the tool of the other machine. */
@@ -207,15 +232,15 @@ setTimeout(() => undefined, 60_000);
     await expect(run(argv)).rejects.toBeInstanceOf(StoppedError);
   });
 
-  test.runIf(isSsh)('a link that breaks in the middle says nothing about the module', async () => {
+  test('a link that breaks in the middle says nothing about the module', async () => {
     tool('sleep 1; echo {}');
     using _ = await openSession(runner, 5);
     const running = run([]);
     await sleep(400);
-    server!.stop();
+    machine.stop();
     await expect(running).rejects.toBeInstanceOf(StoppedError);
     await expect(openSession(runner, 1)).rejects.toThrow(/does not answer/);
-    await server!.start();
+    await machine.start();
   });
 
   test('a tool that reads no file needs no session', async () => {
@@ -245,7 +270,7 @@ setTimeout(() => undefined, 60_000);
   });
 
   test('tools of a wheel are sent once', async () => {
-    const kept = isSsh ? join(there, 'home', '.cache') : there;
+    const kept = way === 'ssh' ? join(there, 'home', '.cache') : there;
     const wheel = join(cache, 'iree_base_runtime.whl');
     writeFileSync(wheel, wheelOfScripts('echo from a wheel'));
     runner = runnerOf({ runner: address, runnerTools: wheel }, cache)!;
@@ -260,7 +285,7 @@ setTimeout(() => undefined, 60_000);
     await expect(openSession(runner, 5)).rejects.toThrow(/is not readable as a wheel/);
   });
 
-  test.runIf(isSsh)('a greeting of the shell there is not in the stdout of a build', async () => {
+  test('a greeting of the shell there is in no stdout and no result', async () => {
     const settings = join(there, 'home', '.bashrc');
     writeFileSync(settings, 'echo hello\n');
     const script = join(cache, 'session.ts');
@@ -276,8 +301,13 @@ setTimeout(() => undefined, 60_000);
     const { exitCode, stdout } = await execa(process.execPath, ['--conditions=source', script], {
       reject: false,
     });
-    rmSync(settings);
     expect([exitCode, stdout]).toEqual([0, '']);
+    const to = join(cache, 'out.bin');
+    tool('for one; do case $one in --output=@*) echo written >"${one#--output=@}" ;; esac; done; echo told');
+    using _ = await openSession(runner, 5);
+    expect((await run([`--output=@${to}`])).stdout).toBe('told\n');
+    expect(readFileSync(to, 'utf8')).toBe('written\n');
+    rmSync(settings);
   });
 
   test('a missing tool is no fault of a module', async () => {
