@@ -124,6 +124,7 @@ const built = await Promise.all([
   }),
   build(fast('src/system/run.ts', 'replaceProcess')),
   build({ ...commonJs('runner'), entryPoints: ['src/runner/entry.ts'] }),
+  build({ ...commonJs('base'), entryPoints: ['src/base/entry.ts'], plugins: [withoutBinary] }),
   build({ ...fast('src/settings/config-text.ts', 'parseConfigText'), alias: JSONC }),
   build({
     ...common,

@@ -9,7 +9,7 @@ import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { Reason } from '../system/reason.ts';
 import { OpenProgram } from '../wrapper/open-program.ts';
-import { openIfThere } from './database.ts';
+import { openWithBases } from './database.ts';
 import { atDevice } from './input.ts';
 
 interface Asked {
@@ -27,7 +27,7 @@ export async function decideByRecords(
   surroundings: Surroundings,
   { inject, whyNot, override }: Asked,
 ) {
-  const store = await openIfThere(surroundings);
+  const store = await openWithBases(read.site, surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const means = { store, surroundings, override, inject };
   const { open: program, better } = await OpenProgram.inBetterForms(written, means);

@@ -14,7 +14,8 @@ import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { measuringToolsAt, named, PassedThroughError, readableCommand } from './input.ts';
 import { page, sentences } from './output.ts';
-import { refusalOf, writeWhole } from './files.ts';
+import { writeWhole } from './files.ts';
+import { refusalOf } from '../system/refusal.ts';
 
 interface Options {
   readonly json?: string;

@@ -1,11 +1,14 @@
 // The database of a command.
 import { statSync } from 'node:fs';
+import { withBases } from '../base/open.ts';
 import { isServer } from '../settings/address.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import type { Site } from '../site/site.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import { UserError } from '../system/user-error.ts';
 import { warn } from './output.ts';
 
@@ -26,6 +29,10 @@ export function openToRead(surroundings: Surroundings): Promise<Store> {
 /** Opens the database to read; null without a database. */
 export const openIfThere = async (surroundings: Surroundings): Promise<Store | null> =>
   isThere(surroundings) ? openToRead(surroundings) : null;
+
+/** The database for decisions at a site, above the team's bases; null without both. */
+export const openWithBases = async (site: Site, surroundings: Surroundings): Promise<Store | null> =>
+  withBases(await openIfThere(surroundings), [placeOf(site)], surroundings);
 
 /**
  * Refuses a missing database: a mistyped name must not create one.

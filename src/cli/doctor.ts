@@ -28,6 +28,7 @@ import { checkRunner } from './doctor-runner.ts';
 import { finding, type Finding } from './finding.ts';
 import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
+import { stateOf } from './team/bases.ts';
 import { withTeam } from './team/server.ts';
 
 /** Longest wait for another build on the machine of the runner. */
@@ -224,10 +225,22 @@ function checkCache({ cacheDirectory: path }: Surroundings): Finding {
   return finding('cache', found, "set IREE_TUNED_CACHE to a folder on this machine's own disk");
 }
 
+/** Whether the bases could be asked when they were asked last. */
+const checkBases = (surroundings: Surroundings): Finding[] =>
+  surroundings.settings.bases.map((address) => {
+    const { base, sequence, problem } = stateOf(address, surroundings);
+    if (problem !== null)
+      return finding('team', problem, 'builds go on with what is here; iree-tuned team sync asks again');
+    return finding(
+      'team',
+      sequence === null ? `${base}, which no build has asked yet` : `${base}, number ${sequence}`,
+    );
+  });
+
 /** Empty without a team. */
 async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
   const url = surroundings.settings.team;
-  if (url === undefined) return [];
+  if (url === undefined) return checkBases(surroundings);
   const shown = withoutPassword(url);
   try {
     const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));

@@ -2,6 +2,7 @@
 // file; other code is loaded on demand.
 import { writeSync } from 'node:fs';
 import { createRequire, enableCompileCache } from 'node:module';
+import { refreshIfDue } from '../base/start.ts';
 // Import single files: an index would add other modules to this bundle.
 import { findCompiler, CompilerNotFoundError, type FoundCompiler } from '../compiler/find.ts';
 import { NODE_CODE, pathIn } from '../system/cache.ts';
@@ -43,6 +44,7 @@ export async function main(): Promise<never> {
       noteCounts(cacheDirectory, known.counts);
       logBuild(cacheDirectory, known.input, true, known.counts);
       if (known.explanation !== undefined) writeExplanation(timedNow(known.explanation), settings);
+      refreshIfDue(surroundings);
       if (isFetched) process.exit(0);
       return await replaceProcess(executable, known.argv, env);
     }

@@ -22,7 +22,7 @@ import { parseSizes } from '../workload/sizes.ts';
 import { counted } from '../system/format.ts';
 import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
-import { openIfThere } from './database.ts';
+import { openWithBases } from './database.ts';
 import { UsageError } from './failure.ts';
 import { inspectEach, named } from './input.ts';
 import { sentences } from './output.ts';
@@ -77,7 +77,7 @@ async function lockInputs(
       ? inputs.map((input): Wanted => ({ input, flags, surroundings }))
       : lockedCommands(old, path, surroundings).filter(({ input }) => existsSync(input));
 
-  const entries = await lockAll(wanted, old, path, surroundings);
+  const entries = await lockAll(wanted, old, path);
   /** Keeps entries that other processes have written. */
   const after = (lock: Lock) =>
     withEntries({ programs: lock.programs.filter((entry) => !isGone(entry)) }, entries);
@@ -118,23 +118,18 @@ function lockedCommands({ programs }: Lock, path: string, surroundings: Surround
   }));
 }
 
-async function lockAll(
-  wanted: readonly Wanted[],
-  old: Lock,
-  path: string,
-  surroundings: Surroundings,
-): Promise<LockedProgram[]> {
-  const store = await openIfThere(surroundings);
-  try {
-    const entries: LockedProgram[] = [];
-    for (const { input, flags, surroundings: own } of wanted) {
-      for (const { surroundings: one, ...written } of await inspectEach(input, flags, own))
+async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Promise<LockedProgram[]> {
+  const entries: LockedProgram[] = [];
+  for (const { input, flags, surroundings: own } of wanted)
+    for (const { surroundings: one, ...written } of await inspectEach(input, flags, own)) {
+      const store = await openWithBases(written.inspected.site, one);
+      try {
         entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
+      } finally {
+        store?.close();
+      }
     }
-    return entries;
-  } finally {
-    store?.close();
-  }
+  return entries;
 }
 
 /** Most listed changes. `--json` has all. */

@@ -6,6 +6,7 @@ import { pathIn, RUNNERS } from '../system/cache.ts';
 import { textIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { shortHash } from '../system/hash.ts';
+import { entryOf } from '../system/package-root.ts';
 import { shellWord } from '../system/shell-word.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import { readAddress, type Address } from './address.ts';
@@ -96,14 +97,8 @@ function commandOf(runner: Runner, name: string, root: string): string {
   const words =
     address.kind === 'command'
       ? [...address.words, ...pinned(cpus), own === null ? name : join(own, name)]
-      : [process.execPath, ...entryIn(root), JSON.stringify(runner), name];
+      : [process.execPath, ...entryOf('runner', root), JSON.stringify(runner), name];
   return `exec ${words.map(shellWord).join(' ')}`;
-}
-
-/** The file that Node runs in place of a tool: of the bundle, or else of the sources. */
-function entryIn(root: string): readonly string[] {
-  const bundled = join(import.meta.dirname, 'runner.cjs');
-  return existsSync(bundled) ? [bundled] : ['--conditions=source', join(root, 'src', 'runner', 'entry.ts')];
 }
 
 /** Folder here with the names of the files that a session has sent. */

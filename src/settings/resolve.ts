@@ -1,5 +1,7 @@
 // Merges the layers of settings, and keeps the origin of each value. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
+import { isServer } from './address.ts';
+import { readBases } from './bases.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import {
   type Definition,
@@ -88,8 +90,11 @@ export function resolveSettings(sources: Sources): Resolution {
     outputs: of('outputs', DEFINITIONS.outputs, true),
     lock: of('lock', DEFINITIONS.lock, defaults.lock),
     frozen: of('frozen', DEFINITIONS.frozen, false),
-    team: of('team', DEFINITIONS.team, undefined),
+    ...teamOf(of('team', DEFINITIONS.team, undefined)),
     teamTimeoutMs: of('team-timeout', DEFINITIONS['team-timeout'], 300),
+    teamKey: of('team-key', DEFINITIONS['team-key'], undefined),
+    teamToken: of('team-token', DEFINITIONS['team-token'], undefined),
+    publish: of('team-publish', DEFINITIONS['team-publish'], 'off'),
   };
   return {
     settings,
@@ -98,3 +103,12 @@ export function resolveSettings(sources: Sources): Resolution {
     refused: inFiles.refused,
   };
 }
+
+/** The setting `team` is a server, or the addresses of bases. */
+const teamOf = (text: string | undefined): Pick<Settings, 'team' | 'bases'> => {
+  const isPostgres = text !== undefined && isServer(text);
+  return {
+    team: isPostgres ? text : undefined,
+    bases: (isPostgres ? undefined : readBases(text ?? '')) ?? [],
+  };
+};

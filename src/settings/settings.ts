@@ -4,6 +4,7 @@ import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { readAddress } from '../runner/address.ts';
 import { isCpuList } from '../runner/pinned.ts';
 import { isServer, isTeamAddress, withoutPassword } from './address.ts';
+import { readBases, type BaseAddress } from './bases.ts';
 
 export interface Settings {
   /** Path of the SQLite database. */
@@ -49,7 +50,17 @@ export interface Settings {
   readonly team: string | undefined;
   /** Total time that a build may wait for the team's server. */
   readonly teamTimeoutMs: number;
+  /** The team's read-only databases below the own one, the first one first. */
+  readonly bases: readonly BaseAddress[];
+  /** Key that signs their heads: base64 of the SPKI form of an Ed25519 key. Undefined if folder or web server are trusted. */
+  readonly teamKey: string | undefined;
+  /** Command that prints a bearer token for a base on a web server. */
+  readonly teamToken: string | undefined;
+  /** Whether new records go to the inbox of the bases, or are also published at once. */
+  readonly publish: Publish;
 }
+
+export type Publish = 'off' | 'inbox' | 'now';
 
 export type Trust = 'device' | 'class';
 /**
@@ -138,14 +149,22 @@ const duration: Definition<number> = {
 
 const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
 
+/** Any part of an invalid address may be a password. */
+const shownTeam = (value: string): string =>
+  isServer(value) ? withoutPassword(value) : value.includes('@') ? '***' : value;
+
 const teamAddress: Definition<string> = {
   type: 'string',
   takes:
-    'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for special characters of a password',
-  read: (value) => (isTeamAddress(value) ? value : undefined),
-  shown: withoutPassword,
-  whyNotProject: "a project may not choose the team's server",
+    'absolute paths of folders and https:// URLs without a password, with commas between them; or the URL of a PostgreSQL server, ' +
+    'such as postgres://user@host/database',
+  read: (value) => (isTeamAddress(value) || readBases(value) !== undefined ? value : undefined),
+  shown: shownTeam,
+  whyNotProject: 'a project may not choose the team',
 };
+
+/** Digits of an Ed25519 key in its SPKI form of 44 bytes. */
+const PUBLIC_KEY = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/;
 
 const sizes: Definition<string> = {
   type: 'string',
@@ -194,6 +213,19 @@ export const DEFINITIONS = {
   frozen: onOrOff,
   team: teamAddress,
   'team-timeout': milliseconds,
+  'team-key': {
+    ...text('the public key that iree-tuned team key prints'),
+    read: (value: string) => (PUBLIC_KEY.test(value) ? value : undefined),
+    whyNotProject: 'a project may not choose whom you trust',
+  },
+  'team-token': {
+    ...text('a command that prints a bearer token'),
+    whyNotProject: 'a project may not choose commands',
+  },
+  'team-publish': {
+    ...oneOf<Publish>('off', 'inbox', 'now'),
+    whyNotProject: 'a project may not send your records',
+  },
 };
 
 export type Name = keyof typeof DEFINITIONS;

@@ -232,6 +232,8 @@ export interface Store {
   addMarks(subject: Subject, marks: readonly Mark[]): void;
   /** Marks that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
+  /** All revocations. */
+  revocations(): Pick<Revocation, 'scope' | 'value' | 'reason'>[];
   /** A revocation that covers everything this process would write, so tuning is useless; null for none. */
   ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
   /** Appends trials. Call it after each batch, so that a killed search loses nothing. */

@@ -66,6 +66,9 @@ export const MISSING = place('team/missing-*.json', MEMORY_DAYS);
 /** Locked by the process that asks a server. */
 export const ASKING_LOCKS = place('team/asking-*.lock', MEMORY_DAYS);
 
+/** Databases of a team's bases (`base/installed.ts`). A removed folder would forget the number of its head. */
+export const BASES = place('bases/*');
+
 /** Counters until `iree-tuned stats --zero` adds them up. */
 export const COUNTERS = place('counters.jsonl');
 /** Counters that a process is adding up. After its death the next process takes them. */

@@ -98,14 +98,17 @@ export class Build {
   /** Decides about every operation. Tunes misses if the settings allow it. @returns the plan with these decisions */
   async tune(): Promise<Plan> {
     const { store, surroundings } = this.means;
-    const { team } = surroundings.settings;
+    const { team, bases } = surroundings.settings;
     this.tuned =
       this.whyNot !== null || store === null
         ? await this.#withoutTuning(this.program.lookup.misses)
         : await this.#tuneMisses(store);
     this.budget.spend(this.tuned.seconds);
-    const isAskedAgain = team !== undefined && this.program.lookup.misses.length > 0;
-    this.until = isAskedAgain ? Date.now() + MISSING_MS : null;
+    const hasMisses = this.program.lookup.misses.length > 0;
+    const isInFolder = bases.some(({ kind }) => kind === 'folder');
+    // A folder may have the records of a colleague a moment later.
+    const again = isInFolder ? 0 : team === undefined ? null : MISSING_MS;
+    this.until = hasMisses && again !== null ? Date.now() + again : null;
     return planCompile(this.program, this.tuned.decisions, surroundings);
   }
 

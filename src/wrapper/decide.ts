@@ -10,6 +10,8 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { verifiedDecisions } from '../running/verified-decisions.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import type { Stamps } from '../system/files.ts';
 import { because, type Reason } from '../system/reason.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -72,6 +74,8 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const state = { confirmed: tuned.confirmed, secondsLeft: budget.strictlyLeftSeconds };
   const verified = await verifiedDecisions(program.with(tuned.decisions), plan, whyNot, means, state);
   const { decisions } = verified;
+  const tuning = budget.measuredSeconds + verified.seconds;
+  if (tuning > 0) await sendNews(site, surroundings);
 
   // 5. The plan.
   return {
@@ -81,7 +85,7 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
-    tuning: budget.measuredSeconds + verified.seconds,
+    tuning,
     isFinal: locked?.isFinal !== false && tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
 }
@@ -149,18 +153,35 @@ async function openDatabase(
     if (whyReadonly !== null) tell(whyReadonly, log);
     const isReadonly = readonly || whyReadonly !== null;
     const own = { ...surroundings, settings: { ...settings, readonly: isReadonly } };
-    const opened = { store, problem: null, surroundings: own, kept, override };
+    const whole = await withBasesOf(store, site, own);
+    const opened = { store: whole, problem: null, surroundings: own, kept, override };
     if (forDevice === undefined) return { ...opened, site };
     // Loaded only if the setting is used.
     const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
     try {
-      return { ...opened, site: siteFor(site, forDevice, store) };
+      return { ...opened, site: siteFor(site, forDevice, whole) };
     } catch (error) {
-      store.close();
+      whole.close();
       if (error instanceof UnknownDeviceError) return without(because('device-missing', error.message));
       throw error;
     }
   } catch (error) {
     return without(because('no-database', `no tuning database: ${messageOf(error)}`));
   }
+}
+
+/** The database above the team's bases. */
+async function withBasesOf(store: Store, site: Site, surroundings: Surroundings): Promise<Store> {
+  if (surroundings.settings.bases.length === 0) return store;
+  // Loaded only with a base.
+  const { withBases } = await import('../base/open.ts');
+  return withBases(store, [placeOf(site)], surroundings);
+}
+
+/** Sends new records to the inbox of the bases, in a process that outlives this one, if a setting says so. */
+async function sendNews(site: Site, surroundings: Surroundings): Promise<void> {
+  const { bases, publish, isForeignDatabase, database } = surroundings.settings;
+  if (bases.length === 0 || publish === 'off' || isForeignDatabase) return;
+  const { startJob } = await import('../base/start.ts');
+  void startJob({ addresses: bases, places: [placeOf(site)], sent: database }, surroundings);
 }

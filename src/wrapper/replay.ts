@@ -1,5 +1,6 @@
 // Replays a compile without new decisions while command, settings, input, compiler and database are unchanged.
 import { statSync } from 'node:fs';
+import { folderOf, headIn } from '../base/installed.ts';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
 import { DEVICE_VARIABLES } from '../backend/device.ts';
@@ -104,12 +105,12 @@ export async function recallRun(
 }
 
 /**
- * States of the lock file and the database before the decisions. Never throws.
+ * States of the lock file, the database and the bases before the decisions. Never throws.
  * @param others other files that the decisions depend on
  * @param withDatabase false if the database decides nothing
  */
 export const stampsBefore = (
-  { settings: { lock, database } }: Surroundings,
+  { settings: { lock, database, bases }, cacheDirectory }: Surroundings,
   others: readonly string[] = [],
   withDatabase = true,
 ): Stamps =>
@@ -117,6 +118,7 @@ export const stampsBefore = (
     ...(lock === undefined ? [] : [lock]),
     // SQLite keeps its other files next to the real file, not next to links.
     ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),
+    ...(withDatabase ? bases.map((address) => headIn(folderOf(cacheDirectory, address))) : []),
     ...others,
   ]);
 

@@ -37,6 +37,7 @@ testPage(
         // CI's device differs from the device that it builds for.
         const own = member(user === 'ci' ? { IREE_TUNED_DEVICE: 'local-task' } : {});
         // Developers have no record of this program.
+        if (user === 'fay') own.place.write('other.mlir', matmulModule(40, 24, 16));
         if (user === 'builder') own.place.write('model.mlir', matmulModule(24, 24, 16));
         return own;
       },
@@ -46,6 +47,10 @@ testPage(
           .replaceAll('/mnt/share', share)
           .replaceAll('AMD EPYC 9654', 'local-sync'),
     });
+    // Emil's build measures nothing, and has the bytes of Dora's.
+    const [dora, emil, fay] = ['dora', 'emil', 'fay'].map((name) => people.get(name)!.place);
+    expect(emil!.read('model.vmfb').equals(dora!.read('model.vmfb'))).toBe(true);
+    expect(await fay!.isStock('other.vmfb', [...HOST, 'other.mlir'])).toBe(false);
     const [ada, bob, ci, grace] = ['ada', 'bob', 'ci', 'grace'].map((name) => people.get(name)!);
     expect(grace!.said).toMatch(/The roles exist/);
     expect(grace!.said).toMatch(/has schema \d+ already/);

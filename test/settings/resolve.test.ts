@@ -65,7 +65,11 @@ describe('settings', () => {
       lock: undefined,
       frozen: false,
       team: undefined,
+      bases: [],
       teamTimeoutMs: 300,
+      teamKey: undefined,
+      teamToken: undefined,
+      publish: 'off',
       isForeignDatabase: false,
     });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
@@ -142,7 +146,7 @@ describe('settings', () => {
     for (const place of places) {
       const { problems, settings } = resolve(place);
       expect(problems).toHaveLength(1);
-      expect(problems[0]).toMatch(/\*\*\*.*it takes the URL of a PostgreSQL server/);
+      expect(problems[0]).toMatch(/\*\*\*.*it takes absolute paths of folders/);
       expect(problems[0]).not.toContain('s3cret');
       expect(settings.team).toBeUndefined();
     }
@@ -167,7 +171,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, team-key, team-token, team-publish, trusted-projects',
     ],
     [
       '{\n  "budget": "soon"}',
@@ -272,7 +276,10 @@ describe("a project's file", () => {
   test.each([
     ['cache', 'cache', 'builds run commands from the cache'],
     ['compiler', 'tools/iree-compile', 'a project may not choose the compiler'],
-    ['team', 'postgres://ada:s3cret@host/db', "a project may not choose the team's server"],
+    ['team', 'postgres://ada:s3cret@host/db', 'a project may not choose the team'],
+    ['team', '/mnt/share', 'a project may not choose the team'],
+    ['team-token', 'echo', 'a project may not choose commands'],
+    ['team-publish', 'now', 'a project may not send your records'],
   ])('may never set %s to %s, inside the project or not', (key, value, why) => {
     const { settings, refused } = resolve({ project: JSON.stringify({ [key]: value }) });
     expect(settings).toEqual(resolve({}).settings);
@@ -327,6 +334,25 @@ describe('the team', () => {
     expect(resolve({ system: text }).settings).toMatchObject({ team, teamTimeoutMs: 50 });
     expect(resolve({ project: text }).settings).toMatchObject({ team: undefined, teamTimeoutMs: 50 });
   });
+
+  it('is one base or several, in their order', () => {
+    const addresses = '/mnt/share/tuned, https://host/tuned,file:///srv/a%20b';
+    expect(resolve({ env: { IREE_TUNED_TEAM: addresses } }).settings).toMatchObject({
+      team: undefined,
+      bases: [
+        { kind: 'folder', path: '/mnt/share/tuned' },
+        { kind: 'web', url: 'https://host/tuned/' },
+        { kind: 'folder', path: '/srv/a b' },
+      ],
+    });
+  });
+
+  test.each(['share/tuned', 'https://ada:s3cret@host/', 'ftp://host/', 'https://host/?a=b', '/a,,/b'])(
+    'is no base at %s',
+    (text) => {
+      expect(resolve({ env: { IREE_TUNED_TEAM: text } }).problems).toHaveLength(1);
+    },
+  );
 
   test.each(['0', '-1', 'soon', ''])('has no time limit of %j milliseconds', (text) => {
     expect(resolve({ flags: [`--iree-tuned-team-timeout=${text}`] }).problems).toHaveLength(1);

@@ -1,24 +1,20 @@
 // `iree-tuned db export` and `import`: the database as lines or as another database.
-import { closeSync, createReadStream, openSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
-import type { Exchange, Received } from '../../store/exchange/exchange.ts';
-import { type Reading, readLine } from '../../store/exchange/read.ts';
-import { readLines } from '../../store/exchange/split.ts';
-import { openExchange } from '../../store/open-exchange.ts';
-import { readHead } from '../../system/files.ts';
+import { realpathSync } from 'node:fs';
+import {
+  batches,
+  copyLines,
+  importFile,
+  type Imported,
+  MOST_PROBLEMS,
+  writeLines,
+} from '../../store/exchange/files.ts';
 import { counted } from '../../system/format.ts';
-import { makeScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { exchanging, requireDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
-import { refusalOf, writeWhole } from '../files.ts';
+import { writeWhole } from '../files.ts';
 import { sentences, warn } from '../output.ts';
-
-/** Lines of one write or one transaction. */
-export const BATCH = 1000;
-
-/** Problems that are printed one by one. */
-export const MOST_PROBLEMS = 10;
 
 export const exportCommand = new CliCommand(
   'export',
@@ -50,7 +46,7 @@ export const exportCommand = new CliCommand(
       if (isPiped) await pipe(lines());
       else
         writeWhole(file, (path) => {
-          (options.sqlite === true ? copy : write)(lines(), path);
+          (options.sqlite === true ? copyLines : writeLines)(lines(), path);
         });
     });
     for (const reason of skipped.slice(0, MOST_PROBLEMS)) warn(`not exported: ${reason}`);
@@ -62,48 +58,11 @@ export const exportCommand = new CliCommand(
     );
   });
 
-function write(lines: Iterable<string>, path: string): void {
-  const descriptor = openSync(path, 'w');
-  try {
-    for (const batch of batches(lines)) writeSync(descriptor, `${batch.join('\n')}\n`);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function copy(lines: Iterable<string>, path: string): void {
-  const target: Exchange = openExchange(path);
-  try {
-    for (const batch of batches(lines)) target.receive(batch.map(readLine), 'file');
-  } finally {
-    target.close();
-  }
-}
-
 async function pipe(lines: Iterable<string>): Promise<void> {
   for (const batch of batches(lines)) {
     const isRoom = process.stdout.write(`${batch.join('\n')}\n`);
     if (!isRoom) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
-}
-
-function* batches<T>(values: Iterable<T>): Generator<T[]> {
-  let batch: T[] = [];
-  for (const value of values) {
-    batch.push(value);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** Result of one file. */
-interface Report extends Omit<Received, 'refused'> {
-  readonly from: string;
-  readonly refused: number;
-  /** The first reasons. */
-  readonly problems: readonly string[];
 }
 
 export const importCommand = new CliCommand(
@@ -114,13 +73,13 @@ export const importCommand = new CliCommand(
   .json('print the result as JSON')
   .examples(
     ['iree-tuned db import tuning.jsonl', 'lines of iree-tuned db export'],
-    ['gunzip -c tuning.jsonl.gz | iree-tuned db import -', 'lines from a pipe'],
+    ['iree-tuned db import tuning.jsonl.gz', 'the same, compressed by gzip'],
     ['iree-tuned db import ~/old/tuning.db', 'another database, which stays unchanged'],
   )
   .action(async (files: readonly string[], _, command: CliCommand) => {
     const surroundings = command.surroundings();
     const { database } = surroundings.settings;
-    const reports: Report[] = [];
+    const reports: Imported[] = [];
     // Each file has its own exchange: lines of one file do not refer to parts of another.
     for (const file of files) {
       if (isSameFile(file, database))
@@ -140,77 +99,6 @@ export const importCommand = new CliCommand(
     command.print({ database, files: reports }, () => sentences(...reports.map(describe)));
   });
 
-/** A line, and its place for messages. */
-interface PlacedLine {
-  readonly place: string;
-  readonly reading: Reading;
-}
-
-async function importFile(file: string, exchange: Exchange, cacheDirectory: string): Promise<Report> {
-  const added: Record<string, number> = {};
-  const problems: string[] = [];
-  const report = { from: file, added, known: 0, kept: 0, refused: 0, problems };
-  const refuse = (problem: string) => {
-    if (report.refused++ < MOST_PROBLEMS) problems.push(problem);
-  };
-  let batch: PlacedLine[] = [];
-  const receive = () => {
-    const readings = batch.map(({ reading }) => reading);
-    const received = exchange.receive(readings, 'file');
-    for (const [type, count] of Object.entries(received.added)) added[type] = (added[type] ?? 0) + count;
-    report.known += received.known;
-    report.kept += received.kept;
-    for (const { index, reason } of received.refused) refuse(`${batch[index]!.place}: ${reason}`);
-    batch = [];
-  };
-  const lines = isDatabase(file) ? linesOfDatabase(file, refuse, cacheDirectory) : linesOfText(file);
-  for await (const line of lines) {
-    batch.push(line);
-    if (batch.length === BATCH) receive();
-  }
-  if (batch.length > 0) receive();
-  return report;
-}
-
-async function* linesOfText(file: string): AsyncGenerator<PlacedLine> {
-  const stream: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file);
-  try {
-    for await (const { number, reading } of readLines(stream)) yield { place: `${file}:${number}`, reading };
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new UserError(`${file} cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
-}
-
-function* linesOfDatabase(
-  path: string,
-  refuse: (problem: string) => void,
-  cacheDirectory: string,
-): Generator<PlacedLine> {
-  const folder = makeScratchFolder(cacheDirectory, 'import');
-  try {
-    const other = openExchange(path, { readonly: true, ...(folder !== null && { copyInto: folder }) });
-    try {
-      const lines = other.lines({}, (problem) => {
-        refuse(`${path}: ${problem}`);
-      });
-      for (const line of lines) yield { place: path, reading: readLine(line) };
-    } finally {
-      other.close();
-    }
-  } finally {
-    if (folder !== null) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The first bytes of every SQLite file. */
-const SQLITE_HEADER = 'SQLite format 3\0';
-
-function isDatabase(file: string): boolean {
-  if (file === '-' || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  return readHead(file, SQLITE_HEADER.length).startsWith(SQLITE_HEADER);
-}
-
 function isSameFile(a: string, b: string): boolean {
   try {
     return realpathSync(a) === realpathSync(b);
@@ -220,7 +108,7 @@ function isSameFile(a: string, b: string): boolean {
   }
 }
 
-function describe({ from, added, known, kept, refused }: Report): string {
+function describe({ from, added, known, kept, refused }: Imported): string {
   const news = (['claim', 'mark', 'trial', 'revocation', 'note'] as const).map((type) =>
     counted(added[type] ?? 0, type),
   );

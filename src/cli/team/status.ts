@@ -4,18 +4,22 @@ import { breakerState } from '../../team/breaker.ts';
 import type { ServerStatus } from '../../team/team.ts';
 import { teamState } from '../../team/state.ts';
 import { CliCommand } from '../command.ts';
+import { showBases } from './bases.ts';
 import { COMMAND_LIMIT_MS, withTeam } from './server.ts';
 
 export const status = new CliCommand(
   'status',
-  "show the team's server, its content, and whether builds ask it",
+  "show the team's bases and how far they are here, or its server and whether builds ask it",
 )
   .json()
   .examples(
-    ['iree-tuned team status', 'of the server in the settings'],
+    ['iree-tuned team status', 'of the setting "team"'],
     ['iree-tuned --team postgres://ada@tuning.example.com/tuning team status', 'of another server'],
   )
-  .action((_, command: CliCommand) => showStatus(command));
+  .action(async (_, command: CliCommand) => {
+    if (command.surroundings().settings.bases.length > 0) showBases(command);
+    else await showStatus(command);
+  });
 
 /** Ends with 1 where the server fails. */
 async function showStatus(command: CliCommand): Promise<void> {

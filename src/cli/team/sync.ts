@@ -11,6 +11,7 @@ import { CliCommand } from '../command.ts';
 import { exchanging, openDatabase } from '../database.ts';
 import { HOST_DEFAULTS } from '../input.ts';
 import { page } from '../output.ts';
+import { syncBases } from './bases.ts';
 import { COMMAND_LIMIT_MS, requireOwnDatabase, valueOf, withTeam } from './server.ts';
 
 /** Limit of all pushes of one sync. */
@@ -18,7 +19,7 @@ const PUSH_LIMIT_MS = 3_600_000;
 
 export const sync = new CliCommand(
   'sync',
-  'pull new lines of the team, push new lines of this database, and let builds ask the server again',
+  "bring the team's bases up to date now, or exchange lines with its server, and let builds ask it again",
 )
   .withFlags('')
   .json()
@@ -26,7 +27,9 @@ export const sync = new CliCommand(
     ['iree-tuned team sync', 'all targets with records or misses here'],
     ['iree-tuned team sync -- --iree-llvmcpu-target-cpu=znver4', 'also for another target'],
   )
-  .action((_, command: CliCommand) => syncWithTeam(command));
+  .action((_, command: CliCommand) =>
+    command.surroundings().settings.bases.length > 0 ? syncBases(command) : syncWithTeam(command),
+  );
 
 async function syncWithTeam(command: CliCommand): Promise<void> {
   const surroundings = command.surroundings();

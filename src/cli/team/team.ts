@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../../settings/settings.ts';
 import { CliCommand } from '../command.ts';
 import { block, migrate, roles, unblock } from './administer.ts';
+import { key, publishCommand } from './publish.ts';
 import { status } from './status.ts';
 import { sync } from './sync.ts';
 import type { WorkerOptions } from './worker.ts';
@@ -44,9 +45,12 @@ const queue = new CliCommand('queue', 'show the workers, the queue and the faile
     await showQueue(options, command);
   });
 
-export const team = new CliCommand('team', "use and administer a team's PostgreSQL server").examples(
-  ['iree-tuned team roles --apply', 'first, as the superuser'],
-  ['iree-tuned team migrate', 'next, and after each update'],
-  ['iree-tuned team status', 'the state of the server'],
+export const team = new CliCommand(
+  'team',
+  'share records with a team: a base in a folder or on a web server',
+).examples(
+  ['iree-tuned team publish /mnt/share/tuned', 'publish the records of this machine'],
+  ['iree-tuned --team /mnt/share/tuned team status', 'the base as builds here use it'],
 );
-for (const command of [status, sync, worker, queue, migrate, roles, block, unblock]) team.addCommand(command);
+for (const command of [publishCommand, key, status, sync, worker, queue, migrate, roles, block, unblock])
+  team.addCommand(command);

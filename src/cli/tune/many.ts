@@ -1,6 +1,7 @@
 // `iree-tuned tune` of several inputs, shapes, misses or targets.
 import { globSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withBases } from '../../base/open.ts';
 import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
@@ -11,6 +12,7 @@ import { compilerOf, populationSite, type PopulationSite } from '../../populate/
 import { isSwept, optionFlag, parseShapeList, shapesOf } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { openStore } from '../../store/open.ts';
+import { placeOf } from '../../store/subject.ts';
 import { withScratchFolder } from '../../system/scratch.ts';
 import { UserError } from '../../system/user-error.ts';
 import type { CliCommand } from '../command.ts';
@@ -46,9 +48,11 @@ export async function tuneMany(
   await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
     const here = await sitesOf(command.flags, options.flags ?? [''], surroundings);
     if (isForFleet && !isDry) await catchUp(here, surroundings);
-    const store = isDry
+    const own = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);
+    const places = here.map(({ site }) => placeOf(site));
+    const store = await withBases(own, places, surroundings);
     try {
       const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
       const tools = findMeasuringTools(compilerOf(surroundings), surroundings.env, surroundings);

@@ -1,9 +1,11 @@
 // `iree-tuned tune` of one input.
+import { withBases } from '../../base/open.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
 import { describeVerdict } from '../../populate/describe.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../../populate/programs.ts';
 import { explainOperations } from '../../report/explain.ts';
+import { placeOf } from '../../store/subject.ts';
 import { counted, formatRatio, formatSeconds, shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
 import { table } from '../../report/table.ts';
@@ -36,7 +38,8 @@ async function tuneTarget(
   options: TuneOptions,
   isOneOfSeveral: boolean,
 ) {
-  const store = await openDatabase(surroundings);
+  const own = await openDatabase(surroundings);
+  const store = await withBases(own, [placeOf(read.site)], surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const { site } = written.inspected;
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere.reason}`);

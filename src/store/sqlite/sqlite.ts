@@ -165,6 +165,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       });
     },
     marks: (key) => counting(valid(unrevoked(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
+    revocations: () => guard(() => revocationsIn(statement)),
     ownRevocation: () => {
       const all = guard(() => revocationsIn(statement));
       return all.find((one) => isRevoked(origin(), [one])) ?? null;

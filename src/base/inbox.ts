@@ -1,0 +1,93 @@
+// The inbox of a base: files of lines that wait for the publisher.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { BaseAddress } from '../settings/bases.ts';
+import { ownOrigin } from '../store/author.ts';
+import { lineText, type Line } from '../store/exchange/lines.ts';
+import { readLine } from '../store/exchange/read.ts';
+import { openExchange } from '../store/open-exchange.ts';
+import type { PartType } from '../store/fields.ts';
+import type { Origin } from '../store/store.ts';
+import { isObject } from '../system/data.ts';
+import { readJson, realpathOr } from '../system/files.ts';
+import { makeFolder } from '../system/folder.ts';
+import { replaceFile, temporaryName } from '../system/temporary-files.ts';
+import { removeIfPossible } from '../system/files.ts';
+import { lineOfBase } from './lines.ts';
+import { sourceAt, type Access } from './source.ts';
+
+/** File in the base's folder of the cache: when each database was read last. */
+const SENT = 'sent.json';
+
+/**
+ * Sends what this user has written into a database on this machine since the last call: claims, marks, failed trials and notes.
+ * @param folder of the base in the cache
+ * @returns the number of lines without descriptions
+ * @throws UserError if the inbox refuses the file; then the next call sends the same again
+ */
+export async function sendToInbox(
+  address: BaseAddress,
+  database: string,
+  folder: string,
+  access: Access,
+): Promise<number> {
+  const known = readJson(join(folder, SENT));
+  const times = isObject(known) ? known : {};
+  const name = realpathOr(database);
+  const now = new Date().toISOString();
+  const last = times[name];
+  // A clock that was wrong must not keep records back.
+  const since = typeof last === 'string' && last <= now ? last : '';
+  const { lines, count } = ownLines(database, since, ownOrigin());
+  if (count > 0) {
+    makeFolder(folder, 0o700);
+    const file = temporaryName(join(folder, 'sent.gz'));
+    try {
+      writeFileSync(file, gzipSync(`${lines.join('\n')}\n`));
+      const stamp = now.replace(/[^0-9TZ]/g, '');
+      await sourceAt(address, access).put(`${stamp}-${randomBytes(8).toString('hex')}.jsonl.gz`, file);
+    } finally {
+      removeIfPossible(file);
+    }
+  }
+  makeFolder(folder, 0o700);
+  replaceFile(join(folder, SENT), (temporary) => {
+    writeFileSync(temporary, JSON.stringify({ ...times, [name]: now }));
+  });
+  return count;
+}
+
+/** Lines of this origin from a time on, with the descriptions that they need. */
+function ownLines(database: string, since: string, { createdBy, machine }: Origin) {
+  const exchange = openExchange(database, { readonly: true });
+  const parts = new Map<string, string>();
+  const used = new Set<string>();
+  const own: string[] = [];
+  try {
+    for (const text of exchange.lines({}, () => undefined)) {
+      const reading = readLine(text);
+      if (reading.outcome !== 'line') continue;
+      const { line } = reading;
+      if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
+      const kept = lineOfBase(line);
+      if (kept === null || kept.type === 'revocation') continue;
+      const at = kept.type === 'note' ? kept.writtenAt : kept.createdAt;
+      if (at < since || kept.createdBy !== createdBy || kept.machine !== machine) continue;
+      for (const part of partsOf(kept)) used.add(part);
+      own.push(lineText(kept));
+    }
+  } finally {
+    exchange.close();
+  }
+  const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
+  return { lines: [...described, ...own], count: own.length };
+}
+
+const partsOf = (line: Line): string[] =>
+  'workload' in line
+    ? (['workload', 'target', 'device', 'compiler'] as const satisfies readonly PartType[]).map(
+        (part) => `${part} ${line[part]}`,
+      )
+    : [];

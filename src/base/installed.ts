@@ -1,0 +1,68 @@
+// Bases in the cache folder. Builds read them; only `refresh.ts` writes them.
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestIn, type Published } from './head.ts';
+import { baseText, type BaseAddress } from '../settings/bases.ts';
+import { BASES, pathIn } from '../system/cache.ts';
+import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
+import { readJson } from '../system/files.ts';
+import { shortHash } from '../system/hash.ts';
+import { replaceFile } from '../system/temporary-files.ts';
+
+/** Milliseconds between two questions for a head. */
+const PERIOD_MS = 600_000;
+
+/** The last question for a head. */
+export interface Checked {
+  /** Milliseconds of the system's clock. */
+  readonly at: number;
+  /** Why it failed; null if it did not. */
+  readonly problem: string | null;
+  /** The answer's tag, or the identity of the file; null if unknown. */
+  readonly tag: string | null;
+  /** Places that it installed if the head has them: see `placeName`. */
+  readonly places: readonly string[];
+}
+
+const isChecked = hasFields<Checked>({
+  ...{ at: isNumber, problem: orNull(isText), tag: orNull(isText), places: listOf(isText) },
+});
+
+export const folderOf = (cacheDirectory: string, address: BaseAddress): string =>
+  pathIn(cacheDirectory, BASES, shortHash(baseText(address)));
+
+/** The verified head. */
+export const headIn = (folder: string): string => join(folder, 'head.json');
+
+export const checkedIn = (folder: string): string => join(folder, 'checked.json');
+
+/** The database with the lines of a published file. */
+export const databaseIn = (folder: string, published: Pick<Published, 'file'>): string =>
+  join(folder, `${digestIn(published)}.db`);
+
+/** Null if no head was asked for. */
+export function lastCheck(folder: string): Checked | null {
+  const value = readJson(checkedIn(folder));
+  return isChecked(value) ? value : null;
+}
+
+/** @throws if the cache folder cannot be written */
+export function noteCheck(folder: string, checked: Omit<Checked, 'at'>): void {
+  replaceFile(checkedIn(folder), (temporary) => {
+    writeFileSync(temporary, JSON.stringify({ at: Date.now(), ...checked }));
+  });
+}
+
+/** Whether it is time to ask for the head. A clock that was set back does not delay it. */
+export function isDue(folder: string): boolean {
+  const checked = statSync(checkedIn(folder), { throwIfNoEntry: false });
+  return checked === undefined || Math.abs(Date.now() - checked.mtimeMs) > PERIOD_MS;
+}
+
+export const placeName = ({
+  target,
+  compiler,
+}: {
+  readonly target: string;
+  readonly compiler: string;
+}): string => shortHash(JSON.stringify([target, compiler]));

@@ -1,0 +1,38 @@
+// The work for the bases of a build, which a process of its own does: see `entry.ts`.
+import { baseText, type BaseAddress } from '../settings/bases.ts';
+import type { Publish } from '../settings/settings.ts';
+import { messageOf } from '../system/tell.ts';
+import { folderOf, lastCheck, noteCheck } from './installed.ts';
+import { sendToInbox } from './inbox.ts';
+import { publish } from './publish.ts';
+import { refresh, type Refresh } from './refresh.ts';
+
+export interface Job extends Omit<Refresh, 'address'> {
+  readonly addresses: readonly BaseAddress[];
+  /** Database whose new records go to the inbox; absent for none. */
+  readonly sent?: string;
+  readonly publish: Publish;
+}
+
+/** Sends new records, then brings the bases up to date. The last check of each keeps its problem. */
+export async function runJob({ addresses, sent, publish: how, ...job }: Job): Promise<void> {
+  for (const address of addresses) {
+    const { cacheDirectory, key } = job;
+    const folder = folderOf(cacheDirectory, address);
+    let problem: string | null = null;
+    try {
+      if (sent !== undefined && how !== 'off') {
+        await sendToInbox(address, sent, folder, job);
+        // Whoever signs a base publishes it.
+        if (how === 'now' && address.kind === 'folder' && key === undefined)
+          await publish({ folder: address.path, cacheDirectory });
+      }
+    } catch (error) {
+      problem = `${baseText(address)}: ${messageOf(error)}`;
+    }
+    const late = await refresh({ ...job, address });
+    if (problem === null || late !== null) continue;
+    const { tag, places } = lastCheck(folder)!;
+    noteCheck(folder, { problem, tag, places });
+  }
+}

@@ -1,0 +1,99 @@
+// The bases of a build: opens what is installed, and has it brought up to date by a process that may outlive the build.
+import { existsSync, promises } from 'node:fs';
+import { join } from 'node:path';
+import type { BaseAddress } from '../settings/bases.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { layered } from '../store/layered.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { fileIdentity, textIn } from '../system/files.ts';
+import { messageOf, writeLog } from '../system/tell.ts';
+import { HEAD, publishedFor, readHeadText, type Published } from './head.ts';
+import { databaseIn, folderOf, headIn, isDue, lastCheck, placeName } from './installed.ts';
+import { startJob } from './start.ts';
+
+type Place = Pick<Published, 'target' | 'compiler'>;
+
+/** Limit of the wait for a base that is not here, or that has changed in a folder, in milliseconds. */
+const PATIENCE_MS = 2000;
+
+/** Limit of the wait for a folder, which may be on a disk that does not answer. */
+const STAT_MS = 200;
+
+/**
+ * The database above the bases of the settings. A base that cannot be read is left out, and the log says why.
+ * @param own null without a database of the own
+ * @param places targets and compilers of the build
+ */
+export async function withBases<Own extends Store | null>(
+  own: Own,
+  places: readonly Place[],
+  surroundings: Surroundings,
+): Promise<Own | Store> {
+  const stores: Store[] = own === null ? [] : [own];
+  for (const address of surroundings.settings.bases) {
+    try {
+      await bringUpToDate(address, places, surroundings);
+      for (const path of databasesOf(address, places, surroundings))
+        stores.push(await openStore(path, { readonly: true }));
+    } catch (error) {
+      const { log } = surroundings.settings;
+      if (log !== undefined) writeLog(`a base is left out: ${messageOf(error)}`, log);
+    }
+  }
+  const [first, ...others] = stores;
+  return first === undefined ? own : layered([first, ...others]);
+}
+
+/** Paths of the installed databases. */
+function databasesOf(
+  address: BaseAddress,
+  places: readonly Place[],
+  { cacheDirectory, settings }: Surroundings,
+): string[] {
+  const folder = folderOf(cacheDirectory, address);
+  const text = textIn(headIn(folder));
+  if (text === '') return [];
+  const head = readHeadText(text, settings.teamKey);
+  return places.flatMap((place) => {
+    const published = publishedFor(head, place);
+    return published === undefined ? [] : databaseIn(folder, published);
+  });
+}
+
+/** Waits only for a base that is not here, or for a changed folder. Otherwise the next build gets the new one. */
+async function bringUpToDate(
+  address: BaseAddress,
+  places: readonly Place[],
+  surroundings: Surroundings,
+): Promise<void> {
+  const folder = folderOf(surroundings.cacheDirectory, address);
+  const checked = lastCheck(folder);
+  const isNew = !places.every((place) => checked?.places.includes(placeName(place)));
+  const isMissing = isNew || !existsSync(headIn(folder));
+  const hasChanged =
+    address.kind === 'folder' && (await identityInTime(join(address.path, HEAD))) !== checked?.tag;
+  if (!isNew && !hasChanged && !isDue(folder)) return;
+  const ended = startJob({ addresses: [address], places }, surroundings);
+  if (isMissing || hasChanged) await inTime(ended, PATIENCE_MS, undefined);
+}
+
+/** The identity of a file; null for a missing one, and for a disk that does not answer. */
+async function identityInTime(path: string): Promise<string | null> {
+  const found = promises.stat(path).then(
+    () => fileIdentity(path),
+    () => null,
+  );
+  return inTime(found, STAT_MS, null);
+}
+
+/** The value of a promise, or another one after a time in milliseconds. */
+async function inTime<T>(promise: Promise<T>, ms: number, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(resolve, ms, otherwise);
+  });
+  return Promise.race([promise, late]).finally(() => {
+    clearTimeout(timer);
+  });
+}

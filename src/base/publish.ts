@@ -1,0 +1,310 @@
+// Publishes a base: merges what is published, databases, exports and the inbox, and writes the files and the head. It runs at one place at a time.
+import { createHash, type KeyObject } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Exchange } from '../store/exchange/exchange.ts';
+import { importFile, type Imported } from '../store/exchange/files.ts';
+import { lineText, type RevocationLine } from '../store/exchange/lines.ts';
+import { readLine, type Reading } from '../store/exchange/read.ts';
+import { openExchange } from '../store/open-exchange.ts';
+import { namesIn } from '../system/files.ts';
+import { makeFolder } from '../system/folder.ts';
+import { withScratchFolder } from '../system/scratch.ts';
+import { owner, replaceFile } from '../system/temporary-files.ts';
+import { refusalOf } from '../system/refusal.ts';
+import { messageOf } from '../system/tell.ts';
+import { UserError } from '../system/user-error.ts';
+import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Published } from './head.ts';
+import { placeName } from './installed.ts';
+import { lineOfBase, placeOfLine } from './lines.ts';
+import { INBOX } from './source.ts';
+
+export interface Publication {
+  readonly folder: string;
+  readonly cacheDirectory: string;
+  /** Databases and exports to merge, besides the published lines and the inbox. */
+  readonly files?: readonly string[];
+  /** Private Ed25519 key; null for a base without a signature. */
+  readonly key?: KeyObject | null;
+  /** Texts in the keys of compilers that are left out. */
+  readonly withoutCompilers?: readonly string[];
+  /** Whether to write nothing. */
+  readonly isDry?: boolean;
+}
+
+/** What a publication has changed. */
+export interface Report {
+  /** Number of the current head. */
+  readonly sequence: number;
+  /** False if nothing is new. */
+  readonly isNew: boolean;
+  readonly databases: readonly (Published & { readonly claimsBefore: number })[];
+  readonly imported: readonly Imported[];
+  /** Files of the inbox that are no lines. They are in the folder `refused` now. */
+  readonly refused: readonly { readonly file: string; readonly reason: string }[];
+}
+
+/** Heads that a rollback can choose from. */
+const KEPT_HEADS = 10;
+const HEADS = 'heads';
+const REFUSED = 'refused';
+
+/** Limits of a file of the inbox: its lines in bytes, and the lines that are refused. */
+const INBOX_LIMITS = { most: 2 ** 26, mostRefused: 1000 };
+
+/** @throws UserError, and leaves the folder as it was */
+export async function publish({
+  folder,
+  cacheDirectory,
+  files = [],
+  key = null,
+  withoutCompilers = [],
+  isDry = false,
+}: Publication): Promise<Report> {
+  using _ = isDry ? null : await lockFolder(folder);
+  const before = currentHead(folder);
+  requireKey(before, key);
+  // Not before the lock ends.
+  return await withScratchFolder(cacheDirectory, 'publish', async (scratch) => {
+    const exchange = openExchange(join(scratch, 'merged.db'));
+    try {
+      for (const { file } of before?.databases ?? [])
+        await importFile(join(folder, file), exchange, cacheDirectory);
+      const imported: Imported[] = [];
+      for (const file of files) imported.push(await importFile(file, exchange, cacheDirectory));
+      const inbox = await readInbox(folder, exchange, cacheDirectory);
+      const isKept = ({ published: { compiler } }: Packed) =>
+        !withoutCompilers.some((text) => compiler.includes(text));
+      const written = packedIn(exchange).filter(isKept);
+      const databases = written.map(({ published }) => published);
+      const isNew = JSON.stringify(databases) !== JSON.stringify(before?.databases ?? []);
+      let sequence = before?.sequence ?? 0;
+      if (isNew && !isDry) {
+        for (const { published, packed } of written) writeFile(join(folder, published.file), packed);
+        sequence = writeHead(folder, databases, before, key);
+      }
+      if (!isDry) clearInbox(folder, inbox);
+      const claimsOf = (place: Published) =>
+        before?.databases.find((one) => placeName(one) === placeName(place))?.claims ?? 0;
+      return {
+        ...{ sequence, isNew, imported: [...imported, ...inbox.taken], refused: inbox.refused },
+        databases: databases.map((one) => ({ ...one, claimsBefore: claimsOf(one) })),
+      };
+    } finally {
+      exchange.close();
+    }
+  });
+}
+
+/**
+ * Publishes the databases of an earlier head under a new number.
+ * @param wanted number of the head; null for the last one with other databases
+ * @returns the numbers of the earlier and the new head
+ * @throws UserError
+ */
+export async function rollBack(
+  folder: string,
+  wanted: number | null,
+  key: KeyObject | null,
+): Promise<{ readonly from: number; readonly sequence: number }> {
+  using _ = await lockFolder(folder);
+  const now = currentHead(folder);
+  requireKey(now, key);
+  const heads = keptHeads(folder);
+  const isWanted = ({ sequence, databases }: Head) =>
+    wanted === null ? JSON.stringify(databases) !== JSON.stringify(now?.databases) : sequence === wanted;
+  const earlier = heads.findLast(isWanted);
+  if (earlier === undefined)
+    throw new UserError(
+      `${folder} has no such head: it has the numbers ${heads.map(({ sequence }) => sequence).join(', ')}`,
+    );
+  return { from: earlier.sequence, sequence: writeHead(folder, earlier.databases, now, key) };
+}
+
+/** Null for a folder without a head. @throws UserError for an invalid one */
+function currentHead(folder: string): Head | null {
+  const path = join(folder, HEAD);
+  if (!existsSync(path)) return null;
+  if (statSync(path).size > LARGEST_HEAD) throw new UserError(`${path} is too large`);
+  try {
+    return readHeadText(readFileSync(path, 'utf8'), undefined);
+  } catch (error) {
+    throw new UserError(`${folder}: ${messageOf(error)}; copy the newest file of ${HEADS}/ over it`, {
+      cause: error,
+    });
+  }
+}
+
+function requireKey(head: Head | null, key: KeyObject | null): void {
+  if (head?.signature !== undefined && key === null)
+    throw new UserError(
+      'this base is signed, and readers may refuse one without a signature: give its private key with --key',
+    );
+}
+
+/** The heads that are kept, the oldest first. */
+const keptHeads = (folder: string): Head[] =>
+  namesIn(join(folder, HEADS))
+    .flatMap((name) => {
+      try {
+        return [readHeadText(readFileSync(join(folder, HEADS, name), 'utf8'), undefined)];
+      } catch {
+        return [];
+      }
+    })
+    .sort((a, b) => a.sequence - b.sequence);
+
+/** Writes the head last, so that a reader finds all files that it names. @returns its number */
+function writeHead(
+  folder: string,
+  databases: readonly Published[],
+  before: Head | null,
+  key: KeyObject | null,
+): number {
+  // By the clock, so that a base that was made again has a higher number, too.
+  const sequence = Math.max((before?.sequence ?? 0) + 1, Math.floor(Date.now() / 1000));
+  const text = headText({ sequence, time: new Date().toISOString(), databases }, key);
+  makeFolder(join(folder, HEADS));
+  writeFile(join(folder, HEADS, `${sequence}.json`), text);
+  writeFile(join(folder, HEAD), text);
+  const heads = keptHeads(folder);
+  for (const { sequence: old } of heads.slice(0, -KEPT_HEADS))
+    rmSync(join(folder, HEADS, `${old}.json`), { force: true });
+  const named = new Set(heads.slice(-KEPT_HEADS).flatMap((head) => head.databases.map(({ file }) => file)));
+  for (const name of namesIn(folder))
+    if (name.endsWith('.jsonl.gz') && !named.has(name)) rmSync(join(folder, name));
+  return sequence;
+}
+
+function writeFile(path: string, content: string | Buffer): void {
+  try {
+    replaceFile(path, (temporary) => {
+      writeFileSync(temporary, content);
+    });
+  } catch (error) {
+    throw new UserError(`${path} cannot be written: ${refusalOf(error)}`, { cause: error });
+  }
+}
+
+interface Packed {
+  readonly published: Published;
+  /** The content of its file. */
+  readonly packed: Buffer;
+}
+
+/** The lines of each place, compressed, in the order of the keys. */
+function packedIn(exchange: Exchange): Packed[] {
+  const parts = new Map<string, string>();
+  const revocations: string[] = [];
+  const places = new Map<
+    string,
+    { target: string; compiler: string; used: Set<string>; lines: string[]; claims: number }
+  >();
+  for (const text of exchange.lines({}, () => undefined)) {
+    const reading = readLine(text);
+    if (reading.outcome !== 'line') continue;
+    const { line } = reading;
+    if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
+    const kept = lineOfBase(line);
+    if (kept === null) continue;
+    if (kept.type === 'revocation') revocations.push(text);
+    const place = placeOfLine(kept);
+    if (place === null) continue;
+    const { target, compiler } = place;
+    const name = placeName(place);
+    const own = places.get(name) ?? { target, compiler, used: new Set<string>(), lines: [], claims: 0 };
+    places.set(name, own);
+    own.lines.push(lineText(kept));
+    if (kept.type === 'claim') own.claims++;
+    if ('workload' in kept)
+      for (const part of ['workload', 'target', 'device', 'compiler'] as const)
+        own.used.add(`${part} ${kept[part]}`);
+  }
+  return [...places.values()]
+    .sort((a, b) => (placeName(a) < placeName(b) ? -1 : 1))
+    .map(({ target, compiler, used, lines, claims }) => {
+      const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
+      const text = Buffer.from(`${[...described, ...revocations, ...lines].join('\n')}\n`);
+      const packed = gzipSync(text, { level: 9 });
+      const digest = createHash('sha256').update(packed).digest('hex');
+      const file = `${placeName({ target, compiler })}-${digest}.jsonl.gz`;
+      const sizes = { bytes: packed.length, size: text.length };
+      return { published: { target, compiler, file, ...sizes, claims }, packed };
+    });
+}
+
+interface Inbox {
+  readonly taken: readonly Imported[];
+  readonly refused: readonly { readonly file: string; readonly reason: string }[];
+}
+
+/** Merges the files of the inbox. Anybody may have written them. */
+async function readInbox(folder: string, exchange: Exchange, cacheDirectory: string): Promise<Inbox> {
+  const taken: Imported[] = [];
+  const refused: { file: string; reason: string }[] = [];
+  for (const name of namesIn(join(folder, INBOX)).sort()) {
+    const path = join(folder, INBOX, name);
+    if (!name.endsWith('.jsonl.gz')) continue;
+    try {
+      // A link or a pipe may lead anywhere.
+      if (!lstatSync(path).isFile()) throw new UserError(`${path} is no file`);
+      taken.push(
+        await importFile(path, exchange, cacheDirectory, { ...INBOX_LIMITS, judged: withoutRevocations }),
+      );
+    } catch (error) {
+      refused.push({ file: path, reason: messageOf(error) });
+    }
+  }
+  return { taken, refused };
+}
+
+/** Only the publisher's own databases and files revoke. */
+const withoutRevocations = (reading: Reading): Reading =>
+  reading.outcome === 'line' && reading.line.type === 'revocation'
+    ? { outcome: 'refused', reason: `a revocation of ${nameOf(reading.line)}: the inbox cannot revoke` }
+    : reading;
+
+const nameOf = ({ scope, value }: RevocationLine): string => `${scope} ${value}`;
+
+/** Removes what was merged, and puts what is no file of lines aside. */
+function clearInbox(folder: string, { taken, refused }: Inbox): void {
+  for (const { from } of taken) rmSync(from, { force: true });
+  if (refused.length === 0) return;
+  makeFolder(join(folder, REFUSED));
+  for (const { file } of refused)
+    renameSync(file, join(folder, REFUSED, file.slice(join(folder, INBOX).length + 1)));
+}
+
+/** Age of a lock whose process was killed, and limit of the wait for one, in milliseconds. */
+const STALE_MS = 1_800_000;
+const PATIENCE_MS = 60_000;
+
+/** Locks a folder, which may be shared by machines, by a file. @throws UserError if another process publishes */
+async function lockFolder(folder: string): Promise<Disposable> {
+  const path = join(folder, 'publishing.lock');
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw new UserError(`${folder} cannot be written: ${refusalOf(error)}`, { cause: error });
+  }
+  const release = () => {
+    rmSync(path, { force: true });
+  };
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      writeFileSync(path, owner(), { flag: 'wx' });
+      return { [Symbol.dispose]: release };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new UserError(`${folder} cannot be written: ${refusalOf(error)}`, { cause: error });
+    }
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status !== undefined && Date.now() - status.mtimeMs > STALE_MS) release();
+    else if (Date.now() > end)
+      throw new UserError(`another process publishes into ${folder}; if none does, remove ${path}`);
+    else await sleep(200);
+  }
+}

@@ -1,0 +1,48 @@
+// Starts the process that works on the bases of a build.
+import type { Surroundings } from '../settings/surroundings.ts';
+import { entryOf } from '../system/package-root.ts';
+import { childEnvironment } from '../system/recursion.ts';
+import { resultOr } from '../system/result-or.ts';
+import { folderOf, isDue } from './installed.ts';
+import type { Job } from './job.ts';
+
+/** Starts the process. It outlives this one. */
+export function startJob(
+  job: Pick<Job, 'addresses' | 'places' | 'sent'>,
+  { env, settings, cacheDirectory }: Surroundings,
+): Promise<void> {
+  const { teamKey: key, teamToken: token, publish } = settings;
+  const whole: Job = { ...job, cacheDirectory, key, token, publish };
+  return new Promise((resolve) => {
+    // Loaded on demand: a hit starts no process.
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    const child = resultOr(
+      () =>
+        spawn(process.execPath, [...entryOf('base'), JSON.stringify(whole)], {
+          detached: true,
+          stdio: 'ignore',
+          // Variables of proxies count.
+          env: { ...childEnvironment(env), NODE_USE_ENV_PROXY: '1' },
+        }),
+      null,
+    );
+    if (child === null) {
+      resolve();
+      return;
+    }
+    child.on('error', () => {
+      resolve();
+    });
+    child.on('exit', () => {
+      resolve();
+    });
+    child.unref();
+  });
+}
+
+/** Has bases asked for in the background by a build that opens no database, if it is time. Never throws. */
+export function refreshIfDue(surroundings: Surroundings): void {
+  const { settings, cacheDirectory } = surroundings;
+  const due = settings.bases.filter((address) => isDue(folderOf(cacheDirectory, address)));
+  if (due.length > 0) void startJob({ addresses: due, places: [] }, surroundings);
+}

@@ -1,0 +1,116 @@
+// A team's base in a folder: what one home has tuned is in the builds of another one, which measures nothing.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/folders.ts';
+import { DEPTHWISE_PROGRAM } from './programs.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
+
+const program = `${DEPTHWISE_PROGRAM}\n${oddMatmul.replace('@main', '@product')}`;
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+const SLOW = { timeout: 300_000 };
+
+let tuned: ReturnType<typeof tunedHome> | undefined;
+/** Tuned once, for all tests. */
+const home = () => (tuned ??= tunedHome());
+
+/** A home whose program is faster in other forms, and keeps configurations in them. */
+async function tunedHome() {
+  const place = Workplace.simulated();
+  place.write('in.mlir', program);
+  place.write('slower', 'conv');
+  await place.built(argv);
+  const { route } = await place.built(argv);
+  return { place, output: place.read('out.vmfb'), route };
+}
+
+/** A home without records, whose builds measure nothing. */
+function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
+  const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0', IREE_TUNED_TEAM: team, ...env });
+  place.write('in.mlir', program);
+  return place;
+}
+
+const eventually = async (isSo: () => boolean) => {
+  for (let i = 0; i < 500 && !isSo(); i++) await sleep(20);
+  expect(isSo()).toBe(true);
+};
+
+test('the first build of a fresh home has the bytes of the tuned one, until a revocation', SLOW, async () => {
+  const { place, output, route } = await home();
+  const team = join(temporaryDirectory(), 'a base, new');
+  // A comma stands between two bases.
+  const folder = team.replace(',', '');
+  const first = await place.asked<{ isNew: boolean; sequence: number }>([
+    'team',
+    'publish',
+    folder,
+    '--json',
+  ]);
+  expect(first.isNew).toBe(true);
+  expect(await place.asked(['team', 'publish', folder, '--json'])).toMatchObject({
+    isNew: false,
+    sequence: first.sequence,
+  });
+
+  const other = newcomer(folder);
+  const there = await other.explain(argv);
+  expect(there).toMatchObject({ code: 0, stderr: '', explanation: { route, forms: { used: true } } });
+  expect(other.read('out.vmfb').equals(output)).toBe(true);
+  // The next one is a replay.
+  const again = await other.explain(argv);
+  expect(again).toMatchObject({ code: 0, explanation: { route } });
+  expect(await other.said(['team', 'status'])).toMatch(/here +2 claims for/);
+  expect(await other.asked(['explain', 'in.mlir', '--json', '--', ...HOST])).toMatchObject({ route });
+
+  // A revocation arrives with the next question for the head.
+  const [record] = await place.asked<readonly { digest: string }[]>(['db', 'ls', '--json']);
+  const revoking = Workplace.simulated();
+  expect(await revoking.said(['db', 'import', place.database])).toContain('claim');
+  await revoking.said(['db', 'revoke', '--record', record!.digest, '--reason', 'a test']);
+  await revoking.said(['team', 'publish', folder]);
+  await other.said(['team', 'sync']);
+  const outcomes = async () => (await other.built(argv)).operations.map(({ outcome }) => outcome);
+  expect(await outcomes()).toContain('default');
+
+  // A rollback brings it back.
+  expect(await revoking.said(['team', 'publish', folder, '--rollback'])).toContain(String(first.sequence));
+  await other.said(['team', 'sync']);
+  expect(await outcomes()).toEqual(['hit', 'hit']);
+  expect(other.read('out.vmfb').equals(output)).toBe(true);
+});
+
+test('records go to the inbox, and from there to others', SLOW, async () => {
+  const folder = temporaryDirectory();
+  const writer = Workplace.simulated({ IREE_TUNED_TEAM: folder, IREE_TUNED_TEAM_PUBLISH: 'inbox' });
+  writer.write('in.mlir', oddMatmul);
+  await writer.built(argv);
+  const inbox = join(folder, 'inbox');
+  await eventually(() => existsSync(inbox) && readdirSync(inbox).some((name) => name.endsWith('.gz')));
+  // Hostile files stop nobody.
+  writeFileSync(join(inbox, 'a.jsonl.gz'), Buffer.from([0x1f, 0x8b, 1, 2, 3]));
+  writeFileSync(join(inbox, 'b.jsonl.gz'), '{"type": "revocation"}\nno line\n');
+  const publisher = Workplace.simulated();
+  const published = await publisher.tuned(['team', 'publish', folder]);
+  expect(published.code).toBe(1);
+  expect(published.stderr).toMatch(/refused: .*a\.jsonl\.gz.*\n.*b\.jsonl\.gz: 2 lines refused/s);
+  expect(readdirSync(inbox)).toEqual([]);
+  expect(readdirSync(join(folder, 'refused'))).toEqual(['a.jsonl.gz']);
+
+  const reader = newcomer(folder);
+  reader.write('in.mlir', oddMatmul);
+  expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'hit' }] });
+});
+
+test('with publish=now the next build of another home has the records', SLOW, async () => {
+  const folder = temporaryDirectory();
+  const writer = Workplace.simulated({ IREE_TUNED_TEAM: folder, IREE_TUNED_TEAM_PUBLISH: 'now' });
+  writer.write('in.mlir', oddMatmul);
+  const reader = newcomer(folder);
+  reader.write('in.mlir', oddMatmul);
+  expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'default' }] });
+  await writer.built(argv);
+  await eventually(() => existsSync(join(folder, 'head.json')));
+  expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'hit' }] });
+});
