@@ -134,6 +134,10 @@ test('generated operations are locked, and found on another machine', { timeout:
   expect(place.has('data')).toBe(false);
 });
 
+/** A compiler of another version, with the same output. */
+const otherCompiler = (place: Workplace) =>
+  misbehavingCompiler(place, '--version', `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`);
+
 /** A place with a lock file. */
 let origin: Workplace;
 beforeAll(async () => {
@@ -192,8 +196,7 @@ describe('a program that has changed', () => {
 
   test('is built without the lock file by another compiler, with a message', async () => {
     const place = elsewhere(origin, NO_TUNING);
-    const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
-    const env = misbehavingCompiler(place, '--version', version);
+    const env = otherCompiler(place);
     const build = await place.explain(argv, { env });
     expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toContain('the compiler is 3.99.0@aaaaaaaaaa instead of 3.');
@@ -207,6 +210,39 @@ describe('a program that has changed', () => {
     const build = await place.explain(flags);
     expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toMatch(/the target is "llvm-cpu .*" instead of "llvm-cpu /);
+  });
+});
+
+describe('a lock file of several compilers', () => {
+  test('keeps the entries of one compiler when another updates it, and serves the builds of both', async () => {
+    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
+    const before = place.read(LOCK).toString();
+    const env = otherCompiler(place);
+    expect((await lock(place, ['--check'], env)).stdout).toMatch(
+      /^\+ in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\niree-tuned\.lock is not up to date/,
+    );
+    expect(await lock(place, [], env)).toMatchObject({ code: 0, stderr: '' });
+    const both = place.read(LOCK).toString();
+    // The entry has the same lines as before.
+    expect(both).toContain(before.slice(before.indexOf('    {'), before.indexOf('\n  ],')));
+    for (const compiler of [{}, env]) {
+      expect(await lock(place, ['--check'], compiler)).toMatchObject({ code: 0 });
+      const build = await place.explain(argv, { env: compiler });
+      expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
+    }
+  });
+
+  test('loses the entries of a retired compiler on demand', async () => {
+    const place = elsewhere(origin);
+    const before = place.read(LOCK).toString();
+    await lock(place, [], otherCompiler(place));
+    expect(place.read(LOCK).toString()).not.toBe(before);
+    const { code, stdout } = await lock(place, ['--without-compiler', '3.99']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^- in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\nWrote iree-tuned\.lock\.\n/,
+    );
+    expect(place.read(LOCK).toString()).toBe(before);
   });
 });
 
