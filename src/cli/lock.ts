@@ -44,7 +44,7 @@ export const lock = new CliCommand(
   .withFlags('[inputs...]')
   .option(
     '--without-compiler <text>',
-    'remove entries of compilers whose key contains the text, such as a version',
+    'remove entries of other compilers whose key contains the text, such as a version',
   )
   .option('--check', 'write nothing, and end with 1 if the lock file is out of date')
   .json()
@@ -77,19 +77,19 @@ async function lockInputs(
     throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS writes one`);
   const old = before?.lock ?? EMPTY_LOCK;
   const { check: isCheck = false, withoutCompiler: retired } = options;
-  const isGone = ({ program, compiler }: LockedProgram) =>
-    (retired !== undefined && compiler.includes(retired)) ||
-    (inputs.length === 0 && !existsSync(join(dirname(path), program)));
   const wanted =
     inputs.length > 0
       ? inputs.map((input): Wanted => ({ input, flags, surroundings }))
       : lockedCommands(old, path, surroundings).filter(({ input }) => existsSync(input));
 
   const entries = await lockAll(wanted, old, path, surroundings);
+  const isRetired = (compiler: string) =>
+    retired !== undefined && compiler.includes(retired) && entries.every((one) => one.compiler !== compiler);
+  const isGone = ({ program, compiler }: LockedProgram) =>
+    isRetired(compiler) || (inputs.length === 0 && !existsSync(join(dirname(path), program)));
   /** Keeps entries that other processes have written. */
-  const after = (lock: Lock): Lock => ({
-    programs: withEntries(lock, entries).programs.filter((entry) => !isGone(entry)),
-  });
+  const after = (lock: Lock) =>
+    withEntries({ programs: lock.programs.filter((entry) => !isGone(entry)) }, entries);
   const now = after(old);
   const found = differences(old, now);
   const changed = before?.text !== lockText(now);

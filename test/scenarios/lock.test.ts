@@ -9,6 +9,7 @@ import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { argv, misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
+import type { ProgramKey } from '../../src/decision/lock/lock.ts';
 import type { Replay } from '../../src/wrapper/replay.ts';
 import { GENERIC_PRODUCT, turned } from './programs.ts';
 import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
@@ -232,17 +233,25 @@ describe('a lock file of several compilers', () => {
     }
   });
 
-  test('loses the entries of a retired compiler on demand', async () => {
+  test('loses the entries of an old compiler on demand, and never those of the compiler at hand', async () => {
     const place = elsewhere(origin);
     const before = place.read(LOCK).toString();
-    await lock(place, [], otherCompiler(place));
-    expect(place.read(LOCK).toString()).not.toBe(before);
-    const { code, stdout } = await lock(place, ['--without-compiler', '3.99']);
+    const env = otherCompiler(place);
+    await lock(place, [], env);
+    const both = place.read(LOCK).toString();
+    // The key of each compiler has this text.
+    const { code, stdout } = await lock(place, ['--without-compiler', '3.']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^- in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\nWrote iree-tuned\.lock\.\n/,
     );
     expect(place.read(LOCK).toString()).toBe(before);
+    // The entries of the compiler at hand stay even if another program is locked.
+    place.write(LOCK, both);
+    place.write('other.mlir', matmulModule(16, 32, 64));
+    await lock(place, ['other.mlir', '--without-compiler', '3.', '--', ...HOST], env);
+    const { programs } = JSON.parse(place.read(LOCK).toString()) as { programs: ProgramKey[] };
+    expect(programs.map(({ compiler }) => compiler)).toEqual(Array(2).fill('3.99.0@aaaaaaaaaa'));
   });
 });
 
