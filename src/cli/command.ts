@@ -1,5 +1,6 @@
 // A command of `iree-tuned`: a command of commander with the options, the help and the output that commands share.
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Shard } from '../populate/shard.ts';
 import { STRATEGIES } from '../search/index.ts';
 import type { Filter } from '../store/filter.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
@@ -193,6 +194,13 @@ export function wholeNumber(text: string): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;
   throw new InvalidArgumentError('It must be a whole number of at least 1.');
+}
+
+/** @throws InvalidArgumentError */
+export function shardOf(text: string): Shard {
+  const [, number = 0, count = 0] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (number >= 1 && number <= count) return { number, count };
+  throw new InvalidArgumentError('It must be one of 1/N to N/N, such as 3/10 for the third of ten shards.');
 }
 
 /** Collects the values of an option that may be given several times. */

@@ -8,6 +8,7 @@ import { readLock, updateLock } from '../decision/lock/file.ts';
 import {
   EMPTY_LOCK,
   entryKey,
+  entryName,
   withEntries,
   type Lock,
   type LockedProgram,
@@ -41,18 +42,23 @@ export const lock = new CliCommand(
 )
   .argument('[inputs...]', 'MLIR files')
   .withFlags('[inputs...]')
+  .option(
+    '--without-compiler <text>',
+    'remove entries of other compilers whose key contains the text, such as a version',
+  )
   .option('--check', 'write nothing, and end with 1 if the lock file is out of date')
   .json()
   .examples(
     ['iree-tuned lock model.mlir -- --iree-llvmcpu-target-cpu=znver4', 'write the lock file'],
     ['iree-tuned lock', 'update the lock file'],
+    ['iree-tuned lock --without-compiler 3.11', 'also remove the entries of an old compiler'],
     ['iree-tuned lock --check', 'for CI: ends with 1 if the lock file is out of date'],
   )
   .action(lockInputs);
 
 async function lockInputs(
   inputs: readonly string[],
-  options: { check?: boolean },
+  options: { check?: boolean; withoutCompiler?: string },
   command: CliCommand,
 ): Promise<void> {
   const { flags } = command;
@@ -70,21 +76,23 @@ async function lockInputs(
   if (before === null && inputs.length === 0)
     throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS writes one`);
   const old = before?.lock ?? EMPTY_LOCK;
-  const isGone = ({ program: name }: LockedProgram) =>
-    inputs.length === 0 && !existsSync(join(dirname(path), name));
+  const { check: isCheck = false, withoutCompiler: retired } = options;
   const wanted =
     inputs.length > 0
       ? inputs.map((input): Wanted => ({ input, flags, surroundings }))
       : lockedCommands(old, path, surroundings).filter(({ input }) => existsSync(input));
 
   const entries = await lockAll(wanted, old, path);
+  const isRetired = (compiler: string) =>
+    retired !== undefined && compiler.includes(retired) && entries.every((one) => one.compiler !== compiler);
+  const isGone = ({ program, compiler }: LockedProgram) =>
+    isRetired(compiler) || (inputs.length === 0 && !existsSync(join(dirname(path), program)));
   /** Keeps entries that other processes have written. */
   const after = (lock: Lock) =>
     withEntries({ programs: lock.programs.filter((entry) => !isGone(entry)) }, entries);
   const now = after(old);
   const found = differences(old, now);
   const changed = before?.text !== lockText(now);
-  const isCheck = options.check === true;
   if (changed && !isCheck) await updateLock(path, surroundings.cacheDirectory, after);
   if (changed && isCheck) process.exitCode = 1;
   command.print({ path, changed, differences: found, untuned: untunedIn(entries) }, () =>
@@ -105,9 +113,9 @@ function verdict(path: string, found: readonly string[], isCheck: boolean): stri
   return `${path} ${why}: run iree-tuned lock.`;
 }
 
-/** The compiles of a lock file, each once for all machines. */
+/** The compiles of a lock file, each once for all machines and compilers. */
 function lockedCommands({ programs }: Lock, path: string, surroundings: Surroundings): Wanted[] {
-  const each = new Map(programs.map((entry) => [entryKey({ ...entry, target: '' }), entry]));
+  const each = new Map(programs.map((entry) => [entryKey({ ...entry, target: '', compiler: '' }), entry]));
   return [...each.values()].map(({ program, flags, inject, dim }) => ({
     input: relative('.', join(dirname(path), program)),
     flags,
@@ -144,7 +152,7 @@ export function changeLines(old: Lock, now: Lock): string[] {
   const [before, after] = [keysOf(old), keysOf(now)];
   const isKept = (entry: LockedProgram) => before.has(entryKey(entry)) && after.has(entryKey(entry));
   const others = ({ programs }: Lock, sign: string) =>
-    programs.filter((entry) => !isKept(entry)).map(({ program, target }) => `${sign} ${program}: ${target}`);
+    programs.filter((entry) => !isKept(entry)).map((entry) => `${sign} ${entryName(entry)}`);
   const kept = ({ programs }: Lock): Lock => ({ programs: programs.filter(isKept) });
   const lines = [...others(old, '-'), ...others(now, '+'), ...differences(kept(old), kept(now))];
   const more = lines.length - MOST_CHANGES;

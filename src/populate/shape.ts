@@ -59,6 +59,9 @@ export interface Shape extends ElementTypes {
 export const shapeName = ({ op, batch, m, n, k, lhs }: Shape): string =>
   `${op}_${[...batch, m, n, ...(k === 0 ? [] : [k])].join('x')}_${lhs}`;
 
+/** Equal for shapes with the same work. */
+export const shapeKey = (shape: Shape): string => JSON.stringify({ ...shape, count: 0, source: '' });
+
 /** Default type of sums for each element type. */
 const ACCUMULATORS: Readonly<Record<string, string>> = {
   f64: 'f64',

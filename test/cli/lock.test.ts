@@ -61,15 +61,15 @@ describe('the changes', () => {
       entry(name, ...times(60, TUNED)),
     );
     expect(changeLines(lock(gone!, same!), lock(same!, fresh!))).toEqual([
-      '- a.mlir: llvm-cpu',
-      '+ c.mlir: llvm-cpu',
+      '- a.mlir: llvm-cpu, compiler 3.13.0@a',
+      '+ c.mlir: llvm-cpu, compiler 3.13.0@a',
     ]);
   });
 
   test('of a program have each changed line, at most ten', () => {
     const few = changeLines(lock(entry('a.mlir', TUNED, BEST)), lock(entry('a.mlir', TUNED, unknown())));
     expect(few).toEqual([
-      '  a.mlir: llvm-cpu',
+      '  a.mlir: llvm-cpu, compiler 3.13.0@a',
       expect.stringMatching(/^- contraction m=1: .*"kind":"default"/),
       expect.stringMatching(/^\+ contraction m=1: .*there was no record/),
     ]);

@@ -1,4 +1,4 @@
-// `iree-tuned tune --config`, with a settings file of IREE's auto-scheduler.
+// Invalid command lines of `iree-tuned tune`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,6 +6,22 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { newPlace } from './commands.ts';
 
 const tune = (...words: readonly string[]) => newPlace().run('tune', ...words);
+
+test.each(['0/10', '11/10', '3/0', '3', '-1/10', 'x'])('--shard refuses %s', async (shard) => {
+  const { code, err } = await tune('--m', '64', '--shard', shard);
+  expect(code).toBe(2);
+  expect(err).toMatch(
+    /'--shard <part>' argument '.*' is invalid\. It must be one of 1\/N to N\/N, such as 3\/10/,
+  );
+});
+
+test('--shard refuses misses, which differ between databases', async () => {
+  const { code, err } = await tune('--from-misses', '--shard', '1/2');
+  expect({ code, err }).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('remove --shard or --from-misses') as string,
+  });
+});
 
 test('--config names a missing file', async () => {
   const { code, err } = await tune('--config', 'none.cfg');

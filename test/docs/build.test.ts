@@ -1,8 +1,7 @@
-// Writes the files of docs/build.md and types its commands and those of its workflows, in one folder with one program.
+// Writes the files of docs/build.md and types its commands, in one folder with one program.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { format } from 'prettier';
 import { expect, test } from 'vitest';
 import { isInstalled, pipFolder, python, simulatedInstallation } from '../scenarios/clients-support.ts';
 import { HOST, Workplace } from '../scenarios/support.ts';
@@ -12,31 +11,14 @@ import { testPage, Typist, typeAll } from './support.ts';
 const blocks = blocksOf('docs/build.md', 'you');
 const files = blocks.filter(({ path }) => path !== null);
 
-/** Commands of a workflow for GitHub's machines only. */
-const OF_GITHUB = /^pip install |"\$GITHUB_PATH"$/;
-
 const fileOf = (path: string): string => {
   const found = blocks.find((block) => block.path === path);
   if (found === undefined) throw new Error(`docs/build.md has no ${path}`);
   return found.text;
 };
 
-/** Commands of the workflow's steps. */
-const runsOf = (workflow: string): string[] =>
-  [...workflow.matchAll(/^ {6}- run: (.*?)(?: # .*)?$/gm)].map(([, command]) => command!);
-
 test('every block is shell or a file', () => {
   expect(blocks.filter(({ language, path }) => language !== 'sh' && path === null)).toEqual([]);
-});
-
-test('the workflows are formatted YAML with known keys', async () => {
-  const workflows = files.filter(({ path }) => path!.startsWith('.github/workflows/'));
-  expect(workflows).not.toEqual([]);
-  for (const { text } of workflows) {
-    expect(await format(text, { parser: 'yaml', singleQuote: true, printWidth: 130 })).toBe(text);
-    expect(text).toMatch(/^name: .*\non: .*\n(?:concurrency: .*\n)?jobs:\n {2}build:\n {4}runs-on: /);
-    expect(text.match(/^ {6}- (?:run|uses): /gm)!.length).toBe(text.match(/^ {6}- /gm)!.length);
-  }
 });
 
 function whyNot(): string | null {
@@ -102,24 +84,6 @@ async function run() {
     .replace('/home/build/.cache/iree-tuned', place.path('bazel-cache'));
   await you.type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
   expect(place.read('bazel/out.vmfb').equals(stock)).toBe(false);
-
-  // The cache of Actions restores the database.
-  mkdirSync(place.path('.tuned'));
-  copyFileSync(place.database, place.path('.tuned/tuning.db'));
-  for (const name of ['tuned', 'locked']) {
-    const workflow = fileOf(`.github/workflows/${name}.yaml`);
-    const settings = Object.fromEntries(
-      [...workflow.matchAll(/^ {6}(IREE_TUNED_\w+): '?([^'\n]*)'?$/gm)].map(([, variable, value]) => [
-        variable!,
-        value!.replace('${{ github.workspace }}', place.folder),
-      ]),
-    );
-    expect(Object.keys(settings)).not.toEqual([]);
-    place.remove('model.vmfb');
-    for (const line of runsOf(workflow))
-      if (!OF_GITHUB.test(line)) await you.type(line, `${name}.yaml: ${line}`, settings);
-    expect(place.read('model.vmfb').equals(stock)).toBe(false);
-  }
 }
 
 testPage('build', blocks, run, whyNot);

@@ -1,4 +1,4 @@
-// The parser understands the command lines of the pages and of the files in docs/team. Their options, settings and roles exist. Other tests
+// The parser understands the command lines of the pages and of the files in docs/ci and docs/team. Their options, settings and roles exist. Other tests
 // of this folder run the commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,12 @@ import { NAMES, splitFlags } from '../../src/settings/settings.ts';
 import { QUEUE_SCHEMA, ROLES } from '../../src/team/roles.ts';
 import { callsIn, COMMANDS, parsed, walk, type Call } from '../support/command-lines.ts';
 import { root } from '../support/folders.ts';
-import { startedBy } from '../support/page.ts';
+import { startedBy, stepsOf } from '../support/page.ts';
 
-const PAGES = ['README.md', ...globSync(['{docs,db,bench}/*.md', 'docs/team/*'], { cwd: root })].toSorted();
+const PAGES = [
+  'README.md',
+  ...globSync(['{docs,db,bench}/*.md', 'docs/{ci,team}/*'], { cwd: root }),
+].toSorted();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
@@ -41,10 +44,14 @@ const STARTS = new RegExp(
   `^(?:\\$ )?(?=(?:[A-Z_]+=\\S+ )*(?:\\S*\\bbin/)?(?:${COMMANDS.join('|')})(?![\\w./:-]))`,
 );
 
-/** Blocks of shell, typed lines of other blocks, runs of workflows, commands in sentences, and the command of a service's file. */
+/** Blocks of shell, typed lines of other blocks, commands in sentences, those of a workflow, and the command of a service's file. */
 function snippetsOf(page: string): Snippet[] {
   const text = read(page);
-  if (!page.endsWith('.md')) return startedBy(text).map((own) => ({ text: own, line: 1, isInline: false }));
+  if (!page.endsWith('.md')) {
+    // GitHub replaces expressions before the shell runs.
+    const steps = stepsOf(text).map((step) => step.replaceAll(/\$\{\{.*?\}\}/g, '1'));
+    return [...startedBy(text), ...steps].map((own) => ({ text: own, line: 1, isInline: false }));
+  }
   const lineAt = (index: number) => text.slice(0, index).split('\n').length;
   const blocks = [...text.matchAll(/^```(?<language>\w*)\n(?<body>[^]*?)^```$/gm)];
   const prose = blocks.reduce((left, { 0: all }) => left.replace(all, all.replaceAll(/[^\n]/g, ' ')), text);
@@ -52,9 +59,9 @@ function snippetsOf(page: string): Snippet[] {
   return [
     ...blocks.flatMap(({ groups, index }): Snippet[] => {
       const { language, body } = groups!;
-      const lines = body!.split('\n').map((line) => line.replace(/^ +- run: /, ''));
+      const lines = body!.split('\n');
       const typed = lines.filter((line) => STARTS.test(line)).join('\n');
-      const whole = language === 'sh' ? body! : ['', 'yaml'].includes(language!) ? typed : '';
+      const whole = language === 'sh' ? body! : language === '' ? typed : '';
       return [{ text: whole.replaceAll(/^\$ /gm, ''), line: lineAt(index), isInline: false }];
     }),
     ...inline.map(({ 1: code, index }) => ({ text: code!, line: lineAt(index), isInline: true })),
@@ -138,6 +145,11 @@ test('the pages have command lines', () => {
   const others = ['settings', 'install', 'how-it-works', 'contributing', 'troubleshooting'].map(
     (name) => `docs/${name}.md`,
   );
-  for (const page of [...others, 'docs/team/worker.compose.yaml', 'docs/team/iree-tuned-worker.service'])
+  for (const page of [
+    ...others,
+    'docs/ci/tuned.yaml',
+    'docs/team/worker.compose.yaml',
+    'docs/team/iree-tuned-worker.service',
+  ])
     expect({ page, count: count(page) > 0 }).toEqual({ page, count: true });
 });

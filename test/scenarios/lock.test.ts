@@ -9,6 +9,7 @@ import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { argv, misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
+import type { ProgramKey } from '../../src/decision/lock/lock.ts';
 import type { Replay } from '../../src/wrapper/replay.ts';
 import { GENERIC_PRODUCT, turned } from './programs.ts';
 import { decisionsOf, HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
@@ -134,6 +135,10 @@ test('generated operations are locked, and found on another machine', { timeout:
   expect(place.has('data')).toBe(false);
 });
 
+/** A compiler of another version, with the same output. */
+const otherCompiler = (place: Workplace) =>
+  misbehavingCompiler(place, '--version', `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`);
+
 /** A place with a lock file. */
 let origin: Workplace;
 beforeAll(async () => {
@@ -192,8 +197,7 @@ describe('a program that has changed', () => {
 
   test('is built without the lock file by another compiler, with a message', async () => {
     const place = elsewhere(origin, NO_TUNING);
-    const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
-    const env = misbehavingCompiler(place, '--version', version);
+    const env = otherCompiler(place);
     const build = await place.explain(argv, { env });
     expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toContain('the compiler is 3.99.0@aaaaaaaaaa instead of 3.');
@@ -207,6 +211,47 @@ describe('a program that has changed', () => {
     const build = await place.explain(flags);
     expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
     expect(build.explanation.lock!.problem).toMatch(/the target is "llvm-cpu .*" instead of "llvm-cpu /);
+  });
+});
+
+describe('a lock file of several compilers', () => {
+  test('keeps the entries of one compiler when another updates it, and serves the builds of both', async () => {
+    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
+    const before = place.read(LOCK).toString();
+    const env = otherCompiler(place);
+    expect((await lock(place, ['--check'], env)).stdout).toMatch(
+      /^\+ in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\niree-tuned\.lock is not up to date/,
+    );
+    expect(await lock(place, [], env)).toMatchObject({ code: 0, stderr: '' });
+    const both = place.read(LOCK).toString();
+    // The entry has the same lines as before.
+    expect(both).toContain(before.slice(before.indexOf('    {'), before.indexOf('\n  ],')));
+    for (const compiler of [{}, env]) {
+      expect(await lock(place, ['--check'], compiler)).toMatchObject({ code: 0 });
+      const build = await place.explain(argv, { env: compiler });
+      expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
+    }
+  });
+
+  test('loses the entries of an old compiler on demand, and never those of the compiler at hand', async () => {
+    const place = elsewhere(origin);
+    const before = place.read(LOCK).toString();
+    const env = otherCompiler(place);
+    await lock(place, [], env);
+    const both = place.read(LOCK).toString();
+    // The key of each compiler has this text.
+    const { code, stdout } = await lock(place, ['--without-compiler', '3.']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^- in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\nWrote iree-tuned\.lock\.\n/,
+    );
+    expect(place.read(LOCK).toString()).toBe(before);
+    // The entries of the compiler at hand stay even if another program is locked.
+    place.write(LOCK, both);
+    place.write('other.mlir', matmulModule(16, 32, 64));
+    await lock(place, ['other.mlir', '--without-compiler', '3.', '--', ...HOST], env);
+    const { programs } = JSON.parse(place.read(LOCK).toString()) as { programs: ProgramKey[] };
+    expect(programs.map(({ compiler }) => compiler)).toEqual(Array(2).fill('3.99.0@aaaaaaaaaa'));
   });
 });
 

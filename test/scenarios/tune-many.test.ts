@@ -1,4 +1,5 @@
 // Tuning ahead of builds: a sweep is killed and continued, and later builds have hits only. Misses of builds are tuned, too.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -108,6 +109,34 @@ test(
     expect(again.stdout.toString()).toMatch(/^new +1$[^]*^unfinished +1$[^]*^known +0$/m);
   },
 );
+
+test('shards plan all models and shapes, each once, in any order and in any folder', async () => {
+  const planned = async (place: Workplace, inputs: readonly string[], shard: string) => {
+    const sweep = ['--m', '32', '--n', '40', '--k', '64', '--rhs-constant', 'no'];
+    const argv = ['tune', ...inputs, ...sweep, '--shard', shard, '--dry-run', '--json'];
+    const { code, stdout, stderr } = await place.tuned(argv);
+    expect(code, stderr).toBe(0);
+    const { plan } = JSON.parse(stdout.toString()) as Population;
+    return { stderr, workloads: plan.todo.map(({ workload }) => workload).toSorted() };
+  };
+  const [here, there] = [new Workplace(), new Workplace()];
+  for (const place of [here, there]) {
+    mkdirSync(place.path('models'));
+    for (const m of [16, 17, 18])
+      place.write(`models/m-${m}.mlir`, matmuls([[m, 40, 64] as const, [2 * m, 8, 8] as const]));
+  }
+  const shards = await Promise.all(['1/2', '2/2'].map((shard) => planned(here, ['models'], shard)));
+  expect(shards.map(({ stderr }) => stderr)).toEqual([
+    'iree-tuned: shard 1/2: 2 of 4 models and shapes\n',
+    'iree-tuned: shard 2/2: 2 of 4 models and shapes\n',
+  ]);
+  expect(shards.map(({ workloads }) => workloads.length)).toEqual([4, 3]);
+  expect(new Set(shards.flatMap(({ workloads }) => workloads)).size).toBe(7);
+  const files = [18, 16, 17].map((m) => there.path(`models/m-${m}.mlir`));
+  expect((await planned(there, files, '2/2')).workloads).toEqual(shards[1]!.workloads);
+  // More shards than work.
+  expect((await planned(here, ['models'], '2/9')).workloads).toEqual([]);
+});
 
 const refusals: [string[], string, code?: number][] = [
   [['--m', '64:128'], '--n is missing', 2],

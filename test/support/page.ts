@@ -53,6 +53,12 @@ export function blocksOf(page: string, soleUser?: string): readonly Block[] {
   return blocks;
 }
 
+/** Commands of the steps of a workflow, or of a part of it. Without those that install on GitHub's machines. */
+export const stepsOf = (workflow: string): string[] =>
+  [...workflow.matchAll(/^ {6}- run: (.*?)(?: # .*)?$/gm)]
+    .map(([, command]) => command!)
+    .filter((command) => !/^pip install |"\$GITHUB_PATH"$/.test(command));
+
 /** Command lines of a service's file: a unit of systemd, or a compose file with a list of plain words. */
 export const startedBy = (file: string): string[] => [
   ...[...file.matchAll(/^ExecStart=(.*)$/gm)].map(([, line]) => line!),

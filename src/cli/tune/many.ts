@@ -1,13 +1,14 @@
 // `iree-tuned tune` of several inputs, shapes, misses or targets.
 import { globSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { withBases } from '../../base/open.ts';
 import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
-import { isProgramOp, programText, type Shape, shapeName } from '../../populate/shape.ts';
+import { isProgramOp, programText, type Shape, shapeKey, shapeName } from '../../populate/shape.ts';
+import { type Shard, unitsOfShard } from '../../populate/shard.ts';
 import { compilerOf, populationSite, type PopulationSite } from '../../populate/site.ts';
 import { isSwept, optionFlag, parseShapeList, shapesOf } from '../../populate/sweep.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
@@ -20,6 +21,7 @@ import { openDatabase, openIfThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { readText } from '../files.ts';
 import { withTarget } from '../input.ts';
+import { warn } from '../output.ts';
 import { readSpaceFile, restricted } from '../search.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
@@ -93,15 +95,17 @@ export async function tuneMany(
  */
 function requestOf(inputs: readonly string[], options: TuneOptions): (folder: string) => PopulationRequest {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readText(file), file));
-  const all = [...listed, ...(isSwept(options) ? sweepOf(options) : [])];
+  const wanted = [...modelFiles(inputs), ...listed, ...(isSwept(options) ? sweepOf(options) : [])];
   const fromMisses = options.fromMisses === true;
-  const models = modelFiles(inputs);
-  if (models.length + all.length === 0 && !fromMisses)
+  if (wanted.length === 0 && !fromMisses)
     throw new UsageError(
       'nothing to tune: name models, --shapes FILE, a sweep (--m 64:1024:64 --n ... --k ...) or --from-misses',
     );
+  const own = options.shard === undefined ? wanted : ownOf(wanted, options.shard, fromMisses);
+  const models = own.filter((one) => typeof one === 'string');
+  const shapes = own.filter((one) => typeof one !== 'string');
   return (folder) => {
-    const [alone, inProgram] = [false, true].map((is) => all.filter(({ op }) => isProgramOp(op) === is));
+    const [alone, inProgram] = [false, true].map((is) => shapes.filter(({ op }) => isProgramOp(op) === is));
     const written = inProgram!.map((shape) => {
       const source = shapeName(shape);
       const path = join(folder, `${source}.mlir`);
@@ -111,6 +115,15 @@ function requestOf(inputs: readonly string[], options: TuneOptions): (folder: st
     const programs = [...models.map((path) => ({ path, source: path })), ...written];
     return { programs, shapes: alone!, fromMisses };
   };
+}
+
+/** The models, by their paths, and the shapes of a shard. */
+function ownOf(wanted: readonly (string | Shape)[], shard: Shard, fromMisses: boolean): (string | Shape)[] {
+  if (fromMisses)
+    throw new UsageError('--shard divides models and shapes, no misses: remove --shard or --from-misses');
+  const own = unitsOfShard(wanted, (one) => (typeof one === 'string' ? resolve(one) : shapeKey(one)), shard);
+  warn(`shard ${shard.number}/${shard.count}: ${own.length} of ${wanted.length} models and shapes`);
+  return own;
 }
 
 function sweepOf(options: TuneOptions): Shape[] {

@@ -1,8 +1,9 @@
 // `iree-tuned tune`: tunes ahead of builds.
 import { statSync } from 'node:fs';
 import type { Option } from 'commander';
-import { CliCommand, several, wholeNumber, type SearchOptions } from '../command.ts';
+import { CliCommand, several, shardOf, wholeNumber, type SearchOptions } from '../command.ts';
 import { UsageError } from '../failure.ts';
+import type { Shard } from '../../populate/shard.ts';
 import { isSwept, type SweepText } from '../../populate/sweep.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { tuneMany } from './many.ts';
@@ -15,6 +16,7 @@ export interface TuneOptions extends SearchOptions, SweepText {
   readonly dryRun?: boolean;
   readonly budget?: string;
   readonly jobs?: number;
+  readonly shard?: Shard;
   readonly fleet?: boolean;
   readonly verifyProgram?: boolean;
   readonly json?: boolean;
@@ -41,6 +43,7 @@ export const tune = new CliCommand(
   .option('--keep <dir>', 'with --config: write each candidate as MLIR, and a CSV of the results')
   .option('--flags <flags>', 'compiler flags of one more target; may be repeated', several)
   .option('--jobs <count>', 'number of parallel compiles; measurements never overlap', wholeNumber)
+  .option('--shard <part>', 'one of several even parts of the models and shapes, such as 3/10', shardOf)
   .option(
     '--fleet',
     "send the work to the team's workers and wait for the results (see iree-tuned team worker)",
@@ -53,6 +56,7 @@ export const tune = new CliCommand(
     ['iree-tuned tune model.onnx', 'imported by iree-import-onnx'],
     ['iree-tuned tune model.mlir --verify-program', 'also run the program, stock against tuned'],
     ['iree-tuned tune models/ --budget 8h', 'a night for all models in a folder'],
+    ['iree-tuned tune models/ --shard 3/10', 'the third of ten jobs, each on its own machine'],
     ['iree-tuned tune --m 64:1024:64 --n 512,768 --k 768 --dry-run', 'size of a sweep'],
     ['iree-tuned tune --op softmax --batch 12 --m 197 --n 197', 'a sweep of softmax'],
     ['iree-tuned tune --from-misses', 'recorded misses'],
@@ -70,7 +74,7 @@ export const tune = new CliCommand(
   });
 
 /** Options of a run that may have several inputs or targets. */
-const OF_MANY = ['shapes', 'fromMisses', 'flags', 'jobs', 'fleet', 'dryRun'] as const;
+const OF_MANY = ['shapes', 'fromMisses', 'flags', 'jobs', 'shard', 'fleet', 'dryRun'] as const;
 
 function isOneProgram(inputs: readonly string[], options: TuneOptions): boolean {
   const [input] = inputs;

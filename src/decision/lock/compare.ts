@@ -1,5 +1,5 @@
 // The differences of two lock files, for people. Pure.
-import { entryKey, type Lock, type LockedProgram } from './lock.ts';
+import { entryKey, entryName, type Lock, type LockedProgram } from './lock.ts';
 import { workloadText } from './text.ts';
 
 /** Lines of a diff; empty for equal lock files. */
@@ -14,8 +14,7 @@ export function differences(before: Lock, after: Lock): string[] {
       if (was === is) return [];
       return [...(was === undefined ? [] : [`- ${was}`]), ...(is === undefined ? [] : [`+ ${is}`])];
     });
-    const { program, target } = (old.get(key) ?? now.get(key))!;
-    return lines.length === 0 ? [] : [`  ${program}: ${target}`, ...lines];
+    return lines.length === 0 ? [] : [`  ${entryName((old.get(key) ?? now.get(key))!)}`, ...lines];
   });
 }
 

@@ -49,9 +49,13 @@ export type LockedWorkload =
   | { readonly kind: 'left-out'; readonly configuration: OwnConfiguration; readonly because: string }
   | { readonly kind: 'unknown'; readonly because: string };
 
-/** A lock file has one entry for each key: the same command for the same target, with any content of the input. */
-export const entryKey = ({ program, target, flags, inject, dim }: Omit<LockedProgram, 'workloads'>): string =>
-  JSON.stringify([program, target, inject, dim, flags]);
+/** A lock file has one entry for each key: the same command for the same target and compiler, with any content of the input. */
+export const entryKey = ({ program, target, compiler, flags, inject, dim }: LockedProgram): string =>
+  JSON.stringify([program, target, inject, dim, flags, compiler]);
+
+/** Its name in messages. */
+export const entryName = ({ program, target, compiler }: LockedProgram): string =>
+  `${program}: ${target}, compiler ${compiler}`;
 
 /** The lock file with these entries added, in place of entries with the same keys. */
 export function withEntries(lock: Lock, entries: readonly LockedProgram[]): Lock {

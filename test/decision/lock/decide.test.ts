@@ -48,14 +48,14 @@ test('a difference names the program and shows the old and the new line', () => 
   expect(differences(lock, { programs: [a, b] })).toEqual([]);
   const now = programOf({ route: 'inline', workloads: new Map([[keyOf(8), UNKNOWN]]) });
   expect(differences(lock, { programs: [now, b] })).toEqual([
-    `  models/a.mlir: ${a.target}`,
+    `  models/a.mlir: ${a.target}, compiler ${a.compiler}`,
     '- route: "spec"',
     '+ route: "inline"',
     expect.stringMatching(/^- contraction m=8 .*: \{"configuration": .*"speedup"/) as string,
     `+ ${keyOf(8)}: {"because": "there was no record"}`,
   ]);
   const gone = differences(lock, { programs: [a] });
-  expect(gone[0]).toBe(`  models/b.mlir: ${b.target}`);
+  expect(gone[0]).toBe(`  models/b.mlir: ${b.target}, compiler ${b.compiler}`);
   expect(gone.slice(1).every((line) => line.startsWith('- '))).toBe(true);
   expect(differences({ programs: [a] }, lock).slice(1)).toEqual(
     gone.slice(1).map((line) => line.replace('-', '+')),
