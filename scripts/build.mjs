@@ -66,7 +66,6 @@ const ON_DEMAND = [
   'src/runner/session.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
-  'src/wrapper/ask-team.ts',
   'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
   'src/wrapper/several-targets.ts',

@@ -37,7 +37,7 @@ export function pipelinePicture(): string {
     box(left(2), database, 2 * WIDTH + GAP, 32, 'box'),
     text((middle(2) + middle(3)) / 2, database + 21, 'tuning database', '', 'middle'),
     box(left(4), database, WIDTH, 32, 'box'),
-    text(middle(4), database + 21, "team's server", '', 'middle'),
+    text(middle(4), database + 21, "team's base", '', 'middle'),
     arrow(`M${middle(2)} ${bottom}V${database}`, '<->'),
     arrow(`M${middle(3)} ${bottom}V${database}`, '<->'),
     arrow(`M${left(3) + WIDTH} ${database + 16}H${left(4)}`, '<->'),

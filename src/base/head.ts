@@ -105,10 +105,3 @@ export function headText(head: Omit<Head, 'format' | 'signature'>, key: KeyObjec
 
 /** SHA-256 in the name of a file. */
 export const digestIn = ({ file }: Pick<Published, 'file'>): string => file.slice(17, 17 + 64);
-
-/** The database for a target and a compiler. */
-export const publishedFor = (
-  { databases }: Head,
-  place: Pick<Published, 'target' | 'compiler'>,
-): Published | undefined =>
-  databases.find(({ target, compiler }) => target === place.target && compiler === place.compiler);

@@ -8,7 +8,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { fileIdentity, textIn } from '../system/files.ts';
 import { messageOf, writeLog } from '../system/tell.ts';
-import { HEAD, publishedFor, readHeadText, type Published } from './head.ts';
+import { HEAD, readHeadText, type Published } from './head.ts';
 import { databaseIn, folderOf, headIn, isDue, lastCheck, placeName } from './installed.ts';
 import { startJob } from './start.ts';
 
@@ -30,14 +30,32 @@ export async function withBases<Own extends Store | null>(
   places: readonly Place[],
   surroundings: Surroundings,
 ): Promise<Own | Store> {
+  return above(own, surroundings, async (address) => {
+    await bringUpToDate(address, places, surroundings);
+    return databasesOf(address, surroundings, (one) =>
+      places.some((place) => placeName(place) === placeName(one)),
+    );
+  });
+}
+
+/** The database above all databases of the bases that are here. Asks for nothing. */
+export const withInstalled = <Own extends Store | null>(
+  own: Own,
+  surroundings: Surroundings,
+): Promise<Own | Store> =>
+  above(own, surroundings, (address) => databasesOf(address, surroundings, () => true));
+
+/** @param pathsAt databases of a base */
+async function above<Own extends Store | null>(
+  own: Own,
+  { settings: { bases, log } }: Surroundings,
+  pathsAt: (address: BaseAddress) => readonly string[] | Promise<readonly string[]>,
+): Promise<Own | Store> {
   const stores: Store[] = own === null ? [] : [own];
-  for (const address of surroundings.settings.bases) {
+  for (const address of bases) {
     try {
-      await bringUpToDate(address, places, surroundings);
-      for (const path of databasesOf(address, places, surroundings))
-        stores.push(await openStore(path, { readonly: true }));
+      for (const path of await pathsAt(address)) stores.push(await openStore(path, { readonly: true }));
     } catch (error) {
-      const { log } = surroundings.settings;
       if (log !== undefined) writeLog(`a base is left out: ${messageOf(error)}`, log);
     }
   }
@@ -45,20 +63,20 @@ export async function withBases<Own extends Store | null>(
   return first === undefined ? own : layered([first, ...others]);
 }
 
-/** Paths of the installed databases. */
+/** Paths of the installed databases that are wanted. */
 function databasesOf(
   address: BaseAddress,
-  places: readonly Place[],
   { cacheDirectory, settings }: Surroundings,
+  isWanted: (published: Published) => boolean,
 ): string[] {
   const folder = folderOf(cacheDirectory, address);
   const text = textIn(headIn(folder));
   if (text === '') return [];
-  const head = readHeadText(text, settings.teamKey);
-  return places.flatMap((place) => {
-    const published = publishedFor(head, place);
-    return published === undefined ? [] : databaseIn(folder, published);
-  });
+  const { databases } = readHeadText(text, settings.teamKey);
+  return databases
+    .filter(isWanted)
+    .map((published) => databaseIn(folder, published))
+    .filter((path) => existsSync(path));
 }
 
 /** Waits only for a base that is not here, or for a changed folder. Otherwise the next build gets the new one. */

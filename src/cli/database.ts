@@ -39,12 +39,14 @@ export const openWithBases = async (site: Site, surroundings: Surroundings): Pro
  * @throws UserError
  */
 export function requireDatabase(surroundings: Surroundings): void {
-  if (!isThere(surroundings))
-    throw new UserError(
-      `there is no tuning database ${surroundings.settings.database}: builds and iree-tuned tune create it; ` +
-        `--db or IREE_TUNED_DB names another one`,
-    );
+  if (!isThere(surroundings)) throw missingDatabase(surroundings);
 }
+
+export const missingDatabase = ({ settings }: Surroundings): UserError =>
+  new UserError(
+    `there is no tuning database ${settings.database}: builds and iree-tuned tune create it; ` +
+      `--db or IREE_TUNED_DB names another one`,
+  );
 
 /** Whether the database exists. True for a path that cannot be examined: opening it gives the reason. */
 export function isThere({ settings: { database } }: Surroundings): boolean {

@@ -1,11 +1,12 @@
-// `iree-tuned device`: lists and names the devices of the database.
+// `iree-tuned device`: lists and names the devices of the database, and of the team's bases.
+import { withInstalled } from '../base/open.ts';
 import { deviceClass, deviceKey, storedDevice } from '../backend/device.ts';
 import { devicesLike } from '../decision/for-device.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
 import { isDeviceName } from '../store/validate.ts';
 import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
-import { openDatabase, reading } from './database.ts';
+import { missingDatabase, openDatabase, openIfThere } from './database.ts';
 import { UsageError } from './failure.ts';
 import { describeDeviceHere } from './input.ts';
 import { sentences } from './output.ts';
@@ -18,10 +19,11 @@ const ls = new CliCommand('ls', 'list the devices of the database')
     const surroundings = command.surroundings();
     const form = await describeDeviceHere(surroundings);
     const here = typeof form === 'string' ? null : deviceKey(form);
-    const listed = await reading(surroundings, (store) => {
-      const known = store.devices();
-      return listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
-    });
+    const store = await withInstalled(await openIfThere(surroundings), surroundings);
+    if (store === null) throw missingDatabase(surroundings);
+    const known = store.devices();
+    const listed = listedDevices(text === undefined ? known : devicesLike(text, known), here, store);
+    store.close();
     command.printTable(
       listed,
       ['name', 'records', 'last seen', 'key', 'class'],
@@ -70,7 +72,7 @@ const name = new CliCommand('name', 'name a device, so that builds with for-devi
     if (typeof found === 'string' && text === undefined) throw new UserError(found);
     const form = typeof found === 'string' ? null : storedDevice(found);
     const here = form && { key: deviceKey(form), form };
-    const store = await openDatabase(surroundings);
+    const store = await withInstalled(await openDatabase(surroundings), surroundings);
     const device = text === undefined ? here! : oneDevice(text, store.devices());
     const before = store.devices().find((one) => one.name === wanted);
     store.nameDevice(wanted, device);

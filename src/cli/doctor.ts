@@ -18,9 +18,6 @@ import { deviceFor } from '../decision/for-device.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
-import { withoutPassword } from '../settings/address.ts';
-import { breakerState } from '../team/breaker.ts';
-import { teamState } from '../team/state.ts';
 import { compilerOf } from '../populate/site.ts';
 import { counted, lastLine } from '../system/format.ts';
 import { CliCommand } from './command.ts';
@@ -29,13 +26,9 @@ import { finding, type Finding } from './finding.ts';
 import { describeDeviceHere } from './input.ts';
 import { page, warn } from './output.ts';
 import { stateOf } from './team/bases.ts';
-import { withTeam } from './team/server.ts';
 
 /** Longest wait for another build on the machine of the runner. */
 const RUNNER_SECONDS = 10;
-
-/** Limit of the question to the team's server. */
-const TEAM_LIMIT_MS = 10_000;
 
 export const doctor = new CliCommand(
   'doctor',
@@ -50,7 +43,7 @@ export const doctor = new CliCommand(
       ...(await checkTools(surroundings)),
       ...(await checkDatabase(surroundings)),
       checkCache(surroundings),
-      ...(await checkTeam(surroundings)),
+      ...checkBases(surroundings),
       ...unknownVariables(surroundings.env).map((found) =>
         finding('settings', found, 'iree-tuned config lists all settings'),
       ),
@@ -236,21 +229,3 @@ const checkBases = (surroundings: Surroundings): Finding[] =>
       sequence === null ? `${base}, which no build has asked yet` : `${base}, number ${sequence}`,
     );
   });
-
-/** Empty without a team. */
-async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
-  const url = surroundings.settings.team;
-  if (url === undefined) return checkBases(surroundings);
-  const shown = withoutPassword(url);
-  try {
-    const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));
-    const remedy = 'builds continue without the team; iree-tuned team status shows details';
-    if (!answer.ok) return [finding('team', answer.failure.reason, remedy)];
-  } catch (error) {
-    return [finding('team', messageOf(error), 'fix the setting "team"')];
-  }
-  const breaker = teamState(surroundings.cacheDirectory, url).breaker();
-  if (breakerState(breaker, Date.now()) === 'closed') return [finding('team', shown)];
-  const remedy = 'iree-tuned team sync lets builds ask it again at once';
-  return [finding('team', `${shown} answers, but failed a while ago`, remedy)];
-}

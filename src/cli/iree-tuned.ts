@@ -52,7 +52,7 @@ export const program = new Program(
     '--device <device>',
     "runtime device to measure on (default: IREE_TUNED_DEVICE, else the target's own)",
   )
-  .option('--team <url>', "postgres:// URL of the team's server (default: IREE_TUNED_TEAM)")
+  .option('--team <base>', "folder or URL of the team's base (default: IREE_TUNED_TEAM)")
   .hook('preAction', (_, command) => {
     if (command instanceof CliCommand && command.flags.length > 0 && !command.takesFlags)
       command.error(`error: ${command.path} takes no compiler flags after --`);

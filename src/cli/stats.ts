@@ -99,7 +99,6 @@ export function describeStatistics({
   operations,
   hitRate,
   reasons,
-  team,
   seconds,
 }: Statistics): string {
   const looked = operations.hit + operations.tuned + operations.default;
@@ -132,13 +131,6 @@ export function describeStatistics({
     why('why operations were left to the default for another reason', reasons.default),
     why('why operations were skipped', reasons.skipped),
     why('why programs were not verified', reasons.notVerified),
-    Object.keys(team.asked).length === 0
-      ? []
-      : [
-          ...why("the team's server, by compiles with misses", team.asked),
-          ['  records received', team.found],
-          ...(team.ignored === 0 ? [] : [['  lines ignored', team.ignored] as const]),
-        ],
     [
       ['time', ''],
       ['  spent on tuning in builds', formatDuration(seconds.tuning)],

@@ -1,8 +1,10 @@
 // Set-up of pg-boss, the library of the queue. Only commands of the fleet load it.
 import type { PgBoss } from 'pg-boss';
 import { UserError } from '../system/user-error.ts';
-import { QUEUE_SCHEMA } from '../team/roles.ts';
 import type { QueueDatabase } from './database.ts';
+
+/** Schema of the queue's tables. */
+export const QUEUE_SCHEMA = 'iree_tuned_queue';
 
 /** The queue frees the job of a worker without a heartbeat for so long. With the pauses below another worker takes it within 30 s. */
 export const HEARTBEAT_SECONDS = 12;
@@ -35,7 +37,7 @@ export async function openBoss(database: QueueDatabase, creates = false): Promis
     await boss.stop({ graceful: false });
     if (error instanceof Error && /^pg-boss /.test(error.message))
       throw new UserError(
-        "the team's server has no queue, or a queue of another version: its administrator must run iree-tuned team migrate",
+        "the fleet's server has no queue, or a queue of another version: run iree-tuned team queue --install with its owner's login",
       );
     throw error;
   }

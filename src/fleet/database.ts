@@ -1,10 +1,9 @@
-// The queue's connection to the team's server. The queue's library runs its SQL through it, so our limits and certificates apply.
+// The queue's connection to the fleet's server. The queue's library runs its SQL through it, so our limits and certificates apply.
 import type { Db } from 'pg-boss';
-import type { Address } from '../team/address.ts';
-import { openConnection, type Connection } from '../team/connection.ts';
-import { failureOf } from '../team/failure.ts';
-import type { Answer, Failure } from '../team/team.ts';
 import { UserError } from '../system/user-error.ts';
+import type { Address } from './address.ts';
+import { openConnection } from './connection.ts';
+import { failureOf, type Failure } from './failure.ts';
 
 /** Time limit of one statement, in milliseconds. */
 const STATEMENT_LIMIT_MS = 10_000;
@@ -22,12 +21,6 @@ export class ServerError extends UserError {
   }
 }
 
-/** @throws ServerError if the answer is a failure */
-export function valueOf<T>(answer: Answer<T>): T {
-  if (answer.ok) return answer.value;
-  throw new ServerError(answer.failure);
-}
-
 /** Rejects with `ServerError` only. */
 export interface QueueDatabase extends Db {
   /** Rows of a statement. */
@@ -35,12 +28,8 @@ export interface QueueDatabase extends Db {
   close(): void;
 }
 
-/** @param connection runs the statements; a new one by default */
-export function queueDatabase(
-  address: Address,
-  password: string,
-  connection: Connection = openConnection(address, password),
-): QueueDatabase {
+export function queueDatabase(address: Address, password: string): QueueDatabase {
+  const connection = openConnection(address, password);
   const rows = async (text: string, values: readonly unknown[] = []) => {
     try {
       return (await connection.query(text, values, STATEMENT_LIMIT_MS)) as Record<string, unknown>[];

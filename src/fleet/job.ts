@@ -61,7 +61,7 @@ export function isOfLaterVersion(data: unknown): boolean {
 export const whyNotAlone = (workload: Workload): string | null =>
   dispatchOf(workload) === null
     ? null
-    : 'it needs the text of its program, and the server has no programs: tune the program on a machine with such a device';
+    : 'it needs the text of its program, and a queue has no programs: tune the program on a machine with such a device';
 
 /** The class of a device from its form in the database; its key if it has none. */
 export const deviceOf = (key: string, form: unknown): string => deviceClass(form) ?? key;

@@ -1,8 +1,7 @@
 // The state of the queues, and retries of dead jobs.
 import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
-import { QUEUE_SCHEMA } from '../team/roles.ts';
-import { openBoss } from './boss.ts';
+import { openBoss, QUEUE_SCHEMA } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
 import type { Place } from './job.ts';
 import { DEAD, machinesIn } from './queue.ts';
@@ -59,6 +58,29 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
   return rows.map(({ data, ...counts }) => ({
     ...textsOf(data, 'target', 'compiler', 'device'),
     ...(counts as unknown as Omit<QueueState, keyof Place>),
+  }));
+}
+
+/** A job that a worker does. */
+export interface ActiveJob extends Place {
+  readonly workload: string;
+  readonly machine: string;
+  /** Seconds since it was taken, and since the worker's last sign. */
+  readonly seconds: number;
+  readonly silent: number;
+}
+
+/** Rejects with `ServerError`. */
+export async function activeJobs(database: QueueDatabase): Promise<ActiveJob[]> {
+  const rows = await database.rows(`
+    SELECT data, group_id AS machines, extract(epoch FROM now() - started_on)::float AS seconds,
+      extract(epoch FROM now() - heartbeat_on)::float AS silent
+    FROM ${QUEUE_SCHEMA}.job WHERE state = 'active' ORDER BY started_on, id`);
+  return rows.map(({ data, machines, seconds, silent }) => ({
+    ...textsOf(data, 'workload', 'target', 'compiler', 'device'),
+    machine: machinesIn(machines).at(-1) ?? '?',
+    seconds: Number(seconds),
+    silent: Number(silent),
   }));
 }
 

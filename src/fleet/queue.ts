@@ -1,11 +1,9 @@
-// The jobs of one target, compiler and class of devices. Lost jobs do no harm: demands make them again.
+// The jobs of one target, compiler and class of devices. Lost jobs do no harm: whoever wants their workloads submits them again.
 import type { PgBoss } from 'pg-boss';
 import { ownOrigin } from '../store/author.ts';
-import { QUEUE_SCHEMA } from '../team/roles.ts';
-import { HEARTBEAT_SECONDS, openBoss, RETRY_SECONDS } from './boss.ts';
+import { HEARTBEAT_SECONDS, openBoss, QUEUE_SCHEMA, RETRY_SECONDS } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
-import { jobKey, queueName, type Place } from './job.ts';
-import type { PlannedJob } from './plan.ts';
+import { jobKey, queueName, type Job, type Place } from './job.ts';
 
 /** Queue of jobs that failed too often. */
 export const DEAD = 'dead';
@@ -37,8 +35,23 @@ export interface TakenJob {
   readonly takenBy: string | null;
 }
 
+export interface PlannedJob {
+  readonly job: Job;
+  /** Jobs with a higher priority come first: how often programs have the workload. */
+  readonly priority: number;
+}
+
+/** State of the last job for a workload. */
+export interface JobState {
+  /** `open`: waiting, or a worker does it. */
+  readonly state: 'open' | 'done' | 'dead';
+  /** Why it is dead; else null. */
+  readonly reason: string | null;
+  readonly id: string;
+}
+
 export interface Queue {
-  /** Adds jobs that are neither queued nor dead on this machine, and sets priorities to the numbers of builds. Returns how many it added. */
+  /** Adds jobs that are neither queued nor dead on this machine, and sets their priorities. Returns how many it added. */
   plan(planned: readonly PlannedJob[]): Promise<number>;
   /**
    * Takes the job with the highest priority that is not dead on this machine; null for none.
@@ -53,6 +66,8 @@ export interface Queue {
   fail(job: TakenJob, reason: string): Promise<void>;
   /** Undoes the take. */
   handBack(job: TakenJob): Promise<void>;
+  /** States of jobs, by `jobKey` of the workload; none for a workload without a job. */
+  states(): Promise<ReadonlyMap<string, JobState>>;
   /** Frees the jobs of silent workers, and removes old jobs. */
   supervise(): Promise<void>;
   close(): Promise<void>;
@@ -107,6 +122,12 @@ export async function openQueue(
     async handBack({ id, startedOn, takenBy }) {
       await database.rows(HAND_BACK, [name, id, startedOn, takenBy]);
     },
+    async states() {
+      const rows = (await database.rows(STATES, [name])) as unknown as (JobState & {
+        readonly key: string;
+      })[];
+      return new Map(rows.map(({ key, ...state }) => [key, state]));
+    },
     async supervise() {
       await boss.supervise(name);
       await database.rows(`DELETE FROM ${JOBS} WHERE name = '${DEAD}' AND keep_until < now()`);
@@ -144,6 +165,15 @@ const TAKE = `
   FROM next WHERE job.name = $1 AND job.id = next.id
   RETURNING job.id::text AS id, job.data, job.singleton_key AS key, job.started_on::text AS "startedOn", next.group_id AS "takenBy"`;
 
+/** A job moves to the queue of dead jobs under another id. */
+const STATES = `
+  SELECT DISTINCT ON (singleton_key) singleton_key AS key, id::text AS id,
+    CASE WHEN name = '${DEAD}' THEN 'dead' WHEN state = 'completed' THEN 'done' ELSE 'open' END AS state,
+    CASE WHEN name = '${DEAD}' THEN coalesce(output->>'reason', output->>'message', output::text) END AS reason
+  FROM ${JOBS}
+  WHERE singleton_key IS NOT NULL AND (name = $1 AND state <> 'failed' OR ${IS_DEAD})
+  ORDER BY singleton_key, created_on DESC, id`;
+
 const HAND_BACK = `
   UPDATE ${JOBS} SET
     state = CASE WHEN retry_count = 0 THEN 'created' ELSE 'retry' END::${QUEUE_SCHEMA}.job_state,
@@ -163,7 +193,7 @@ async function plan(
   planned: readonly PlannedJob[],
   dead: ReadonlySet<unknown>,
 ): Promise<number> {
-  const priorityOf = ({ builds }: PlannedJob) => Math.min(builds, HIGHEST_PRIORITY);
+  const priorityOf = ({ priority }: PlannedJob) => Math.min(priority, HIGHEST_PRIORITY);
   const waiting = await boss.findJobs(name, { queued: true });
   const known = new Map(waiting.map((job) => [job.singletonKey, job.priority]));
   const fresh = planned.flatMap((one) => {

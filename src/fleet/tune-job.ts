@@ -21,15 +21,11 @@ export type JobResult =
   | { readonly outcome: 'busy' }
   | { readonly outcome: 'stopped' };
 
-export interface JobOptions {
-  /** Ends the search at once. The store keeps the trials. */
-  readonly signal: AbortSignal;
-  /** Called after each batch of trials in the store. */
-  readonly onBatch: () => void;
-}
-
-/** Does one job. Its record and trials are in the store. */
-export type DoJob = (job: Job, options: JobOptions) => Promise<JobResult>;
+/**
+ * Does one job. Its record and trials are in the store.
+ * @param signal ends the search at once; the store keeps the trials
+ */
+export type DoJob = (job: Job, signal: AbortSignal) => Promise<JobResult>;
 
 /** How long the search waits for the measuring lock. */
 const PATIENCE_SECONDS = 5;
@@ -40,17 +36,20 @@ const NO_PROGRAM = {
   reading: { dataTiling: false, ownPreprocessing: false, ownPipeline: false },
 };
 
+/** @param storeNow the database with the base as it is at the beginning of a job */
 export const jobsAt =
-  (store: Store, site: Site, tools: MeasuringTools, surroundings: Surroundings): DoJob =>
-  async (job, { signal, onBatch }) => {
+  (storeNow: () => Promise<Store>, site: Site, tools: MeasuringTools, surroundings: Surroundings): DoJob =>
+  async (job, signal) => {
     const { settings } = surroundings;
+    const store = await storeNow();
     const work = workOf(job, store, site, surroundings);
     const { results, undecided, whyNot } = await tuneWorkloads([work], store, site, tools, surroundings, {
       budgetSeconds: settings.budgetSeconds,
       givenSeconds: settings.budgetSeconds,
       patienceSeconds: PATIENCE_SECONDS,
       signal,
-      onProgress: onBatch,
+    }).finally(() => {
+      store.close();
     });
     const known = results.get(work.key);
     if (known !== undefined)
@@ -76,7 +75,7 @@ function workOf(
     workload: form,
     count: 1,
     options: spaceOptionsOf(NO_PROGRAM, site, settings)({ key }),
-    // The demand for a known workload asks for a longer search.
+    // A job for a known workload asks for a longer search.
     ...(own !== null && isUnfinished(own, settings.budgetSeconds) && { goesOnFrom: own }),
     ...(alike !== undefined && !isDefault(alike.configuration) && { alike }),
   };

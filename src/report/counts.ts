@@ -113,11 +113,6 @@ export function statisticsOf(counts: Counts) {
     hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
     /** Codes of reasons, by the outcome of a compile, an operation or a program. Earlier versions counted texts. */
     reasons,
-    /**
-     * Questions to the team's server by compiles with a miss: `asked` by outcome (answered, unreachable, or asked a moment before), the
-     * misses that the server had a record for, and its lines that were not understood or did not match their digest.
-     */
-    team: { asked: group('team'), found: of('team records'), ignored: of('team lines ignored') },
     seconds: {
       tuning: of('seconds tuning'),
       /** Time of the injected operations of a program, once each; mean over the tuned compiles; null without any. */

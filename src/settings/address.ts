@@ -14,7 +14,7 @@ function readUrl(text: string): URL | null {
 }
 
 /** Whether a text is a valid URL of a PostgreSQL server. */
-export const isTeamAddress = (text: string): boolean => readUrl(text) !== null;
+export const isServerAddress = (text: string): boolean => readUrl(text) !== null;
 
 /** The URL with `***` for its password; `***` alone for an invalid URL, because any part of it may be the password. */
 export function withoutPassword(text: string): string {

@@ -1,6 +1,6 @@
 // Merges the layers of settings, and keeps the origin of each value. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
-import { isServer } from './address.ts';
+import { isServer, withoutPassword } from './address.ts';
 import { readBases } from './bases.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import {
@@ -90,25 +90,24 @@ export function resolveSettings(sources: Sources): Resolution {
     outputs: of('outputs', DEFINITIONS.outputs, true),
     lock: of('lock', DEFINITIONS.lock, defaults.lock),
     frozen: of('frozen', DEFINITIONS.frozen, false),
-    ...teamOf(of('team', DEFINITIONS.team, undefined)),
-    teamTimeoutMs: of('team-timeout', DEFINITIONS['team-timeout'], 300),
+    bases: basesOf(of('team', DEFINITIONS.team, undefined)),
     teamKey: of('team-key', DEFINITIONS['team-key'], undefined),
     teamToken: of('team-token', DEFINITIONS['team-token'], undefined),
     publish: of('team-publish', DEFINITIONS['team-publish'], 'off'),
+    fleet: of('fleet', DEFINITIONS.fleet, undefined),
   };
+  const team = String(origins.find(({ name }) => name === 'team')!.value ?? '');
   return {
     settings,
     origins,
     problems: [...inFiles.problems, ...problems],
-    refused: inFiles.refused,
+    refused: [...inFiles.refused, ...(isServer(team) ? [serverIgnored(team)] : [])],
   };
 }
 
-/** The setting `team` is a server, or the addresses of bases. */
-const teamOf = (text: string | undefined): Pick<Settings, 'team' | 'bases'> => {
-  const isPostgres = text !== undefined && isServer(text);
-  return {
-    team: isPostgres ? text : undefined,
-    bases: (isPostgres ? undefined : readBases(text ?? '')) ?? [],
-  };
-};
+/** None for the URL of a server. */
+const basesOf = (text: string | undefined): Settings['bases'] => readBases(text ?? '') ?? [];
+
+const serverIgnored = (url: string): string =>
+  `the setting team is ignored: a team shares a folder or a web server now, and no PostgreSQL server. To move, run iree-tuned team export ` +
+  `${withoutPassword(url)} FILE and iree-tuned team publish FOLDER FILE, then set team to FOLDER`;

@@ -3,7 +3,7 @@ import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { readAddress } from '../runner/address.ts';
 import { isCpuList } from '../runner/pinned.ts';
-import { isServer, isTeamAddress, withoutPassword } from './address.ts';
+import { isServer, isServerAddress, withoutPassword } from './address.ts';
 import { readBases, type BaseAddress } from './bases.ts';
 
 export interface Settings {
@@ -46,10 +46,6 @@ export interface Settings {
   readonly lock: string | undefined;
   /** Only the lock file decides. */
   readonly frozen: boolean;
-  /** `postgres://` URL of the team's server, with its password: show it through `withoutPassword` only. Undefined for none. */
-  readonly team: string | undefined;
-  /** Total time that a build may wait for the team's server. */
-  readonly teamTimeoutMs: number;
   /** The team's read-only databases below the own one, the first one first. */
   readonly bases: readonly BaseAddress[];
   /** Key that signs their heads: base64 of the SPKI form of an Ed25519 key. Undefined if folder or web server are trusted. */
@@ -58,6 +54,8 @@ export interface Settings {
   readonly teamToken: string | undefined;
   /** Whether new records go to the inbox of the bases, or are also published at once. */
   readonly publish: Publish;
+  /** `postgres://` URL of the fleet's queue, with its password: show it through `withoutPassword` only. Undefined for none. */
+  readonly fleet: string | undefined;
 }
 
 export type Publish = 'off' | 'inbox' | 'now';
@@ -86,7 +84,7 @@ export class SettingsError extends UserError {
 /** The syntax of one setting. */
 export interface Definition<T> {
   /** JSON type in a settings file; a duration is a number or a string. */
-  readonly type: 'string' | 'number' | 'boolean' | 'duration';
+  readonly type: 'string' | 'boolean' | 'duration';
   /** Possible values, for messages: `it takes ...`. */
   readonly takes: string;
   /** Parses a text; undefined if it is invalid. */
@@ -123,15 +121,6 @@ const onOrOff: Definition<boolean> = {
   read: (value) => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase()),
 };
 
-const number = (takes: string, isRight: (number: number) => boolean): Definition<number> => ({
-  type: 'number',
-  takes,
-  read: (value) => {
-    const number = Number(value);
-    return value.trim() !== '' && Number.isFinite(number) && isRight(number) ? number : undefined;
-  },
-});
-
 const UNITS = { s: 1, m: 60, h: 3600 };
 
 /** Seconds of a time such as `90`, `90s`, `15m` or `2h`; undefined for other texts. */
@@ -147,18 +136,15 @@ const duration: Definition<number> = {
   read: readDuration,
 };
 
-const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
-
 /** Any part of an invalid address may be a password. */
 const shownTeam = (value: string): string =>
   isServer(value) ? withoutPassword(value) : value.includes('@') ? '***' : value;
 
 const teamAddress: Definition<string> = {
   type: 'string',
-  takes:
-    'absolute paths of folders and https:// URLs without a password, with commas between them; or the URL of a PostgreSQL server, ' +
-    'such as postgres://user@host/database',
-  read: (value) => (isTeamAddress(value) || readBases(value) !== undefined ? value : undefined),
+  takes: 'absolute paths of folders and https:// URLs without a password, with commas between them',
+  // Earlier versions had a server here: see `resolveSettings`.
+  read: (value) => (isServer(value) || readBases(value) !== undefined ? value : undefined),
   shown: shownTeam,
   whyNotProject: 'a project may not choose the team',
 };
@@ -212,7 +198,6 @@ export const DEFINITIONS = {
   lock: path('the path of a lock file'),
   frozen: onOrOff,
   team: teamAddress,
-  'team-timeout': milliseconds,
   'team-key': {
     ...text('the public key that iree-tuned team key prints'),
     read: (value: string) => (PUBLIC_KEY.test(value) ? value : undefined),
@@ -225,6 +210,14 @@ export const DEFINITIONS = {
   'team-publish': {
     ...oneOf<Publish>('off', 'inbox', 'now'),
     whyNotProject: 'a project may not send your records',
+  },
+  fleet: {
+    ...text(
+      'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for special characters of a password',
+    ),
+    read: (value: string) => (isServerAddress(value) ? value : undefined),
+    shown: withoutPassword,
+    whyNotProject: 'a project may not choose a server',
   },
 };
 

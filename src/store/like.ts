@@ -1,7 +1,6 @@
 // Trials of similar workloads: the measure of similarity, and limits.
 import { configurationText } from '../backend/index.ts';
 import { deviceClass } from '../backend/device.ts';
-import { shapeOf } from '../workload/shape.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { RecordKey, Store, Trial } from './store.ts';
 
@@ -39,22 +38,6 @@ export interface TrialAlike extends Omit<Neighbour, 'trials'> {
   readonly subject: string | number;
   readonly trial: Trial;
 }
-
-/** Distance of two subjects; infinite for workloads of different structure. */
-export function distanceOf(
-  subject: Place & { readonly workloadForm: Workload },
-  other: Place & { readonly workload: Workload },
-): number {
-  const [own, theirs] = [shapeOf(subject.workloadForm), shapeOf(other.workload)];
-  if (own.structure !== theirs.structure) return Infinity;
-  return (
-    Math.hypot(...own.sizes.map((size, i) => size - theirs.sizes[i]!)) +
-    (subject.device === other.device ? 0 : OTHER_DEVICE) +
-    (subject.compiler === other.compiler ? 0 : OTHER_COMPILER)
-  );
-}
-
-type Place = Pick<RecordKey, 'device' | 'compiler'>;
 
 /** Groups trials by subject. */
 export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {

@@ -18,7 +18,6 @@ import { stampsOf, type Stamps } from '../system/files.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
 import { messageOf } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
-import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/schedule.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
@@ -55,8 +54,6 @@ export class Build {
   /** Why nothing is measured in this build; null if measuring is allowed. */
   whyNot: Reason | null = null;
   tuned = UNDECIDED;
-  /** When to ask the team again about misses, in milliseconds of the system's clock; null for never. */
-  until: number | null = null;
   readonly budget: Budget;
   /** The verdict of the last run before this build. */
   readonly #verdictBefore: ProgramMemory | null;
@@ -72,23 +69,16 @@ export class Build {
   }
 
   /**
-   * Looks the program up, misses also in the team's server, and in a build that tunes nothing by the generated operations.
+   * Looks the program up, in a build that tunes nothing also by the generated operations.
    * @param program the same program, perhaps with a survey now
    */
   async lookUp(program: FormedProgram = this.program): Promise<void> {
     const { store, surroundings } = this.means;
-    const { team, readonly } = surroundings.settings;
     if (program !== this.program) this.program = this.program.again(program);
     const { site } = program.inspected;
     const whySpent = this.budget.leftSeconds > 0 ? null : because('budget-spent');
     this.whyNot = whyUntuned(this.means, site) ?? whySpent;
     const isMissing = () => store !== null && this.program.lookup.misses.length > 0;
-    if (isMissing() && team !== undefined && !readonly) {
-      const { askTeam } = await import('./ask-team.ts');
-      // Its records are in the database then.
-      const missing = () => (this.program = this.program.again()).lookup.misses;
-      await askTeam(missing, this.whyNot === null, team, site, surroundings);
-    }
     // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
     if (this.whyNot === null || !isMissing()) return;
     const surveyed = await withSurvey(this.program, surroundings);
@@ -98,17 +88,11 @@ export class Build {
   /** Decides about every operation. Tunes misses if the settings allow it. @returns the plan with these decisions */
   async tune(): Promise<Plan> {
     const { store, surroundings } = this.means;
-    const { team, bases } = surroundings.settings;
     this.tuned =
       this.whyNot !== null || store === null
         ? await this.#withoutTuning(this.program.lookup.misses)
         : await this.#tuneMisses(store);
     this.budget.spend(this.tuned.seconds);
-    const hasMisses = this.program.lookup.misses.length > 0;
-    const isInFolder = bases.some(({ kind }) => kind === 'folder');
-    // A folder may have the records of a colleague a moment later.
-    const again = isInFolder ? 0 : team === undefined ? null : MISSING_MS;
-    this.until = hasMisses && again !== null ? Date.now() + again : null;
     return planCompile(this.program, this.tuned.decisions, surroundings);
   }
 
@@ -166,10 +150,6 @@ export class Build {
             patienceSeconds: patienceFor(works),
           });
     const { results, undecided, whyNot, confirmed } = tuned;
-    if (settings.team !== undefined && !settings.isForeignDatabase && results.size > 0) {
-      const { tellTeam } = await import('./ask-team.ts');
-      await tellTeam(settings.team, surroundings);
-    }
     const share = shareOf(settings.budgetSeconds, works.length);
     const isFinal = works.every(({ key }) => {
       const known = results.get(key);

@@ -36,8 +36,6 @@ export interface Decided extends Plan, Pick<BuildMeans, 'store' | 'surroundings'
   readonly before: Stamps;
   /** States of other files that the decisions depend on, before anything was measured. */
   readonly files: Stamps;
-  /** When to ask the team again about misses, in milliseconds of the system's clock; null for never. */
-  readonly until: number | null;
 }
 
 /** The algorithm of a build. `docs/how-it-works.md` has the same steps. */
@@ -68,7 +66,7 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
     await build.lookUp();
     plan = await build.tune();
   }
-  const { program, tuned, whyNot, until } = build;
+  const { program, tuned, whyNot } = build;
 
   // 4. The program, stock against tuned, if its decisions are new.
   const state = { confirmed: tuned.confirmed, secondsLeft: budget.strictlyLeftSeconds };
@@ -77,16 +75,26 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const tuning = budget.measuredSeconds + verified.seconds;
   if (tuning > 0) await sendNews(site, surroundings);
 
+  // A folder may have the records of a colleague a moment later.
+  const mayArrive =
+    program.lookup.misses.length > 0 && surroundings.settings.bases.some(({ kind }) => kind === 'folder');
+
   // 5. The plan.
   return {
     ...(decisions === tuned.decisions ? plan : planCompile(program, decisions, surroundings)),
-    ...{ store, surroundings, kept, before, until, files: tuned.files },
+    ...{ store, surroundings, kept, before, files: tuned.files },
     lock: locked?.lock ?? null,
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
     tuning,
-    isFinal: locked?.isFinal !== false && tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
+    isFinal:
+      locked?.isFinal !== false &&
+      tuned.isFinal &&
+      verified.isFinal &&
+      !better.isOpen &&
+      isInTime &&
+      !mayArrive,
   };
 }
 
@@ -121,7 +129,6 @@ async function consultedLock(
     verdict: null,
     unproven: because('not-run', 'a lock file decides, and no program runs'),
     tuning: 0,
-    until: null,
     files: [],
     store: null,
     kept: new KeptModules(),

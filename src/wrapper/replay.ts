@@ -59,8 +59,6 @@ export interface Replay {
   readonly files: Stamps;
   /** The linker that the compiler found in `PATH`, or null; left out if the linker lies beside the compiler. */
   readonly linker?: string | null;
-  /** When to ask the team again, in milliseconds of the system's clock; left out for never. */
-  readonly until?: number;
 }
 
 const memory = memoryOf(
@@ -69,7 +67,7 @@ const memory = memoryOf(
     ...{ identity: isText, input: isText, digest: isText, settled: orNull(isText), features: isText },
     ...{ argv: listOf(isText), counts: (value) => isObject(value) && Object.values(value).every(isNumber) },
     files: listOf((file) => Array.isArray(file) && isText(file[0]) && orNull(isText)(file[1])),
-    ...{ until: optional(isNumber), linker: optional(orNull(isText)) },
+    linker: optional(orNull(isText)),
     output: optional(hasFields<KeptOutput>({ identity: isText, path: isText, isAll: isBoolean })),
     explanation: optional(isObject),
   }),
@@ -86,7 +84,6 @@ export async function recallRun(
     const replay = identity === null ? null : memory.recall(surroundings.cacheDirectory, identity);
     if (replay === null || replay.features !== cpuFeatures()) return null;
     if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
-    if (replay.until !== undefined && Date.now() >= replay.until) return null;
     if (!isUnchanged(replay.files)) return null;
     const { linker } = replay;
     if (linker !== undefined && (linkerOf(executable, surroundings.env)?.path ?? null) !== linker)
@@ -127,7 +124,6 @@ export const stampsBefore = (
  * @param written the user's own command
  * @param before states of files before the decisions: the lock file, the database, drivers and tools
  * @param files memories that this build has written
- * @param until when to ask the team again, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
   { output, isEdited, replayFiles }: Ending,
@@ -141,7 +137,6 @@ export function rememberRun(
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
-  until: number | null = null,
 ): void {
   const { executable } = written.compiler;
   const { env } = surroundings;
@@ -159,7 +154,6 @@ export function rememberRun(
       ...(explanation && { explanation }),
       ...(output !== null &&
         to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
-      ...(until !== null && { until }),
       ...(linker?.isBeside !== true && { linker: linker?.path ?? null }),
       ...{ identity, input: input.path, digest, settled: settled(file) },
       features: cpuFeatures(),
@@ -180,7 +174,6 @@ function identityOf(
   // The facts that distinguish devices and linkers.
   const variables = [...DEVICE_VARIABLES, ...LINKER_VARIABLES].map((name) => env[name]);
   const machine = [cpuModel(), physicalCores(), cpuQuota(), cacheSizesKiB(), variables];
-  // No password goes into a file. The team is asked again after `until` anyway.
-  const ours = { ...settings, team: settings.team !== undefined };
-  return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
+  // No password goes into a file, and no build uses the fleet.
+  return JSON.stringify([process.cwd(), argv, executable, { ...settings, fleet: undefined }, ...machine]);
 }

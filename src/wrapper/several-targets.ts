@@ -94,7 +94,6 @@ export async function decideEach(
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
     isFinal: each.every(({ isFinal }) => isFinal),
     // The first is the earliest.
-    until: each.find(({ until }) => until !== null)?.until ?? null,
     before: each.flatMap(({ before }) => before),
     files: each.flatMap(({ files }) => files),
     // Failures of this compile mark no configuration: each was proven in the program for its target.

@@ -140,7 +140,7 @@ test('a revocation is published, and hides the record in all databases', async (
     reason: 'wrong',
     ...at,
   };
-  exchange.receive([{ outcome: 'line', line }], 'file');
+  exchange.receive([{ outcome: 'line', line }]);
   exchange.close();
   expect(await into(folder, database)).toMatchObject({ isNew: true });
   expect(linesOf(folder).map(({ type }) => type)).toContain('revocation');

@@ -35,10 +35,7 @@ function place() {
     const exchange = openSqliteExchange(at(name));
     const subjects = Array.from({ length: last - first + 1 }, (_, i) => subjectOf(first + i));
     const lines = subjects.flatMap((subject) => [...partLinesOf(subject), claimLineOf(placeOf(subject))]);
-    exchange.receive(
-      lines.map((line) => readValue(line)),
-      'file',
-    );
+    exchange.receive(lines.map((line) => readValue(line)));
     exchange.close();
   };
   const keys = (name: string) => {
@@ -157,10 +154,7 @@ test('prune counts lines, and removes them with --apply only', async () => {
   const { at, run, fill, keys } = place();
   fill('tuning.db', 4, 8);
   const exchange = openSqliteExchange(at('tuning.db'));
-  exchange.receive(
-    [...partLinesOf(), trialLineOf()].map((line) => readValue(line)),
-    'file',
-  );
+  exchange.receive([...partLinesOf(), trialLineOf()].map((line) => readValue(line)));
   exchange.close();
   const dry = await run(
     'db',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NAMES, splitFlags } from '../../src/settings/settings.ts';
-import { QUEUE_SCHEMA, ROLES } from '../../src/team/roles.ts';
+import { QUEUE_SCHEMA } from '../../src/fleet/boss.ts';
 import { callsIn, COMMANDS, parsed, walk, type Call } from '../support/command-lines.ts';
 import { root } from '../support/folders.ts';
 import { startedBy, stepsOf } from '../support/page.ts';
@@ -31,7 +31,7 @@ const OPTIONS = [
   ...['help', 'prefix', 'target', 'user', 'allow-scripts'],
 ];
 const SETTINGS = [...NAMES, 'node', 'machine'].map((name) => name.toUpperCase().replaceAll('-', '_'));
-const IN_SERVER = [QUEUE_SCHEMA, ...ROLES.map(({ name }) => name)];
+const IN_SERVER = [QUEUE_SCHEMA];
 
 interface Snippet {
   readonly text: string;

@@ -32,12 +32,12 @@ const MEANINGS: Readonly<Record<Name, string>> = {
     'use the output cache (2 GiB at most): a repeated build copies its output and repeats its messages. `iree-tuned cache --forget INPUT` removes the plans and outputs of one input',
   lock: '[lock file](build.md#lock-files); by default the nearest one, up to the folder of the project’s file',
   frozen: 'decide by the [lock file](build.md#lock-files) only',
-  team: "team's [base](team.md): a folder or a web server; or a PostgreSQL server",
-  'team-timeout': 'limit of all waiting for the server in one build',
+  team: "team's [base](team.md): a folder or a web server; several in their order",
   'team-key': 'only a base that this key has signed is used',
   'team-token': 'command that prints a token for a web server, such as `gcloud auth print-access-token`',
   'team-publish':
     '`inbox`: new records go to the inbox of the base; `now`: they are also published at once, in a folder without a key',
+  fleet: "queue of the [fleet's](team.md#a-fleet) jobs",
 };
 
 test('the table has every setting with its values and default', async () => {

@@ -127,19 +127,18 @@ export async function typeAll(
   return typists;
 }
 
-/** Starts the server of docs/team.md until the test ends. Returns its address. */
-export async function serverOfTeam(): Promise<string> {
+/** Starts the server of a fleet in docs/team.md until the test ends. Returns its address. */
+export async function serverOfFleet(): Promise<string> {
   const server = await startServer();
   onTestFinished(() => server.stop());
   const database = await server.database();
-  await database.query('CREATE DATABASE tuning');
-  await database.query(`ALTER ROLE postgres PASSWORD 'the password of postgres'`);
+  await database.query(`CREATE ROLE fleet LOGIN PASSWORD 'the password of fleet'`);
+  await database.query('CREATE DATABASE tuning OWNER fleet');
   return `127.0.0.1:${server.port}`;
 }
 
 /** A user of docs/team.md. The page names the server, not the environment. */
 export function member(env: Readonly<Record<string, string>> = {}): Typist {
-  // A server on a busy machine may exceed the default wait of a build.
-  const place = Workplace.simulated({ IREE_TUNED_TEAM_TIMEOUT: '60000', ...env });
+  const place = Workplace.simulated(env);
   return new Typist(place, { PGPASSWORD: undefined, IREE_TUNED_TEAM: undefined }, [postgresPrograms!]);
 }

@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceKey } from '../../src/backend/device.ts';
 import { endingSignals } from '../../src/cli/team/worker.ts';
+import { readAddress } from '../../src/fleet/address.ts';
 import { queueDatabase } from '../../src/fleet/database.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
 import { openQueue } from '../../src/fleet/queue.ts';
 import { runWorker } from '../../src/fleet/worker.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
-import { openExchange } from '../../src/store/open-exchange.ts';
 import { openStore } from '../../src/store/open.ts';
-import { readAddress } from '../../src/team/address.ts';
-import { openTeam } from '../../src/team/postgres.ts';
 import { workloadRank } from '../../src/workload/workload.ts';
 import { DECISION, TILE } from '../store/samples.ts';
 import { PLACE, pretendedDevice } from './support.ts';
@@ -35,18 +33,18 @@ const say = (line: string) => {
 const { signals, unlisten } = endingSignals(Number(drain), say);
 const address = readAddress(url);
 const database = queueDatabase(address, address.password ?? '');
-const team = openTeam(url, {});
 const store = await openStore(path);
-const local = openExchange(path);
 const queue = await openQueue(database, PLACE, machine[0]);
 // Each worker has its own cache folder, so only the machine's lock can exclude workers.
 const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({
-  ...{ place: PLACE, device: deviceKey(device), team, queue, store, local, signals, say },
+  ...{ place: PLACE, queue, signals, say },
+  exchange: () => Promise.resolve(null),
+  whyUseless: () => null,
   machine: machineLock(database, env.IREE_TUNED_MACHINE),
   isBusy: () => Promise.resolve(false),
   untilIdle: untilIdle === 'true',
-  async doJob({ workload, form, target, compiler }, { signal, onBatch }) {
+  async doJob({ workload, form, target, compiler }, signal) {
     // Without the machine's lock two workers of one machine would get here.
     const lock = await acquireMeasuringLock(lockHere, 0);
     if (lock === null) {
@@ -60,7 +58,6 @@ await runWorker({
     };
     const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 2, message: null } as const;
     store.addTrials(subject, [{ ...trial, strategy: 'pretended' }]);
-    onBatch();
     do await sleep(100 + 100 * Math.random());
     while (existsSync(join(folder, `hold-${machine}`)) && !signal.aborted);
     note('ends', workload);
@@ -73,6 +70,4 @@ await runWorker({
 });
 unlisten();
 database.close();
-team.close();
-local.close();
 store.close();

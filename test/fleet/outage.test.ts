@@ -13,13 +13,13 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     const server = await startServer();
     onTestFinished(() => server.stop());
     const jobs = 8;
-    const { database, url, notes, start, until, hold } = await fleetOf(server, jobs);
+    const { url, notes, start, until, hold } = await fleetOf(server, jobs);
     const release = hold('A1');
     const workers = ['A1', 'B1'].map((name) => start(name));
     await until((all) => all.some(({ worker, deed }) => worker === 'A1' && deed === 'begins'));
     await until((all) => endsOf(all).length >= 3);
     await server.stop();
-    // Workers push results after the server is back.
+    // Workers complete their jobs after the server is back.
     release();
     await until((all) => endsOf(all).some(({ worker }) => worker === 'A1'));
     await until((all) => all.some(({ deed, what }) => deed === 'says' && /cannot be reached/.test(what)));
@@ -28,12 +28,6 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     const own = databaseOf(url);
     while (((await queueStates(own).catch(() => []))[0]?.done ?? 0) < jobs) await sleep(100);
     expect(overlaps(notes())).toEqual([]);
-    expect(
-      await database.query(
-        `SELECT count(DISTINCT s.workload)::integer AS workloads
-         FROM iree_tuned.claim AS c JOIN iree_tuned.subject AS s ON s.id = c.subject`,
-      ),
-    ).toEqual([{ workloads: jobs }]);
     // A signal to drain ends a worker even while the server is away.
     await server.stop();
     for (const { child } of workers) child.kill('SIGTERM');

@@ -4,11 +4,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { openTeam } from '../../src/team/postgres.ts';
+import { openQueue } from '../../src/fleet/queue.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { NODE_CODE } from '../support/node-code.ts';
 import type { TestServer } from '../support/postgres.ts';
-import { fleetDatabase, want, wantedOn } from './support.ts';
+import { databaseOf, fleetDatabase, jobOf, PLACE } from './support.ts';
 
 export interface Note {
   readonly at: number;
@@ -17,18 +17,14 @@ export interface Note {
   readonly what: string;
 }
 
-/** A server with demands, and workers for them. */
+/** A server with jobs, and workers for them. */
 export async function fleetOf(server: TestServer, jobs: number) {
   const database = await fleetDatabase(server);
   const folder = temporaryDirectory();
-  const url = await database.login('worker', { in: 'iree_tuned_worker' });
-  const team = openTeam(url, {});
-  // A build on a machine of the same class that has no worker.
-  await want(
-    team,
-    Array.from({ length: jobs }, (_, m) => wantedOn('Z', m + 1)),
-  );
-  team.close();
+  const { url } = database;
+  const queue = await openQueue(databaseOf(url), PLACE);
+  await queue.plan(Array.from({ length: jobs }, (_, m) => jobOf(m + 1)));
+  await queue.close();
   const notes = (): Note[] => {
     let text: string;
     try {
@@ -73,7 +69,7 @@ export async function fleetOf(server: TestServer, jobs: number) {
       rmSync(join(folder, `hold-${name}`));
     };
   };
-  return { database, url, notes, start, until, hold };
+  return { database, url, folder, notes, start, until, hold };
 }
 
 export const endsOf = (all: readonly Note[]) => all.filter(({ deed }) => deed === 'ends');

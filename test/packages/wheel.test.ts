@@ -145,7 +145,7 @@ describe.each(PLATFORMS)('the wheel for $name', (platform) => {
       names
         .filter((name) => name.startsWith(`iree_compile_tuned/${folder}`))
         .map((name) => name.slice('iree_compile_tuned/'.length));
-    for (const folder of ['bin', 'db/migrations', 'db/team'])
+    for (const folder of ['bin', 'db/migrations'])
       expect(below(`${folder}/`)).toEqual(
         readdirSync(join(root, folder))
           .map((name) => `${folder}/${name}`)

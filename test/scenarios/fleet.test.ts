@@ -1,106 +1,69 @@
-// A build with misses, a worker that tunes them, and the next build with hits, by the command lines alone.
+// A list of shapes, a worker that tunes it, and builds with hits, by the command lines alone.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { fleetDatabase } from '../fleet/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
 import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
-/** A long limit, because the server of a busy machine is slow. */
-const PATIENT = { IREE_TUNED_TEAM_TIMEOUT: '60000' };
 const HANGS = { timeout: 300_000 };
 
-async function tuned(place: Workplace, ...words: string[]) {
-  const { code, stdout, stderr } = await place.tuned(words);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return stdout.toString();
-}
+/** Settings of a fleet with a base of its own. */
+const fleetOf = async () => {
+  const database = await fleetDatabase();
+  const base = temporaryDirectory();
+  const settings = { IREE_TUNED_FLEET: database.url, IREE_TUNED_TEAM: base };
+  return { database, base, settings, ofWorker: { ...settings, IREE_TUNED_TEAM_PUBLISH: 'now' } };
+};
 const asked = (place: Workplace, ...words: string[]) =>
   place.asked<Record<string, unknown>>([...words, '--json']);
 
-describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
-  test('a worker tunes the misses of a build, and the next build has hits', async () => {
-    const database = await fleetDatabase();
-    const [writer, worker] = [
-      await database.login('ci', { in: 'iree_tuned_writer' }),
-      await database.login('zen4', { in: 'iree_tuned_worker' }),
-    ];
-    const ci = new Workplace({ ...PATIENT, IREE_TUNED_TEAM: writer, IREE_TUNED_BUDGET: '0' });
+const SHAPE = ['--m', '61', '--n', '67', '--k', '71', '--rhs-constant', 'no'];
+
+describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
+  test('a worker tunes submitted shapes, and the next build has hits', async () => {
+    const { settings, ofWorker } = await fleetOf();
+    const ci = new Workplace({ ...settings, IREE_TUNED_BUDGET: '0' });
     ci.write('in.mlir', oddMatmul);
-    // This build measures nothing. It asks the database and the compiler.
     const build = async () => (await ci.explain(argv)).explanation.operations[0]!;
     expect(await build()).toMatchObject({ outcome: 'default' });
 
-    const zen4 = Workplace.simulated({ IREE_TUNED_TEAM: worker });
-    expect(await asked(zen4, 'team', 'queue')).toMatchObject({
-      workers: [],
-      wanted: 1,
-      queues: [],
-      dead: [],
-    });
-    const said = await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST);
-    expect(said).toMatch(
-      /planned 1\n.* took contraction m=61 n=67 k=71 [^]*done contraction .*: \d+\.\d\dx\n/,
+    const zen4 = Workplace.simulated(ofWorker);
+    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
+    const submitted = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
+    expect(submitted).toMatchObject({ code: 0 });
+    expect(JSON.parse(submitted.stdout.toString())).toMatchObject({ results: [{ outcome: 'tuned' }] });
+    worker.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await worker.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(
+      / took contraction m=61 n=67 k=71 [^]*done contraction .*: \d+\.\d\dx\n/,
     );
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({
-      workers: [],
-      wanted: 0,
       queues: [{ waiting: 0, active: 0, done: 1 }],
+      active: [],
       dead: [],
     });
-    // The worker pushes all trials, and has no further work.
-    const [trials] = await database.query('SELECT count(*)::integer AS trials FROM iree_tuned.trial');
-    expect(trials!['trials']).toBeGreaterThan(10);
-    expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(/ends, 0 done\n$/);
-
-    await asked(ci, 'team', 'sync');
     expect(await build()).toMatchObject({ outcome: 'hit' });
-  });
-
-  test('a workload of one program only is refused, with the reason', { tags: 'full' }, async () => {
-    const database = await fleetDatabase();
-    const zen4 = Workplace.simulated({
-      ...PATIENT,
-      IREE_TUNED_TEAM: await database.login('zen4', { in: 'iree_tuned_worker' }),
-    });
-    zen4.write('in.mlir', oddMatmul);
-    // A program with strided operands makes such a demand; the test changes another demand.
-    await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
-    const [row] = await database.query('SELECT key, form FROM iree_tuned.workload');
-    const form = {
-      ...(JSON.parse(String(row!['form'])) as OperationWork),
-      context: { digest: '0'.repeat(16) },
-    };
-    await database.query('UPDATE iree_tuned.workload SET key = $1, form = $2', [
-      workloadKey(form),
-      JSON.stringify(form),
-    ]);
-    expect(await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST)).toMatch(
-      /cannot tune contraction .* in=0{16}: /,
-    );
-    expect(await asked(zen4, 'team', 'queue')).toMatchObject({
-      wanted: 0,
-      refused: [{ workload: workloadKey(form), builds: 1 }],
-    });
-    expect(await tuned(zen4, 'team', 'queue')).toMatch(
-      /not tunable by workers .*\n.* in=0{16} .* tune the program/,
-    );
+    // Nothing was measured here, and the same list needs no work.
+    expect(rowsOf(ci, 'trial')).toBe(0);
+    const again = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
+    expect(JSON.parse(again.stdout.toString())).toMatchObject({ plan: { known: [{}], todo: [] } });
   });
 
   test('an undecided job is dead after some attempts, and can be revived', { tags: 'full' }, async () => {
-    const database = await fleetDatabase();
-    const url = await database.login('zen4', { in: 'iree_tuned_worker' });
-    const zen4 = Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }, { isRefusing: true });
-    zen4.write('in.mlir', oddMatmul);
-    await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+    const { database, ofWorker, settings } = await fleetOf();
+    const zen4 = Workplace.simulated(ofWorker, { isRefusing: true });
+    const ci = new Workplace(settings);
+    await ci.tuned(['tune', ...SHAPE, '--fleet', '--budget', '1', '--', ...HOST]);
     let said = '';
-    while (!/"dead": \[\n/.test(await tuned(zen4, 'team', 'queue', '--json'))) {
+    while (!/"dead": \[\n/.test(await zen4.said(['team', 'queue', '--json']))) {
       await database.query(`UPDATE iree_tuned_queue.job SET start_after = now() WHERE state = 'retry'`);
-      said += await tuned(zen4, 'team', 'worker', '--until-idle', '--', ...HOST);
+      said += await zen4.said(['team', 'worker', '--until-idle', '--', ...HOST]);
     }
     expect(said.match(/failed contraction .*: cannot be decided/g)).toHaveLength(5);
     const { dead } = await asked(zen4, 'team', 'queue');
@@ -113,62 +76,16 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
   });
 
-  test('populate gives its plan to workers, also for another device', { tags: 'full' }, async () => {
-    const database = await fleetDatabase();
-    const url = await database.login('zen4', { in: 'iree_tuned_worker' });
-    const [zen4, laptop] = [
-      Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }),
-      new Workplace({ ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_DEVICE: 'local-task' }),
-    ];
-    // The database has the device, so that it can have a name.
-    zen4.write('in.mlir', oddMatmul);
-    await zen4.explain(argv);
-    await tuned(laptop, 'team', 'sync', '--', ...HOST);
-    const prod = { IREE_TUNED_FOR_DEVICE: 'local-sync' };
-    await tuned(laptop, 'device', 'name', 'local-sync', 'local-sync');
-    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
-    const shapes = ['--m', '44,61', '--n', '67', '--k', '71', '--rhs-constant', 'no'];
-    const populate = ['tune', ...shapes, '--fleet', '--json', '--', ...HOST];
-    const { code, stdout, stderr } = await laptop.tuned(populate, { env: prod });
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toMatchObject({ code: 0, stderr: '' });
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    const { plan, results } = JSON.parse(stdout.toString()) as Record<'plan' | 'results', never>;
-    expect(plan).toMatchObject({ known: [{}], todo: [{}] });
-    expect(results).toMatchObject([
-      { workload: expect.stringContaining('m=44 ') as string, outcome: 'tuned' },
-    ]);
-    expect(rowsOf(laptop, 'trial')).toBe(0);
-    // Each result is shown once a worker has pushed it.
-    expect(stderr).toMatch(/1 to tune, of which 0 resume; 1 known.*\n.*: 1 of 1: m=44 /);
-
-    // Another user's database has the team's records before planning, and no worker has anything to do.
-    const other = new Workplace({
-      ...PATIENT,
-      IREE_TUNED_TEAM: url,
-      IREE_TUNED_DEVICE: 'local-sync',
-    });
-    const again = await other.tuned(populate);
-    expect(JSON.parse(again.stdout.toString())).toMatchObject({
-      plan: { known: [{}, {}], todo: [] },
-      results: [],
-    });
-    const gone = await other.tuned(populate, {
-      env: { IREE_TUNED_TEAM: 'postgres://nobody@127.0.0.1:9/none' },
-    });
-    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') as string });
-  });
-
-  test('a worker without work that it may do ends with the reason', { tags: 'full' }, async () => {
-    const database = await fleetDatabase();
-    const place = new Workplace({ IREE_TUNED_TEAM: database.url });
+  test('commands without what they need end with the reason', async () => {
+    const { settings } = await fleetOf();
+    const place = new Workplace(settings);
     const refusal = async (env: Record<string, string>, ...words: string[]) => {
-      const isUsage = !words.includes('--');
       const { code, stderr } = await place.tuned(['team', 'worker', ...words], { env });
-      expect(code).toBe(isUsage ? 2 : 1);
+      expect(code).toBe(words.includes('--') ? 1 : 2);
       return stderr;
     };
-    expect(await refusal({ IREE_TUNED_TEAM: '' })).toMatch(/IREE_TUNED_TEAM|no team is set/);
+    expect(await refusal({ IREE_TUNED_TEAM: '' })).toContain('set IREE_TUNED_TEAM to its folder or address');
+    expect(await refusal({ IREE_TUNED_FLEET: '' })).toContain('set IREE_TUNED_FLEET');
     expect(await refusal({ IREE_TUNED_READONLY: '1' })).toContain('IREE_TUNED_READONLY is set: unset it');
     expect(await refusal({}, '--budget', '0')).toContain('needs time to tune');
     expect(await refusal({}, '--drain', 'long')).toContain(
@@ -176,10 +93,10 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     );
     const other = HOST.map((flag) => flag.replace('llvm-cpu', 'vmvx'));
     expect(await refusal({}, '--', ...other)).toMatch(/nothing can be measured here/);
-    const reader = await database.login('reader', { in: 'iree_tuned_reader' });
-    expect(await refusal({ IREE_TUNED_TEAM: reader }, '--', ...HOST)).toMatch(
-      /refuses this: permission denied for schema iree_tuned_queue/,
-    );
+    const gone = await place.tuned(['tune', ...SHAPE, '--fleet', '--', ...HOST], {
+      env: { IREE_TUNED_FLEET: 'postgres://nobody@127.0.0.1:9/none' },
+    });
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') as string });
   });
 });
 

@@ -1,17 +1,21 @@
-// Thousands of hostile rows: in the database, as lines to import, and through the functions of a server. Builds stay the same, no command
+// Thousands of hostile rows: in the database, as lines to import, and in a team's base. Builds stay the same, no command
 // crashes, and commands report the ignored rows.
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Database from 'better-sqlite3';
-import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { headText } from '../../src/base/head.ts';
 import { EVIDENCE_VERSION } from '../../src/store/claim.ts';
 import type { RecordKey, Subject } from '../../src/store/store.ts';
-import { isFull, isWithout } from '../support/needs.ts';
-import { whyNoPostgres } from '../support/postgres.ts';
-import { claimOf, markOf, partsOf, teamDatabase, TILE, trialOf } from '../team/support.ts';
-import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
-import { rowsOf, type Workplace } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { isFull } from '../support/needs.ts';
+import { claimOf, markOf, trialOf } from '../store/exchange/lines.ts';
+import { TILE } from '../store/samples.ts';
+import { argv, recordedWorkplace, workplace } from './faults/support.ts';
+import type { Workplace } from './support.ts';
 
 /** The seed of every run. */
 const SEED = 20260131;
@@ -27,7 +31,6 @@ const countsOf = <Kind extends string>(ofHundred: Readonly<Record<Kind, number>>
 const COUNTS = {
   'rows of the database': countsOf({ claim: 24, mark: 10, trial: 9, run: 4, revocation: 3 }),
   'lines to import': countsOf({ claim: 12, mark: 7, trial: 5, revocation: 3, part: 2, text: 1 }),
-  'calls of a server': countsOf({ claim: 10, mark: 5, trial: 3, broken: 2 }),
 };
 
 const TEXTS = [
@@ -277,41 +280,8 @@ describe('a build with a record', { timeout: 300_000 }, () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
     const before = await builtWith(place);
     const subject = subjectIn(place);
-    const keys = keyOf(subject);
     const counts = COUNTS['lines to import'];
-    const configurations = fc.oneof(strangeConfiguration, soundConfiguration);
-    const inLines = { defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] };
-    const evidence = { ...TEMPTING, ...inLines };
-    const lines: unknown[] = [
-      // Their digests are wrong.
-      ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
-        ([configuration, wrong, { created_by: createdBy, ...texts }]) => ({
-          ...claimOf({ subject }),
-          ...texts,
-          ...{ createdBy, configuration, evidence: { ...evidence, ...wrong }, digest: 'e'.repeat(64) },
-        }),
-      ),
-      ...sample(markRow, counts.mark, 12).map(
-        ({ created_by: createdBy, configuration, kind, reason, machine, tool, generation }) => ({
-          ...{ ...markOf(keys), kind, reason, machine, tool, generation, createdBy, createdAt: 'now' },
-          configuration: JSON.parse(configuration) as unknown,
-        }),
-      ),
-      ...sample(trialRow, counts.trial, 13).map(({ configuration, message }, i) => ({
-        ...{ ...trialOf(i, keys), seconds: -1, message, configuration: JSON.parse(configuration) as unknown },
-      })),
-      ...sample(revocationRow, counts.revocation, 14).map(({ scope, value, reason }) => ({
-        ...{ type: 'revocation', version: 1, scope, value, reason, createdAt: 'now', createdBy: 'eve' },
-      })),
-      // The import takes these lines: a description of a device changes no decision.
-      ...sample(fc.tuple(fc.constantFrom('target', 'device', 'compiler'), text), counts.part, 15).map(
-        ([type, said], i) => ({
-          ...{ type, version: 1, key: keys[type as 'target'], form: { said: said.slice(0, 5000), i } },
-        }),
-      ),
-    ];
-    const texts = sample(fc.oneof(text, fc.json()), counts.text, 16).map((one) => one.replaceAll('\n', ' '));
-    const all = [...lines.map((line) => JSON.stringify(line, bigintAsNumber)), ...texts];
+    const all = hostileLines(subject);
     writeFileSync(place.path('poison.jsonl'), all.join('\n'));
     const { said } = await ended(place, 'db', 'import', 'poison.jsonl', '--json');
     const { files } = JSON.parse(said) as {
@@ -331,91 +301,62 @@ describe('a build with a record', { timeout: 300_000 }, () => {
   });
 });
 
+test('a build with a hostile base is the same', { timeout: 300_000 }, async () => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+  const before = await builtWith(place);
+  const subject = subjectIn(place);
+  const folder = temporaryDirectory();
+  const text = Buffer.from(`${hostileLines(subject).join('\n')}\n`);
+  const packed = gzipSync(text);
+  const digest = createHash('sha256').update(packed).digest('hex');
+  const file = `${'0'.repeat(16)}-${digest}.jsonl.gz`;
+  writeFileSync(join(folder, file), packed);
+  const { target, compiler } = subject;
+  const databases = [{ target, compiler, file, bytes: packed.length, size: text.length, claims: 1 }];
+  writeFileSync(join(folder, 'head.json'), headText({ sequence: 1, time: '', databases }, null));
+  const other = workplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_TEAM: folder });
+  await ended(other, 'db', 'import', place.database);
+  expect(await builtWith(other)).toEqual(before);
+  expect(await ended(other, 'team', 'status')).toMatchObject({ code: 0 });
+});
+
 const bigintAsNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 
-describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_000 }, () => {
-  test('is the stock build after a hostile writer has filled the server', async () => {
-    const team = await teamDatabase();
-    const eve = new pg.Client({ connectionString: await team.login('eve', { in: 'iree_tuned_writer' }) });
-    await eve.connect();
-    onTestFinished(() => eve.end());
-    // The subject, as a build describes it.
-    const first = workplace({ IREE_TUNED_ON_MISS: 'record' });
-    await first.compile(argv);
-    const subject = subjectIn(first);
-    const keys = keyOf(subject);
-    const push = (lines: readonly object[]) =>
-      eve.query('SELECT iree_tuned.push($1) AS answer', [
-        JSON.stringify(
-          {
-            protocol: 1,
-            lines: Object.groupBy(
-              lines.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line)),
-              (line) => (line as { type: string }).type,
-            ),
-          },
-          bigintAsNumber,
-        ),
-      ]);
-    await push(partsOf(subject));
-    const counts = COUNTS['calls of a server'];
-    const short = text.filter((one) => one.length < 200 && !one.includes('\u0007'));
-    const storable = strangeConfiguration.filter((one) => JSON.stringify(one).length < 2000);
-    const claims = sample(fc.tuple(fc.oneof(storable, soundConfiguration), short), counts.claim, 21).map(
-      ([configuration, said], i) => {
-        const claim = claimOf({ subject, evidence: { ratio: 9e5, low: 8e5, high: 1e6, processes: 1000 } });
-        // The server accepts these lines, because it does not check configurations. Their digests are wrong.
-        return {
-          ...claim,
-          configuration,
-          createdBy: said,
-          machine: said,
-          tool: said,
-          digest: i.toString(16).padStart(64, '0'),
-        };
-      },
-    );
-    const marks = sample(fc.tuple(storable, short), counts.mark, 22).map(([configuration, reason]) => ({
-      ...markOf(keys),
-      configuration,
-      reason,
-    }));
-    const trials = sample(short, counts.trial, 23).map((message, i) => ({ ...trialOf(i, keys), message }));
-    // A call may have a claim once.
-    const once = new Map(claims.map((claim) => [JSON.stringify(claim.configuration), claim]));
-    for (const lines of [[...once.values()], marks, trials]) await push(lines);
-    // A violated constraint fails the whole call, and changes no row.
-    for (const wrong of sample(wrongEvidence, counts.broken, 24)) {
-      const line = { ...claims[0]!, evidence: { ...claims[0]!.evidence, ...wrong, seconds: -1 } };
-      await expect(push([line])).rejects.toThrow();
-    }
-    const stored = await team.query('SELECT count(*)::int AS n FROM iree_tuned.claim');
-    expect(stored[0]!['n']).toBeGreaterThan(0.9 * counts.claim);
-
-    const place = workplace({
-      IREE_TUNED_ON_MISS: 'default',
-      IREE_TUNED_TEAM: await team.login('ada', { in: 'iree_tuned_reader' }),
-      // A server on a busy machine exceeds the default wait of a build.
-      IREE_TUNED_TEAM_TIMEOUT: '60000',
-    });
-    await expectStock(place, await place.compile(argv));
-    const stats = JSON.parse((await ended(place, 'stats', '--json')).said) as {
-      team: { asked: object; ignored: number };
-    };
-    // The second question, about the generated operation, has the same answer.
-    expect(stats.team.asked).toEqual({ answered: 1, known: 1 });
-    // The server sends the 32 best claims of each subject, and all marks.
-    expect(stats.team.ignored).toBeGreaterThan(31);
-    const { code, said } = await ended(place, 'team', 'sync', '--json');
-    expect(code).toBe(0);
-    const { pulled } = JSON.parse(said) as { pulled: { kept: number; ignored: number }[] };
-    expect(pulled.reduce((sum, { kept, ignored }) => sum + kept + ignored, 0)).toBeGreaterThan(
-      0.9 * (counts.claim + counts.mark),
-    );
-    expect(rowsOf(place, 'claim')).toBe(0);
-    expect(rowsOf(place, 'mark')).toBe(0);
-    await expectStock(place, await place.explain(argv));
-    const doctor = await ended(place, 'doctor');
-    expect(doctor.code, doctor.said).toBe(0);
-  });
-});
+/** Lines that a database must not take, or that change no decision. */
+function hostileLines(subject: Subject): string[] {
+  const keys = keyOf(subject);
+  const counts = COUNTS['lines to import'];
+  const configurations = fc.oneof(strangeConfiguration, soundConfiguration);
+  const inLines = { defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] };
+  const evidence = { ...TEMPTING, ...inLines };
+  const lines: unknown[] = [
+    // Their digests are wrong.
+    ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
+      ([configuration, wrong, { created_by: createdBy, ...texts }]) => ({
+        ...claimOf({ subject }),
+        ...texts,
+        ...{ createdBy, configuration, evidence: { ...evidence, ...wrong }, digest: 'e'.repeat(64) },
+      }),
+    ),
+    ...sample(markRow, counts.mark, 12).map(
+      ({ created_by: createdBy, configuration, kind, reason, machine, tool, generation }) => ({
+        ...{ ...markOf(keys), kind, reason, machine, tool, generation, createdBy, createdAt: 'now' },
+        configuration: JSON.parse(configuration) as unknown,
+      }),
+    ),
+    ...sample(trialRow, counts.trial, 13).map(({ configuration, message }, i) => ({
+      ...{ ...trialOf(i, keys), seconds: -1, message, configuration: JSON.parse(configuration) as unknown },
+    })),
+    ...sample(revocationRow, counts.revocation, 14).map(({ scope, value, reason }) => ({
+      ...{ type: 'revocation', version: 1, scope, value, reason, createdAt: 'now', createdBy: 'eve' },
+    })),
+    // The import takes these lines: a description of a device changes no decision.
+    ...sample(fc.tuple(fc.constantFrom('target', 'device', 'compiler'), text), counts.part, 15).map(
+      ([type, said], i) => ({
+        ...{ type, version: 1, key: keys[type as 'target'], form: { said: said.slice(0, 5000), i } },
+      }),
+    ),
+  ];
+  const texts = sample(fc.oneof(text, fc.json()), counts.text, 16).map((one) => one.replaceAll('\n', ' '));
+  return [...lines.map((line) => JSON.stringify(line, bigintAsNumber)), ...texts];
+}

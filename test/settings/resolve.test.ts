@@ -64,12 +64,11 @@ describe('settings', () => {
       cache: '/default-cache',
       lock: undefined,
       frozen: false,
-      team: undefined,
       bases: [],
-      teamTimeoutMs: 300,
       teamKey: undefined,
       teamToken: undefined,
       publish: 'off',
+      fleet: undefined,
       isForeignDatabase: false,
     });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
@@ -137,18 +136,18 @@ describe('settings', () => {
     ['postgres://ada:12/s3cret@host/db'],
     ['postgres://ada:12?s3cret@host/db'],
     ['postgres://ada:12#s3cret@host/db'],
-  ])('refuse the team %s without showing the password', (team) => {
+  ])('refuse the fleet %s without showing the password', (fleet) => {
     const places: Given[] = [
-      { env: { IREE_TUNED_TEAM: team } },
-      { flags: [`--iree-tuned-team=${team}`] },
-      { user: JSON.stringify({ team }) },
+      { env: { IREE_TUNED_FLEET: fleet } },
+      { flags: [`--iree-tuned-fleet=${fleet}`] },
+      { user: JSON.stringify({ fleet }) },
     ];
     for (const place of places) {
       const { problems, settings } = resolve(place);
       expect(problems).toHaveLength(1);
-      expect(problems[0]).toMatch(/\*\*\*.*it takes absolute paths of folders/);
+      expect(problems[0]).toMatch(/\*\*\*.*it takes the URL of a PostgreSQL server/);
       expect(problems[0]).not.toContain('s3cret');
-      expect(settings.team).toBeUndefined();
+      expect(settings.fleet).toBeUndefined();
     }
   });
 
@@ -171,7 +170,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, team-key, team-token, team-publish, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-key, team-token, team-publish, fleet, trusted-projects',
     ],
     [
       '{\n  "budget": "soon"}',
@@ -276,7 +275,7 @@ describe("a project's file", () => {
   test.each([
     ['cache', 'cache', 'builds run commands from the cache'],
     ['compiler', 'tools/iree-compile', 'a project may not choose the compiler'],
-    ['team', 'postgres://ada:s3cret@host/db', 'a project may not choose the team'],
+    ['fleet', 'postgres://ada:s3cret@host/db', 'a project may not choose a server'],
     ['team', '/mnt/share', 'a project may not choose the team'],
     ['team-token', 'echo', 'a project may not choose commands'],
     ['team-publish', 'now', 'a project may not send your records'],
@@ -327,18 +326,9 @@ describe("a project's file", () => {
 });
 
 describe('the team', () => {
-  it('comes from the user or the system, and its time limit from a project, too', () => {
-    const team = 'postgres://ada:s3cret@host/db';
-    const text = JSON.stringify({ team, 'team-timeout': 50 });
-    expect(resolve({ user: text }).settings).toMatchObject({ team, teamTimeoutMs: 50 });
-    expect(resolve({ system: text }).settings).toMatchObject({ team, teamTimeoutMs: 50 });
-    expect(resolve({ project: text }).settings).toMatchObject({ team: undefined, teamTimeoutMs: 50 });
-  });
-
   it('is one base or several, in their order', () => {
     const addresses = '/mnt/share/tuned, https://host/tuned,file:///srv/a%20b';
     expect(resolve({ env: { IREE_TUNED_TEAM: addresses } }).settings).toMatchObject({
-      team: undefined,
       bases: [
         { kind: 'folder', path: '/mnt/share/tuned' },
         { kind: 'web', url: 'https://host/tuned/' },
@@ -354,7 +344,13 @@ describe('the team', () => {
     },
   );
 
-  test.each(['0', '-1', 'soon', ''])('has no time limit of %j milliseconds', (text) => {
-    expect(resolve({ flags: [`--iree-tuned-team-timeout=${text}`] }).problems).toHaveLength(1);
+  it('is no server any more, and the message has no password', () => {
+    const { settings, problems, refused } = resolve({
+      env: { IREE_TUNED_TEAM: 'postgres://ada:s3cret@host/db' },
+    });
+    expect([settings.bases, problems]).toEqual([[], []]);
+    expect(refused).toEqual([
+      expect.stringContaining('iree-tuned team export postgres://ada:***@host/db FILE'),
+    ]);
   });
 });

@@ -10,7 +10,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { ROLES_SQL } from '../../src/team/roles.ts';
 import { ONE_POSTGRES, type ServerAddress } from './one-postgres.ts';
 
 /** The folder of `psql`, `pg_dump` and the other programs; null without PostgreSQL. */
@@ -49,7 +48,7 @@ export interface OwnServer extends TestServer {
 
 let shared: Promise<TestServer> | undefined;
 
-/** The server of this run; without vitest, of this process. It has the team's roles, because roles belong to a server. */
+/** The server of this run; without vitest, of this process. */
 export const testServer = (): Promise<TestServer> => (shared ??= findServer());
 
 /** A new database on the server of this run. */
@@ -102,13 +101,9 @@ const freePort = () =>
     });
   });
 
-/** Starts a server with the team's roles. Two tests that create the same role at the same time would fail. */
-export async function startSharedServer(): Promise<TestServer> {
-  // Autovacuum would visit many databases that live for seconds.
-  const server = await startServer(['autovacuum=off', 'max_wal_size=128MB', 'max_connections=500']);
-  await (await server.database()).query(ROLES_SQL);
-  return server;
-}
+/** Starts a server for many tests. Autovacuum would visit many databases that live for seconds. */
+export const startSharedServer = (): Promise<TestServer> =>
+  startServer(['autovacuum=off', 'max_wal_size=128MB', 'max_connections=500']);
 
 /**
  * Starts a new server.

@@ -86,10 +86,10 @@ async function resolved({
   const build = new Build(open, means);
   await build.lookUp();
   await build.tune();
-  const { tuned, whyNot, until } = build;
+  const { tuned, whyNot } = build;
   const { decisions, ...rest } = tuned;
   return {
-    ...{ ...rest, whyNot, until, inspected },
+    ...{ ...rest, whyNot, inspected },
     got: decisions.map(({ outcome, reason }) => [outcome, reason]),
     now: build.program.inspected,
   };
@@ -121,7 +121,6 @@ describe('a compile with a record for each operation', () => {
       files: [],
       whyNot: null,
       confirmed: null,
-      until: null,
     });
     expect(now).toBe(inspected);
     expect(tuner).not.toHaveBeenCalled();

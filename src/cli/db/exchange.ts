@@ -58,7 +58,8 @@ export const exportCommand = new CliCommand(
     );
   });
 
-async function pipe(lines: Iterable<string>): Promise<void> {
+/** Writes lines to stdout. */
+export async function pipe(lines: Iterable<string>): Promise<void> {
   for (const batch of batches(lines)) {
     const isRoom = process.stdout.write(`${batch.join('\n')}\n`);
     if (!isRoom) await new Promise((resolve) => process.stdout.once('drain', resolve));

@@ -1,10 +1,9 @@
-// `iree-tuned db revoke` and `restore`: revocations of claims and lifted marks, here and for the team.
+// `iree-tuned db revoke` and `restore`: revocations of claims and lifted marks.
 import { configurationKey, configurationText } from '../../backend/index.ts';
 import { table } from '../../report/table.ts';
-import type { Surroundings } from '../../settings/surroundings.ts';
 import { ownOrigin, userName } from '../../store/author.ts';
 import { isMarked, isRevoked, nextGeneration } from '../../store/claim.ts';
-import type { Line, MarkLine, PartLine, RevocationLine } from '../../store/exchange/lines.ts';
+import type { Line, MarkLine, RevocationLine } from '../../store/exchange/lines.ts';
 import { readLine } from '../../store/exchange/read.ts';
 import { type Filter, fits } from '../../store/filter.ts';
 import { keysOf } from '../../store/subject.ts';
@@ -14,8 +13,10 @@ import { CliCommand } from '../command.ts';
 import { exchanging } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { page, sentences } from '../output.ts';
-import { COMMAND_LIMIT_MS, valueOf, withConnection, withTeam } from '../team/server.ts';
 import { filterText } from './records.ts';
+
+/** How others get a revocation or a lifted mark. */
+const FOR_OTHERS = 'Others get it by iree-tuned team publish, or by iree-tuned db export and import.';
 
 const SCOPES = ['record', 'tool', 'origin'] as const;
 
@@ -41,9 +42,7 @@ function scopeOf(options: ScopeOptions): Pick<RevocationLine, 'scope' | 'value'>
   return { scope, value: options[scope]! };
 }
 
-export const revoke = withScope(
-  new CliCommand('revoke', 'revoke claims here and for the team: no build uses them'),
-)
+export const revoke = withScope(new CliCommand('revoke', 'revoke claims: no build uses them'))
   .requiredOption('--reason <text>', 'reason, shown to others')
   .json()
   .examples(
@@ -57,19 +56,8 @@ export const revoke = withScope(
       ...{ type: 'revocation', version: 1, scope, value, reason: options.reason },
       ...{ createdAt: new Date().toISOString(), createdBy: userName() },
     };
-    // The server comes first: if it refuses, nothing is revoked here.
-    const there =
-      surroundings.settings.team === undefined
-        ? null
-        : await withTeam(surroundings, async (team) => valueOf(await team.revoke(line, COMMAND_LIMIT_MS)));
-    await exchanging(surroundings, (local) =>
-      local.receive([{ outcome: 'line', line }], there === null ? 'file' : 'team'),
-    );
-    const where =
-      there === null
-        ? 'here; no team is set, so others get the revocation by iree-tuned db export and import'
-        : `here and for the team, with ${there.revoked} claims there`;
-    command.print({ scope, value, team: there }, () => sentences(`${scope} ${value} is revoked ${where}.`));
+    await exchanging(surroundings, (local) => local.receive([{ outcome: 'line', line }]));
+    command.print({ scope, value }, () => sentences(`${scope} ${value} is revoked here. ${FOR_OTHERS}`));
   });
 
 interface RestoreOptions extends ScopeOptions {
@@ -78,9 +66,7 @@ interface RestoreOptions extends ScopeOptions {
   readonly reason?: string;
 }
 
-export const restore = withScope(
-  new CliCommand('restore', 'withdraw a revocation or lift marks, here and for the team'),
-)
+export const restore = withScope(new CliCommand('restore', 'withdraw a revocation or lift marks'))
   .option(
     '--marks <workload>',
     'lift the marks of failed configurations, of workloads whose key contains the text',
@@ -107,29 +93,12 @@ export const restore = withScope(
     const revocation = scopeOf(options);
     const { scope, value } = revocation;
     const surroundings = command.surroundings();
-    const there =
-      surroundings.settings.team === undefined ? null : await restoreThere(revocation, surroundings);
-    const here = await exchanging(surroundings, (local) => local.restore(revocation));
-    if (!here && there !== true) throw new UserError(`${scope} ${value} is not revoked`);
-    const where = there === true ? 'here and for the team' : 'here';
-    command.print({ scope, value, here, team: there }, () =>
-      sentences(`The revocation of ${scope} ${value} is withdrawn ${where}.`),
+    const isThere = await exchanging(surroundings, (local) => local.restore(revocation));
+    if (!isThere) throw new UserError(`${scope} ${value} is not revoked`);
+    command.print({ scope, value }, () =>
+      sentences(`The revocation of ${scope} ${value} is withdrawn here.`),
     );
   });
-
-/** Withdraws a revocation on the server. @returns whether it existed; null without the right to withdraw it */
-function restoreThere(
-  { scope, value }: Pick<RevocationLine, 'scope' | 'value'>,
-  surroundings: Surroundings,
-): Promise<boolean | null> {
-  return withConnection(surroundings, async (connection) => {
-    const ask = async (text: string, parameters: readonly string[]) =>
-      (await connection.query(text, parameters, COMMAND_LIMIT_MS))[0] as { answer: boolean };
-    const mayRestore = `SELECT has_function_privilege('iree_tuned.restore(text,text)', 'EXECUTE') AS answer`;
-    if (!(await ask(mayRestore, [])).answer) return null;
-    return (await ask('SELECT iree_tuned.restore($1, $2) AS answer', [scope, value])).answer;
-  });
-}
 
 /** All marks of one configuration of one subject. */
 type MarksOfOne = readonly [MarkLine, ...MarkLine[]];
@@ -146,7 +115,7 @@ export async function liftMarks(
   command: CliCommand,
 ): Promise<void> {
   const surroundings = command.surroundings();
-  await exchanging(surroundings, async (local) => {
+  await exchanging(surroundings, (local) => {
     const lines = readAll(local.lines({}, () => undefined));
     const marked = countingMarks(lines).filter(
       ([mark]) =>
@@ -156,22 +125,10 @@ export async function liftMarks(
     if (marked.length === 0)
       throw new UserError(
         `no configuration has a mark${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
-          "iree-tuned team sync pulls the team's marks, and iree-tuned db export - prints all marks",
+          'iree-tuned db export - prints all marks',
       );
     const lifted = marked.map((marks) => liftedMark(marks, reason));
-    const isTold = surroundings.settings.team !== undefined;
-    // The server comes first: if it refuses, nothing is lifted here.
-    if (isTold)
-      await withTeam(surroundings, async (team) => {
-        const answer = await team.push([...partsOf(lifted, lines), ...lifted], COMMAND_LIMIT_MS);
-        const [refused] = Object.keys(valueOf(answer).refused);
-        if (refused !== undefined)
-          throw new UserError(`the team's server refuses the lifted marks: ${refused}`);
-      });
-    local.receive(
-      lifted.map((line) => ({ outcome: 'line', line })),
-      isTold ? 'team' : 'file',
-    );
+    local.receive(lifted.map((line) => ({ outcome: 'line', line })));
     const rows = marked.map(([{ configuration: own, ...mark }, ...others]) => ({
       ...keysOf(mark),
       configuration: own,
@@ -186,11 +143,7 @@ export async function liftMarks(
           ]),
           page,
         ),
-        sentences(
-          isTold
-            ? 'Lifted here and for the team; others get it by their next sync.'
-            : 'Lifted here; no team is set, so others get it by iree-tuned db export and import.',
-        ),
+        sentences(`Lifted here. ${FOR_OTHERS}`),
       ].join('\n'),
     );
   });
@@ -219,11 +172,4 @@ function liftedMark(marks: MarksOfOne, reason: string): MarkLine {
     ...{ generation: nextGeneration(marks, 'lifted'), kind: 'lifted', reason },
     ...{ createdAt: new Date().toISOString(), ...ownOrigin() },
   };
-}
-
-/** The parts that marks name; the server may not have them yet. */
-function partsOf(marks: readonly MarkLine[], lines: readonly Line[]): PartLine[] {
-  return lines.filter(
-    (line): line is PartLine => 'form' in line && marks.some((mark) => mark[line.type] === line.key),
-  );
 }

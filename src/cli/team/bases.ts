@@ -9,8 +9,9 @@ import { placeOf } from '../../store/subject.ts';
 import { textIn } from '../../system/files.ts';
 import { resultOr } from '../../system/result-or.ts';
 import { existsSync } from 'node:fs';
-import type { CliCommand } from '../command.ts';
+import { CliCommand } from '../command.ts';
 import { isThere } from '../database.ts';
+import { UsageError } from '../failure.ts';
 import { HOST_DEFAULTS } from '../input.ts';
 import { requireOwnDatabase } from './server.ts';
 
@@ -33,9 +34,37 @@ export function stateOf(address: BaseAddress, { cacheDirectory, settings }: Surr
   };
 }
 
+/** @throws UsageError without a base */
+function requireBases({ settings }: Surroundings): void {
+  if (settings.bases.length === 0)
+    throw new UsageError(
+      'no team is set: set IREE_TUNED_TEAM, or "team" in a settings file, to a folder or an https:// URL',
+    );
+}
+
+export const status = new CliCommand('status', "show the team's bases, and how far they are here")
+  .json()
+  .examples(
+    ['iree-tuned team status', 'of the setting "team"'],
+    ['iree-tuned --team /mnt/share/tuned team status', 'of another base'],
+  )
+  .action((_, command: CliCommand) => {
+    showBases(command);
+  });
+
+export const sync = new CliCommand('sync', "bring the team's bases up to date now, and deliver new records")
+  .withFlags('')
+  .json()
+  .examples(
+    ['iree-tuned team sync', 'for this CPU, and all targets of earlier builds'],
+    ['iree-tuned team sync -- --iree-llvmcpu-target-cpu=znver4', 'also for another target'],
+  )
+  .action((_, command: CliCommand) => syncBases(command));
+
 /** Ends with 1 where a base could not be asked. */
-export function showBases(command: CliCommand): void {
+function showBases(command: CliCommand): void {
   const surroundings = command.surroundings();
+  requireBases(surroundings);
   const bases = surroundings.settings.bases.map((address) => stateOf(address, surroundings));
   if (bases.some(({ problem }) => problem !== null)) process.exitCode = 1;
   const rows = bases.flatMap(({ base, sequence, published, checked, problem, databases }) => [
@@ -52,10 +81,11 @@ export function showBases(command: CliCommand): void {
 }
 
 /** Asks all bases now, and sends new records if a setting says so. */
-export async function syncBases(command: CliCommand): Promise<void> {
+async function syncBases(command: CliCommand): Promise<void> {
   const surroundings = command.surroundings();
   const { settings, cacheDirectory } = surroundings;
   const { bases, teamKey, teamToken, publish } = settings;
+  requireBases(surroundings);
   const isSent = publish !== 'off' && isThere(surroundings);
   if (isSent) requireOwnDatabase(surroundings);
   const flags = command.flags.length > 0 ? command.flags : HOST_DEFAULTS;

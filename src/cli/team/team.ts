@@ -2,17 +2,13 @@
 import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../../settings/settings.ts';
 import { CliCommand } from '../command.ts';
-import { block, migrate, roles, unblock } from './administer.ts';
+import { status, sync } from './bases.ts';
+import { exportCommand } from './export.ts';
 import { key, publishCommand } from './publish.ts';
-import { status } from './status.ts';
-import { sync } from './sync.ts';
 import type { WorkerOptions } from './worker.ts';
 
 // The driver of the queue is loaded by these commands only.
-const worker = new CliCommand(
-  'worker',
-  'tune the wanted workloads of the team on this machine until a signal ends it',
-)
+const worker = new CliCommand('worker', 'do the jobs of the fleet on this machine until a signal ends it')
   .withFlags('')
   .budget('time for each workload')
   .option('--drain <time>', 'time of a running job after the first signal: 90, 90s, 15m or 2h', drainOf, 60)
@@ -33,14 +29,16 @@ function drainOf(text: string): number {
   throw new InvalidArgumentError('It takes a time such as 90s or 15m, up to a day.');
 }
 
-const queue = new CliCommand('queue', 'show the workers, the queue and the failed jobs')
+const queue = new CliCommand('queue', "show the fleet's jobs: waiting, running, done and failed")
   .option('--retry [id]', 'retry one failed job (default: all)')
+  .option('--install', 'create or update the tables of the queue')
   .json()
   .examples(
-    ['iree-tuned team queue', 'workers, waiting jobs and failed jobs'],
+    ['iree-tuned team queue --install', "once, with the login of the queue's owner"],
+    ['iree-tuned team queue', 'waiting jobs, running jobs and failed jobs'],
     ['iree-tuned team queue --retry', 'retry all failed jobs'],
   )
-  .action(async (options: { retry?: string | true }, command: CliCommand) => {
+  .action(async (options: { retry?: string | true; install?: boolean }, command: CliCommand) => {
     const { showQueue } = await import('./queue.ts');
     await showQueue(options, command);
   });
@@ -52,5 +50,5 @@ export const team = new CliCommand(
   ['iree-tuned team publish /mnt/share/tuned', 'publish the records of this machine'],
   ['iree-tuned --team /mnt/share/tuned team status', 'the base as builds here use it'],
 );
-for (const command of [publishCommand, key, status, sync, worker, queue, migrate, roles, block, unblock])
+for (const command of [publishCommand, key, status, sync, worker, queue, exportCommand])
   team.addCommand(command);

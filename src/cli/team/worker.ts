@@ -1,4 +1,7 @@
-// Tunes the wanted workloads of the team on this machine.
+// Does the jobs of the fleet on this machine.
+import { folderOf, lastCheck } from '../../base/installed.ts';
+import { runJob } from '../../base/job.ts';
+import { withBases } from '../../base/open.ts';
 import { placeOfWorker } from '../../fleet/job.ts';
 import { machineLock } from '../../fleet/machine.ts';
 import { openQueue } from '../../fleet/queue.ts';
@@ -7,11 +10,12 @@ import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
 import { machineVariable } from '../../system/machine-lock.ts';
 import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
 import { siteOf } from '../../populate/site.ts';
+import { placeOf } from '../../store/subject.ts';
 import type { CliCommand } from '../command.ts';
-import { openDatabase, openWholeDatabase } from '../database.ts';
+import { openDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { measuringToolsAt, withTarget } from '../input.ts';
-import { requireOwnDatabase, withQueue, withTeam } from './server.ts';
+import { requireBase, requireOwnDatabase, withQueue } from './server.ts';
 
 /** Time to hand the running job back to the server, in seconds. */
 const HAND_BACK_SECONDS = 15;
@@ -28,9 +32,10 @@ export async function work(
   cli: CliCommand,
 ): Promise<void> {
   const surroundings = cli.surroundings();
-  const { env, settings } = surroundings;
+  const { env, settings, cacheDirectory } = surroundings;
   if (settings.readonly)
     throw new UsageError('a worker writes the database, and IREE_TUNED_READONLY is set: unset it');
+  requireBase(surroundings);
   requireOwnDatabase(surroundings);
   if (settings.budgetSeconds === 0)
     throw new UsageError('a worker needs time to tune: set --budget to the time of each workload');
@@ -38,36 +43,47 @@ export async function work(
     const time = new Date().toISOString();
     console.log(json ? JSON.stringify({ at: time, message }) : `${time} ${message}`);
   };
-  await withQueue(surroundings, (database) =>
-    withTeam(surroundings, async (team) => {
-      const at = await siteOf(withTarget(cli.flags), surroundings);
-      const { site } = at;
-      const tools = measuringToolsAt(at, surroundings);
-      const place = placeOfWorker(site);
-      const { signals, unlisten } = endingSignals(drain, say);
-      const store = await openDatabase(surroundings);
-      const local = openWholeDatabase(surroundings);
-      try {
-        const queue = await openQueue(database, place);
-        say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
-        const { finished } = await runWorker({
-          ...{ place, device: site.deviceKey, team, queue, store, local, signals, say, untilIdle },
-          machine: machineLock(database, env[machineVariable]),
-          doJob: jobsAt(store, site, tools, surroundings),
-          isBusy: async () => {
-            const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
-            lock?.release();
-            return lock === null;
-          },
-        });
-        say(`ends, ${finished} done`);
-      } finally {
-        unlisten();
-        local.close();
-        store.close();
-      }
-    }),
-  );
+  await withQueue(surroundings, async (database) => {
+    const at = await siteOf(withTarget(cli.flags), surroundings);
+    const { site } = at;
+    const tools = measuringToolsAt(at, surroundings);
+    const place = placeOfWorker(site);
+    const { bases: addresses, teamKey: key, teamToken: token, publish } = settings;
+    const places = [placeOf(site)];
+    const { signals, unlisten } = endingSignals(drain, say);
+    const own = await openDatabase(surroundings);
+    const exchange = async () => {
+      const job = { addresses, places, cacheDirectory, key, token, sent: settings.database };
+      await runJob({ ...job, publish: publish === 'off' ? 'inbox' : publish });
+      const checked = addresses.map((address) => lastCheck(folderOf(cacheDirectory, address))?.problem);
+      return checked.find((problem) => problem !== null && problem !== undefined) ?? null;
+    };
+    const storeNow = async () => withBases(await openDatabase(surroundings), places, surroundings);
+    try {
+      const queue = await openQueue(database, place);
+      say(`tunes for ${place.device}, ${place.target}, ${place.compiler}`);
+      const { finished } = await runWorker({
+        ...{ place, queue, exchange, signals, say, untilIdle },
+        machine: machineLock(database, env[machineVariable]),
+        doJob: jobsAt(storeNow, site, tools, surroundings),
+        whyUseless: () => {
+          const revoked = own.ownRevocation();
+          return revoked === null
+            ? null
+            : `records of this machine are ignored: ${revoked.scope} ${revoked.value} is revoked (${revoked.reason})`;
+        },
+        isBusy: async () => {
+          const lock = await acquireMeasuringLock({ ...surroundings, device: site.device }, 0);
+          lock?.release();
+          return lock === null;
+        },
+      });
+      say(`ends, ${finished} done`);
+    } finally {
+      unlisten();
+      own.close();
+    }
+  });
 }
 
 /** The first SIGTERM or SIGINT drains: the running job has `drainSeconds` to end. The second ends the process at once. */

@@ -1,16 +1,20 @@
-// Hands the plan of `iree-tuned tune --fleet` to the team's workers, and waits for the results.
+// Hands the plan of `iree-tuned tune --fleet` to the fleet's workers, and waits for the records in the team's base.
+import { runJob } from '../../base/job.ts';
+import { recordsOfClass } from '../../decision/same-class.ts';
+import { placeOfWorker } from '../../fleet/job.ts';
 import { executorHere } from '../../populate/executor.ts';
 import type { Plan } from '../../populate/plan.ts';
 import type { Populated } from '../../populate/populate.ts';
 import type { PopulationSite } from '../../populate/site.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
-import type { Store } from '../../store/store.ts';
+import type { Site } from '../../site/site.ts';
+import { chooseRecord } from '../../store/choose.ts';
+import type { Store, TuningRecord } from '../../store/store.ts';
 import { placeOf } from '../../store/subject.ts';
-import { pull } from '../../team/exchange.ts';
-import { carryOut, type TimedRun } from './here.ts';
-import { exchanging } from '../database.ts';
+import { openWithBases } from '../database.ts';
 import { siteAt } from '../input.ts';
-import { COMMAND_LIMIT_MS, valueOf, withQueue, withTeam } from '../team/server.ts';
+import { withQueue } from '../team/server.ts';
+import { carryOut, type TimedRun } from './here.ts';
 
 /** The site of a build, measurable by workers. */
 export const atFleet = (at: PopulationSite, store: Store, surroundings: Surroundings): PopulationSite => ({
@@ -18,39 +22,55 @@ export const atFleet = (at: PopulationSite, store: Store, surroundings: Surround
   site: { ...siteAt(at.site, store, surroundings), whyNotHere: null },
 });
 
-/** Pulls the records of the team, which need no work. */
-export const catchUp = (sites: readonly PopulationSite[], surroundings: Surroundings): Promise<void> =>
-  withTeam(surroundings, async (team) => {
-    const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
-    await exchanging(surroundings, async (local) => {
-      for (const { site } of sites) {
-        const { target, compiler } = placeOf(site);
-        valueOf(await pull(team, local, { target, compiler }, server, COMMAND_LIMIT_MS));
-      }
-    });
-  });
+/** Asks the bases, whose records need no work. */
+export const catchUp = (
+  sites: readonly Site[],
+  { settings, cacheDirectory }: Surroundings,
+): Promise<void> => {
+  const { bases: addresses, teamKey: key, teamToken: token } = settings;
+  return runJob({ addresses, places: sites.map(placeOf), cacheDirectory, key, token, publish: 'off' });
+};
 
 /** Workers carry the plan out; the queue decides their order. */
 export async function followFleet(
   plan: Plan,
   { sites, knowledge, budgetSeconds, folder }: TimedRun,
 ): Promise<Populated[]> {
-  const { executorOfFleet } = await import('../../fleet/executor.ts');
-  const { store, surroundings } = knowledge;
+  const [{ executorOfFleet }, { openQueue }] = await Promise.all([
+    import('../../fleet/executor.ts'),
+    import('../../fleet/queue.ts'),
+  ]);
+  const { surroundings } = knowledge;
   const here = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
-  return exchanging(surroundings, (local) =>
-    withQueue(surroundings, (database) =>
-      withTeam(surroundings, (team) =>
-        carryOut(plan, budgetSeconds, Infinity, (show) =>
-          executorOfFleet({
-            ...{ sites, team, database, store, local },
-            prepare: (planned) => here.prepare(planned),
-            onLook: (open) => {
-              show(`${open} handed to workers`);
-            },
-          }),
-        ),
-      ),
+  return withQueue(surroundings, (database) =>
+    carryOut(plan, budgetSeconds, Infinity, (show) =>
+      executorOfFleet({
+        sites,
+        prepare: (planned) => here.prepare(planned),
+        queueAt: (site) => openQueue(database, placeOfWorker(site)),
+        recordsAt: async (keys, site) => {
+          await catchUp([site], surroundings);
+          const store = await openWithBases(site, surroundings);
+          const found = store === null ? new Map() : recordsFor(keys, site, store);
+          store?.close();
+          return found;
+        },
+        onLook: (open) => {
+          show(`${open} handed to workers`);
+        },
+      }),
     ),
   );
+}
+
+/** The records that builds for this device use, those of its class included, by workload key. */
+function recordsFor(keys: readonly string[], site: Site, store: Store): Map<string, TuningRecord> {
+  const { target, compiler, device } = placeOf(site);
+  const records = store.findRecords(keys, target, compiler);
+  const found = new Map(recordsOfClass(records, site, store));
+  for (const [key, some] of Map.groupBy(records, ({ workload }) => workload)) {
+    const own = chooseRecord(some, device, true);
+    if (own !== null) found.set(key, own);
+  }
+  return found;
 }

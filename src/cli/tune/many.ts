@@ -23,6 +23,7 @@ import { readText } from '../files.ts';
 import { withTarget } from '../input.ts';
 import { warn } from '../output.ts';
 import { readSpaceFile, restricted } from '../search.ts';
+import { requireBase } from '../team/server.ts';
 import { atFleet, catchUp, followFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
@@ -49,7 +50,13 @@ export async function tuneMany(
   checkSettings(surroundings, isDry, isForFleet);
   await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
     const here = await sitesOf(command.flags, options.flags ?? [''], surroundings);
-    if (isForFleet && !isDry) await catchUp(here, surroundings);
+    if (isForFleet && !isDry) {
+      requireBase(surroundings);
+      await catchUp(
+        here.map(({ site }) => site),
+        surroundings,
+      );
+    }
     const own = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);

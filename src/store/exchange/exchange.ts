@@ -1,15 +1,8 @@
-// The interface for import, export, exchange with a server, and pruning.
+// The interface for import, export and pruning.
 import type { Filter } from '../filter.ts';
 import type { PartType } from '../fields.ts';
 import type { Line, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
-
-/**
- * Source of lines.
- * - `team`: lines of a server, which a push does not return to it.
- * - `here`: lines of this machine. Lines of others do not replace its descriptions.
- */
-export type Source = 'file' | 'team' | 'here';
 
 /** Counts of received lines. */
 export interface Received {
@@ -21,24 +14,6 @@ export interface Received {
   readonly kept: number;
   /** Refused lines by index. */
   readonly refused: readonly { readonly index: number; readonly reason: string }[];
-}
-
-/** Changes for a push. */
-export interface Changes {
-  /** Descriptions of keys come before lines with the keys. */
-  readonly lines: readonly Line[];
-  /** Texts of lines of later versions. */
-  readonly kept: readonly string[];
-  /** Number of the last change; null for no change. */
-  readonly last: number | null;
-}
-
-/** Positions of pull and push for one server. */
-export interface Peer {
-  /** Epoch of the server's numbers. In another epoch both start over. */
-  readonly epoch: string;
-  readonly pulled: number;
-  readonly pushed: number;
 }
 
 /** Counts of rows, and of rows that readers skip. */
@@ -78,13 +53,9 @@ export interface Exchange {
    */
   lines(filter: Filter, skip: (reason: string) => void): Iterable<string>;
   /** Merges lines in one transaction, except refused lines. The result does not depend on the order of lines. */
-  receive(readings: readonly Reading[], source: Source): Received;
+  receive(readings: readonly Reading[]): Received;
   /** Merges kept lines that this version understands. Returns their number. */
   reread(): number;
-  /** About `most` changes after a number, which is 0 at first. */
-  changes(after: number, most: number): Changes;
-  peer(server: string): Peer | null;
-  setPeer(server: string, peer: Peer): void;
   /** Removes a revocation. @returns whether it existed */
   restore(revocation: Pick<RevocationLine, 'scope' | 'value'>): boolean;
   /** Reads every row. */

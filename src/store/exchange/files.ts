@@ -60,7 +60,7 @@ export async function importFile(
   let batch: PlacedLine[] = [];
   const receive = () => {
     const readings = batch.map(({ reading }) => judged(reading));
-    const received = exchange.receive(readings, 'file');
+    const received = exchange.receive(readings);
     for (const [type, count] of Object.entries(received.added)) added[type] = (added[type] ?? 0) + count;
     report.known += received.known;
     report.kept += received.kept;
@@ -146,7 +146,7 @@ export function writeLines(lines: Iterable<string>, path: string): void {
 export function copyLines(lines: Iterable<string>, path: string): void {
   const target = openExchange(path);
   try {
-    for (const batch of batches(lines)) target.receive(batch.map(readLine), 'file');
+    for (const batch of batches(lines)) target.receive(batch.map(readLine));
   } finally {
     target.close();
   }

@@ -1,4 +1,4 @@
-// Exchange format of databases, in files and with a team's server: one JSON object a line.
+// Exchange format of databases, in files and bases: one JSON object a line.
 import { configurationText } from '../../backend/index.ts';
 import { isObject, pick, type Check } from '../../system/data.ts';
 import { resultOr } from '../../system/result-or.ts';

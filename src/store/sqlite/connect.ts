@@ -122,7 +122,7 @@ function refuseNetwork(path: string, network: string | null): void {
   throw new StoreError(
     'network',
     `tuning database ${path} is on a network disk (${network}), where SQLite's locks do not work: ` +
-      "set IREE_TUNED_DB to a file on this machine's own disk, and share records through a team's server (IREE_TUNED_TEAM) " +
+      "set IREE_TUNED_DB to a file on this machine's own disk, and share records through a team's base (IREE_TUNED_TEAM) " +
       'or with iree-tuned db export and import',
   );
 }

@@ -23,22 +23,19 @@ const BY_KEYS = 'w.key, t.key, d.key, c.key';
 
 /** All rows of each table that becomes lines. */
 export const ROWS = {
-  revocation: `SELECT ${columns(FIELDS.revocation)}, change FROM revocation AS r`,
+  revocation: `SELECT ${columns(FIELDS.revocation)} FROM revocation AS r`,
   claim: CLAIMS,
-  mark: `SELECT ${KEYS}, ${columns(FIELDS.mark)}, r.change FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`,
+  mark: `SELECT ${KEYS}, ${columns(FIELDS.mark)} FROM ${SUBJECT_WITH_KEYS} JOIN mark AS r ON r.subject = s.id`,
   trial: `
-    SELECT r.number, ${KEYS}, ${columns(FIELDS.trial)}, r.change
+    SELECT r.number, ${KEYS}, ${columns(FIELDS.trial)}
     FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id`,
-  kept: 'SELECT line, change FROM kept_line AS r',
+  kept: 'SELECT line FROM kept_line AS r',
   note: `
     SELECT ${columns(FIELDS.note)} FROM program_note AS r
     WHERE r.kind IN (${NOTE_KINDS.map((kind) => `'${kind}'`).join()})`,
 };
 
 type LineTable = keyof typeof ROWS;
-
-/** Tables whose changes are pushed. Notes stay out of servers. */
-export const PUSHED = ['revocation', 'claim', 'mark', 'trial', 'kept'] as const;
 
 /** Part of a key of `programIdentity`; null for other text. */
 const placed = (index: number) =>
@@ -60,10 +57,6 @@ export const SORTED: Readonly<Record<LineTable, string>> = {
   note: `${ROWS.note} AND ${NOTE_FITS} ORDER BY program, kind, created_by, machine`,
 };
 
-/** The first rows after a change. */
-export const selectChanged = (table: (typeof PUSHED)[number]): string =>
-  `${ROWS[table]} WHERE r.change > @after ORDER BY r.change LIMIT @most`;
-
 export const ALL_RUNS = `
   SELECT t.configuration, ${columns(FIELDS.run)} FROM run AS r JOIN trial AS t ON t.number = r.trial`;
 
@@ -74,17 +67,11 @@ export const TRIAL_OF_ID = `${ROWS.trial} WHERE r.id = ?`;
 export const DELETE_TRIAL = 'DELETE FROM trial WHERE number = ?';
 export const DELETE_RUNS = 'DELETE FROM run WHERE trial = ?';
 
-export const INSERT_REVOCATION = `INSERT ${into('revocation', [...FIELDS.revocation, 'change'])} ON CONFLICT DO NOTHING`;
+export const INSERT_REVOCATION = `INSERT ${into('revocation', FIELDS.revocation)} ON CONFLICT DO NOTHING`;
 
-export const INSERT_KEPT_LINE = 'INSERT INTO kept_line (line, change) VALUES (?, ?) ON CONFLICT DO NOTHING';
+export const INSERT_KEPT_LINE = 'INSERT INTO kept_line (line) VALUES (?) ON CONFLICT DO NOTHING';
 export const DELETE_KEPT_LINE = 'DELETE FROM kept_line WHERE line = ?';
 export const COUNT_KEPT_LINES = 'SELECT count(*) FROM kept_line';
-
-export const SELECT_PEER = 'SELECT epoch, pulled, pushed FROM peer WHERE server = ?';
-/** Restarts pull and push, because a claim that lost against a revoked claim may win now. */
-export const RESTART_PEERS = 'UPDATE peer SET pulled = 0, pushed = 0';
-export const PUT_PEER = `
-  INSERT OR REPLACE INTO peer (server, epoch, pulled, pushed) VALUES (@server, @epoch, @pulled, @pushed)`;
 
 const OLD_TRIALS = `
   SELECT r.number FROM ${SUBJECT_WITH_KEYS} JOIN trial AS r ON r.subject = s.id

@@ -1,17 +1,16 @@
-// Everything in and out of a SQLite database: exports, imports, changes for a push, health and pruning.
+// Everything in and out of a SQLite database: exports, imports, health and pruning.
 import { isRevoked } from '../claim.ts';
-import type { Changes, Exchange, Health, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
+import type { Exchange, Health, Pruned, Surplus } from '../exchange/exchange.ts';
 import { lineText, type Line } from '../exchange/lines.ts';
 import { readValue } from '../exchange/read.ts';
 import { PARTS, type PartType } from '../fields.ts';
 import { isNarrow, type Filter } from '../filter.ts';
-import type { RecordKey } from '../store.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import * as sql from './exchange-statements.ts';
 import { LINE_TYPES, lineOf, partLine, type PartRow } from './lines.ts';
 import { receiverOf, rereadKept } from './receive.ts';
 import { toClaim, toMark, toNote, toRevocation, toRun, toTrial, type ClaimRow } from './rows.ts';
-import { isSoundForm, knownPart, revocationsIn, type Prepare } from './write.ts';
+import { isSoundForm, revocationsIn, type Prepare } from './write.ts';
 
 /** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
 export function openSqliteExchange(path: string, options: OpenOptions = {}): Exchange {
@@ -69,9 +68,9 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
         if (db.inTransaction) db.exec('COMMIT');
       }
     },
-    receive: (readings, source) =>
+    receive: (readings) =>
       write(() => {
-        const take = receiverOf(statement, source, laterKeys);
+        const take = receiverOf(statement, laterKeys);
         const added: Partial<Record<Line['type'], number>> = {};
         const refused: { index: number; reason: string }[] = [];
         const counts = { known: 0, kept: 0 };
@@ -84,11 +83,6 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
         return { added, ...counts, refused };
       }),
     reread: () => write(() => rereadKept(statement)),
-    changes: (after, most) => guard(() => changesIn(statement, after, most)),
-    peer: (server) => guard(() => (statement(sql.SELECT_PEER).get(server) as Peer | undefined) ?? null),
-    setPeer: (server, peer) => {
-      guard(() => statement(sql.PUT_PEER).run({ ...peer, server }));
-    },
     restore: ({ scope, value }) =>
       guard(() => statement(sql.DELETE_REVOCATION).run({ scope, value }).changes > 0),
     health: () => guard(() => healthOf(statement)),
@@ -118,33 +112,6 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
 
 const parametersOf = (filter: Filter) =>
   Object.fromEntries(PARTS.map((part) => [part, filter[part] ?? null]));
-
-/** The first `most` changes after a number, with the descriptions of their keys. */
-function changesIn(statement: Prepare, after: number, most: number): Changes {
-  const all = sql.PUSHED.flatMap((table) => {
-    const rows = statement(sql.selectChanged(table)).all({ after, most }) as { readonly change: number }[];
-    return rows.map((row) => ({ table, row, change: row.change }));
-  })
-    .sort((a, b) => a.change - b.change)
-    .slice(0, most);
-  const own: Line[] = [];
-  const kept: string[] = [];
-  for (const { table, row } of all) {
-    if (table === 'kept') {
-      kept.push((row as unknown as { line: string }).line);
-      continue;
-    }
-    const line = lineOf(table, row, statement);
-    if (line !== undefined && isSound(line)) own.push(line);
-  }
-  const parts = PARTS.flatMap((type) => {
-    const keys = new Set(own.flatMap((line) => (type in line ? [(line as RecordKey)[type]] : [])));
-    return [...keys].map((key) => partLine(type, { key, form: knownPart(statement, type, key)!.form }));
-  });
-  return { lines: [...parts.filter(isSound), ...own], kept, last: all.at(-1)?.change ?? null };
-}
-
-const isSound = (line: Line): boolean => readValue(line).outcome === 'line';
 
 /** Counts rows and invalid rows. Reads every row. */
 function healthOf(statement: Prepare): Health {

@@ -3,7 +3,6 @@ import { isConfiguration } from '../../backend/index.ts';
 import { isWorkload, storedForm, workloadRank, type Workload } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
 import { errorCode } from '../errors.ts';
-import type { Source } from '../exchange/exchange.ts';
 import { lineText, type Line, type NoteLine, type PartLine, type TrialLine } from '../exchange/lines.ts';
 import { readLine, type Reading } from '../exchange/read.ts';
 import { PARTS } from '../fields.ts';
@@ -16,12 +15,10 @@ import { toNote } from './rows.ts';
 import { PUT_NOTE } from './statements.ts';
 import {
   deleteMiss,
-  describePart,
   insertKnownSubject,
   insertRun,
   insertTrial,
   knownPart,
-  nextChange,
   putClaim,
   putMark,
   receivePart,
@@ -42,9 +39,7 @@ interface KnownSubject {
  * Returns a function that merges the lines of one transaction.
  * @param laterKeys keys of one sender whose form needs a later version; new ones are added
  */
-export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<string>) {
-  const isShared = source === 'team';
-  const change = () => (isShared ? null : nextChange(statement));
+export function receiverOf(statement: Prepare, laterKeys: Set<string>) {
   const subjects = new Map<string, KnownSubject>();
   let revocations = revocationsIn(statement);
 
@@ -73,11 +68,8 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
       case 'compiler':
         return takenAs(takePart(line));
       case 'revocation': {
-        const isNew = statement(exchange.INSERT_REVOCATION).run({ ...line, change: change() }).changes > 0;
-        if (isNew) {
-          revocations = [...revocations, line];
-          statement(exchange.RESTART_PEERS).run();
-        }
+        const isNew = statement(exchange.INSERT_REVOCATION).run(line).changes > 0;
+        if (isNew) revocations = [...revocations, line];
         return takenAs(isNew);
       }
       case 'note':
@@ -103,12 +95,12 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
       return { refused: `${line.type}: "configuration" does not fit the workload's dimensions` };
     switch (line.type) {
       case 'claim': {
-        const isNew = putClaim(statement, id, line, revocations, isShared);
+        const isNew = putClaim(statement, id, line, revocations);
         if (isNew) deleteMiss(statement, id);
         return takenAs(isNew);
       }
       case 'mark':
-        return takenAs(putMark(statement, id, line, isShared));
+        return takenAs(putMark(statement, id, line));
       case 'trial':
         return takenAs(takeTrial(id, line));
     }
@@ -116,8 +108,7 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
 
   function takePart({ type, key, form }: PartLine): boolean {
     const text = JSON.stringify(type === 'workload' ? storedForm(form as Workload) : form);
-    const put = source === 'here' ? describePart : receivePart;
-    return put(statement, type, key, text);
+    return receivePart(statement, type, key, text);
   }
 
   /** Stores a trial once. A copy with more runs replaces it. */
@@ -129,7 +120,7 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
       statement(exchange.DELETE_RUNS).run(row.number);
       statement(exchange.DELETE_TRIAL).run(row.number);
     }
-    const trial = insertTrial(statement, subject, line, change());
+    const trial = insertTrial(statement, subject, line);
     for (const run of line.runs) insertRun(statement, trial, run);
     return true;
   }
@@ -146,7 +137,7 @@ export function receiverOf(statement: Prepare, source: Source, laterKeys: Set<st
   function keep(text: string): Taken {
     const { type, key } = JSON.parse(text) as Record<string, unknown>;
     if (typeof type === 'string' && typeof key === 'string') laterKeys.add(`${type} ${key}`);
-    statement(exchange.INSERT_KEPT_LINE).run(text, change());
+    statement(exchange.INSERT_KEPT_LINE).run(text);
     return 'kept';
   }
 
@@ -174,31 +165,22 @@ const takenAs = (isNew: boolean): Taken => (isNew ? 'added' : 'known');
 const compareTrials = (a: TrialLine, b: TrialLine): number =>
   compare(a.runs.length, b.runs.length) || compare(lineText(a), lineText(b));
 
-interface KeptRow {
-  readonly line: string;
-  /** Null for a line from a team's server. */
-  readonly change: number | null;
-}
-
 /** Merges lines that this version understands, and removes them from the kept lines. Returns their number. */
 export function rereadKept(statement: Prepare): number {
-  const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(({ line: text, change }) => {
+  const kept = statement(exchange.SORTED.kept).all() as { readonly line: string }[];
+  const readable = kept.flatMap(({ line: text }) => {
     const reading = readLine(text);
-    const source: Source = change === null ? 'team' : 'file';
-    return reading.outcome === 'line' ? [{ text, source, line: reading.line }] : [];
+    return reading.outcome === 'line' ? [{ text, line: reading.line }] : [];
   });
   // Descriptions before the lines that refer to them.
   const comesFirst = ({ line }: { line: Line }) => 'form' in line || line.type === 'revocation';
-  const phases = [readable.filter(comesFirst), readable.filter((one) => !comesFirst(one))];
+  const sorted = [...readable.filter(comesFirst), ...readable.filter((one) => !comesFirst(one))];
+  const take = receiverOf(statement, new Set());
   let taken = 0;
-  for (const phase of phases)
-    for (const [source, lines] of Map.groupBy(phase, (one) => one.source)) {
-      const take = receiverOf(statement, source, new Set());
-      for (const { text, line } of lines)
-        if (typeof take({ outcome: 'line', line }) !== 'object') {
-          statement(exchange.DELETE_KEPT_LINE).run(text);
-          taken++;
-        }
+  for (const { text, line } of sorted)
+    if (typeof take({ outcome: 'line', line }) !== 'object') {
+      statement(exchange.DELETE_KEPT_LINE).run(text);
+      taken++;
     }
   return taken;
 }

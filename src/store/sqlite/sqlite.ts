@@ -47,7 +47,6 @@ import {
   insertSubject,
   insertTrial,
   knownPart,
-  nextChange,
   putClaim,
   putMark,
   revocationsIn,
@@ -148,7 +147,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       const digest = digestOf(claim);
       write(() => {
         const id = subjectId(subject);
-        putClaim(statement, id, { ...claim, digest }, revocationsIn(statement), false);
+        putClaim(statement, id, { ...claim, digest }, revocationsIn(statement));
         deleteMiss(statement, id);
       });
     },
@@ -160,7 +159,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         for (const mark of marks) {
           const before = valid(marksOf(id, configurationText(mark.configuration)), toMark);
           const generation = nextGeneration(before, mark.kind);
-          putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool }, false);
+          putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool });
         }
       });
     },
@@ -179,7 +178,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         for (const trial of trials) {
           const message = trial.message && plainText(trial.message, LONGEST_REASON);
           const kept = { ...trial, id: randomBytes(16).toString('hex'), message, createdAt, ...origin() };
-          insertTrial(statement, id, kept, nextChange(statement));
+          insertTrial(statement, id, kept);
         }
       });
     },
@@ -203,15 +202,12 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       if (runs.length === 0) return;
       write(() => {
         const id = subjectId(subject);
-        const changed = new Set<unknown>();
         for (const run of runs) {
           const configuration = configurationText(run.configuration);
           const own = { subject: id, configuration, ...origin() };
           const trial = statement(sql.SELECT_OWN_TRIAL).pluck().get(own);
           insertRun(statement, trial, run);
-          changed.add(trial);
         }
-        for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
     runs: (key) => valid(unrevoked(sql.SELECT_RUNS, keysOf(key)), toRun),

@@ -94,22 +94,19 @@ export const ALL_RECORDS = `
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
   ORDER BY r.subject DESC`;
 
-/** All claims. `change` is for a push. */
+/** All claims. */
 export const CLAIMS = `
-  SELECT r.subject, ${KEYS}, w.form AS workloadForm, ${columns(FIELDS.claim)}, r.change
+  SELECT r.subject, ${KEYS}, w.form AS workloadForm, ${columns(FIELDS.claim)}
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;
 
 export const SELECT_CLAIM = `${CLAIMS} WHERE r.subject = ? AND r.configuration = ?`;
 
-export const PUT_CLAIM = `INSERT OR REPLACE ${into('claim', ['subject', ...FIELDS.claim, 'change'])}`;
-
-/** Number for a row that the next push sends. */
-export const NEXT_CHANGE = 'UPDATE change SET last = last + 1 RETURNING last';
+export const PUT_CLAIM = `INSERT OR REPLACE ${into('claim', ['subject', ...FIELDS.claim])}`;
 
 /** Of two marks that differ only in time and reason, the earlier stays. */
 export const PUT_MARK = `
-  INSERT ${into('mark', ['subject', ...FIELDS.mark, 'change'])}
-  ON CONFLICT DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at, change = excluded.change
+  INSERT ${into('mark', ['subject', ...FIELDS.mark])}
+  ON CONFLICT DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at
   WHERE (excluded.created_at, excluded.reason) < (created_at, reason)`;
 
 export const SELECT_MARKS = `
@@ -124,7 +121,7 @@ export const SELECT_MARKS_OF_CONFIGURATION = `
 export const SELECT_REVOCATIONS = `
   SELECT ${columns(FIELDS.revocation)} FROM revocation AS r ORDER BY scope, value, reason`;
 
-export const INSERT_TRIAL = `INSERT ${into('trial', ['subject', ...FIELDS.trial, 'change'])}`;
+export const INSERT_TRIAL = `INSERT ${into('trial', ['subject', ...FIELDS.trial])}`;
 
 export const SELECT_TRIALS = `
   SELECT ${columns(FIELDS.trial)} FROM trial AS r WHERE subject = (${SELECT_SUBJECT_ID}) ORDER BY number`;
@@ -173,8 +170,6 @@ export const TRIALS_LIKE = `
 export const SELECT_OWN_TRIAL = `
   SELECT max(number) FROM trial
   WHERE subject = @subject AND configuration = @configuration AND created_by = @createdBy AND machine = @machine`;
-
-export const CHANGE_TRIAL = 'UPDATE trial SET change = ? WHERE number = ?';
 
 export const INSERT_RUN = `INSERT ${into('run', ['trial', ...FIELDS.run])}`;
 

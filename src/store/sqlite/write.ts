@@ -82,10 +82,6 @@ export function isSoundForm(type: PartType, key: string, text: string): boolean 
   return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;
 }
 
-/** Next number of a change, for a push. */
-export const nextChange = (statement: Prepare): number =>
-  (statement(sql.NEXT_CHANGE).get() as { last: number }).last;
-
 /** Valid revocations. */
 export const revocationsIn = (statement: Prepare): Revocation[] =>
   (statement(sql.SELECT_REVOCATIONS).all() as Revocation[])
@@ -94,7 +90,6 @@ export const revocationsIn = (statement: Prepare): Revocation[] =>
 
 /**
  * Merges a claim with the stored one for its configuration. An invalid row counts as missing.
- * @param isShared whether the claim came from a team's server
  * @returns whether the database changed
  */
 export function putClaim(
@@ -102,7 +97,6 @@ export function putClaim(
   subject: number,
   claim: Claim,
   revocations: readonly Pick<Revocation, 'scope' | 'value'>[],
-  isShared: boolean,
 ): boolean {
   const configuration = configurationText(claim.configuration);
   const row = statement(sql.SELECT_CLAIM).get(subject, configuration) as ClaimRow | undefined;
@@ -114,7 +108,6 @@ export function putClaim(
     ...{ ...after, ...evidence, subject, configuration },
     families: JSON.stringify(evidence.families),
     complete: evidence.complete ? 1 : 0,
-    change: isShared && isSameClaim(after, claim) ? null : nextChange(statement),
   });
   return true;
 }
@@ -135,14 +128,10 @@ function isSameClaim(a: Claim, b: Claim): boolean {
   );
 }
 
-/**
- * @param isShared whether the mark came from a team's server
- * @returns whether the database changed
- */
-export function putMark(statement: Prepare, subject: number, mark: KeptMark, isShared: boolean): boolean {
+/** @returns whether the database changed */
+export function putMark(statement: Prepare, subject: number, mark: KeptMark): boolean {
   const configuration = configurationText(mark.configuration);
-  const change = isShared ? null : nextChange(statement);
-  return statement(sql.PUT_MARK).run({ ...mark, subject, configuration, change }).changes > 0;
+  return statement(sql.PUT_MARK).run({ ...mark, subject, configuration }).changes > 0;
 }
 
 /** Returns the number of the new row. */
@@ -150,10 +139,9 @@ export const insertTrial = (
   statement: Prepare,
   subject: number,
   trial: Omit<KeptTrial, 'runs'>,
-  change: number | null,
 ): number | bigint => {
   const configuration = configurationText(trial.configuration);
-  return statement(sql.INSERT_TRIAL).run({ ...trial, subject, configuration, change }).lastInsertRowid;
+  return statement(sql.INSERT_TRIAL).run({ ...trial, subject, configuration }).lastInsertRowid;
 };
 
 /** @param trial number of its row */

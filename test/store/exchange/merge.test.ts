@@ -45,7 +45,7 @@ const fail = (reason: string): never => {
   throw new Error(reason);
 };
 const linesOf = (exchange: Exchange, filter = {}) => [...exchange.lines(filter, fail)];
-const tell = (from: Exchange, to: Exchange) => to.receive(linesOf(from).map(readLine), 'file');
+const tell = (from: Exchange, to: Exchange) => to.receive(linesOf(from).map(readLine));
 const nothing = { added: {}, kept: 0, refused: [] };
 
 /** Lines in an order in which descriptions come before the lines that need them. */
@@ -112,7 +112,7 @@ describe('databases', () => {
         receiveLines(b, theirs);
         const before = linesOf(a);
         tell(b, a);
-        b.receive(before.map(readLine), 'file');
+        b.receive(before.map(readLine));
         expect(linesOf(b)).toEqual(linesOf(a));
         const again = linesOf(a);
         expect(tell(b, a)).toMatchObject(nothing);
@@ -293,8 +293,6 @@ describe('a received line', () => {
     expect(open(path).marks(SUBJECT)).toHaveLength(1);
     expect(linesOf(exchange)).toContain(JSON.stringify(later));
     expect(exchange.reread()).toBe(0);
-    // A line from a server is not pushed.
-    expect(exchange.changes(0, 99).lines.map(({ type }) => type)).not.toContain('mark');
   });
 
   it('replaces a damaged form; of two valid forms all databases keep the same', () => {
@@ -314,11 +312,11 @@ describe('a received line', () => {
     it('still merges descriptions of other devices', () => {
       const path = temporaryPath();
       const exchange = openExchange(path);
-      receiveLines(exchange, [...partLinesOf(), claimLineOf()], 'team');
+      receiveLines(exchange, [...partLinesOf(), claimLineOf()]);
       const store = open(path);
       // This machine has no own description of that device.
       store.addMarks(store.subject(SUBJECT)!, [MARK]);
-      receiveLines(exchange, others('zzz'), 'team');
+      receiveLines(exchange, others('zzz'));
       const greater = [JSON.stringify({ text: 'zzz' }), JSON.stringify(SUBJECT.deviceForm)].sort().at(-1)!;
       expect(JSON.stringify(store.devices()[0]?.form)).toBe(greater);
     });
@@ -337,7 +335,7 @@ describe('a received line', () => {
           cleaner.exec('DELETE FROM claim; DELETE FROM subject; DELETE FROM device');
           for (const one of events)
             if (one === 'found') store.putRecord(SUBJECT, DECISION);
-            else receiveLines(exchange, others(one), 'team');
+            else receiveLines(exchange, others(one));
           const told = events.map((one) =>
             JSON.stringify(one === 'found' ? SUBJECT.deviceForm : { text: one }),
           );
@@ -441,12 +439,6 @@ describe('a received note', () => {
     expect(linesOf(exchange)).toEqual([lineText(better)]);
   });
 
-  it('is not pushed to a server', () => {
-    const exchange = openExchange();
-    receiveLines(exchange, [better]);
-    expect(exchange.changes(0, 9)).toEqual({ lines: [], kept: [], last: null });
-  });
-
   it.each([
     ['the tool', { scope: 'tool', value: ORIGIN.tool }],
     ['the user', { scope: 'origin', value: ORIGIN.createdBy }],
@@ -519,59 +511,6 @@ describe('a revocation', () => {
       revocationLineOf({ scope: 'tool', value: '0.1.0', reason: 'wrong' }),
     ]);
     expect(store.ownRevocation()).toMatchObject({ scope: 'tool', value: '0.1.0', reason: 'wrong' });
-  });
-});
-
-describe('changes', () => {
-  const typesOf = ({ lines }: { readonly lines: readonly Line[] }) => lines.map(({ type }) => type);
-  const parts = ['workload', 'target', 'device', 'compiler'];
-
-  it('come once, with their descriptions, page by page', () => {
-    const path = temporaryPath();
-    const exchange = openExchange(path);
-    expect(exchange.changes(0, 10)).toEqual({ lines: [], kept: [], last: null });
-    receiveLines(exchange, [...SAMPLE, { type: 'dream', version: 1 }]);
-    const found: string[] = [];
-    let after = 0;
-    for (let page; (page = exchange.changes(after, 2)).last !== null; after = page.last)
-      found.push(...typesOf(page), ...page.kept);
-    expect(found).toEqual([
-      ...[...parts, 'revocation', 'claim'],
-      ...[...parts, 'claim', 'mark'],
-      ...[...parts, 'trial', '{"type":"dream","version":1}'],
-    ]);
-    const store = open(path);
-    store.addTrials(SUBJECT, [TRIAL]);
-    const trial = exchange.changes(after, 9);
-    expect(typesOf(trial)).toEqual([...parts, 'trial']);
-    // New runs are a change, too.
-    store.addRuns(SUBJECT, [RUN]);
-    expect(exchange.changes(trial.last!, 9).lines.at(-1)).toMatchObject({ runs: [TRIAL_RUN] });
-  });
-
-  it('exclude lines of a team, unless local evidence is better', () => {
-    const path = temporaryPath();
-    const exchange = openExchange(path);
-    receiveLines(exchange, SAMPLE, 'team');
-    expect(exchange.changes(0, 9)).toMatchObject({ lines: [] });
-    receiveLines(exchange, [claimLineOf({ evidence: { trials: 1000 } })]);
-    receiveLines(exchange, [claimLineOf({ evidence: { families: ['later'] } })], 'team');
-    const { lines, last } = exchange.changes(0, 9);
-    expect(lines.at(-1)).toMatchObject({
-      evidence: { trials: 1000, families: ['data-tile', 'later', 'tile'] },
-    });
-    // The claim comes back from the server.
-    receiveLines(exchange, [lines.at(-1)], 'team');
-    expect(exchange.changes(last!, 9).lines).toEqual([]);
-  });
-
-  it('have a position for each server', () => {
-    const exchange = openExchange();
-    expect(exchange.peer('db.example')).toBeNull();
-    exchange.setPeer('db.example', { epoch: 'a', pulled: 7, pushed: 3 });
-    exchange.setPeer('other', { epoch: 'b', pulled: 1, pushed: 1 });
-    exchange.setPeer('db.example', { epoch: 'a', pulled: 8, pushed: 4 });
-    expect(exchange.peer('db.example')).toEqual({ epoch: 'a', pulled: 8, pushed: 4 });
   });
 });
 

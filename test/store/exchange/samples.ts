@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import { digestOf } from '../../../src/store/claim.ts';
-import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
+import type { Exchange } from '../../../src/store/exchange/exchange.ts';
 import type {
   Line,
   ClaimLine,
@@ -80,12 +80,8 @@ export const partLinesOf = (subject = SUBJECT): PartLine[] =>
     ...{ type, version: 1, key: subject[type], form: subject[`${type}Form`] },
   }));
 
-/** Receives lines as from a file, or from another source. */
-export const receiveLines = (exchange: Exchange, lines: readonly unknown[], source: Source = 'file') =>
-  exchange.receive(
-    lines.map((line) => readValue(line)),
-    source,
-  );
+export const receiveLines = (exchange: Exchange, lines: readonly unknown[]) =>
+  exchange.receive(lines.map((line) => readValue(line)));
 
 /** One line of each type. */
 export const SAMPLE: readonly Line[] = [

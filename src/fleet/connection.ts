@@ -1,4 +1,4 @@
-// One connection to a team's server, with a time limit for each query. Only this file uses the driver.
+// One connection to the fleet's server, with a time limit for each query. Only this file uses the driver.
 import { Socket } from 'node:net';
 import type Driver from 'pg';
 import type { Client } from 'pg';

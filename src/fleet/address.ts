@@ -1,4 +1,4 @@
-// Reads the URL of a team's server. The driver's own parser (pg-connection-string) is no use: it accepts unknown parameters, prints
+// Reads the URL of the fleet's server. The driver's own parser (pg-connection-string) is no use: it accepts unknown parameters, prints
 // warnings, and decodes a password with both a space and `%2F` wrongly.
 import { readFileSync } from 'node:fs';
 import { withoutPassword } from '../settings/address.ts';

@@ -1,8 +1,21 @@
-// Messages about failures of a team's server. None contains a password.
+// Messages about failures of the fleet's server. None contains a password.
 import { errorCode } from '../store/errors.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Address } from './address.ts';
-import { PROTOCOL, type Failure, type FailureKind } from './team.ts';
+
+/**
+ * - `unreachable`: no answer in time, or no connection.
+ * - `denied`: the login or the certificate is refused.
+ * - `incompatible`: the tables are missing.
+ * - `rejected`: the server refuses a statement.
+ */
+export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** Names the server, and the way out. */
+  readonly reason: string;
+}
 
 const LONGEST = 300;
 
@@ -36,44 +49,23 @@ function kindOf(code: string, message: string): FailureKind {
   return 'unreachable';
 }
 
-/** Whether the server rejected the data of a line, so that a push without the line can succeed. */
-export const isAboutData = (error: unknown): boolean => /^2[123]...$|^54...$/.test(errorCode(error));
-
 /** @param password of the connection, from any source */
 export function failureOf(error: unknown, { shown }: Address, password: string): Failure {
   const message = messageOf(error);
   const kind = kindOf(errorCode(error), message);
   const said = withoutSecret(quoted(message || errorCode(error)), password);
-  return { kind, reason: `the team's server ${shown} ${sentence(kind, said)}` };
+  return { kind, reason: `the fleet's server ${shown} ${sentence(kind, said)}` };
 }
 
 function sentence(kind: FailureKind, said: string): string {
   switch (kind) {
     case 'denied':
-      return `denies access (${said}): correct the setting "team", then run iree-tuned team sync`;
+      return `denies access (${said}): correct the setting "fleet"`;
     case 'incompatible':
-      return `lacks the tables of iree-compile-tuned (${said}): its administrator must run iree-tuned team migrate`;
+      return `has no queue (${said}): iree-tuned team queue --install makes one`;
     case 'rejected':
       return `refuses this: ${said}`;
     case 'unreachable':
       return `cannot be reached: ${said}`;
   }
 }
-
-/** For a server whose protocol differs by more than one. */
-export function protocolFailure({ shown }: Address, protocol: unknown): Failure {
-  const way =
-    typeof protocol === 'number' && protocol > PROTOCOL
-      ? 'update iree-compile-tuned here'
-      : 'its administrator must run iree-tuned team migrate with this version';
-  return {
-    kind: 'incompatible',
-    reason: `the team's server ${shown} speaks protocol ${quoted(String(protocol))}, and this iree-compile-tuned ${PROTOCOL}: ${way}`,
-  };
-}
-
-/** For an answer of unknown form. */
-export const unknownAnswerFailure = ({ shown }: Address): Failure => ({
-  kind: 'incompatible',
-  reason: `the team's server ${shown} sent an answer of unknown form: the address may belong to another service`,
-});

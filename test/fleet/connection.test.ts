@@ -4,34 +4,19 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readAddress } from '../../src/team/address.ts';
-import { openConnection } from '../../src/team/connection.ts';
-import { migrateTeam } from '../../src/team/migrate.ts';
-import { findPassword } from '../../src/team/password-file.ts';
-import { openTeam } from '../../src/team/postgres.ts';
-import { PROTOCOL, type Failure } from '../../src/team/team.ts';
-import { root, temporaryDirectory } from '../support/folders.ts';
+import { readAddress } from '../../src/fleet/address.ts';
+import { openConnection, type Connection } from '../../src/fleet/connection.ts';
+import { failureOf, type Failure } from '../../src/fleet/failure.ts';
+import { findPassword, passwordFor } from '../../src/fleet/password-file.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { startServer, testDatabase, whyNoPostgres, type OwnServer } from '../support/postgres.ts';
-import {
-  claimOf,
-  client,
-  clientAs,
-  given,
-  LONG,
-  partsOf,
-  QUESTION,
-  refusal,
-  SUBJECT,
-  teamDatabase,
-} from './support.ts';
+
+/** A limit that only a hang exceeds. */
+const LONG = 60_000;
 
 const SECRET = 'p4ss w/rd';
-
-/** The last schema whose functions accept one protocol only. */
-const BEFORE = 8;
 
 /** A server that runs `deed` for each connection. */
 async function serverThat(deed: (socket: Socket) => void): Promise<number> {
@@ -52,12 +37,30 @@ async function serverThat(deed: (socket: Socket) => void): Promise<number> {
 const urlOf = (port: number, rest = '') =>
   `postgres://ada:${encodeURIComponent(SECRET)}@127.0.0.1:${port}/tuning${rest}`;
 
+/** A connection that closes after the test. */
+function connected(url: string, env: Readonly<Record<string, string>> = {}): Connection {
+  const address = readAddress(url);
+  const connection = openConnection(address, passwordFor(address, env));
+  onTestFinished(() => {
+    connection.close();
+  });
+  return connection;
+}
+
+const ONE = 'SELECT 1 AS one';
+
 /** The failure of a question. Checks that it does not contain the password. */
-async function failureOf(url: string, limitMs = LONG): Promise<Failure> {
-  const failure = await refusal(client(url).ask(QUESTION, limitMs));
+async function refusalOf(url: string, limitMs = LONG, question = ONE): Promise<Failure> {
+  const address = readAddress(url);
+  const error: unknown = await connected(url)
+    .query(question, [], limitMs)
+    .then(
+      () => new Error('was answered'),
+      (reason: unknown) => reason,
+    );
+  const failure = failureOf(error, address, passwordFor(address, {}));
   expect(failure.reason).not.toContain(SECRET);
   expect(failure.reason).not.toContain(encodeURIComponent(SECRET));
-  expect(failure.reason).toContain('127.0.0.1');
   return failure;
 }
 
@@ -71,7 +74,7 @@ test('a server that refuses the connection is unreachable', async () => {
   const port = await serverThat(() => undefined);
   const closed = await serverThat(() => undefined);
   expect(closed).not.toBe(port);
-  expect(await failureOf(urlOf(1))).toMatchObject({
+  expect(await refusalOf(urlOf(1))).toMatchObject({
     kind: 'unreachable',
     reason: expect.stringContaining('ECONNREFUSED') as string,
   });
@@ -91,7 +94,7 @@ test.each([
   ],
 ] as const)('a call to a server that %s ends at its limit', async (_, deed) => {
   const port = await serverThat(deed);
-  const [failure, took] = await timed(() => failureOf(urlOf(port), 200));
+  const [failure, took] = await timed(() => refusalOf(urlOf(port), 200));
   expect(failure.kind).toBe('unreachable');
   // With slack for a busy machine.
   expect(took).toBeLessThan(200 + 5000);
@@ -103,18 +106,12 @@ test.each([
   ['talks nonsense', (socket: Socket) => socket.end(Buffer.alloc(5000, 0xff))],
 ] as const)('a server that %s is unreachable', async (_, deed) => {
   const port = await serverThat(deed);
-  expect((await failureOf(urlOf(port))).kind).toBe('unreachable');
+  expect((await refusalOf(urlOf(port))).kind).toBe('unreachable');
 });
 
 test('an unknown host name is unreachable', async () => {
-  const { kind, reason } = await refusal(
-    client(`postgres://ada:${SECRET.replace('/', '%2F')}@no.such.host.invalid/x?sslmode=disable`).ask(
-      QUESTION,
-      3000,
-    ),
-  );
-  expect(kind).toBe('unreachable');
-  expect(reason).not.toContain(SECRET);
+  const url = `postgres://ada:${SECRET.replace('/', '%2F')}@no.such.host.invalid/x?sslmode=disable`;
+  expect((await refusalOf(url, 3000)).kind).toBe('unreachable');
 });
 
 test('a message of a server loses its control characters', async () => {
@@ -126,7 +123,7 @@ test('a message of a server loses its control characters', async () => {
     head.writeUInt32BE(body.length + 4, 1);
     socket.once('data', () => socket.end(Buffer.concat([head, body])));
   });
-  const { reason } = await failureOf(urlOf(port));
+  const { reason } = await refusalOf(urlOf(port));
   expect(reason).toMatch(/\*\*\* +boo/);
   // eslint-disable-next-line no-control-regex -- control characters must be absent
   expect(reason).not.toMatch(/[\0-\x1f]/);
@@ -141,146 +138,57 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
   });
 
   test('with another password denies access, and the message lacks the password', async () => {
-    const database = await teamDatabase();
-    const url = new URL(await database.login('reader', { in: 'iree_tuned_reader' }));
+    const url = new URL(await (await testDatabase()).login('reader'));
     url.password = encodeURIComponent(SECRET);
-    expect(await failureOf(url.href)).toMatchObject({
+    expect(await refusalOf(url.href)).toMatchObject({
       kind: 'denied',
-      reason: expect.stringContaining('correct the setting "team"') as string,
+      reason: expect.stringContaining('correct the setting "fleet"') as string,
     });
     url.password = '';
-    expect((await failureOf(url.href)).kind).toBe('denied');
+    expect((await refusalOf(url.href)).kind).toBe('denied');
     url.username = 'nobody';
-    expect((await failureOf(url.href)).kind).toBe('denied');
+    expect((await refusalOf(url.href)).kind).toBe('denied');
   });
 
   test('without TLS gets no password when the URL requires TLS', async () => {
-    const database = await teamDatabase();
-    const url = await database.login('reader', { in: 'iree_tuned_reader' });
-    expect((await failureOf(`${url}?sslmode=verify-full`)).kind).toBe('denied');
-    expect((await failureOf(`${url}?sslmode=require`)).kind).toBe('denied');
+    const url = await (await testDatabase()).login('reader');
+    expect((await refusalOf(`${url}?sslmode=verify-full`)).kind).toBe('denied');
+    expect((await refusalOf(`${url}?sslmode=require`)).kind).toBe('denied');
   });
 
   test('without the tables is an error that names the way out', async () => {
-    const database = await testDatabase();
-    const failure = await refusal(client(await database.login('reader')).ask(QUESTION, LONG));
-    expect(failure).toMatchObject({
+    const url = await (await testDatabase()).login('reader');
+    expect(await refusalOf(url, LONG, 'SELECT FROM iree_tuned_queue.job')).toMatchObject({
       kind: 'incompatible',
-      reason: expect.stringContaining('iree-tuned team migrate') as string,
+      reason: expect.stringContaining('iree-tuned team queue --install') as string,
     });
-  });
-
-  test.each([PROTOCOL - 1, PROTOCOL + 1])('of protocol %i accepts reads and writes', async (protocol) => {
-    const database = await teamDatabase();
-    const worker = await clientAs(database, 'worker');
-    await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
-    expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
-    expect((await given(worker.ask(QUESTION, LONG))).lines).toContainEqual(claimOf());
-    expect((await given(worker.pull(QUESTION, null, LONG))).lines).toContainEqual(claimOf());
-    expect((await given(worker.want([], [SUBJECT], LONG))).wanted).toBe(1);
-    expect((await given(worker.demands(QUESTION, LONG))).demands).toHaveLength(1);
-    await given(worker.status(LONG));
-  });
-
-  test('of an older schema accepts reads and writes, and its clients survive a migration', async () => {
-    const database = await testDatabase();
-    const owner = openConnection(readAddress(database.url), '');
-    onTestFinished(() => {
-      owner.close();
-    });
-    await migrateTeam(owner, { version: BEFORE, directory: join(root, 'db', 'team') });
-    const worker = await clientAs(database, 'worker');
-    expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
-    const page = await given(worker.pull(QUESTION, null, LONG));
-    await migrateTeam(owner);
-    // Simulates the next version, with a higher protocol.
-    await database.query('UPDATE iree_tuned.meta SET protocol = protocol + 1');
-    const asked = await given(worker.ask(QUESTION, LONG));
-    expect(asked).toMatchObject({ lines: expect.arrayContaining([claimOf()]) as unknown, ignored: 0 });
-    expect(await given(worker.pull(QUESTION, page.cursor, LONG))).toMatchObject({ restarted: false });
-  });
-
-  test.each([
-    [PROTOCOL - 2, 'iree-tuned team migrate'],
-    [PROTOCOL + 2, 'update iree-compile-tuned here'],
-  ])('of protocol %i is an error that names the way out', async (protocol, way) => {
-    const database = await teamDatabase();
-    const reader = await clientAs(database, 'worker');
-    await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
-    for (const answer of [
-      () => reader.ask(QUESTION, LONG),
-      () => reader.pull(QUESTION, null, LONG),
-      () => reader.push([claimOf()], LONG),
-      () => reader.want([], [], LONG),
-      () => reader.trials(SUBJECT, LONG),
-      () => reader.status(LONG),
-    ])
-      expect(await refusal(answer())).toMatchObject({
-        kind: 'incompatible',
-        reason: expect.stringContaining(way) as string,
-      });
   });
 
   test('that is slow times out, and the next call succeeds', async () => {
-    const database = await teamDatabase();
-    const reader = await clientAs(database, 'reader');
-    await given(reader.ask(QUESTION, LONG));
-    // As a migration does.
-    const other = new pg.Client({
-      host: new URL(database.url).searchParams.get('host')!,
-      port: database.port,
-      user: 'postgres',
-      database: database.name,
-    });
-    await other.connect();
-    await other.query('BEGIN; LOCK TABLE iree_tuned.meta IN ACCESS EXCLUSIVE MODE');
-    const [failure, took] = await timed(() => refusal(reader.ask(QUESTION, 200)));
-    expect(failure.kind).toBe('unreachable');
+    const connection = connected((await testDatabase()).url);
+    await connection.query(ONE, [], LONG);
+    const [, took] = await timed(() =>
+      expect(connection.query('SELECT pg_sleep(60)', [], 200)).rejects.toThrow('no answer within 200 ms'),
+    );
     expect(took).toBeLessThan(5000);
-    await other.end();
-    expect(await given(reader.ask(QUESTION, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
-  });
-
-  test('with a full disk is unreachable', async () => {
-    const database = await teamDatabase();
-    const writer = await clientAs(database, 'writer');
-    await database.query(`
-      CREATE FUNCTION iree_tuned.no_space() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN RAISE disk_full USING MESSAGE = ''could not extend file: No space left on device''; END';
-      CREATE TRIGGER no_space BEFORE INSERT ON iree_tuned.claim EXECUTE FUNCTION iree_tuned.no_space()`);
-    const failure = await refusal(writer.push([...partsOf(), claimOf()], LONG));
-    expect(failure).toMatchObject({
-      kind: 'unreachable',
-      reason: expect.stringContaining('No space left') as string,
-    });
-    await database.query('DROP TRIGGER no_space ON iree_tuned.claim');
-    expect((await given(writer.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
+    expect(await connection.query(ONE, [], LONG)).toEqual([{ one: 1 }]);
   });
 
   test('that restarts during a question is unreachable, and the next call succeeds', async () => {
     const server = await ownServer();
     const database = await server.database();
-    await database.query(`
-      CREATE SCHEMA iree_tuned;
-      CREATE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
-        SELECT pg_sleep(60); SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
-    const team = openTeam(database.url, {});
-    const asking = refusal(team.ask(QUESTION, LONG));
-    while (
-      (
-        await database.query(
-          `SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' OR query LIKE '%iree_tuned.ask%' AND pid <> pg_backend_pid()`,
-        )
-      ).length === 0
+    const connection = connected(database.url);
+    const asking = connection.query('SELECT pg_sleep(60)', [], LONG).then(
+      () => null,
+      (error: unknown) => failureOf(error, readAddress(database.url), ''),
     );
+    const running = `SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`;
+    while ((await database.query(running)).length === 0);
     await server.stop();
-    expect((await asking).kind).toBe('unreachable');
-    expect((await refusal(team.status(LONG))).kind).toBe('unreachable');
+    expect((await asking)?.kind).toBe('unreachable');
+    expect((await refusalOf(database.url)).kind).toBe('unreachable');
     await server.start();
-    await database.query(`CREATE OR REPLACE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
-      SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
-    expect(await given(team.ask(QUESTION, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
-    team.close();
+    expect(await connection.query(ONE, [], LONG)).toEqual([{ one: 1 }]);
   });
 
   test('with a self-signed certificate is denied, unless sslrootcert names it', async () => {
@@ -304,14 +212,13 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await database.query(`ALTER SYSTEM SET ssl = on`);
     await database.query('SELECT pg_reload_conf()');
     const url = await database.login('reader');
-    expect(await failureOf(`${url}?sslmode=verify-full`)).toMatchObject({
+    expect(await refusalOf(`${url}?sslmode=verify-full`)).toMatchObject({
       kind: 'denied',
       reason: expect.stringContaining('self-signed') as string,
     });
     const trusted = `${url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
-    // Access is granted, and only the tables are missing.
-    expect((await failureOf(trusted)).kind).toBe('incompatible');
-    expect((await failureOf(`${url}?sslmode=require`)).kind).toBe('incompatible');
+    for (const one of [trusted, `${url}?sslmode=require`])
+      expect(await connected(one).query(ONE, [], LONG)).toEqual([{ one: 1 }]);
   });
 
   test('runs one query after the other, and rolls a failed transaction back before the next', async () => {
@@ -326,22 +233,9 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect(await next).toEqual([{ two: 2 }]);
   });
 
-  test('without the roles can be migrated, and the same login can ask it', async () => {
-    const database = await (await ownServer()).database();
-    expect(await database.query(`SELECT FROM pg_roles WHERE rolname LIKE 'iree_tuned%'`)).toEqual([]);
-    const connection = openConnection(readAddress(database.url), '');
-    await migrateTeam(connection);
-    connection.close();
-    expect(await given(client(database.url).ask(QUESTION, LONG))).toEqual({
-      lines: [],
-      later: [],
-      ignored: 0,
-    });
-  });
-
   test('accepts a password from a file or the environment', async () => {
-    const database = await teamDatabase();
-    const url = new URL(await database.login('reader', { in: 'iree_tuned_reader' }));
+    const database = await testDatabase();
+    const url = new URL(await database.login('reader'));
     const password = decodeURIComponent(url.password);
     url.password = '';
     const file = join(temporaryDirectory(), 'pgpass');
@@ -351,14 +245,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     );
     chmodSync(file, 0o600);
     for (const env of [{ PGPASSFILE: file }, { PGPASSWORD: password }]) {
-      const team = openTeam(url.href, env);
-      await given(team.ask(QUESTION, LONG));
-      team.close();
+      const answer = await connected(url.href, env).query(ONE, [], LONG);
+      expect(answer).toEqual([{ one: 1 }]);
     }
     chmodSync(file, 0o644);
-    const careless = openTeam(url.href, { PGPASSFILE: file });
-    expect((await refusal(careless.ask(QUESTION, LONG))).kind).toBe('denied');
-    careless.close();
+    await expect(connected(url.href, { PGPASSFILE: file }).query(ONE, [], LONG)).rejects.toThrow(/password/i);
     expect(readFileSync(file, 'utf8')).toContain(password);
   });
 });
