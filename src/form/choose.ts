@@ -3,12 +3,13 @@ import { isAttention } from './attention.ts';
 import { isBroadcast, type Broadcast } from './broadcast.ts';
 import { isConcat, type Concat } from './concat.ts';
 import { isConvolution, type Convolution } from './convolution.ts';
-import { formsOf } from './forms.ts';
+import { formsOf, type Surrounding } from './forms.ts';
 import { rewritableKey, type Rewritable } from './rewritable.ts';
 import type { Named } from './form.ts';
 import { packedName, type Packings } from './packing.ts';
 import { isQuantized } from './quantized.ts';
 import { isRounding } from './rounding.ts';
+import { isBeforePadding } from './rows-by-filters.ts';
 import { isSpread } from './spread-convolution.ts';
 import { tensorText } from '../workload/tensor.ts';
 
@@ -29,6 +30,11 @@ export function chooseForms(
 ): FormChoice[] {
   const convolutions = operations.filter(isConvolution);
   const surrounding = operations.some(isQuantized) ? 'quantized' : isChain(convolutions) ? 'chain' : 'alone';
+  // Only measured on CPUs.
+  const surroundingOf = (one: Rewritable): Surrounding =>
+    surrounding === 'chain' && packings !== null && isConvolution(one) && isBeforePadding(one, convolutions)
+      ? 'padding'
+      : surrounding;
   const spread = operations.filter(isSpread);
   const shapes = new Set(
     [...convolutions, ...spread.map(({ convolution, image }) => ({ ...convolution, image }))].flatMap(
@@ -45,7 +51,7 @@ export function chooseForms(
     const isLeft = !isSlow || (isBetween && !isOfImages(operation));
     const [form] = isLeft
       ? []
-      : formsOf(operation, surrounding).flatMap((one) => nameOf(one, packings) ?? []);
+      : formsOf(operation, surroundingOf(operation)).flatMap((one) => nameOf(one, packings) ?? []);
     return form === undefined ? [] : [{ operation, form }];
   });
   const isWhole = operations.filter(isAttention).every((one) => formsOf(one, surrounding).length > 0);

@@ -15,6 +15,7 @@ import { IN_INTEGERS, isQuantized } from './quantized.ts';
 import { reduction } from './reduction.ts';
 import type { Rewritable } from './rewritable.ts';
 import { isRounding, ROUNDING_FORM } from './rounding.ts';
+import { rowsByFilters } from './rows-by-filters.ts';
 import { isSpread, spreadForm } from './spread-convolution.ts';
 import { settledSlices, shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { windowsByFilters } from './windows-by-filters.ts';
@@ -35,6 +36,7 @@ const ALONE: readonly WrittenForm[] = [
 const IN_CHAINS: readonly WrittenForm[] = [
   windowsByFilters,
   pixelsByFilters,
+  rowsByFilters,
   reduction,
   shiftedSlicesChannelsLast,
   blocksOfFilters,
@@ -44,6 +46,9 @@ const IN_CHAINS: readonly WrittenForm[] = [
   shiftedSlices,
   groupByGroup,
 ];
+
+/** In a chain, before the padding of another convolution's image. */
+const BEFORE_PADDING: readonly WrittenForm[] = [windowsByFilters, rowsByFilters, ...IN_CHAINS];
 
 /** In a quantized program. */
 const QUANTIZED: readonly WrittenForm[] = [settledSlices, ...IN_CHAINS];
@@ -60,12 +65,13 @@ export const passesFormNamed = (name: string): PassesForm | null =>
 const OF_CONCATS: readonly Named[] = [{ name: CONCAT_FORM }];
 const OF_BROADCASTS: readonly Named[] = [{ name: BROADCAST_FORM }];
 
-/** Where an operation stands: alone, among other convolutions, or in a program that is computed in integers. */
-export type Surrounding = 'alone' | 'chain' | 'quantized';
+/** Where an operation stands: alone, among other convolutions, there before padding, or in a program that is computed in integers. */
+export type Surrounding = 'alone' | 'chain' | 'padding' | 'quantized';
 
 const OF_CONVOLUTIONS: Readonly<Record<Surrounding, readonly WrittenForm[]>> = {
   alone: ALONE,
   chain: IN_CHAINS,
+  padding: BEFORE_PADDING,
   quantized: QUANTIZED,
 };
 

@@ -69,7 +69,7 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
     write(writer, convolution, [image, filter, accumulator]) {
       const layouts = layoutOf(convolution);
       const spatial = spatialIn(layouts[0]);
-      const { channels, filter: window, result } = extentsOf(convolution);
+      const { batch, channels, filter: window, result } = extentsOf(convolution);
       const { strides, dilations } = convolution;
       const pooling = poolingOf(convolution);
       const loops = Array.from(layouts[2]);
@@ -78,7 +78,9 @@ function slicesOf(name: string, isMoved: boolean, isSettled = false): WrittenFor
       const order = loops.map((one) => layouts[2].indexOf(one));
       const type = accumulator.elementType;
       const moved = writer.move(image, order);
-      const from = isSettled ? writer.settle(moved) : moved;
+      // Of several padded images, the compiler would read the slice without padding from the image before its padding. With two readers, that image
+      // is not written into the padded one.
+      const from = isSettled || (isMoved && batch > 1) ? writer.settle(moved) : moved;
       const begun = writer.transpose(accumulator, order);
 
       const sizes = new Map(loops.map((one, at) => [one, begun.shape[at]!]));
