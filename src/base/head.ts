@@ -3,16 +3,20 @@ import type { KeyObject } from 'node:crypto';
 import { hasFields, isIntegerWithin, isNumber, isText, listOf, matches, optional } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 
-/** The lines of one target and compiler, as a compressed file beside the head. */
+/** The database of one target and compiler, as a compressed file beside the head. */
 export interface Published {
   /** Keys of the target and the compiler. */
   readonly target: string;
   readonly compiler: string;
   /** Name of the file: a digest of the place, and the SHA-256 of the file. */
   readonly file: string;
-  /** Size of the file, and of its lines, in bytes. */
+  /** Size of the file, and of the database, in bytes. */
   readonly bytes: number;
   readonly size: number;
+  /** SHA-256 of its lines, which tells equal contents. */
+  readonly content: string;
+  /** Version of its schema. */
+  readonly schema: number;
   readonly claims: number;
 }
 
@@ -35,13 +39,13 @@ export const LARGEST_HEAD = 2 ** 22;
 
 const FORMAT = 1;
 
-/** Limit of a file and of its lines, in bytes. */
+/** Limit of a file and of its database, in bytes. */
 const LARGEST = 2 ** 30;
 
 const isSize = (value: unknown) => isIntegerWithin(value, 0, LARGEST);
 
 /** Names of files, which no publisher can turn into paths outside the folder. */
-const FILE = /^[0-9a-f]{16}-[0-9a-f]{64}\.jsonl\.gz$/;
+const FILE = /^[0-9a-f]{16}-[0-9a-f]{64}\.db\.gz$/;
 
 const isHead = hasFields<Head>({
   format: (value) => value === FORMAT,
@@ -50,7 +54,7 @@ const isHead = hasFields<Head>({
   databases: listOf(
     hasFields<Published>({
       ...{ target: isText, compiler: isText, file: matches(FILE) },
-      ...{ bytes: isSize, size: isSize, claims: isNumber },
+      ...{ bytes: isSize, size: isSize, content: isText, schema: isNumber, claims: isNumber },
     }),
   ),
   signature: optional(isText),

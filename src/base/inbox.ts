@@ -8,7 +8,7 @@ import { ownOrigin } from '../store/author.ts';
 import { lineText, type Line } from '../store/exchange/lines.ts';
 import { readLine } from '../store/exchange/read.ts';
 import { openExchange } from '../store/open-exchange.ts';
-import type { PartType } from '../store/fields.ts';
+import { PARTS } from '../store/fields.ts';
 import type { Origin } from '../store/store.ts';
 import { isObject } from '../system/data.ts';
 import { readJson, realpathOr } from '../system/files.ts';
@@ -86,8 +86,4 @@ function ownLines(database: string, since: string, { createdBy, machine }: Origi
 }
 
 const partsOf = (line: Line): string[] =>
-  'workload' in line
-    ? (['workload', 'target', 'device', 'compiler'] as const satisfies readonly PartType[]).map(
-        (part) => `${part} ${line[part]}`,
-      )
-    : [];
+  'workload' in line ? PARTS.map((part) => `${part} ${line[part]}`) : [];

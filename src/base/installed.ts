@@ -1,5 +1,5 @@
 // Bases in the cache folder. Builds read them; only `refresh.ts` writes them.
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestIn, type Published } from './head.ts';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
@@ -7,6 +7,7 @@ import { BASES, pathIn } from '../system/cache.ts';
 import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
 import { readJson } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
+import { resultOr } from '../system/result-or.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 
 /** Milliseconds between two questions for a head. */
@@ -18,14 +19,22 @@ export interface Checked {
   readonly at: number;
   /** Why it failed; null if it did not. */
   readonly problem: string | null;
-  /** The answer's tag, or the identity of the file; null if unknown. */
+  /** Tag of the installed head; null if unknown. */
   readonly tag: string | null;
+  /** Tag of the head that was seen, even if it could not be used; null if there was none. */
+  readonly seen: string | null;
   /** Places that it installed if the head has them: see `placeName`. */
   readonly places: readonly string[];
 }
 
 const isChecked = hasFields<Checked>({
-  ...{ at: isNumber, problem: orNull(isText), tag: orNull(isText), places: listOf(isText) },
+  ...{
+    at: isNumber,
+    problem: orNull(isText),
+    tag: orNull(isText),
+    seen: orNull(isText),
+    places: listOf(isText),
+  },
 });
 
 export const folderOf = (cacheDirectory: string, address: BaseAddress): string =>
@@ -36,7 +45,7 @@ export const headIn = (folder: string): string => join(folder, 'head.json');
 
 export const checkedIn = (folder: string): string => join(folder, 'checked.json');
 
-/** The database with the lines of a published file. */
+/** The unpacked database of a published file. */
 export const databaseIn = (folder: string, published: Pick<Published, 'file'>): string =>
   join(folder, `${digestIn(published)}.db`);
 
@@ -49,8 +58,16 @@ export function lastCheck(folder: string): Checked | null {
 /** @throws if the cache folder cannot be written */
 export function noteCheck(folder: string, checked: Omit<Checked, 'at'>): void {
   replaceFile(checkedIn(folder), (temporary) => {
-    writeFileSync(temporary, JSON.stringify({ at: Date.now(), ...checked }));
+    writeFileSync(temporary, JSON.stringify({ ...checked, at: Date.now() }));
   });
+}
+
+/** Keeps other builds from asking at the same time. Never throws. */
+export function claimCheck(folder: string): void {
+  const now = new Date();
+  resultOr(() => {
+    utimesSync(checkedIn(folder), now, now);
+  }, undefined);
 }
 
 /** Whether it is time to ask for the head. A clock that was set back does not delay it. */

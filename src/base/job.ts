@@ -32,7 +32,6 @@ export async function runJob({ addresses, sent, publish: how, ...job }: Job): Pr
     }
     const late = await refresh({ ...job, address });
     if (problem === null || late !== null) continue;
-    const { tag, places } = lastCheck(folder)!;
-    noteCheck(folder, { problem, tag, places });
+    noteCheck(folder, { ...lastCheck(folder)!, problem });
   }
 }

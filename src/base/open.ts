@@ -9,7 +9,17 @@ import type { Store } from '../store/store.ts';
 import { fileIdentity, textIn } from '../system/files.ts';
 import { messageOf, writeLog } from '../system/tell.ts';
 import { HEAD, readHeadText, type Published } from './head.ts';
-import { databaseIn, folderOf, headIn, isDue, lastCheck, placeName } from './installed.ts';
+import {
+  claimCheck,
+  databaseIn,
+  folderOf,
+  headIn,
+  isDue,
+  lastCheck,
+  noteCheck,
+  placeName,
+  type Checked,
+} from './installed.ts';
 import { startJob } from './start.ts';
 
 type Place = Pick<Published, 'target' | 'compiler'>;
@@ -54,7 +64,8 @@ async function above<Own extends Store | null>(
   const stores: Store[] = own === null ? [] : [own];
   for (const address of bases) {
     try {
-      for (const path of await pathsAt(address)) stores.push(await openStore(path, { readonly: true }));
+      for (const path of await pathsAt(address))
+        stores.push(await openStore(path, { readonly: true, isFixed: true }));
     } catch (error) {
       if (log !== undefined) writeLog(`a base is left out: ${messageOf(error)}`, log);
     }
@@ -88,27 +99,37 @@ async function bringUpToDate(
   const folder = folderOf(surroundings.cacheDirectory, address);
   const checked = lastCheck(folder);
   const isNew = !places.every((place) => checked?.places.includes(placeName(place)));
-  const isMissing = isNew || !existsSync(headIn(folder));
-  const hasChanged =
-    address.kind === 'folder' && (await identityInTime(join(address.path, HEAD))) !== checked?.tag;
+  const isFailing = checked !== null && checked.problem !== null;
+  const isMissing = !isFailing && (isNew || !existsSync(headIn(folder)));
+  const hasChanged = address.kind === 'folder' && (await isChanged(address.path, folder, checked));
   if (!isNew && !hasChanged && !isDue(folder)) return;
+  claimCheck(folder);
   const ended = startJob({ addresses: [address], places }, surroundings);
   if (isMissing || hasChanged) await inTime(ended, PATIENCE_MS, undefined);
 }
 
-/** The identity of a file; null for a missing one, and for a disk that does not answer. */
-async function identityInTime(path: string): Promise<string | null> {
-  const found = promises.stat(path).then(
-    () => fileIdentity(path),
+/** Whether a folder has another head than the one that was seen last. A disk that does not answer is left alone until the next question is due. */
+async function isChanged(path: string, folder: string, checked: Checked | null): Promise<boolean> {
+  const problem = `${path}: the disk does not answer`;
+  if (checked?.problem === problem && !isDue(folder)) return false;
+  const head = join(path, HEAD);
+  const found = promises.stat(head).then(
+    () => fileIdentity(head),
     () => null,
   );
-  return inTime(found, STAT_MS, null);
+  const now = await inTime(found, STAT_MS, undefined);
+  if (now === undefined && checked !== null) noteCheck(folder, { ...checked, problem });
+  return now !== undefined && now !== (checked?.seen ?? null);
 }
 
 /** The value of a promise, or another one after a time in milliseconds. */
-async function inTime<T>(promise: Promise<T>, ms: number, otherwise: T): Promise<T> {
+async function inTime<T, Otherwise>(
+  promise: Promise<T>,
+  ms: number,
+  otherwise: Otherwise,
+): Promise<T | Otherwise> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
+  const late = new Promise<Otherwise>((resolve) => {
     timer = setTimeout(resolve, ms, otherwise);
   });
   return Promise.race([promise, late]).finally(() => {

@@ -3,12 +3,13 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { importFile, type Imported } from '../store/exchange/files.ts';
 import { lineText, type RevocationLine } from '../store/exchange/lines.ts';
 import { readLine, type Reading } from '../store/exchange/read.ts';
+import { PARTS } from '../store/fields.ts';
 import { openExchange } from '../store/open-exchange.ts';
+import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { withScratchFolder } from '../system/scratch.ts';
@@ -19,6 +20,7 @@ import { UserError } from '../system/user-error.ts';
 import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Published } from './head.ts';
 import { placeName } from './installed.ts';
 import { lineOfBase, placeOfLine } from './lines.ts';
+import { packLines, unpack } from './packed.ts';
 import { INBOX } from './source.ts';
 
 export interface Publication {
@@ -70,19 +72,39 @@ export async function publish({
   return await withScratchFolder(cacheDirectory, 'publish', async (scratch) => {
     const exchange = openExchange(join(scratch, 'merged.db'));
     try {
-      for (const { file } of before?.databases ?? [])
-        await importFile(join(folder, file), exchange, cacheDirectory);
+      for (const published of before?.databases ?? []) {
+        const database = join(scratch, 'published.db');
+        await unpack(join(folder, published.file), database, published.size).catch((error: unknown) => {
+          throw new UserError(
+            `${published.file}: ${messageOf(error)}; copy it back, or choose an earlier state with --rollback`,
+            { cause: error },
+          );
+        });
+        await importFile(database, exchange, cacheDirectory);
+      }
       const imported: Imported[] = [];
       for (const file of files) imported.push(await importFile(file, exchange, cacheDirectory));
       const inbox = await readInbox(folder, exchange, cacheDirectory);
-      const isKept = ({ published: { compiler } }: Packed) =>
-        !withoutCompilers.some((text) => compiler.includes(text));
-      const written = packedIn(exchange).filter(isKept);
-      const databases = written.map(({ published }) => published);
+      const places = contentsOf(exchange).filter(
+        ({ compiler }) => !withoutCompilers.some((text) => compiler.includes(text)),
+      );
+      const packed = new Map<string, Buffer>();
+      const databases = places.map((place): Published => {
+        const same = before?.databases.find(
+          (one) => one.content === place.content && one.schema === SCHEMA_VERSION,
+        );
+        if (same !== undefined) return same;
+        const { bytes, size } = packLines(place.lines, join(scratch, `${placeName(place)}.db`));
+        const digest = createHash('sha256').update(bytes).digest('hex');
+        const file = `${placeName(place)}-${digest}.db.gz`;
+        packed.set(file, bytes);
+        const { target, compiler, content, claims } = place;
+        return { target, compiler, file, bytes: bytes.length, size, content, schema: SCHEMA_VERSION, claims };
+      });
       const isNew = JSON.stringify(databases) !== JSON.stringify(before?.databases ?? []);
       let sequence = before?.sequence ?? 0;
       if (isNew && !isDry) {
-        for (const { published, packed } of written) writeFile(join(folder, published.file), packed);
+        for (const [file, bytes] of packed) writeFile(join(folder, file), bytes);
         sequence = writeHead(folder, databases, before, key);
       }
       if (!isDry) clearInbox(folder, inbox);
@@ -174,7 +196,7 @@ function writeHead(
     rmSync(join(folder, HEADS, `${old}.json`), { force: true });
   const named = new Set(heads.slice(-KEPT_HEADS).flatMap((head) => head.databases.map(({ file }) => file)));
   for (const name of namesIn(folder))
-    if (name.endsWith('.jsonl.gz') && !named.has(name)) rmSync(join(folder, name));
+    if (name.endsWith('.db.gz') && !named.has(name)) rmSync(join(folder, name));
   return sequence;
 }
 
@@ -188,14 +210,12 @@ function writeFile(path: string, content: string | Buffer): void {
   }
 }
 
-interface Packed {
-  readonly published: Published;
-  /** The content of its file. */
-  readonly packed: Buffer;
+interface Contents extends Pick<Published, 'target' | 'compiler' | 'content' | 'claims'> {
+  readonly lines: readonly string[];
 }
 
-/** The lines of each place, compressed, in the order of the keys. */
-function packedIn(exchange: Exchange): Packed[] {
+/** The lines of each place, in the order of the keys. */
+function contentsOf(exchange: Exchange): Contents[] {
   const parts = new Map<string, string>();
   const revocations: string[] = [];
   const places = new Map<
@@ -218,20 +238,14 @@ function packedIn(exchange: Exchange): Packed[] {
     places.set(name, own);
     own.lines.push(lineText(kept));
     if (kept.type === 'claim') own.claims++;
-    if ('workload' in kept)
-      for (const part of ['workload', 'target', 'device', 'compiler'] as const)
-        own.used.add(`${part} ${kept[part]}`);
+    if ('workload' in kept) for (const part of PARTS) own.used.add(`${part} ${kept[part]}`);
   }
   return [...places.values()]
     .sort((a, b) => (placeName(a) < placeName(b) ? -1 : 1))
-    .map(({ target, compiler, used, lines, claims }) => {
+    .map(({ used, lines: own, ...place }) => {
       const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
-      const text = Buffer.from(`${[...described, ...revocations, ...lines].join('\n')}\n`);
-      const packed = gzipSync(text, { level: 9 });
-      const digest = createHash('sha256').update(packed).digest('hex');
-      const file = `${placeName({ target, compiler })}-${digest}.jsonl.gz`;
-      const sizes = { bytes: packed.length, size: text.length };
-      return { published: { target, compiler, file, ...sizes, claims }, packed };
+      const lines = [...described, ...revocations, ...own];
+      return { ...place, lines, content: createHash('sha256').update(lines.join('\n')).digest('hex') };
     });
 }
 

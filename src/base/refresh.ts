@@ -1,11 +1,9 @@
-// Brings a base into the cache folder: asks for the head, verifies it, and imports the lines of the wanted places.
+// Brings a base into the cache folder: asks for the head, verifies it, and unpacks the databases of the wanted places.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
-import { importFile } from '../store/exchange/files.ts';
-import { openExchange } from '../store/open-exchange.ts';
 import { namesIn, textIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { lockOnMachine } from '../system/machine-lock.ts';
@@ -14,6 +12,7 @@ import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { digestIn, readHeadText, type Head, type Published } from './head.ts';
 import { databaseIn, folderOf, headIn, lastCheck, noteCheck, placeName, type Checked } from './installed.ts';
+import { unpack } from './packed.ts';
 import { sourceAt, type Access, type Source } from './source.ts';
 
 export interface Refresh extends Access {
@@ -48,25 +47,27 @@ async function refreshAlone({ address, places, ...access }: Refresh, folder: str
     noteCheck(folder, checked);
     return checked.problem;
   };
+  let seen: string | null = null;
   const names = [...new Set([...(before?.places ?? []), ...places.map(placeName)])];
   try {
     const source = sourceAt(address, access);
     const known = headOf(folder, access.key);
     const isWhole = known !== null && needed(known, names).every((one) => isInstalled(folder, one));
     const found = await source.head(isWhole ? (before?.tag ?? null) : null);
-    if (found === null) return note({ problem: null, tag: before!.tag, places: names });
+    if (found === null) return note({ ...before!, problem: null, places: names });
+    seen = found.tag;
     const head = readHeadText(found.text, access.key);
     refuseOlder(head, known, folder);
     for (const published of needed(head, names))
-      if (!isInstalled(folder, published)) await install(published, source, folder, access.cacheDirectory);
+      if (!isInstalled(folder, published)) await install(published, source, folder);
     replaceFile(headIn(folder), (temporary) => {
       writeFileSync(temporary, found.text);
     });
     removeOthers(folder, needed(head, names));
-    return note({ problem: null, tag: found.tag, places: names });
+    return note({ problem: null, tag: seen, seen, places: names });
   } catch (error) {
     const problem = `${baseText(address)}: ${messageOf(error)}`;
-    return note({ problem, tag: before?.tag ?? null, places: names });
+    return note({ problem, tag: before?.tag ?? null, seen, places: names });
   }
 }
 
@@ -95,12 +96,7 @@ const needed = ({ databases }: Head, names: readonly string[]): readonly Publish
 const isInstalled = (folder: string, published: Published): boolean =>
   namesIn(folder).includes(basename(databaseIn(folder, published)));
 
-async function install(
-  published: Published,
-  source: Source,
-  folder: string,
-  cacheDirectory: string,
-): Promise<void> {
+async function install(published: Published, source: Source, folder: string): Promise<void> {
   const path = databaseIn(folder, published);
   removeLeftovers(path);
   const [packed, database] = [temporaryName(`${path}.gz`), temporaryName(path)];
@@ -109,16 +105,12 @@ async function install(
     const digest = createHash('sha256').update(readFileSync(packed)).digest('hex');
     if (digest !== digestIn(published))
       throw new UserError(`${published.file} is damaged: its digest is ${digest}`);
-    const exchange = openExchange(database);
-    try {
-      await importFile(packed, exchange, cacheDirectory, { most: published.size });
-    } finally {
-      exchange.close();
-    }
+    await unpack(packed, database, published.size).catch((error: unknown) => {
+      throw new UserError(`${published.file}: ${messageOf(error)}`, { cause: error });
+    });
     renameSync(database, path);
   } finally {
-    for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true });
-    rmSync(packed, { force: true });
+    for (const one of [packed, database]) rmSync(one, { force: true });
   }
 }
 

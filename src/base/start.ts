@@ -3,7 +3,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { entryOf } from '../system/package-root.ts';
 import { childEnvironment } from '../system/recursion.ts';
 import { resultOr } from '../system/result-or.ts';
-import { folderOf, isDue } from './installed.ts';
+import { claimCheck, folderOf, isDue } from './installed.ts';
 import type { Job } from './job.ts';
 
 /** Starts the process. It outlives this one. */
@@ -44,5 +44,7 @@ export function startJob(
 export function refreshIfDue(surroundings: Surroundings): void {
   const { settings, cacheDirectory } = surroundings;
   const due = settings.bases.filter((address) => isDue(folderOf(cacheDirectory, address)));
-  if (due.length > 0) void startJob({ addresses: due, places: [] }, surroundings);
+  if (due.length === 0) return;
+  for (const address of due) claimCheck(folderOf(cacheDirectory, address));
+  void startJob({ addresses: due, places: [] }, surroundings);
 }

@@ -60,10 +60,10 @@ export const NODES = place('nodes/*', MEMORY_DAYS);
 /** Node's compile cache. */
 export const NODE_CODE = place('node');
 
-// Files of earlier versions.
-place('team/breaker-*.json', MEMORY_DAYS);
-place('team/missing-*.json', MEMORY_DAYS);
-place('team/asking-*.lock', MEMORY_DAYS);
+// Files of earlier versions, which asked a server.
+export const BREAKERS = place('team/breaker-*.json', MEMORY_DAYS);
+export const MISSING = place('team/missing-*.json', MEMORY_DAYS);
+export const ASKING_LOCKS = place('team/asking-*.lock', MEMORY_DAYS);
 
 /** Databases of a team's bases (`base/installed.ts`). A removed folder would forget the number of its head. */
 export const BASES = place('bases/*');

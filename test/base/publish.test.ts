@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -24,13 +25,14 @@ const cacheDirectory = temporaryDirectory();
 const into = (folder: string, ...files: readonly string[]) => publish({ folder, cacheDirectory, files });
 const headOf = (folder: string) => readHeadText(readFileSync(join(folder, 'head.json'), 'utf8'), undefined);
 const linesOf = (folder: string) =>
-  headOf(folder).databases.flatMap(({ file }) =>
-    gunzipSync(readFileSync(join(folder, file)))
-      .toString()
+  headOf(folder).databases.flatMap(({ file }) => {
+    const path = join(temporaryDirectory(), 'base.db');
+    writeFileSync(path, gunzipSync(readFileSync(join(folder, file))));
+    return exported(path)
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; outcome?: string; runs?: unknown[] }),
-  );
+      .map((line) => JSON.parse(line) as { type: string; outcome?: string; runs?: unknown[] });
+  });
 const exported = (database: string): string => {
   const exchange = openExchange(database, { readonly: true });
   const text = [...exchange.lines({}, () => undefined)].join('\n');
@@ -38,12 +40,13 @@ const exported = (database: string): string => {
   return `${text}\n`;
 };
 
-test('databases and exports merge in any order to the same files, which change only with news', async () => {
+test('databases and exports merge in any order to the same content, which changes only with news', async () => {
   const [a, b] = [databaseOf(16), databaseOf(32, 'bob')];
   const lines = join(temporaryDirectory(), 'b.jsonl');
   writeFileSync(lines, exported(b));
   const [one, other] = [await baseOf(a, b), await baseOf(lines, a)];
-  expect(headOf(one).databases).toEqual(headOf(other).databases);
+  const contents = [one, other].map((folder) => headOf(folder).databases.map(({ content }) => content));
+  expect(contents[0]).toEqual(contents[1]);
   const before = headOf(one);
   expect(await into(one, b)).toMatchObject({ isNew: false, sequence: before.sequence });
   expect(headOf(one)).toEqual(before);
@@ -99,7 +102,7 @@ test('ten states are kept with their files', async () => {
   const folder = temporaryDirectory();
   for (let m = 1; m <= 12; m++) await into(folder, databaseOf(m));
   expect(readdirSync(join(folder, 'heads'))).toHaveLength(10);
-  expect(readdirSync(folder).filter((name) => name.endsWith('.jsonl.gz'))).toHaveLength(10);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.db.gz'))).toHaveLength(10);
 });
 
 test('hostile files of the inbox are put aside, and lines that are invalid or revoke are refused', async () => {
@@ -172,4 +175,12 @@ test('an inbox of many files', { timeout: 600_000, tags: ['full'] }, async () =>
   for (let i = 0; i < 10_000; i++) writeFileSync(join(folder, 'inbox', `${i}.jsonl.gz`), texts[i % 100]!);
   expect(await into(folder)).toMatchObject({ databases: [{ claims: 100 }] });
   expect(readdirSync(join(folder, 'inbox'))).toEqual([]);
+});
+
+test('a base with a missing file is not replaced by less', async () => {
+  const folder = await baseOf(databaseOf(16));
+  rmSync(join(folder, headOf(folder).databases[0]!.file));
+  await expect(into(folder, databaseOf(32))).rejects.toThrow(
+    /copy it back, or choose an earlier state with --rollback/,
+  );
 });

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sendToInbox } from '../../src/base/inbox.ts';
-import { checkedIn, folderOf, isDue } from '../../src/base/installed.ts';
+import { checkedIn, folderOf, isDue, lastCheck } from '../../src/base/installed.ts';
 import { withBases } from '../../src/base/open.ts';
 import { publish } from '../../src/base/publish.ts';
 import type { BaseAddress } from '../../src/settings/bases.ts';
@@ -21,6 +21,7 @@ import { ownOrigin, writtenNow } from '../../src/store/author.ts';
 import { importFile } from '../../src/store/exchange/files.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';
 import { readSettings } from '../../src/settings/index.ts';
+import { fileIdentity } from '../../src/system/files.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { DECISION, subjectOf } from '../store/samples.ts';
 import { baseOf, databaseOf, databaseWith, PLACE, reader, served, type Fault } from './support.ts';
@@ -139,6 +140,9 @@ describe('the earlier base stays', () => {
     await refresh();
     for (const name of readdirSync(old)) cpSync(join(old, name), join(folder, name), { recursive: true });
     expect(await refresh()).toMatch(/its head has number \d+, and number \d+ of .* was seen before/);
+    // Builds do not ask for the same head again before the time.
+    const checked = lastCheck(folderOf(cacheDirectory, { kind: 'folder', path: folder }));
+    expect(checked?.seen).toBe(fileIdentity(join(folder, 'head.json')));
     expect(await rowsIn({ kind: 'folder', path: folder }, cacheDirectory)).toEqual([16, 32]);
   });
 });

@@ -50,7 +50,6 @@ testPage(
     expect(emil!.read('model.vmfb').equals(dora!.read('model.vmfb'))).toBe(true);
     expect(await fay!.isStock('other.vmfb', [...HOST, 'other.mlir'])).toBe(false);
     expect(people.get('ci')!.place.read('model.vmfb').equals(dora!.read('model.vmfb'))).toBe(true);
-    expect(people.get('gus')!.said).toMatch(/new or better: [1-9]\d* claims?/);
     for (const { said } of people.values()) expect(said).not.toMatch(/the password of/);
 
     const zen4 = people.get('zen4')!;

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/folders.ts';
 import { casesOfTier } from '../support/needs.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
@@ -252,15 +253,22 @@ test('a cache folder that other users can write to is not used, and the build go
 test('no record of a database that a project has set goes to a team', async () => {
   const place = new Project();
   place.project('{"db": "their.db"}');
-  const env = { ...BARE, IREE_TUNED_TEAM: 'postgres://127.0.0.1:1/nobody' };
+  const folder = temporaryDirectory();
+  const env = {
+    ...BARE,
+    ...{ IREE_TUNED_TEAM: folder, IREE_TUNED_TEAM_PUBLISH: 'now' },
+    IREE_TUNED_FLEET: 'postgres://127.0.0.1:1/nobody',
+  };
+  place.write('their.db', 'any');
   for (const command of [
     ['team', 'sync'],
+    ['team', 'publish', folder],
     ['team', 'worker', '--', ...HOST],
   ]) {
     const { code, stderr } = await place.tuned(command, { env });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'and a database of a project is never pushed to a team: name your own database with --db',
+      'and a database of a project never goes to a team: name your own database with --db',
     );
   }
 });

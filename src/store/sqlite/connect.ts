@@ -32,6 +32,8 @@ const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 export interface OpenOptions {
   /** Change nothing. An idle database is read once, at the opening. */
   readonly readonly?: boolean;
+  /** With `readonly`: nobody writes this file, which `compact` has made, so it is read in place. */
+  readonly isFixed?: boolean;
   /** Time limit for another process's lock, in milliseconds; 5000 by default. */
   readonly busyTimeoutMs?: number;
   /** Network file system of a path, null for none; asks the system by default. */
@@ -82,7 +84,7 @@ export function preparedOnce(db: Connection): Prepare {
 /** Opens and checks the database. Throws `StoreError` and errors of the driver. */
 function connect(
   context: FailureContext,
-  { networkAt = networkOf, copyInto, onMigrated }: OpenOptions,
+  { isFixed = false, networkAt = networkOf, copyInto, onMigrated }: OpenOptions,
   reads: readonly string[] | undefined,
 ): Connection {
   const file = statOf(context.path);
@@ -90,7 +92,7 @@ function connect(
     throw new StoreError('foreign', `${context.path} is not a file: ${ELSEWHERE}`);
   }
   if (!context.readonly) refuseNetwork(context.path, networkAt(context.path));
-  const db = context.readonly ? openReadonly(context, file) : openWritable(context, file);
+  const db = context.readonly ? openReadonly(context, file, isFixed) : openWritable(context, file);
   try {
     // In one transaction, because another process may create or migrate the database now.
     const version = db.transaction(() => checkedVersion(db, context.path))();
@@ -213,7 +215,11 @@ function useWal(db: Connection): boolean {
  * Opens a database for reading. In WAL mode SQLite creates two files beside it, and leaves them without write permission. So an idle
  * database is read into memory instead.
  */
-function openReadonly({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {
+function openReadonly(
+  { path, busyTimeoutMs }: FailureContext,
+  file: BigIntStats | undefined,
+  isFixed: boolean,
+): Connection {
   if (file === undefined || file.size === 0n) {
     const problem = file === undefined ? 'does not exist' : 'is empty';
     throw new StoreError(
@@ -223,7 +229,7 @@ function openReadonly({ path, busyTimeoutMs }: FailureContext, file: BigIntStats
   }
   // SQLite's other files lie beside the real file.
   const real = realpathSync(path);
-  const snapshot = readSnapshot(real, file);
+  const snapshot = isFixed ? undefined : readSnapshot(real, file);
   if (snapshot !== undefined) return new Database(snapshot, { readonly: true });
   const db = new Database(path, { readonly: true, timeout: busyTimeoutMs });
   try {
