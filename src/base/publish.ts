@@ -217,25 +217,39 @@ interface Contents extends Pick<Published, 'target' | 'compiler' | 'content' | '
 /** The lines of each place, in the order of the keys. */
 function contentsOf(exchange: Exchange): Contents[] {
   const parts = new Map<string, string>();
-  const revocations: string[] = [];
+  /** Revocations, and lines of later versions that name no place. */
+  const everywhere: string[] = [];
   const places = new Map<
     string,
     { target: string; compiler: string; used: Set<string>; lines: string[]; claims: number }
   >();
+  const placeAt = ({ target, compiler }: { readonly target: string; readonly compiler: string }) => {
+    const name = placeName({ target, compiler });
+    const own = places.get(name) ?? { target, compiler, used: new Set<string>(), lines: [], claims: 0 };
+    places.set(name, own);
+    return own;
+  };
   for (const text of exchange.lines({}, () => undefined)) {
     const reading = readLine(text);
-    if (reading.outcome !== 'line') continue;
+    if (reading.outcome === 'refused') continue;
+    if (reading.outcome === 'foreign') {
+      // A later version reads it.
+      const { target, compiler } = JSON.parse(text) as Record<string, unknown>;
+      if (typeof target === 'string' && typeof compiler === 'string')
+        placeAt({ target, compiler }).lines.push(text);
+      else everywhere.push(text);
+      continue;
+    }
     const { line } = reading;
     if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
     const kept = lineOfBase(line);
     if (kept === null) continue;
-    if (kept.type === 'revocation') revocations.push(text);
     const place = placeOfLine(kept);
-    if (place === null) continue;
-    const { target, compiler } = place;
-    const name = placeName(place);
-    const own = places.get(name) ?? { target, compiler, used: new Set<string>(), lines: [], claims: 0 };
-    places.set(name, own);
+    if (place === null) {
+      if (kept.type === 'revocation') everywhere.push(text);
+      continue;
+    }
+    const own = placeAt(place);
     own.lines.push(lineText(kept));
     if (kept.type === 'claim') own.claims++;
     if ('workload' in kept) for (const part of PARTS) own.used.add(`${part} ${kept[part]}`);
@@ -244,7 +258,7 @@ function contentsOf(exchange: Exchange): Contents[] {
     .sort((a, b) => (placeName(a) < placeName(b) ? -1 : 1))
     .map(({ used, lines: own, ...place }) => {
       const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
-      const lines = [...described, ...revocations, ...own];
+      const lines = [...described, ...everywhere, ...own];
       return { ...place, lines, content: createHash('sha256').update(lines.join('\n')).digest('hex') };
     });
 }

@@ -16,10 +16,11 @@ import { expect, test } from 'vitest';
 import { readHeadText } from '../../src/base/head.ts';
 import { publish, rollBack } from '../../src/base/publish.ts';
 import type { Line } from '../../src/store/exchange/lines.ts';
+import { readLine } from '../../src/store/exchange/read.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { DECISION, MARK, RUN, subjectOf, TRIAL } from '../store/samples.ts';
-import { baseOf, databaseOf, databaseWith } from './support.ts';
+import { baseOf, databaseOf, databaseWith, PLACE } from './support.ts';
 
 const cacheDirectory = temporaryDirectory();
 const into = (folder: string, ...files: readonly string[]) => publish({ folder, cacheDirectory, files });
@@ -183,4 +184,20 @@ test('a base with a missing file is not replaced by less', async () => {
   await expect(into(folder, databaseOf(32))).rejects.toThrow(
     /copy it back, or choose an earlier state with --rollback/,
   );
+});
+
+test('lines of later versions stay in a base', async () => {
+  const database = databaseOf(16);
+  const exchange = openExchange(database);
+  const { target, compiler } = PLACE;
+  const later = [
+    { type: 'dream', version: 1, target, compiler },
+    { type: 'dream', version: 1 },
+  ].map((line) => JSON.stringify(line));
+  exchange.receive(later.map((line) => readLine(line)));
+  exchange.close();
+  const folder = await baseOf(database);
+  await into(folder, databaseOf(32));
+  const dreams = linesOf(folder).filter(({ type }) => type === 'dream');
+  expect(dreams.map((line) => JSON.stringify(line)).sort()).toEqual(later.sort());
 });
