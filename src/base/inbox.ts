@@ -66,15 +66,14 @@ function ownLines(database: string, since: string, { createdBy, machine }: Origi
   const used = new Set<string>();
   const own: string[] = [];
   try {
-    for (const text of exchange.lines({}, () => undefined)) {
+    for (const text of exchange.lines({}, () => undefined, since)) {
       const reading = readLine(text);
       if (reading.outcome !== 'line') continue;
       const { line } = reading;
       if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
       const kept = lineOfBase(line);
       if (kept === null || kept.type === 'revocation') continue;
-      const at = kept.type === 'note' ? kept.writtenAt : kept.createdAt;
-      if (at < since || kept.createdBy !== createdBy || kept.machine !== machine) continue;
+      if (kept.createdBy !== createdBy || kept.machine !== machine) continue;
       for (const part of partsOf(kept)) used.add(part);
       own.push(lineText(kept));
     }

@@ -50,8 +50,9 @@ export interface Exchange {
   /**
    * Texts of all lines without line feeds. Equal databases give the same order. Do not write through this object during the iteration.
    * @param skip receives a message for each invalid row
+   * @param since ISO 8601 UTC: leaves earlier claims, marks, trials and notes out
    */
-  lines(filter: Filter, skip: (reason: string) => void): Iterable<string>;
+  lines(filter: Filter, skip: (reason: string) => void, since?: string): Iterable<string>;
   /** Merges lines in one transaction, except refused lines. The result does not depend on the order of lines. */
   receive(readings: readonly Reading[]): Received;
   /** Merges kept lines that this version understands. Returns their number. */

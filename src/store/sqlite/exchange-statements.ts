@@ -46,15 +46,18 @@ const NOTE_FITS = `@workload IS NULL AND ${(['target', 'device', 'compiler'] as 
   .map((part, i) => `(@${part} IS NULL OR instr(${placed(i + 1)}, @${part}) > 0)`)
   .join(' AND ')}`;
 
+/** Whether a row was written at a time or later. */
+const isSince = (time: string) => `(@since IS NULL OR ${time} >= @since)`;
+
 /** The rows of a filter in the order of an export. */
 export const SORTED: Readonly<Record<LineTable, string>> = {
   revocation: `${ROWS.revocation} ORDER BY scope, value, reason, created_at, created_by`,
-  claim: `${ROWS.claim} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.configuration`,
-  mark: `${ROWS.mark} WHERE ${FITS}
+  claim: `${ROWS.claim} WHERE ${FITS} AND ${isSince('r.created_at')} ORDER BY ${BY_KEYS}, r.configuration`,
+  mark: `${ROWS.mark} WHERE ${FITS} AND ${isSince('r.created_at')}
     ORDER BY ${BY_KEYS}, r.configuration, r.generation, r.kind, r.created_by, r.machine, r.tool`,
-  trial: `${ROWS.trial} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.id`,
+  trial: `${ROWS.trial} WHERE ${FITS} AND ${isSince('r.created_at')} ORDER BY ${BY_KEYS}, r.id`,
   kept: `${ROWS.kept} ORDER BY line`,
-  note: `${ROWS.note} AND ${NOTE_FITS} ORDER BY program, kind, created_by, machine`,
+  note: `${ROWS.note} AND ${NOTE_FITS} AND ${isSince('r.written_at')} ORDER BY program, kind, created_by, machine`,
 };
 
 export const ALL_RUNS = `

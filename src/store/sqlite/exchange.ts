@@ -30,8 +30,8 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
     return [];
   }
 
-  function* lines(filter: Filter, skip: (reason: string) => void): Generator<string> {
-    const parameters = parametersOf(filter);
+  function* lines(filter: Filter, skip: (reason: string) => void, since: string | null): Generator<string> {
+    const parameters = { ...parametersOf(filter), since };
     for (const part of PARTS)
       for (const row of each<PartRow>(sql.selectParts(part), parameters))
         yield* textOf(partLine(part, row), row, skip);
@@ -55,11 +55,11 @@ export function openSqliteExchange(path: string, options: OpenOptions = {}): Exc
   };
 
   return {
-    *lines(filter, skip) {
+    *lines(filter, skip, since) {
       // A transaction gives a consistent snapshot.
       guard(() => db.exec('BEGIN'));
       try {
-        yield* lines(filter, skip);
+        yield* lines(filter, skip, since ?? null);
       } catch (error) {
         guard(() => {
           throw error;
