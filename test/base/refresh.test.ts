@@ -236,3 +236,21 @@ test('a database in the cache belongs to the user alone', async () => {
   expect(statSync(folderOf(cacheDirectory, { kind: 'folder', path: folder })).mode & 0o777).toBe(0o700);
   rmSync(folder, { recursive: true });
 });
+
+test('a build does not wait for a server that sends a byte now and then', async () => {
+  const { address } = await served(await baseOf(databaseOf(16)), (_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(' '), 100);
+    response.on('close', () => {
+      clearInterval(timer);
+    });
+    return true;
+  });
+  const cacheDirectory = temporaryDirectory();
+  const settings = { ...readSettings({}, new Map()).settings, bases: [address] };
+  const surroundings = { env: process.env, settings, root, cacheDirectory };
+  const begun = performance.now();
+  expect(await withBases(null, [PLACE], surroundings)).toBeNull();
+  // The limit is 2 s; a busy machine gets some more.
+  expect(performance.now() - begun).toBeLessThan(15_000);
+});
