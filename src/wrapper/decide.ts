@@ -32,6 +32,8 @@ export interface Decided extends Plan, Pick<BuildMeans, 'store' | 'surroundings'
   readonly tuning: number;
   /** Whether the next build decides the same: nothing is left to tune or to note. */
   readonly isFinal: boolean;
+  /** Whether records that this build lacks may be in a folder of the team a moment later. */
+  readonly mayArrive: boolean;
   /** States of the lock file, the database and the drivers before the decisions. */
   readonly before: Stamps;
   /** States of other files that the decisions depend on, before anything was measured. */
@@ -75,26 +77,19 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const tuning = budget.measuredSeconds + verified.seconds;
   if (tuning > 0) await sendNews(site, surroundings);
 
-  // A folder may have the records of a colleague a moment later.
   const mayArrive =
     program.lookup.misses.length > 0 && surroundings.settings.bases.some(({ kind }) => kind === 'folder');
 
   // 5. The plan.
   return {
     ...(decisions === tuned.decisions ? plan : planCompile(program, decisions, surroundings)),
-    ...{ store, surroundings, kept, before, files: tuned.files },
+    ...{ store, surroundings, kept, before, mayArrive, files: tuned.files },
     lock: locked?.lock ?? null,
     forms: better.forms,
     verdict: verified.verdict ?? better.verdict,
     unproven: verified.unproven,
     tuning,
-    isFinal:
-      locked?.isFinal !== false &&
-      tuned.isFinal &&
-      verified.isFinal &&
-      !better.isOpen &&
-      isInTime &&
-      !mayArrive,
+    isFinal: locked?.isFinal !== false && tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
 }
 
@@ -129,6 +124,7 @@ async function consultedLock(
     verdict: null,
     unproven: because('not-run', 'a lock file decides, and no program runs'),
     tuning: 0,
+    mayArrive: false,
     files: [],
     store: null,
     kept: new KeptModules(),

@@ -1,5 +1,6 @@
 // Replays a compile without new decisions while command, settings, input, compiler and database are unchanged.
 import { statSync } from 'node:fs';
+import { isChanged } from '../base/changed.ts';
 import { folderOf, headIn } from '../base/installed.ts';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
@@ -57,6 +58,8 @@ export interface Replay {
   readonly features: string;
   /** States of the files that the run depends on. */
   readonly files: Stamps;
+  /** Whether records that it lacks may be in a folder of the team now; left out for no. */
+  readonly mayArrive?: boolean;
   /** The linker that the compiler found in `PATH`, or null; left out if the linker lies beside the compiler. */
   readonly linker?: string | null;
 }
@@ -67,7 +70,7 @@ const memory = memoryOf(
     ...{ identity: isText, input: isText, digest: isText, settled: orNull(isText), features: isText },
     ...{ argv: listOf(isText), counts: (value) => isObject(value) && Object.values(value).every(isNumber) },
     files: listOf((file) => Array.isArray(file) && isText(file[0]) && orNull(isText)(file[1])),
-    linker: optional(orNull(isText)),
+    ...{ mayArrive: optional(isBoolean), linker: optional(orNull(isText)) },
     output: optional(hasFields<KeptOutput>({ identity: isText, path: isText, isAll: isBoolean })),
     explanation: optional(isObject),
   }),
@@ -85,6 +88,7 @@ export async function recallRun(
     if (replay === null || replay.features !== cpuFeatures()) return null;
     if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
     if (!isUnchanged(replay.files)) return null;
+    if (replay.mayArrive === true && (await hasArrived(surroundings))) return null;
     const { linker } = replay;
     if (linker !== undefined && (linkerOf(executable, surroundings.env)?.path ?? null) !== linker)
       return null;
@@ -99,6 +103,12 @@ export async function recallRun(
   } catch {
     return null;
   }
+}
+
+/** Whether a folder of the team has changed. */
+async function hasArrived({ settings: { bases }, cacheDirectory }: Surroundings): Promise<boolean> {
+  for (const address of bases) if (await isChanged(address, folderOf(cacheDirectory, address))) return true;
+  return false;
 }
 
 /**
@@ -124,6 +134,7 @@ export const stampsBefore = (
  * @param written the user's own command
  * @param before states of files before the decisions: the lock file, the database, drivers and tools
  * @param files memories that this build has written
+ * @param mayArrive whether records that it lacks may be in a folder of the team a moment later
  */
 export function rememberRun(
   { output, isEdited, replayFiles }: Ending,
@@ -137,6 +148,7 @@ export function rememberRun(
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
+  mayArrive = false,
 ): void {
   const { executable } = written.compiler;
   const { env } = surroundings;
@@ -154,6 +166,7 @@ export function rememberRun(
       ...(explanation && { explanation }),
       ...(output !== null &&
         to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
+      ...(mayArrive && { mayArrive }),
       ...(linker?.isBeside !== true && { linker: linker?.path ?? null }),
       ...{ identity, input: input.path, digest, settled: settled(file) },
       features: cpuFeatures(),

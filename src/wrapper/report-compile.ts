@@ -77,7 +77,7 @@ export function reporting(
     const known = { decisions: hits, injection, verdict: null, landed, fallback, tuningSeconds: 0 };
     const again = { argv, counts: countsOf(known), explanation: explanation && explainedAgain(explanation) };
     const before = [...decided.before, ...decided.files];
-    rememberRun(ending, again, asked, input, before, memories, given);
+    rememberRun(ending, again, asked, input, before, memories, given, decided.mayArrive);
   }
 }
 

@@ -93,6 +93,7 @@ export async function decideEach(
     ...{ verdict: null, forms: null, unproven: because('not-run') },
     tuning: each.reduce((sum, { tuning }) => sum + tuning, 0),
     isFinal: each.every(({ isFinal }) => isFinal),
+    mayArrive: each.some(({ mayArrive }) => mayArrive),
     // The first is the earliest.
     before: each.flatMap(({ before }) => before),
     files: each.flatMap(({ files }) => files),
