@@ -9,8 +9,7 @@ import { UserError } from '../../system/user-error.ts';
 import { CliCommand, several, wholeNumber } from '../command.ts';
 import { isThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
-import { refusalOf } from '../../system/refusal.ts';
-import { readText } from '../files.ts';
+import { readText, refusalOf } from '../../system/user-files.ts';
 import { page, sentences, warn } from '../output.ts';
 import { requireOwnDatabase } from './server.ts';
 
@@ -35,8 +34,8 @@ export const publishCommand = new CliCommand(
   .examples(
     ['iree-tuned team publish /mnt/share/tuned', 'the database of the settings, and the inbox'],
     [
-      'iree-tuned team publish site --key team.key && rsync -a --delete-after site/ host:/srv/tuned/',
-      'signed, to a web server',
+      'iree-tuned team publish site --key team.key',
+      'signed, for a web server that gets a copy of the folder',
     ],
     ['iree-tuned team publish /mnt/share/tuned --rollback', 'the state before'],
   )
