@@ -13,6 +13,7 @@ import { openSession } from '../../src/runner/session.ts';
 import { sentFor } from '../../src/runner/remote-tool.ts';
 import { architecture, coresIn, cpuModel } from '../../src/system/processor.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { eventually } from '../support/eventually.ts';
 import { isWithout } from '../support/needs.ts';
 import { sshServer, whyNoSsh } from '../support/ssh-server.ts';
 
@@ -131,10 +132,6 @@ describe.each(WAYS)('over $way', ({ way, address }) => {
   const run = (argv: readonly string[], seconds = 20, signal = new AbortController().signal) =>
     runTool(standIn(runner, 'iree-run-module', root), argv, seconds, signal);
   const foldersThere = () => readdirSync(there).filter((name) => name.startsWith('iree-tuned.'));
-  const eventually = async (isSo: () => boolean) => {
-    for (let i = 0; i < 200 && !isSo(); i++) await sleep(20);
-    return isSo();
-  };
 
   test('the machine describes itself', async () => {
     expect(await askFacts(runner)).toBeNull();

@@ -1,29 +1,13 @@
 // A team's base in a folder: what one home has tuned is in the builds of another one, which measures nothing.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
-import { DEPTHWISE_PROGRAM } from './programs.ts';
+import { eventually } from '../support/eventually.ts';
 import { HOST, oddMatmul, Workplace } from './support.ts';
+import { argv, home, program } from './tuned-home.ts';
 
-const program = `${DEPTHWISE_PROGRAM}\n${oddMatmul.replace('@main', '@product')}`;
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const SLOW = { timeout: 300_000 };
-
-let tuned: ReturnType<typeof tunedHome> | undefined;
-/** Tuned once, for all tests. */
-const home = () => (tuned ??= tunedHome());
-
-/** A home whose program is faster in other forms, and keeps configurations in them. */
-async function tunedHome() {
-  const place = Workplace.simulated();
-  place.write('in.mlir', program);
-  place.write('slower', 'conv');
-  await place.built(argv);
-  const { route } = await place.built(argv);
-  return { place, output: place.read('out.vmfb'), route };
-}
 
 /** A home without records, whose builds measure nothing. */
 function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
@@ -31,11 +15,6 @@ function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
   place.write('in.mlir', program);
   return place;
 }
-
-const eventually = async (isSo: () => boolean) => {
-  for (let i = 0; i < 500 && !isSo(); i++) await sleep(20);
-  expect(isSo()).toBe(true);
-};
 
 test('the first build of a fresh home has the bytes of the tuned one, until a revocation', SLOW, async () => {
   const { place, output, route } = await home();
@@ -87,7 +66,8 @@ test('records go to the inbox, and from there to others', SLOW, async () => {
   writer.write('in.mlir', oddMatmul);
   await writer.built(argv);
   const inbox = join(folder, 'inbox');
-  await eventually(() => existsSync(inbox) && readdirSync(inbox).some((name) => name.endsWith('.gz')));
+  const hasFile = () => existsSync(inbox) && readdirSync(inbox).some((name) => name.endsWith('.gz'));
+  expect(await eventually(hasFile, 10)).toBe(true);
   // Hostile files stop nobody.
   writeFileSync(join(inbox, 'a.jsonl.gz'), Buffer.from([0x1f, 0x8b, 1, 2, 3]));
   writeFileSync(join(inbox, 'b.jsonl.gz'), '{"type": "revocation"}\nno line\n');
@@ -111,6 +91,6 @@ test('with publish=now the next build of another home has the records', SLOW, as
   reader.write('in.mlir', oddMatmul);
   expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'default' }] });
   await writer.built(argv);
-  await eventually(() => existsSync(join(folder, 'head.json')));
+  expect(await eventually(() => existsSync(join(folder, 'head.json')), 10)).toBe(true);
   expect(await reader.built(argv)).toMatchObject({ operations: [{ outcome: 'hit' }] });
 });
