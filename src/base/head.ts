@@ -3,11 +3,14 @@ import type { KeyObject } from 'node:crypto';
 import { hasFields, isIntegerWithin, isNumber, isText, listOf, matches, optional } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 
-/** The database of one target and compiler, as a compressed file beside the head. */
-export interface Published {
-  /** Keys of the target and the compiler. */
+/** Keys of a target and a compiler. */
+export interface Place {
   readonly target: string;
   readonly compiler: string;
+}
+
+/** The database of one place, as a compressed file beside the head. */
+export interface Published extends Place {
   /** Name of the file: a digest of the place, and the SHA-256 of the file. */
   readonly file: string;
   /** Size of the file, and of the database, in bytes. */

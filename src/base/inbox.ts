@@ -5,17 +5,15 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { BaseAddress } from '../settings/bases.ts';
 import { ownOrigin } from '../store/author.ts';
-import { lineText, type Line } from '../store/exchange/lines.ts';
+import { lineText, type Line, type PartLine } from '../store/exchange/lines.ts';
 import { readLine } from '../store/exchange/read.ts';
 import { openExchange } from '../store/open-exchange.ts';
-import { PARTS } from '../store/fields.ts';
 import type { Origin } from '../store/store.ts';
 import { isObject } from '../system/data.ts';
-import { readJson, realpathOr } from '../system/files.ts';
+import { readJson, realpathOr, removeIfPossible } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { replaceFile, temporaryName } from '../system/temporary-files.ts';
-import { removeIfPossible } from '../system/files.ts';
-import { lineOfBase } from './lines.ts';
+import { Descriptions, lineOfBase } from './lines.ts';
 import { sourceAt, type Access } from './source.ts';
 
 /** File in the base's folder of the cache: when each database was read last. */
@@ -41,8 +39,8 @@ export async function sendToInbox(
   // A clock that was wrong must not keep records back.
   const since = typeof last === 'string' && last <= now ? last : '';
   const { lines, count } = ownLines(database, since, ownOrigin());
+  makeFolder(folder, 0o700);
   if (count > 0) {
-    makeFolder(folder, 0o700);
     const file = temporaryName(join(folder, 'sent.gz'));
     try {
       writeFileSync(file, gzipSync(`${lines.join('\n')}\n`));
@@ -52,7 +50,6 @@ export async function sendToInbox(
       removeIfPossible(file);
     }
   }
-  makeFolder(folder, 0o700);
   replaceFile(join(folder, SENT), (temporary) => {
     writeFileSync(temporary, JSON.stringify({ ...times, [name]: now }));
   });
@@ -62,27 +59,20 @@ export async function sendToInbox(
 /** Lines of this origin from a time on, with the descriptions that they need. */
 function ownLines(database: string, since: string, { createdBy, machine }: Origin) {
   const exchange = openExchange(database, { readonly: true });
-  const parts = new Map<string, string>();
-  const used = new Set<string>();
-  const own: string[] = [];
+  const descriptions = new Descriptions();
+  const own: Exclude<Line, PartLine>[] = [];
   try {
     for (const text of exchange.lines({}, () => undefined, since)) {
       const reading = readLine(text);
       if (reading.outcome !== 'line') continue;
       const { line } = reading;
-      if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
+      if ('form' in line) descriptions.add(line, text);
       const kept = lineOfBase(line);
       if (kept === null || kept.type === 'revocation') continue;
-      if (kept.createdBy !== createdBy || kept.machine !== machine) continue;
-      for (const part of partsOf(kept)) used.add(part);
-      own.push(lineText(kept));
+      if (kept.createdBy === createdBy && kept.machine === machine) own.push(kept);
     }
   } finally {
     exchange.close();
   }
-  const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
-  return { lines: [...described, ...own], count: own.length };
+  return { lines: [...descriptions.of(own), ...own.map(lineText)], count: own.length };
 }
-
-const partsOf = (line: Line): string[] =>
-  'workload' in line ? PARTS.map((part) => `${part} ${line[part]}`) : [];

@@ -1,11 +1,11 @@
 // Bases in the cache folder. Builds read them; only `refresh.ts` writes them.
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestIn, type Published } from './head.ts';
+import { digestIn, readHeadText, type Head, type Place, type Published } from './head.ts';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
 import { BASES, pathIn } from '../system/cache.ts';
 import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
-import { readJson } from '../system/files.ts';
+import { readJson, textIn } from '../system/files.ts';
 import { shortHash } from '../system/hash.ts';
 import { resultOr } from '../system/result-or.ts';
 import { replaceFile } from '../system/temporary-files.ts';
@@ -43,6 +43,20 @@ export const folderOf = (cacheDirectory: string, address: BaseAddress): string =
 /** The verified head. */
 export const headIn = (folder: string): string => join(folder, 'head.json');
 
+/**
+ * Null if there is none.
+ * @param key public key that must have signed it
+ * @throws UserError for an invalid one, and for one that another key has signed
+ */
+export function installedHead(folder: string, key: string | undefined): Head | null {
+  const text = textIn(headIn(folder));
+  return text === '' ? null : readHeadText(text, key);
+}
+
+/** Whether the database is here. */
+export const isInstalled = (folder: string, published: Published): boolean =>
+  existsSync(databaseIn(folder, published));
+
 export const checkedIn = (folder: string): string => join(folder, 'checked.json');
 
 /** The unpacked database of a published file. */
@@ -76,10 +90,5 @@ export function isDue(folder: string): boolean {
   return checked === undefined || Math.abs(Date.now() - checked.mtimeMs) > PERIOD_MS;
 }
 
-export const placeName = ({
-  target,
-  compiler,
-}: {
-  readonly target: string;
-  readonly compiler: string;
-}): string => shortHash(JSON.stringify([target, compiler]));
+export const placeName = ({ target, compiler }: Place): string =>
+  shortHash(JSON.stringify([target, compiler]));

@@ -23,7 +23,7 @@ export async function runJob({ addresses, sent, publish: how, ...job }: Job): Pr
     try {
       if (sent !== undefined && how !== 'off') {
         await sendToInbox(address, sent, folder, job);
-        // Whoever signs a base publishes it.
+        // A signed base is published with its private key only.
         if (how === 'now' && address.kind === 'folder' && key === undefined)
           await publish({ folder: address.path, cacheDirectory });
       }

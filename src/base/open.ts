@@ -5,14 +5,21 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { layered } from '../store/layered.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { textIn } from '../system/files.ts';
 import { messageOf, writeLog } from '../system/tell.ts';
 import { inTime, isChanged } from './changed.ts';
-import { readHeadText, type Published } from './head.ts';
-import { claimCheck, databaseIn, folderOf, headIn, isDue, lastCheck, placeName } from './installed.ts';
+import type { Place, Published } from './head.ts';
+import {
+  claimCheck,
+  databaseIn,
+  folderOf,
+  headIn,
+  installedHead,
+  isDue,
+  isInstalled,
+  lastCheck,
+  placeName,
+} from './installed.ts';
 import { startJob } from './start.ts';
-
-type Place = Pick<Published, 'target' | 'compiler'>;
 
 /** Limit of the wait for a base that is not here, or that has changed in a folder, in milliseconds. */
 const PATIENCE_MS = 2000;
@@ -68,13 +75,10 @@ function databasesOf(
   isWanted: (published: Published) => boolean,
 ): string[] {
   const folder = folderOf(cacheDirectory, address);
-  const text = textIn(headIn(folder));
-  if (text === '') return [];
-  const { databases } = readHeadText(text, settings.teamKey);
+  const databases = installedHead(folder, settings.teamKey)?.databases ?? [];
   return databases
-    .filter(isWanted)
-    .map((published) => databaseIn(folder, published))
-    .filter((path) => existsSync(path));
+    .filter((published) => isWanted(published) && isInstalled(folder, published))
+    .map((published) => databaseIn(folder, published));
 }
 
 /** Waits only for a base that is not here, or for a changed folder. Otherwise the next build gets the new one. */

@@ -1,9 +1,10 @@
 // A published database: made from lines, compressed, and unpacked again.
-import { createReadStream, createWriteStream, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, readFileSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { copyLines } from '../store/exchange/files.ts';
 import { compact } from '../store/sqlite/compact.ts';
+import { limited } from '../system/limited.ts';
 import { UserError } from '../system/user-error.ts';
 
 export interface Packed {
@@ -22,14 +23,7 @@ export function packLines(lines: Iterable<string>, path: string): Packed {
 
 /** @throws UserError for a file that is no gzip, is cut off, or has another size */
 export async function unpack(from: string, to: string, size: number): Promise<void> {
-  let length = 0;
-  const counted = async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      length += chunk.length;
-      if (length > size) throw new UserError('it is larger than its head says');
-      yield chunk;
-    }
-  };
+  const counted = (chunks: AsyncIterable<Buffer>) => limited(chunks, size, 'it is larger than its head says');
   await pipeline(createReadStream(from), createGunzip(), counted, createWriteStream(to, { mode: 0o600 }));
-  if (length !== size) throw new UserError('it is smaller than its head says');
+  if (statSync(to).size !== size) throw new UserError('it is smaller than its head says');
 }

@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { importFile, type Imported } from '../store/exchange/files.ts';
-import { lineText, type RevocationLine } from '../store/exchange/lines.ts';
+import { lineText, type Line, type PartLine, type RevocationLine } from '../store/exchange/lines.ts';
 import { readLine, type Reading } from '../store/exchange/read.ts';
-import { PARTS } from '../store/fields.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { resultOr } from '../system/result-or.ts';
 import { withScratchFolder } from '../system/scratch.ts';
-import { owner, replaceFile } from '../system/temporary-files.ts';
-import { refusalOf } from '../system/refusal.ts';
+import { owner } from '../system/temporary-files.ts';
+import { refusalOf, writeWhole } from '../system/user-files.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
-import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Published } from './head.ts';
+import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Place, type Published } from './head.ts';
 import { placeName } from './installed.ts';
-import { lineOfBase, placeOfLine } from './lines.ts';
+import { Descriptions, lineOfBase, placeOfLine } from './lines.ts';
 import { packLines, unpack } from './packed.ts';
 import { INBOX } from './source.ts';
 
@@ -36,7 +36,7 @@ export interface Publication {
   readonly isDry?: boolean;
 }
 
-/** What a publication has changed. */
+/** Changes of a publication. */
 export interface Report {
   /** Number of the current head. */
   readonly sequence: number;
@@ -170,11 +170,8 @@ function requireKey(head: Head | null, key: KeyObject | null): void {
 const keptHeads = (folder: string): Head[] =>
   namesIn(join(folder, HEADS))
     .flatMap((name) => {
-      try {
-        return [readHeadText(readFileSync(join(folder, HEADS, name), 'utf8'), undefined)];
-      } catch {
-        return [];
-      }
+      const path = join(folder, HEADS, name);
+      return resultOr(() => [readHeadText(readFileSync(path, 'utf8'), undefined)], []);
     })
     .sort((a, b) => a.sequence - b.sequence);
 
@@ -200,32 +197,25 @@ function writeHead(
   return sequence;
 }
 
-function writeFile(path: string, content: string | Buffer): void {
-  try {
-    replaceFile(path, (temporary) => {
-      writeFileSync(temporary, content);
-    });
-  } catch (error) {
-    throw new UserError(`${path} cannot be written: ${refusalOf(error)}`, { cause: error });
-  }
-}
+const writeFile = (path: string, content: string | Buffer): void => {
+  writeWhole(path, (temporary) => {
+    writeFileSync(temporary, content);
+  });
+};
 
-interface Contents extends Pick<Published, 'target' | 'compiler' | 'content' | 'claims'> {
+interface Contents extends Pick<Published, keyof Place | 'content' | 'claims'> {
   readonly lines: readonly string[];
 }
 
 /** The lines of each place, in the order of the keys. */
 function contentsOf(exchange: Exchange): Contents[] {
-  const parts = new Map<string, string>();
+  const descriptions = new Descriptions();
   /** Revocations, and lines of later versions that name no place. */
   const everywhere: string[] = [];
-  const places = new Map<
-    string,
-    { target: string; compiler: string; used: Set<string>; lines: string[]; claims: number }
-  >();
-  const placeAt = ({ target, compiler }: { readonly target: string; readonly compiler: string }) => {
+  const places = new Map<string, Place & { lines: Exclude<Line, PartLine>[]; later: string[] }>();
+  const placeAt = ({ target, compiler }: Place) => {
     const name = placeName({ target, compiler });
-    const own = places.get(name) ?? { target, compiler, used: new Set<string>(), lines: [], claims: 0 };
+    const own = places.get(name) ?? { target, compiler, lines: [], later: [] };
     places.set(name, own);
     return own;
   };
@@ -236,30 +226,24 @@ function contentsOf(exchange: Exchange): Contents[] {
       // A later version reads it.
       const { target, compiler } = JSON.parse(text) as Record<string, unknown>;
       if (typeof target === 'string' && typeof compiler === 'string')
-        placeAt({ target, compiler }).lines.push(text);
+        placeAt({ target, compiler }).later.push(text);
       else everywhere.push(text);
       continue;
     }
     const { line } = reading;
-    if ('form' in line) parts.set(`${line.type} ${line.key}`, text);
+    if ('form' in line) descriptions.add(line, text);
     const kept = lineOfBase(line);
     if (kept === null) continue;
     const place = placeOfLine(kept);
-    if (place === null) {
-      if (kept.type === 'revocation') everywhere.push(text);
-      continue;
-    }
-    const own = placeAt(place);
-    own.lines.push(lineText(kept));
-    if (kept.type === 'claim') own.claims++;
-    if ('workload' in kept) for (const part of PARTS) own.used.add(`${part} ${kept[part]}`);
+    if (place !== null) placeAt(place).lines.push(kept);
+    else if (kept.type === 'revocation') everywhere.push(text);
   }
   return [...places.values()]
     .sort((a, b) => (placeName(a) < placeName(b) ? -1 : 1))
-    .map(({ used, lines: own, ...place }) => {
-      const described = [...parts].flatMap(([name, text]) => (used.has(name) ? [text] : []));
-      const lines = [...described, ...everywhere, ...own];
-      return { ...place, lines, content: createHash('sha256').update(lines.join('\n')).digest('hex') };
+    .map(({ lines: own, later, ...place }) => {
+      const lines = [...descriptions.of(own), ...everywhere, ...own.map(lineText), ...later];
+      const content = createHash('sha256').update(lines.join('\n')).digest('hex');
+      return { ...place, lines, content, claims: own.filter(({ type }) => type === 'claim').length };
     });
 }
 

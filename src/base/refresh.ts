@@ -4,14 +4,25 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
-import { namesIn, textIn } from '../system/files.ts';
+import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { lockOnMachine } from '../system/machine-lock.ts';
+import { resultOr } from '../system/result-or.ts';
 import { removeLeftovers, replaceFile, temporaryName } from '../system/temporary-files.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
-import { digestIn, readHeadText, type Head, type Published } from './head.ts';
-import { databaseIn, folderOf, headIn, lastCheck, noteCheck, placeName, type Checked } from './installed.ts';
+import { digestIn, readHeadText, type Head, type Place, type Published } from './head.ts';
+import {
+  databaseIn,
+  folderOf,
+  headIn,
+  installedHead,
+  isInstalled,
+  lastCheck,
+  noteCheck,
+  placeName,
+  type Checked,
+} from './installed.ts';
 import { unpack } from './packed.ts';
 import { sourceAt, type Access, type Source } from './source.ts';
 
@@ -19,7 +30,7 @@ export interface Refresh extends Access {
   readonly address: BaseAddress;
   readonly cacheDirectory: string;
   /** Targets and compilers to install; those that are installed stay up to date. */
-  readonly places: readonly Pick<Published, 'target' | 'compiler'>[];
+  readonly places: readonly Place[];
 }
 
 /** Milliseconds for another process that does the same. */
@@ -51,7 +62,8 @@ async function refreshAlone({ address, places, ...access }: Refresh, folder: str
   const names = [...new Set([...(before?.places ?? []), ...places.map(placeName)])];
   try {
     const source = sourceAt(address, access);
-    const known = headOf(folder, access.key);
+    // One that another key has signed counts for nothing.
+    const known = resultOr(() => installedHead(folder, access.key), null);
     const isWhole = known !== null && needed(known, names).every((one) => isInstalled(folder, one));
     const found = await source.head(isWhole ? (before?.tag ?? null) : null);
     if (found === null) return note({ ...before!, problem: null, places: names });
@@ -71,15 +83,6 @@ async function refreshAlone({ address, places, ...access }: Refresh, folder: str
   }
 }
 
-/** The installed head; null for none, and for one that another key has signed. */
-function headOf(folder: string, key: string | undefined): Head | null {
-  try {
-    return readHeadText(textIn(headIn(folder)), key);
-  } catch {
-    return null;
-  }
-}
-
 /** A mirror must not bring back what was revoked. */
 function refuseOlder(head: Head, known: Head | null, folder: string): void {
   if (known === null || head.sequence > known.sequence) return;
@@ -92,9 +95,6 @@ function refuseOlder(head: Head, known: Head | null, folder: string): void {
 
 const needed = ({ databases }: Head, names: readonly string[]): readonly Published[] =>
   databases.filter((one) => names.includes(placeName(one)));
-
-const isInstalled = (folder: string, published: Published): boolean =>
-  namesIn(folder).includes(basename(databaseIn(folder, published)));
 
 async function install(published: Published, source: Source, folder: string): Promise<void> {
   const path = databaseIn(folder, published);

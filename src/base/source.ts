@@ -7,8 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import type { BaseAddress } from '../settings/bases.ts';
 import { fileIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { limited } from '../system/limited.ts';
 import { replaceFile } from '../system/temporary-files.ts';
-import { refusalOf } from '../system/refusal.ts';
+import { refusalOf } from '../system/user-files.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { HEAD, LARGEST_HEAD } from './head.ts';
@@ -123,18 +124,12 @@ function onWeb(root: URL, { key, token }: Access): Source {
     },
     get: async (name, bytes, to) => {
       const { body } = await request(name, FILE_MS);
-      let size = 0;
       await pipeline(
         Readable.fromWeb(body as never),
-        async function* (chunks: AsyncIterable<Uint8Array>) {
-          for await (const chunk of chunks) {
-            size += chunk.length;
-            if (size > bytes) throw new UserError(`${name} is longer than its head says`);
-            yield chunk;
-          }
-        },
+        (chunks: AsyncIterable<Uint8Array>) => limited(chunks, bytes, `${name} is longer than its head says`),
         createWriteStream(to),
       );
+      const { size } = statSync(to);
       if (size < bytes) throw new UserError(`${name} is cut off: ${size} of ${bytes} bytes`);
     },
     put: async (name, from) => {
@@ -144,14 +139,8 @@ function onWeb(root: URL, { key, token }: Access): Source {
 }
 
 async function textOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > LARGEST_HEAD) throw new UserError(`${HEAD} is too large`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  const chunks = limited(body as unknown as AsyncIterable<Uint8Array>, LARGEST_HEAD, `${HEAD} is too large`);
+  return Buffer.concat(await Array.fromAsync(chunks)).toString();
 }
 
 function printed(command: string): string {

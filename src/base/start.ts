@@ -6,13 +6,19 @@ import { resultOr } from '../system/result-or.ts';
 import { claimCheck, folderOf, isDue } from './installed.ts';
 import type { Job } from './job.ts';
 
+/** The settings' part of a job: all bases, unless the job names some. */
+export function jobFor(
+  job: Pick<Job, 'places'> & Partial<Job>,
+  { settings, cacheDirectory }: Surroundings,
+): Job {
+  const { bases: addresses, teamKey: key, teamToken: token, publish } = settings;
+  return { addresses, cacheDirectory, key, token, publish, ...job };
+}
+
 /** Starts the process. It outlives this one. */
-export function startJob(
-  job: Pick<Job, 'addresses' | 'places' | 'sent'>,
-  { env, settings, cacheDirectory }: Surroundings,
-): Promise<void> {
-  const { teamKey: key, teamToken: token, publish } = settings;
-  const whole: Job = { ...job, cacheDirectory, key, token, publish };
+export function startJob(job: Parameters<typeof jobFor>[0], surroundings: Surroundings): Promise<void> {
+  const { env } = surroundings;
+  const whole = jobFor(job, surroundings);
   return new Promise((resolve) => {
     // Loaded on demand: a hit starts no process.
     const { spawn } = process.getBuiltinModule('node:child_process');

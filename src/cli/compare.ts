@@ -14,8 +14,7 @@ import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { measuringToolsAt, named, PassedThroughError, readableCommand } from './input.ts';
 import { page, sentences } from './output.ts';
-import { writeWhole } from './files.ts';
-import { refusalOf } from '../system/refusal.ts';
+import { refusalOf, writeWhole } from '../system/user-files.ts';
 
 interface Options {
   readonly json?: string;

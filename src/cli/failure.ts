@@ -1,7 +1,7 @@
 // Errors of commands, their messages and exit codes.
 import { SettingsError } from '../settings/index.ts';
 import { UserError } from '../system/user-error.ts';
-import { refusalOf } from '../system/refusal.ts';
+import { refusalOf } from '../system/user-files.ts';
 
 /** The command line is invalid; the message says how to write it. */
 export class UsageError extends UserError {

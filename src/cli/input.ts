@@ -18,7 +18,7 @@ import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
-import { refusalOf } from '../system/refusal.ts';
+import { refusalOf } from '../system/user-files.ts';
 
 /** The wrapper would pass an input through. */
 export class PassedThroughError extends UserError {

@@ -14,7 +14,7 @@ import { UserError } from '../system/user-error.ts';
 import { CliCommand } from './command.ts';
 import { openToRead } from './database.ts';
 import { contains, filterText } from './db/records.ts';
-import { writeWhole } from './files.ts';
+import { writeWhole } from '../system/user-files.ts';
 
 interface Options {
   readonly output: string;

@@ -12,7 +12,7 @@ import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workl
 import { DEFAULT_EFFORT } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
 import { UserError } from '../system/user-error.ts';
-import { readText } from './files.ts';
+import { readText } from '../system/user-files.ts';
 import { withInterrupts } from './interrupt.ts';
 import { warn } from './output.ts';
 

@@ -20,7 +20,7 @@ export interface FleetParts {
   readonly prepare: Executor['prepare'];
   readonly sites: readonly { readonly site: Site }[];
   readonly queueAt: (site: Site) => Promise<Queue>;
-  /** Asks the bases, and returns the records that builds use, by workload. */
+  /** Asks the bases, if there are keys, and returns the records that builds use, by workload. */
   readonly recordsAt: (keys: readonly string[], site: Site) => Promise<ReadonlyMap<string, TuningRecord>>;
   /** Receives the number of open workloads after each look. */
   readonly onLook: (open: number) => void;
@@ -55,15 +55,10 @@ export function executorOfFleet({ prepare, sites, queueAt, recordsAt, onLook }: 
           if (state?.state === 'done' && !doneSince.has(key)) doneSince.set(key, performance.now());
         }
         const done = open().filter(({ key }) => doneSince.has(key));
-        const records =
-          done.length === 0
-            ? new Map()
-            : await recordsAt(
-                done.map(({ key }) => key),
-                site,
-              );
-        for (const { key } of done) {
-          const record = records.get(key) as TuningRecord | undefined;
+        const keys = done.map(({ key }) => key);
+        const records = await recordsAt(keys, site);
+        for (const key of keys) {
+          const record = records.get(key);
           const isNew = record?.evidence.tuningSeconds !== before.get(key)?.evidence.tuningSeconds;
           if (record !== undefined) {
             const known: Known = { ...record, outcome: isNew ? 'tuned' : 'hit' };

@@ -1,8 +1,22 @@
 // Reads and writes the user's files, and says why the system refuses a file.
 import { readFileSync } from 'node:fs';
-import { removeLeftovers, replaceFile } from '../system/temporary-files.ts';
-import { refusalOf } from '../system/refusal.ts';
-import { UserError } from '../system/user-error.ts';
+import { messageOf } from './tell.ts';
+import { removeLeftovers, replaceFile } from './temporary-files.ts';
+import { UserError } from './user-error.ts';
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'the system does not permit it',
+  EISDIR: 'it is a folder, not a file',
+  ENOTDIR: 'a part of the path is not a folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the disk',
+};
+
+/** The reason of an error, without its path. */
+export const refusalOf = (error: unknown): string =>
+  REFUSALS[String((error as { code?: unknown } | null)?.code)] ?? messageOf(error);
 
 /** @throws UserError for an unreadable file */
 export function readText(path: string): string {

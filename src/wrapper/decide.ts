@@ -186,5 +186,5 @@ async function sendNews(site: Site, surroundings: Surroundings): Promise<void> {
   const { bases, publish, isForeignDatabase, database } = surroundings.settings;
   if (bases.length === 0 || publish === 'off' || isForeignDatabase) return;
   const { startJob } = await import('../base/start.ts');
-  void startJob({ addresses: bases, places: [placeOf(site)], sent: database }, surroundings);
+  void startJob({ places: [placeOf(site)], sent: database }, surroundings);
 }

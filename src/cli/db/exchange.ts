@@ -13,7 +13,7 @@ import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { exchanging, requireDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
-import { writeWhole } from '../files.ts';
+import { writeWhole } from '../../system/user-files.ts';
 import { sentences, warn } from '../output.ts';
 
 export const exportCommand = new CliCommand(

@@ -1,14 +1,12 @@
 // `iree-tuned team status` and `team sync` of bases.
-import { headIn, folderOf, databaseIn, lastCheck } from '../../base/installed.ts';
-import { readHeadText } from '../../base/head.ts';
+import { folderOf, installedHead, isInstalled, lastCheck } from '../../base/installed.ts';
 import { runJob } from '../../base/job.ts';
+import { jobFor } from '../../base/start.ts';
 import { siteOf } from '../../populate/site.ts';
 import { baseText, type BaseAddress } from '../../settings/bases.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
 import { placeOf } from '../../store/subject.ts';
-import { textIn } from '../../system/files.ts';
 import { resultOr } from '../../system/result-or.ts';
-import { existsSync } from 'node:fs';
 import { CliCommand } from '../command.ts';
 import { isThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
@@ -19,8 +17,7 @@ import { requireOwnDatabase } from './server.ts';
 export function stateOf(address: BaseAddress, { cacheDirectory, settings }: Surroundings) {
   const folder = folderOf(cacheDirectory, address);
   const checked = lastCheck(folder);
-  const text = textIn(headIn(folder));
-  const head = text === '' ? null : resultOr(() => readHeadText(text, settings.teamKey), null);
+  const head = resultOr(() => installedHead(folder, settings.teamKey), null);
   return {
     base: baseText(address),
     sequence: head?.sequence ?? null,
@@ -29,7 +26,7 @@ export function stateOf(address: BaseAddress, { cacheDirectory, settings }: Surr
     problem: checked?.problem ?? null,
     databases: (head?.databases ?? []).map((one) => ({
       ...one,
-      isInstalled: existsSync(databaseIn(folder, one)),
+      isInstalled: isInstalled(folder, one),
     })),
   };
 }
@@ -83,16 +80,12 @@ function showBases(command: CliCommand): void {
 /** Asks all bases now, and sends new records if a setting says so. */
 async function syncBases(command: CliCommand): Promise<void> {
   const surroundings = command.surroundings();
-  const { settings, cacheDirectory } = surroundings;
-  const { bases, teamKey, teamToken, publish } = settings;
+  const { publish, database } = surroundings.settings;
   requireBases(surroundings);
   const isSent = publish !== 'off' && isThere(surroundings);
   if (isSent) requireOwnDatabase(surroundings);
   const flags = command.flags.length > 0 ? command.flags : HOST_DEFAULTS;
   const places = [placeOf((await siteOf(flags, surroundings)).site)];
-  await runJob({
-    ...{ addresses: bases, places, cacheDirectory, key: teamKey, token: teamToken, publish },
-    ...(isSent && { sent: settings.database }),
-  });
+  await runJob(jobFor({ places, ...(isSent && { sent: database }) }, surroundings));
   showBases(command);
 }

@@ -12,7 +12,7 @@ import { CliCommand } from '../command.ts';
 import { openIfThere } from '../database.ts';
 import { pipe } from '../db/exchange.ts';
 import { UsageError } from '../failure.ts';
-import { writeWhole } from '../files.ts';
+import { writeWhole } from '../../system/user-files.ts';
 import { sentences, warn } from '../output.ts';
 
 export const exportCommand = new CliCommand(

@@ -1,6 +1,7 @@
 // Does the jobs of the fleet on this machine.
 import { folderOf, lastCheck } from '../../base/installed.ts';
 import { runJob } from '../../base/job.ts';
+import { jobFor } from '../../base/start.ts';
 import { withBases } from '../../base/open.ts';
 import { placeOfWorker } from '../../fleet/job.ts';
 import { machineLock } from '../../fleet/machine.ts';
@@ -48,15 +49,14 @@ export async function work(
     const { site } = at;
     const tools = measuringToolsAt(at, surroundings);
     const place = placeOfWorker(site);
-    const { bases: addresses, teamKey: key, teamToken: token, publish } = settings;
     const places = [placeOf(site)];
     const { signals, unlisten } = endingSignals(drain, say);
     const own = await openDatabase(surroundings);
     const exchange = async () => {
-      const job = { addresses, places, cacheDirectory, key, token, sent: settings.database };
-      await runJob({ ...job, publish: publish === 'off' ? 'inbox' : publish });
-      const checked = addresses.map((address) => lastCheck(folderOf(cacheDirectory, address))?.problem);
-      return checked.find((problem) => problem !== null && problem !== undefined) ?? null;
+      const publish = settings.publish === 'off' ? 'inbox' : settings.publish;
+      await runJob(jobFor({ places, sent: settings.database, publish }, surroundings));
+      const checks = settings.bases.map((address) => lastCheck(folderOf(cacheDirectory, address)));
+      return checks.find((check) => check !== null && check.problem !== null)?.problem ?? null;
     };
     const storeNow = async () => withBases(await openDatabase(surroundings), places, surroundings);
     try {

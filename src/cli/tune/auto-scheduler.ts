@@ -13,7 +13,7 @@ import { subjectOf } from '../../store/subject.ts';
 import { isExecutableFile } from '../../system/files.ts';
 import { openDatabase } from '../database.ts';
 import { atDevice, inspectInput } from '../input.ts';
-import { readText } from '../files.ts';
+import { readText } from '../../system/user-files.ts';
 import { warn } from '../output.ts';
 import type { CliCommand } from '../command.ts';
 import { UserError } from '../../system/user-error.ts';

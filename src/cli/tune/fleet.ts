@@ -1,5 +1,6 @@
 // Hands the plan of `iree-tuned tune --fleet` to the fleet's workers, and waits for the records in the team's base.
 import { runJob } from '../../base/job.ts';
+import { jobFor } from '../../base/start.ts';
 import { recordsOfClass } from '../../decision/same-class.ts';
 import { placeOfWorker } from '../../fleet/job.ts';
 import { executorHere } from '../../populate/executor.ts';
@@ -23,13 +24,8 @@ export const atFleet = (at: PopulationSite, store: Store, surroundings: Surround
 });
 
 /** Asks the bases, whose records need no work. */
-export const catchUp = (
-  sites: readonly Site[],
-  { settings, cacheDirectory }: Surroundings,
-): Promise<void> => {
-  const { bases: addresses, teamKey: key, teamToken: token } = settings;
-  return runJob({ addresses, places: sites.map(placeOf), cacheDirectory, key, token, publish: 'off' });
-};
+export const catchUp = (sites: readonly Site[], surroundings: Surroundings): Promise<void> =>
+  runJob(jobFor({ places: sites.map(placeOf) }, surroundings));
 
 /** Workers carry the plan out; the queue decides their order. */
 export async function followFleet(
@@ -49,9 +45,10 @@ export async function followFleet(
         prepare: (planned) => here.prepare(planned),
         queueAt: (site) => openQueue(database, placeOfWorker(site)),
         recordsAt: async (keys, site) => {
+          if (keys.length === 0) return new Map<string, TuningRecord>();
           await catchUp([site], surroundings);
           const store = await openWithBases(site, surroundings);
-          const found = store === null ? new Map() : recordsFor(keys, site, store);
+          const found = store === null ? new Map<string, TuningRecord>() : recordsFor(keys, site, store);
           store?.close();
           return found;
         },

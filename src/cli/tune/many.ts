@@ -19,7 +19,7 @@ import { UserError } from '../../system/user-error.ts';
 import type { CliCommand } from '../command.ts';
 import { openDatabase, openIfThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
-import { readText } from '../files.ts';
+import { readText } from '../../system/user-files.ts';
 import { withTarget } from '../input.ts';
 import { warn } from '../output.ts';
 import { readSpaceFile, restricted } from '../search.ts';

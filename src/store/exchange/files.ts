@@ -3,8 +3,9 @@ import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } fr
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { readHead } from '../../system/files.ts';
+import { limited } from '../../system/limited.ts';
 import { makeScratchFolder } from '../../system/scratch.ts';
-import { refusalOf } from '../../system/refusal.ts';
+import { refusalOf } from '../../system/user-files.ts';
 import { UserError } from '../../system/user-error.ts';
 import { openExchange } from '../open-exchange.ts';
 import type { Exchange, Received } from './exchange.ts';
@@ -85,20 +86,15 @@ async function* linesOfText(file: string, most: number): AsyncGenerator<PlacedLi
   // An error of the file reaches the reader through the last stream.
   const stream = isPacked ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
   try {
-    for await (const { number, reading } of readLines(limited(stream as AsyncIterable<Uint8Array>, most)))
-      yield { place: `${file}:${number}`, reading };
+    const chunks = limited(
+      stream as AsyncIterable<Uint8Array>,
+      most,
+      `its lines are longer than ${most} bytes`,
+    );
+    for await (const { number, reading } of readLines(chunks)) yield { place: `${file}:${number}`, reading };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new UserError(`${file} cannot be read: ${refusalOf(error)}`, { cause: error });
-  }
-}
-
-async function* limited(chunks: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > most) throw new UserError(`its lines are longer than ${most} bytes`);
-    yield chunk;
   }
 }
 
