@@ -1,4 +1,5 @@
 // The target of code generation, as the compiler expands it. Pure; `site/probe.ts` asks the compiler.
+import { sha256 } from '../system/hash.ts';
 
 export interface Target {
   /** IREE's target backend, such as `llvm-cpu` or `cuda`. */
@@ -18,10 +19,7 @@ export interface Target {
 
 /** Readable canonical key, with digests of features, flags and the GPU's text. */
 export function targetKey(target: Target): string {
-  // Loading takes 5 ms, and all runs but the first take keys from the cache.
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  const digest = (parts: readonly string[]) =>
-    createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10);
+  const digest = (parts: readonly string[]) => sha256(parts.join('\n')).slice(0, 10);
   const cpu = target.cpu === '' ? 'generic' : target.cpu;
   const flags = target.flags.length === 0 ? '' : ` flags=${digest(target.flags)}`;
   const features = target.gpu === undefined ? target.features : [target.gpu];

@@ -50,9 +50,7 @@ export async function sendToInbox(
       removeIfPossible(file);
     }
   }
-  replaceFile(join(folder, SENT), (temporary) => {
-    writeFileSync(temporary, JSON.stringify({ ...times, [name]: now }));
-  });
+  replaceFile(join(folder, SENT), JSON.stringify({ ...times, [name]: now }));
   return count;
 }
 

@@ -1,5 +1,5 @@
 // Bases in the cache folder. Builds read them; only `refresh.ts` writes them.
-import { existsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestIn, readHeadText, type Head, type Place, type Published } from './head.ts';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
@@ -71,9 +71,7 @@ export function lastCheck(folder: string): Checked | null {
 
 /** @throws if the cache folder cannot be written */
 export function noteCheck(folder: string, checked: Omit<Checked, 'at'>): void {
-  replaceFile(checkedIn(folder), (temporary) => {
-    writeFileSync(temporary, JSON.stringify({ ...checked, at: Date.now() }));
-  });
+  replaceFile(checkedIn(folder), JSON.stringify({ ...checked, at: Date.now() }));
 }
 
 /** Keeps other builds from asking at the same time. Never throws. */

@@ -1,7 +1,7 @@
 // Publishes a base: merges what is published, databases, exports and the inbox, and writes the files and the head. It runs at one place at a time.
-import { createHash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { importFile, type Imported } from '../store/exchange/files.ts';
@@ -11,6 +11,7 @@ import { openExchange } from '../store/open-exchange.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { sha256 } from '../system/hash.ts';
 import { resultOr } from '../system/result-or.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { owner } from '../system/temporary-files.ts';
@@ -95,7 +96,7 @@ export async function publish({
         );
         if (same !== undefined) return same;
         const { bytes, size } = packLines(place.lines, join(scratch, `${placeName(place)}.db`));
-        const digest = createHash('sha256').update(bytes).digest('hex');
+        const digest = sha256(bytes);
         const file = `${placeName(place)}-${digest}.db.gz`;
         packed.set(file, bytes);
         const { target, compiler, content, claims } = place;
@@ -104,7 +105,7 @@ export async function publish({
       const isNew = JSON.stringify(databases) !== JSON.stringify(before?.databases ?? []);
       let sequence = before?.sequence ?? 0;
       if (isNew && !isDry) {
-        for (const [file, bytes] of packed) writeFile(join(folder, file), bytes);
+        for (const [file, bytes] of packed) writeWhole(join(folder, file), bytes);
         sequence = writeHead(folder, databases, before, key);
       }
       if (!isDry) clearInbox(folder, inbox);
@@ -186,8 +187,8 @@ function writeHead(
   const sequence = Math.max((before?.sequence ?? 0) + 1, Math.floor(Date.now() / 1000));
   const text = headText({ sequence, time: new Date().toISOString(), databases }, key);
   makeFolder(join(folder, HEADS));
-  writeFile(join(folder, HEADS, `${sequence}.json`), text);
-  writeFile(join(folder, HEAD), text);
+  writeWhole(join(folder, HEADS, `${sequence}.json`), text);
+  writeWhole(join(folder, HEAD), text);
   const heads = keptHeads(folder);
   for (const { sequence: old } of heads.slice(0, -KEPT_HEADS))
     rmSync(join(folder, HEADS, `${old}.json`), { force: true });
@@ -196,12 +197,6 @@ function writeHead(
     if (name.endsWith('.db.gz') && !named.has(name)) rmSync(join(folder, name));
   return sequence;
 }
-
-const writeFile = (path: string, content: string | Buffer): void => {
-  writeWhole(path, (temporary) => {
-    writeFileSync(temporary, content);
-  });
-};
 
 interface Contents extends Pick<Published, keyof Place | 'content' | 'claims'> {
   readonly lines: readonly string[];
@@ -242,7 +237,7 @@ function contentsOf(exchange: Exchange): Contents[] {
     .sort((a, b) => (placeName(a) < placeName(b) ? -1 : 1))
     .map(({ lines: own, later, ...place }) => {
       const lines = [...descriptions.of(own), ...everywhere, ...own.map(lineText), ...later];
-      const content = createHash('sha256').update(lines.join('\n')).digest('hex');
+      const content = sha256(lines.join('\n'));
       return { ...place, lines, content, claims: own.filter(({ type }) => type === 'claim').length };
     });
 }
@@ -285,8 +280,7 @@ function clearInbox(folder: string, { taken, refused }: Inbox): void {
   for (const { from } of taken) rmSync(from, { force: true });
   if (refused.length === 0) return;
   makeFolder(join(folder, REFUSED));
-  for (const { file } of refused)
-    renameSync(file, join(folder, REFUSED, file.slice(join(folder, INBOX).length + 1)));
+  for (const { file } of refused) renameSync(file, join(folder, REFUSED, basename(file)));
 }
 
 /** Age of a lock whose process was killed, and limit of the wait for one, in milliseconds. */

@@ -1,11 +1,11 @@
 // Brings a base into the cache folder: asks for the head, verifies it, and unpacks the databases of the wanted places.
-import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseText, type BaseAddress } from '../settings/bases.ts';
 import { namesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
+import { sha256 } from '../system/hash.ts';
 import { lockOnMachine } from '../system/machine-lock.ts';
 import { resultOr } from '../system/result-or.ts';
 import { removeLeftovers, replaceFile, temporaryName } from '../system/temporary-files.ts';
@@ -72,9 +72,7 @@ async function refreshAlone({ address, places, ...access }: Refresh, folder: str
     refuseOlder(head, known, folder);
     for (const published of needed(head, names))
       if (!isInstalled(folder, published)) await install(published, source, folder);
-    replaceFile(headIn(folder), (temporary) => {
-      writeFileSync(temporary, found.text);
-    });
+    replaceFile(headIn(folder), found.text);
     removeOthers(folder, needed(head, names));
     return note({ problem: null, tag: seen, seen, places: names });
   } catch (error) {
@@ -102,7 +100,7 @@ async function install(published: Published, source: Source, folder: string): Pr
   const [packed, database] = [temporaryName(`${path}.gz`), temporaryName(path)];
   try {
     await source.get(published.file, published.bytes, packed);
-    const digest = createHash('sha256').update(readFileSync(packed)).digest('hex');
+    const digest = sha256(readFileSync(packed));
     if (digest !== digestIn(published))
       throw new UserError(`${published.file} is damaged: its digest is ${digest}`);
     await unpack(packed, database, published.size).catch((error: unknown) => {

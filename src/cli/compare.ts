@@ -1,5 +1,5 @@
 // `iree-tuned compare`
-import { accessSync, constants, writeFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compareBuilds, type Comparison } from '../running/comparison/compare.ts';
 import { HEADER, notesOf, resultsOf, rowsOf, sentenceOf } from '../running/comparison/words.ts';
@@ -59,9 +59,7 @@ async function compareModel(model: string, { json }: Options, cli: CliCommand): 
     .finally(display.clear);
   console.log(textOf(model, site, comparison));
   if (json !== undefined)
-    writeWhole(json, (path) => {
-      writeFileSync(path, `${JSON.stringify(valuesOf(model, command, site, comparison), null, 2)}\n`);
-    });
+    writeWhole(json, `${JSON.stringify(valuesOf(model, command, site, comparison), null, 2)}\n`);
   const isTimed = comparison.builds.at(-1)!.error === null;
   if (!isTimed || resultsOf(comparison).equal === false) process.exitCode = 1;
 }

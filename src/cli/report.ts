@@ -1,5 +1,5 @@
 // `iree-tuned report`
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pageDataOf } from '../report/html/model.ts';
 import { pageText, type PageAssets } from '../report/html/page.ts';
@@ -65,9 +65,7 @@ async function writeReport(
   });
   store.close();
   const page = pageText(data, assets);
-  writeWhole(output, (path) => {
-    writeFileSync(path, page);
-  });
+  writeWhole(output, page);
   const bytes = Buffer.byteLength(page);
   const facts = factsOf(data);
   command.print(

@@ -1,7 +1,7 @@
 // A program after the compiler's phase `flow`: its executables, their operations and their calls. The compiler prints one operation on each
 // line, with two spaces of indentation for each level.
 import { bufferOf } from '../system/bytes.ts';
-import { createHash } from 'node:crypto';
+import { sha256 } from '../system/hash.ts';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { withoutLocations } from '../compiler/locations.ts';
 import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
@@ -79,8 +79,7 @@ function functionIn(executable: string): DispatchFunction | null {
 }
 
 /** Digest of a dispatch's text, hexadecimal. */
-export const digestOf = (text: string): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const digestOf = (text: string): string => sha256(text).slice(0, 16);
 
 /** Most elements of a constant inside a dispatch, such as the biases of a convolution. */
 const MOST_CONSTANTS = 4096;

@@ -1,9 +1,9 @@
 // Modules that candidates of all workloads share, compiled once and kept in the cache folder.
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { COMMON_MODULES, pathIn } from '../system/cache.ts';
+import { sha256 } from '../system/hash.ts';
 import { compilerIdentity } from '../compiler/identity.ts';
 import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
@@ -69,7 +69,7 @@ export function compiled(
 ): Promise<string | null> {
   const { compiler, flags, commonDirectory, workDirectory } = toolchain;
   const identity = [compilerIdentity(compiler), ...flags, ...own, text].join('\n');
-  const name = `${createHash('sha256').update(identity).digest('hex')}.${ending}`;
+  const name = `${sha256(identity)}.${ending}`;
   const path = join(commonDirectory, name);
   const known = made.get(path);
   if (known !== undefined) return known;

@@ -147,10 +147,16 @@ export async function runThere(
   child.stdin!.on('error', () => undefined);
   const streams = [
     ...(from === undefined ? [] : [pipeline(createReadStream(from), child.stdin!).catch(() => undefined)]),
-    ...(to === 'own' ? [pipeline(child.stdout!, withoutGreeting(), process.stdout, { end: false })] : []),
-    ...(typeof to === 'object'
-      ? [pipeline(child.stdout!, withoutGreeting(), createWriteStream(to.file))]
-      : []),
+    ...(to === undefined
+      ? []
+      : [
+          pipeline(
+            child.stdout!,
+            withoutGreeting(),
+            to === 'own' ? process.stdout : createWriteStream(to.file),
+            { end: to !== 'own' },
+          ),
+        ]),
   ];
   const code = await ended;
   await Promise.all(streams);

@@ -1,6 +1,6 @@
 // The runner of a build: another machine, or an emulator, that runs the tools of the runtime. Its folder in the cache has a program in place of each
 // tool, which runs the tool there (`remote-tool.ts`), so measuring is the same for all machines.
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathIn, RUNNERS } from '../system/cache.ts';
 import { textIn } from '../system/files.ts';
@@ -84,10 +84,7 @@ export function standIn(runner: Runner, name: string, root: string): string {
   const text = `#!/bin/sh\n${commandOf(runner, name, root)} "$@"\n`;
   if (textIn(path) === text) return path;
   makeFolder(runner.folder, 0o700);
-  replaceFile(path, (temporary) => {
-    writeFileSync(temporary, text);
-    chmodSync(temporary, 0o700);
-  });
+  replaceFile(path, text, 0o700);
   return path;
 }
 

@@ -1,5 +1,5 @@
 // Tools of the runtime from a Python wheel for another system, such as `pip download --platform manylinux_2_28_aarch64 iree-base-runtime` gets.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -39,10 +39,7 @@ export async function unpackTools(runner: Pick<Runner, 'folder'>, wheel: string)
       throw new UserError(
         `runner-tools=${wheel} has no ${basename(path)}: name a wheel of iree-base-runtime for that system`,
       );
-    replaceFile(path, (temporary) => {
-      writeFileSync(temporary, content);
-      chmodSync(temporary, 0o700);
-    });
+    replaceFile(path, content, 0o700);
   }
   writeFileSync(mark, '');
   return paths;

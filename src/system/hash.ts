@@ -11,5 +11,6 @@ function fnv1a(text: string, seed: number): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** SHA-256 of a text in UTF-8, as 64 hexadecimal digits. Loads node:crypto, so no hit calls it. */
-export const sha256 = (text: string): string => process.getBuiltinModule('node:crypto').hash('sha256', text);
+/** SHA-256 of bytes, or of a text in UTF-8, as 64 hexadecimal digits. Loads node:crypto, so no hit calls it. */
+export const sha256 = (content: string | Uint8Array): string =>
+  process.getBuiltinModule('node:crypto').hash('sha256', content);

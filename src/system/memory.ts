@@ -1,6 +1,5 @@
 // Facts that builds remember in the cache, one small JSON file each, so that a hit asks the compiler nothing. A missing or damaged file
 // costs time only.
-import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { resultOr } from './result-or.ts';
 import { readJson } from './files.ts';
@@ -49,9 +48,7 @@ export function memoryOf<T extends Remembered>(
       const path = pathOf(cacheDirectory, value.identity);
       resultOr(() => {
         makeFolder(dirname(path), 0o700);
-        replaceFile(path, (temporary) => {
-          writeFileSync(temporary, JSON.stringify(value));
-        });
+        replaceFile(path, JSON.stringify(value));
       }, undefined);
     },
   };

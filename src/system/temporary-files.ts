@@ -1,5 +1,5 @@
 // Temporary files and folders. Their names contain the process that made them, so that others notice its death.
-import { readFileSync, readlinkSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, readlinkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isOwnDisk } from './file-system.ts';
@@ -17,19 +17,24 @@ export const owner = (): string => `${thisMachine()}-${process.pid}-${startOf(pr
 /** Name for writing a file, before the rename to `path`. */
 export const temporaryName = (path: string): string => `${path}.${owner()}.tmp`;
 
+/** The content of a whole file, or a function that writes it to a path; it may be a database. */
+export type NewContent = string | Uint8Array | ((temporary: string) => void);
+
 /** Files of SQLite beside a database, and the database itself. */
 const DATABASE_ENDS = ['', '-wal', '-shm', '-journal'];
 
 /**
  * Replaces or creates a whole file: a reader sees the old content or the new one, even if this process is killed. `removeLeftovers` removes
  * a killed writer's file; in the cache folder builds do.
- * @param make writes the new content to the given path; it may be a database
- * @throws errors of `make` and of the file system, and leaves no temporary file
+ * @param mode permissions, whatever the umask is; by default those of a new file
+ * @throws errors of the content's function and of the file system, and leaves no temporary file
  */
-export function replaceFile(path: string, make: (temporary: string) => void): void {
+export function replaceFile(path: string, content: NewContent, mode?: number): void {
   const temporary = temporaryName(path);
   try {
-    make(temporary);
+    if (typeof content === 'function') content(temporary);
+    else writeFileSync(temporary, content);
+    if (mode !== undefined) chmodSync(temporary, mode);
     renameSync(temporary, path);
   } catch (error) {
     for (const end of DATABASE_ENDS) removeIfPossible(temporary + end);

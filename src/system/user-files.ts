@@ -1,7 +1,7 @@
 // Reads and writes the user's files, and says why the system refuses a file.
 import { readFileSync } from 'node:fs';
 import { messageOf } from './tell.ts';
-import { removeLeftovers, replaceFile } from './temporary-files.ts';
+import { type NewContent, removeLeftovers, replaceFile } from './temporary-files.ts';
 import { UserError } from './user-error.ts';
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -29,13 +29,12 @@ export function readText(path: string): string {
 
 /**
  * Writes the whole file or nothing.
- * @param make writes a temporary file, or a database
  * @throws UserError if the system refuses the file
  */
-export function writeWhole(file: string, make: (path: string) => void): void {
+export function writeWhole(file: string, content: NewContent): void {
   removeLeftovers(file);
   try {
-    replaceFile(file, make);
+    replaceFile(file, content);
   } catch (error) {
     // The error names the temporary file.
     if (error instanceof Error && 'syscall' in error)

@@ -1,5 +1,5 @@
 // `iree-tuned shim`: writes a folder that replaces the folder of an iree-compile, with shims of the compiler and of its other tools.
-import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { FoundCompiler } from '../../compiler/find.ts';
 import { isPipScript } from '../../compiler/pip.ts';
@@ -136,11 +136,8 @@ function isSibling(path: string): boolean {
 /** Renames a complete file: a shell of another build may be reading the old one. */
 function writeShim(path: string, text: string): void {
   removeLeftovers(path);
-  replaceFile(path, (temporary) => {
-    writeFileSync(temporary, text);
-    // Independent of the umask: all users of the folder may compile.
-    chmodSync(temporary, 0o755);
-  });
+  // All users of the folder may compile.
+  replaceFile(path, text, 0o755);
 }
 
 /** Names in a folder that need not exist. */

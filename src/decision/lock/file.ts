@@ -1,5 +1,5 @@
 // Lock files on disk.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadBackendsIn } from '../../backend/index.ts';
 import { lockFile } from '../../site/measuring-lock.ts';
@@ -54,9 +54,7 @@ export async function updateLock(
   try {
     const text = lockText(change((await readLock(real))?.lock ?? EMPTY_LOCK));
     removeLeftovers(real);
-    replaceFile(real, (temporary) => {
-      writeFileSync(temporary, text);
-    });
+    replaceFile(real, text);
   } finally {
     held.release();
   }
