@@ -101,7 +101,7 @@ async function measure(
   const base = { model: name, state, reason: error, verdict: null, sameCode, explanation };
   if (error !== null) return [base];
   const modules = { module: stock, dumpModule: tools.dumpModule };
-  const functions = await functionsOf(readFileSync(path), convert, {}, () => Promise.resolve(modules));
+  const functions = await functionsOf(readFileSync(path), convert, [], () => Promise.resolve(modules));
   if (functions.length === 0) return [{ ...base, reason: 'no public function was found' }];
   const results: Result[] = [];
   for (const called of functions) {

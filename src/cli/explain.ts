@@ -1,5 +1,6 @@
 // `iree-tuned explain`
 import { isBytecode } from 'mlir-parser-ts';
+import { dynamicFunctions } from '../input/sizes-at-calls.ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/landed.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
@@ -19,6 +20,7 @@ import { lossText } from '../report/loss-text.ts';
 import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { measureLoss } from '../running/measure-loss.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { settableSizes, settableLines } from '../report/dynamic-sizes.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable } from '../report/text.ts';
 import { counted, formatRatio } from '../system/format.ts';
@@ -86,6 +88,7 @@ async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
   const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
   const why = whyNothing(injection, forms);
+  const sizes = settableSizes(dynamicFunctions(inspected.input.bytes, settings.sizes));
   const text = () => {
     const sourceAt = sourcesOf(input, inspected.input.bytes);
     const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
@@ -96,11 +99,12 @@ async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral
       ...(sentence === undefined ? [] : [sentences(sentence)]),
       ...dispatches.map(indented),
       ...(loss === null ? [] : [`\n${lossText(loss, page)}\n`]),
+      ...(sizes.length === 0 ? [] : [...settableLines(sizes).map(printable), '']),
       sentences(describeRoute(injection, operations)),
     ].join('\n');
   };
   return {
-    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, loss, operations },
+    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, loss, sizes, operations },
     text,
   };
 }

@@ -8,6 +8,7 @@ import { findMeasuringTools, type MeasuringTools } from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { withSurvey } from '../input/operations.ts';
+import { dynamicFunctions } from '../input/sizes-at-calls.ts';
 import { commandFor, compilerOf } from '../populate/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeDevice, questionAbout, type Site } from '../site/site.ts';
@@ -18,7 +19,9 @@ import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
 import { partsOf, type Part } from '../wrapper/several-targets.ts';
+import { unknownSizes } from '../report/dynamic-sizes.ts';
 import { refusalOf } from '../system/user-files.ts';
+import { warn } from './output.ts';
 
 /** The wrapper would pass an input through. */
 export class PassedThroughError extends UserError {
@@ -82,7 +85,15 @@ export async function inspectInput(
 ): Promise<FormedProgram> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  return isReason(found) ? refuse(input, found, command) : withSurvey(found, surroundings);
+  if (isReason(found)) return refuse(input, found, command);
+  warnOfSizes(found, surroundings);
+  return withSurvey(found, surroundings);
+}
+
+function warnOfSizes({ inspected }: FormedProgram, { settings: { sizes } }: Surroundings): void {
+  if (sizes.length === 0) return;
+  const problem = unknownSizes(sizes, dynamicFunctions(inspected.input.bytes, sizes));
+  if (problem !== null) warn(problem);
 }
 
 /** Refuses an input without operations to tune: with the compiler's errors if it has any. */
@@ -113,7 +124,10 @@ export async function inspectEach(
 ): Promise<readonly InspectedPart[]> {
   const command = await readableCommand(input, flags, surroundings);
   const found = await inspect(command, surroundings);
-  if (!isReason(found)) return [{ ...(await withSurvey(found, surroundings)), surroundings }];
+  if (!isReason(found)) {
+    warnOfSizes(found, surroundings);
+    return [{ ...(await withSurvey(found, surroundings)), surroundings }];
+  }
   const parts = 'targets' in found ? await partsOf(found, command, surroundings) : found;
   if (isReason(parts)) return refuse(input, parts, command);
   if (parts.open.length === 0) throw new PassedThroughError(input, found);

@@ -19,7 +19,7 @@ import { LOCK_FILE, projectFolder } from '../settings/files.ts';
 import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
-import { parseSizes } from '../workload/sizes.ts';
+import { parseSizes } from '../settings/wanted-sizes.ts';
 import { counted } from '../system/format.ts';
 import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
@@ -121,7 +121,7 @@ function lockedCommands({ programs }: Lock, path: string, surroundings: Surround
     flags,
     surroundings: {
       ...surroundings,
-      settings: { ...surroundings.settings, inject, sizes: parseSizes(dim) ?? {} },
+      settings: { ...surroundings.settings, inject, sizes: parseSizes(dim) ?? [] },
     },
   }));
 }

@@ -5,12 +5,16 @@ import { classify, isTunable, tunable, type InputOperation } from './operation.t
 import {
   dispatchOf,
   hasStrides,
+  isDynamic,
   isBoundByMemory,
   mayBecomeWork,
   withoutDispatch,
 } from '../workload/workload.ts';
-import type { Settings } from '../settings/index.ts';
+import type { TunedSizes } from '../workload/sizes.ts';
+import type { InjectRoute, Settings } from '../settings/settings.ts';
+import { sizesByKind } from '../settings/wanted-sizes.ts';
 import type { Input, InputOperations, ReadInput } from './input.ts';
+import { dynamicFunctions, isNamed, sizesAtCalls } from './sizes-at-calls.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './scan.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -64,7 +68,7 @@ export async function operationsOf(
       ? await surveyInTurn(input, text, command, surroundings, linalg === null ? means : {})
       : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
   if (surveyed === null) return asWritten ? { ...asWritten, waitedSeconds } : because('not-compiled');
-  return { ...fromSurveyed(surveyed, linalg?.written.operations ?? [], settings), waitedSeconds };
+  return { ...fromSurveyed(surveyed, input, linalg?.written.operations ?? [], settings), waitedSeconds };
 }
 
 /**
@@ -95,12 +99,16 @@ function readLinalg({ bytes, reading }: ReadInput, { sizes }: Pick<Settings, 'si
   const found = parse(bytes, { splitInputFile: splits }).operations;
   requireRoom(found.length);
   if (found.some(({ kind }) => kind === 'to-normalise') || hasDispatchesToNormalise(bytes)) return null;
-  const operations = classify(found, sizes, convert);
+  const operations = classify(found, sizesByKind(sizes), convert);
   return {
     operations,
     written: { bytes, operations: found, convert },
     /** Whether the workloads depend on more than the text, so that a survey is needed. */
-    isOpen: found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes),
+    isOpen:
+      found.some(mayBecomeWork) ||
+      isReadFromMemory(operations) ||
+      hasDispatchesInLinalg(bytes) ||
+      (sizes.length > 0 && dynamicFunctions(bytes, sizes).some(isNamed)),
   };
 }
 
@@ -130,7 +138,7 @@ export async function withSurvey<Inspected extends { readonly input: Input }>(
   const text = operations.length === 0 ? null : { bytes, operations: found, convert };
   const { surveyed, waitedSeconds } = await surveyInTurn(input, text, command, surroundings, { hasTurn });
   if (surveyed === null) return program;
-  const known = fromSurveyed(surveyed, found, surroundings.settings);
+  const known = fromSurveyed(surveyed, input, found, surroundings.settings);
   const all = { ...input, ...known, waitedSeconds: input.waitedSeconds + waitedSeconds };
   return { command, inspected: { ...inspected, input: all } };
 }
@@ -177,20 +185,29 @@ function surveyInTurn(
   return hasTurn === true ? find(0) : inTurn(surroundings, () => known() === null, find);
 }
 
-const fromSurveyed = (
+function fromSurveyed(
   { operations, rewritables }: Found,
+  { bytes }: ReadInput,
   found: readonly Operation[],
-  settings: Settings,
-): Omit<InputOperations, 'waitedSeconds'> => ({
-  operations: (operations ?? []).map((one) => fromSurvey(one, found, settings)),
-  surveyed: operations !== null,
-  rewritables,
-});
+  { sizes, inject }: Settings,
+): Omit<InputOperations, 'waitedSeconds'> {
+  const hasSizes =
+    sizes.length > 0 && operations?.some(({ generated }) => generated && isDynamic(generated.workload));
+  const program = hasSizes ? dynamicFunctions(bytes, sizes) : [];
+  return {
+    operations: (operations ?? []).map((one) =>
+      fromSurvey(one, found, sizesAtCalls(one.extents, program, sizes), inject),
+    ),
+    surveyed: operations !== null,
+    rewritables,
+  };
+}
 
 function fromSurvey(
   surveyed: SurveyedOperation,
   found: readonly Operation[],
-  { sizes, inject }: Pick<Settings, 'sizes' | 'inject'>,
+  sizes: TunedSizes,
+  inject: InjectRoute,
 ): InputOperation {
   const { name, index, location, skipped, generated, written, executables } = surveyed;
   const place = { name, operation: index === null ? null : (found[index] ?? null), location };

@@ -49,7 +49,6 @@ export function runtimeTypeOf(type: Type, convert: Convert): RuntimeType | { rea
   }
   const { shape } = type;
   if (shape === null) return no('its rank is not known');
-  if (shape.includes(-1)) return no('its sizes are dynamic, and --iree-tuned-dim gives none');
   if (type.encoding !== null) return no('it has an encoding');
   const elementType = tensorElement(type, convert);
   if (!TENSOR_ELEMENTS.has(elementType)) return no("the runtime's tools read no such elements");

@@ -10,9 +10,12 @@ import {
   type Workload,
   type WorkloadForm,
 } from '../workload/workload.ts';
+import { KIND_ORDER, type DimensionKind } from '../workload/sizes.ts';
 import { SURVEYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
 import { isReasonData, type Reason } from '../system/reason.ts';
+import type { DispatchExtents } from './dispatch-extents.ts';
+import { isExtent } from './extent.ts';
 
 /** One operation of the input, or one that the compiler makes. */
 export interface SurveyedOperation {
@@ -29,6 +32,8 @@ export interface SurveyedOperation {
   readonly written: OperationWorkload | null;
   /** Names of the executables with this operation. Absent in notes of earlier versions. */
   readonly executables?: readonly string[];
+  /** Of its dynamic dimensions, for each function and kind. Absent if they are not known, and in notes of earlier versions. */
+  readonly extents?: readonly DispatchExtents[];
 }
 
 export interface Survey {
@@ -63,6 +68,12 @@ function isForm(value: unknown): boolean {
   );
 }
 
+const areExtents = hasFields<DispatchExtents>({
+  function: isText,
+  kind: (value) => KIND_ORDER.includes(value as DimensionKind),
+  extents: listOf((value) => isExtent(value)),
+});
+
 const isSurveyed = hasFields<SurveyedOperation>({
   ...{
     name: isText,
@@ -71,6 +82,7 @@ const isSurveyed = hasFields<SurveyedOperation>({
     skipped: orNull(isReasonData),
   },
   ...{ generated: orNull(isForm), written: orNull(isForm), executables: optional(listOf(isText)) },
+  extents: optional(listOf(areExtents)),
 });
 
 const isSurveyedOperation = (value: unknown): boolean =>

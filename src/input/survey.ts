@@ -40,6 +40,7 @@ import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { otherDispatches, rootsIn } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
+import { extentsIn, joinedExtents, type DispatchExtents, type ExtentsOf } from './dispatch-extents.ts';
 import { readFlow, withoutInitializers, type Flow } from './flow.ts';
 import type { ReadInput } from './input.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
@@ -92,6 +93,8 @@ interface Generated extends MatchedForm {
   readonly skipped: Reason | null;
   /** Names of the executables with this operation. */
   readonly executables: Set<string>;
+  /** Of its dynamic dimensions, in each executable; null where they are not known. */
+  readonly extents: (readonly DispatchExtents[] | null)[];
 }
 
 /** The operations of linalg text, and the conversion of its element types. */
@@ -199,9 +202,14 @@ export async function surveyInput(
     ]);
     if (program === null) return null;
     const flow = readFlow(withoutInitializers(program));
-    const generated = generatedFrom(flow, dataTiling ? new Map() : rootsIn(flow));
+    const extentsOf = extentsIn(flow.text, flow.executables);
+    const generated = generatedFrom(flow, dataTiling ? new Map() : rootsIn(flow), extentsOf);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
-    const others = otherDispatches(flow, configured ?? new Map(), taken);
+    const others = otherDispatches(flow, configured ?? new Map(), taken).map((one) => {
+      const { generated: form, executables = [] } = one;
+      const extents = joinedExtents(executables.map((name) => form && extentsOf(name, null, form)));
+      return extents === null ? one : { ...one, extents };
+    });
     return { operations: [...match(written, forms, generated), ...others], rewritables };
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -271,6 +279,7 @@ function distinctForms(written: readonly Written[]): OperationWorkload[] {
 function generatedFrom(
   { bytes, operations, executables }: Flow,
   roots: ReadonlyMap<string, OperationWorkload>,
+  extentsOf: ExtentsOf,
 ): Generated[] {
   const found = new Map<string, Generated>();
   requireRoom(operations.length);
@@ -289,10 +298,13 @@ function generatedFrom(
     const key = `${mark ?? ''} ${skipped?.reason ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
     const one = found.get(key) ?? {
       ...{ name: operation.name, locations: new Set<string>(), mark, skipped, workload, loops },
-      executables: new Set<string>(),
+      ...{ executables: new Set<string>(), extents: [] },
     };
     for (const location of locations[i]!) one.locations.add(spellLocation(location));
-    if (executable !== undefined) one.executables.add(executable);
+    if (executable !== undefined) {
+      one.executables.add(executable);
+      one.extents.push(extentsOf(executable, operation, form));
+    }
     found.set(key, one);
   }
   return [...found.values()];
@@ -316,7 +328,12 @@ function match(
   const take = (one: Generated) => {
     used.add(one);
     const { workload, loops } = one;
-    return { generated: { workload, loops }, executables: [...one.executables] };
+    const extents = joinedExtents(one.extents);
+    return {
+      generated: { workload, loops },
+      executables: [...one.executables],
+      ...(extents && { extents }),
+    };
   };
   const surveyed = written.flatMap(({ operation, index, location, form }): SurveyedOperation[] => {
     const site = { name: operation.name, index, location };
@@ -342,18 +359,16 @@ function match(
     if (own.length === 0)
       return [{ ...site, skipped: because('not-generated'), generated: null, written: null }];
     return own.map((one): SurveyedOperation => {
-      const {
-        generated: { loops },
-        executables,
-      } = take(one);
+      const { generated, ...taken } = take(one);
+      const { loops } = generated;
       const workload = withInput(one.workload, form.workload);
       const isInDispatch = one.workload.context !== undefined;
       const isReachable = one.mark !== null && areTiledAlike(workload, form.workload);
       return {
         ...site,
         skipped: null,
+        ...taken,
         generated: { workload, loops },
-        executables,
         // Tiles do not move when the compiler interchanges loops, so they must be in the final order. An operation that is tuned in
         // its dispatch gets no tiles before that.
         written: isInDispatch ? form : isReachable ? { ...form, loops } : null,
@@ -362,14 +377,13 @@ function match(
   });
   const made = generated
     .filter((one) => !used.has(one))
-    .map(({ name, locations, skipped, workload, loops, executables }): SurveyedOperation => ({
-      name,
+    .map((one): SurveyedOperation => ({
+      name: one.name,
       index: null,
-      location: [...locations][0] ?? null,
-      skipped,
-      generated: { workload, loops },
+      location: [...one.locations][0] ?? null,
+      skipped: one.skipped,
+      ...take(one),
       written: null,
-      executables: [...executables],
     }));
   return [...surveyed, ...made];
 }

@@ -2,7 +2,7 @@
 import { isBytecode } from 'mlir-parser-ts';
 import { runTool } from '../measure/toolchain.ts';
 import type { Convert } from '../workload/kind.ts';
-import type { TunedSizes } from '../workload/sizes.ts';
+import type { WantedSizes } from '../settings/wanted-sizes.ts';
 import { declaredSignature, programSignature, type ProgramFunction } from '../input/signature.ts';
 
 /**
@@ -15,7 +15,7 @@ import { declaredSignature, programSignature, type ProgramFunction } from '../in
 export async function functionsOf(
   input: Uint8Array,
   convert: Convert,
-  sizes: TunedSizes,
+  sizes: WantedSizes,
   compiled: () => Promise<{ readonly module: string; readonly dumpModule: string }>,
 ): Promise<ProgramFunction[]> {
   if (!isBytecode(input)) return programSignature(input, convert, sizes);

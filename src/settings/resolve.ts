@@ -2,7 +2,7 @@
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
 import { isServer, withoutPassword } from './address.ts';
 import { readBases } from './bases.ts';
-import { parseSizes } from '../workload/sizes.ts';
+import { parseSizes } from './wanted-sizes.ts';
 import {
   type Definition,
   DEFINITIONS,
@@ -74,7 +74,7 @@ export function resolveSettings(sources: Sources): Resolution {
     onMiss: of('on-miss', DEFINITIONS['on-miss'], 'tune'),
     budgetSeconds: of('budget', DEFINITIONS.budget, 60),
     inject: of('inject', DEFINITIONS.inject, 'auto'),
-    sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
+    sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? [],
     device: of('device', DEFINITIONS.device, undefined),
     runner: of('runner', DEFINITIONS.runner, undefined),
     runnerTools: of('runner-tools', DEFINITIONS['runner-tools'], undefined),

@@ -1,10 +1,10 @@
 // The settings, their syntax, and their flags on the compiler's command line.
 import { UserError } from '../system/user-error.ts';
-import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { readAddress } from '../runner/address.ts';
 import { isCpuList } from '../runner/pinned.ts';
 import { isServer, isServerAddress, withoutPassword } from './address.ts';
 import { readBases, type BaseAddress } from './bases.ts';
+import { parseSizes, type WantedSizes } from './wanted-sizes.ts';
 
 export interface Settings {
   /** Path of the SQLite database. */
@@ -18,7 +18,7 @@ export interface Settings {
   readonly budgetSeconds: number;
   readonly inject: InjectRoute;
   /** Sizes at which to tune dynamic dimensions. */
-  readonly sizes: TunedSizes;
+  readonly sizes: WantedSizes;
   /** Value of the runtime's `--device=` for measurements; undefined for the target's default. */
   readonly device: string | undefined;
   /** Where programs run to be measured, if not on this machine: `ssh://HOST`, `adb://SERIAL`, or a command. */
@@ -154,7 +154,7 @@ const PUBLIC_KEY = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/;
 
 const sizes: Definition<string> = {
   type: 'string',
-  takes: 'sizes to tune at, such as m=1,16,128',
+  takes: 'sizes to tune at, such as m=1,16,128 or "batch=1 seq=512 / batch=4,16 seq=1"',
   read: (value) => (parseSizes(value) === null ? undefined : value),
 };
 

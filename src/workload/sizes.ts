@@ -58,24 +58,3 @@ export const sizesWanted = (kinds: readonly DimensionKind[]): Reason => {
 /** The sizes of all dimensions, each once, smallest first. */
 export const allSizes = (sizes: TunedSizes): number[] =>
   [...new Set(Object.values(sizes).flat())].sort((a, b) => a - b);
-
-/** The canonical text of sizes, for `parseSizes`. */
-export const sizesText = (sizes: TunedSizes): string =>
-  Object.entries(sizes)
-    .map(([dimension, values]) => `${dimension}=${values.join(',')}`)
-    .sort()
-    .join(' ');
-
-/** Reads `m=1,16,128` or, for several kinds, `m=1,16 k=512`. Null for other text. */
-export function parseSizes(text: string): TunedSizes | null {
-  const sizes: Partial<Record<DimensionKind, readonly number[]>> = {};
-  for (const part of text.split(/[\s;]+/).filter((part) => part !== '')) {
-    const [, letter, list] = /^(\w+)=(\d+(?:,\d+)*)$/.exec(part) ?? [];
-    const dimension = KIND_ORDER.find((kind) => kind === letter || kind[0] === letter);
-    if (dimension === undefined) return null;
-    const values = list!.split(',').map(Number);
-    if (values.some((value) => !Number.isSafeInteger(value) || value < 1)) return null;
-    sizes[dimension] = [...new Set([...(sizes[dimension] ?? []), ...values])].sort((a, b) => a - b);
-  }
-  return sizes;
-}

@@ -1,7 +1,7 @@
 // Decides about a program: the configuration of every operation, the forms, and the route. A lock file decides, or the database together
 // with tuning.
 import type { Override } from '../decision/decision.ts';
-import type { FormedProgram } from '../plan/inspected.ts';
+import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { planCompile, planOf, type Plan } from '../plan/route.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -50,6 +50,8 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const { store, surroundings, kept } = means;
   const before = [...(locked?.before ?? []), ...stampsBefore(surroundings, site.driverFiles)];
 
+  if (surroundings.settings.sizes.length > 0) await tellUnknownSizes(inspected, surroundings);
+
   // 1. The forms of the program, measured if the database does not know them.
   const written = { command, inspected: { ...inspected, site } };
   const begun = performance.now();
@@ -91,6 +93,16 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
     tuning,
     isFinal: locked?.isFinal !== false && tuned.isFinal && verified.isFinal && !better.isOpen && isInTime,
   };
+}
+
+async function tellUnknownSizes({ input }: Inspected, { settings }: Surroundings): Promise<void> {
+  // Loaded only with the setting.
+  const [{ unknownSizes }, { dynamicFunctions }] = await Promise.all([
+    import('../report/dynamic-sizes.ts'),
+    import('../input/sizes-at-calls.ts'),
+  ]);
+  const problem = unknownSizes(settings.sizes, dynamicFunctions(input.bytes, settings.sizes));
+  if (problem !== null) tell(problem, settings.log);
 }
 
 /** The part of a build that a lock file decides. */

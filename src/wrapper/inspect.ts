@@ -16,6 +16,7 @@ import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
 import { operationsOf, type IsEnough } from '../input/operations.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { ProbedTarget } from '../site/probe.ts';
 import { describeSite, noTuner } from '../site/site.ts';
@@ -82,10 +83,25 @@ export async function inspectInput(command: Command, surroundings: Surroundings)
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
-      because('nothing-to-tune'),
+      await whyNothing(bytes, operations as readonly Skipped[], settings),
       operations.map((operation) => skipped(operation as Skipped)),
     );
   return { ...read, ...found };
+}
+
+/** The reason for a program without tunable operations. If sizes are missing, it names the ones that the program has. */
+async function whyNothing(
+  bytes: Uint8Array,
+  operations: readonly Skipped[],
+  { sizes }: Settings,
+): Promise<Reason> {
+  const nothing = because('nothing-to-tune');
+  if (!operations.some(({ code }) => code === 'sizes-missing')) return nothing;
+  const [{ missingSizes }, { dynamicFunctions }] = await Promise.all([
+    import('../report/dynamic-sizes.ts'),
+    import('../input/sizes-at-calls.ts'),
+  ]);
+  return { ...nothing, reason: `${nothing.reason}: ${missingSizes(sizes, dynamicFunctions(bytes, sizes))}` };
 }
 
 const isPlainFile = (path: string): boolean =>

@@ -54,7 +54,7 @@ export async function moduleComparison({
     writeFileSync(stock, modules[0]);
     writeFileSync(tuned, modules[1]);
     const convert = elementTypeConversion(readArguments(argv, table));
-    const functions = await functionsOf(readFileSync(file), convert, {}, () =>
+    const functions = await functionsOf(readFileSync(file), convert, [], () =>
       Promise.resolve({ module: stock, dumpModule }),
     );
     const reasons = functions.length === 0 ? ['no public function was found'] : [];

@@ -8,7 +8,7 @@ import {
   programSignature,
   type ProgramFunction,
 } from '../../src/input/signature.ts';
-import { parseSizes } from '../../src/workload/sizes.ts';
+import { parseSizes } from '../../src/settings/wanted-sizes.ts';
 import { root } from '../support/real-tools.ts';
 
 const same = (elementType: string) => elementType;
@@ -131,7 +131,7 @@ test('declarations in the output of iree-dump-module are read', () => {
 `;
   expect(declaredSignature(dump).map(spell)).toEqual([
     '@main(2xf32, xi32) -> f32',
-    '@last: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
+    '@last: its sizes are dynamic, and --iree-tuned-dim gives none for arg0.0',
   ]);
 });
 
@@ -230,21 +230,21 @@ describe('calls of a function with dynamic dimensions', () => {
   test.each([
     ['dynamic dimensions', ['tensor<4xf32>'], 'm=8'],
     ['sizes', ['tensor<?xf32>'], ''],
-    ['few enough sizes', ['tensor<?x?xf32>'], 'b=1,2,3,4 m=1,2,3,4'],
+    ['few enough sizes', ['tensor<?x?xf32>'], 'b=1,2,3,4 m=1,2,3,4,5'],
   ])('do not exist without %s', (_, types, sizes) => {
     expect(calls(types, sizes)).toEqual(['f']);
   });
 
   test('have the sizes in the types of the arguments', () => {
     const text = Buffer.from('func.func @f(%a: tensor<?x8xf32>, %b: i32) -> f32 { }');
-    const shapes = programSignature(text, same, { m: [2, 16] }).map((one) => one.arguments[0]!.shape);
+    const shapes = programSignature(text, same, parseSizes('m=2,16')!).map((one) => one.arguments[0]!.shape);
     expect(shapes).toEqual([
       [2, 8],
       [16, 8],
       [13, 8],
     ]);
     expect(programSignature(text, same)[0]!.unsupported).toBe(
-      'an argument of type tensor<?x8xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
+      'its sizes are dynamic, and --iree-tuned-dim gives none for arg0.0',
     );
   });
 });

@@ -4,7 +4,7 @@ import { EXPLAIN_SCHEMA, problemsOf } from '../support/explain-schema.ts';
 
 const preview = {
   ...{ version: 2, route: 'none', reason: 'nothing is better', code: 'no-gain' },
-  ...{ forms: null, time: null, loss: null, operations: [] },
+  ...{ forms: null, time: null, loss: null, sizes: [], operations: [] },
 };
 
 test('the schema lists every code of a reason', () => {

@@ -151,7 +151,7 @@ test.each([
     uncallable,
     TILE,
     'The program is tuned, and was not verified: none of its functions can be run.\n' +
-      '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
+      '@main was not run: its sizes are dynamic, and --iree-tuned-dim gives none for arg2.0',
   ],
 ])('a program in which %s gets this reason', async (_, text, configuration, said) => {
   const place = await recordedPlace(text, configuration);

@@ -167,7 +167,7 @@ describe('an input', () => {
     }
   });
   test('with dynamic dimensions is tuned at the given sizes', async () => {
-    const settings = { sizes: { m: [1, 16] } };
+    const settings = { sizes: [[{ name: 'm', sizes: [1, 16] }]] };
     const [operation] = (await taken(matmulText('?', 16, 32), [], { settings })).operations;
     expect(operation).toMatchObject({ workload: { dimensions: [{ kind: 'm', sizes: [1, 16] }, {}, {}] } });
   });

@@ -5,8 +5,8 @@ import { versionKey } from '../../compiler/describe.ts';
 import { candidateFlags, inputFlags, isInputFlag } from '../../compiler/flag-roles.ts';
 import type { Input } from '../../input/input.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { sizesText } from '../../settings/wanted-sizes.ts';
 import type { Site } from '../../site/site.ts';
-import { sizesText } from '../../workload/sizes.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
 /** The key of a program to find. */

@@ -2,10 +2,10 @@
 import { configurationText, isConfiguration } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { ROUTES, type InjectRoute, type Route } from '../../settings/settings.ts';
+import { parseSizes, sizesText } from '../../settings/wanted-sizes.ts';
 import type { Speedup } from '../../store/store.ts';
 import { hasKeys, isObject } from '../../system/data.ts';
 import { UserError } from '../../system/user-error.ts';
-import { parseSizes, sizesText } from '../../workload/sizes.ts';
 import { withEntries, type Lock, type LockedProgram, type LockedWorkload } from './lock.ts';
 
 /** Version of the format. */

@@ -9,7 +9,7 @@ import {
   type OperationWork,
   atSizes,
 } from '../../../src/workload/workload.ts';
-import { parseSizes, type TunedSizes } from '../../../src/workload/sizes.ts';
+import type { TunedSizes } from '../../../src/workload/sizes.ts';
 import { matmul } from '../../support/workloads.ts';
 import { operationWork } from '../../support/operation-work.ts';
 import { isReason } from '../../../src/system/reason.ts';
@@ -30,27 +30,6 @@ function at(workload: OperationWork, sizes: TunedSizes): OperationWork {
   if (isReason(form)) throw new Error(form.reason);
   return operationWork(form);
 }
-
-describe('the setting', () => {
-  test.each<[string, TunedSizes | null]>([
-    ['', {}],
-    ['m=1,16,128', { m: [1, 16, 128] }],
-    ['m=128,1,16,1', { m: [1, 16, 128] }],
-    ['m=1 n=2;k=3,4', { m: [1], n: [2], k: [3, 4] }],
-    ['m=1 m=8', { m: [1, 8] }],
-    ['b=2', { batch: [2] }],
-    ['batch=2', { batch: [2] }],
-    ['x=1', null],
-    ['m=0', null],
-    ['m=-1', null],
-    ['m=1,', null],
-    ['m', null],
-    ['16', null],
-    ['m=99999999999999999999', null],
-  ])('%s', (text, sizes) => {
-    expect(parseSizes(text)).toEqual(sizes);
-  });
-});
 
 describe('a dynamic dimension', () => {
   const dynamic = of('?x64xf32', '64x32xf32', '?x32xf32');
