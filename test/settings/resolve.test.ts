@@ -182,7 +182,10 @@ describe('a settings file', () => {
     ],
     ['{"disable": "no"}', ':1:2: "disable": "no": it takes true or false'],
     ['{"on-miss": "fail"}', ':1:2: "on-miss": "fail": it takes tune, default, record'],
-    ['{"dim": "m"}', ':1:2: "dim": "m": it takes sizes to tune at, such as m=1,16,128 or "batch=1 seq=512 / batch=4,16 seq=1"'],
+    [
+      '{"dim": "m"}',
+      ':1:2: "dim": "m": it takes sizes to tune at, such as m=1,16,128 or "batch=1 seq=512 / batch=4,16 seq=1"',
+    ],
     ['{"db": ["a"]}', ':1:2: "db": ["a"]: it takes the path of a SQLite file'],
     ['{"trusted-projects": "/a"}', ':1:2: "trusted-projects": it takes a list of folders'],
     ['{"budget": 5', ':1:13: expected , or }, found the end of the file'],
