@@ -1,5 +1,11 @@
 // The calls of a function with dynamic dimensions: the sizes that the user asks for, and one size that no tile divides. Pure.
-import { sizeName, sizesByKind, type SizeSet, type WantedSizes } from '../settings/wanted-sizes.ts';
+import {
+  sizeName,
+  sizesByKind,
+  type NamedSizes,
+  type SizeSet,
+  type WantedSizes,
+} from '../settings/wanted-sizes.ts';
 import { combinations } from '../workload/sizes.ts';
 import { placeOf, type DynamicDimensions, type DynamicSize } from './dynamic-dimensions.ts';
 import { evaluated } from './extent.ts';
@@ -19,9 +25,6 @@ export interface CallSizes {
 /** Each comparison and each timing of a program runs every call. */
 const MOST_CALLS = 16;
 
-/** The sizes of a function's dynamic dimensions, by their names. */
-type Sizes = ReadonlyMap<string, number>;
-
 /**
  * The calls of a function at the user's sizes.
  * @returns no calls for a function without dynamic dimensions; the reason if its calls have no sizes
@@ -34,30 +37,35 @@ export function callsOf(
   if (dimensions.sizes.length === 0) return [];
   const given = wanted.map((set) => ({ set, ...givenIn(set, name, dimensions.sizes) }));
   const isNamed = given.some(({ byName }) => byName.size > 0);
-  const calls = isNamed ? namedCalls(given, dimensions) : lengthCalls(wanted, dimensions);
+  const calls = isNamed ? namedCalls(name, given, dimensions) : lengthCalls(wanted, dimensions);
   if ('problem' in calls) return calls;
   return calls.length > MOST_CALLS
     ? { problem: `--iree-tuned-dim gives it ${calls.length} combinations of sizes, of ${MOST_CALLS} at most` }
     : calls;
 }
 
-/** The sizes that a set gives to the names of a function, and the names without one. */
+/** What a set gives to the sizes of a function: by the name of a size, the sizes that it has in turn. Names that share them are equal in each call. */
 function givenIn(set: SizeSet, name: string, sizes: readonly DynamicSize[]) {
-  const byName = new Map<string, readonly number[]>();
+  const byName = new Map<string, NamedSizes>();
   const missing: string[] = [];
   for (const size of sizes) {
-    const spellings = [size.name, ...size.places];
+    const spellings = spellingsOf(size);
     // A size for one function precedes one for all.
-    const found =
-      set.find((one) => spellings.some((own) => one.name === `${name}.${own}`)) ??
-      set.find((one) => spellings.some((own) => one.name === sizeName(own)));
+    const inOrder = [...spellings.map((own) => `${name}.${own}`), ...spellings.map(sizeName)];
+    const found = inOrder.map((own) => set.find((one) => one.name === own)).find((one) => one !== undefined);
     if (found === undefined) missing.push(size.name);
-    else byName.set(size.name, found.sizes);
+    else byName.set(size.name, found);
   }
   return { byName, missing };
 }
 
+/** How users may name a size. `arg*.0` is the first dimension of all arguments, which is one size in all of them. */
+export const spellingsOf = ({ name, places }: DynamicSize): string[] => [
+  ...new Set([name, ...places, ...places.map((place) => place.replace(/^arg\d+/, 'arg*'))]),
+];
+
 function namedCalls(
+  called: string,
   given: readonly ReturnType<typeof givenIn>[],
   dimensions: DynamicDimensions,
 ): CallSizes[] | { readonly problem: string } {
@@ -67,20 +75,27 @@ function namedCalls(
     const { missing } = given.find(({ byName }) => byName.size > 0)!;
     return unsized(missing);
   }
-  const all = complete.flatMap(({ byName }) => {
-    const lists = [...byName].map(([name, sizes]) => sizes.map((size) => [name, size] as const));
-    return combinations(lists).map((one): Sizes => new Map(one));
+  const calls = new Map<string, CallSizes | null>();
+  const add = (byName: (typeof last)['byName'], chosen: ReadonlyMap<NamedSizes, number>, isExtra = false) => {
+    const own = `${called}.`;
+    const text = [...chosen]
+      .map(([{ name }, size]) => `${name.startsWith(own) ? name.slice(own.length) : name}=${size}`)
+      .join(' ');
+    const sizeOf = (name: string) => chosen.get(byName.get(name)!) ?? null;
+    if (!calls.has(text)) calls.set(text, callAt(dimensions, text, sizeOf, isExtra));
+  };
+  for (const { byName } of complete) {
+    const lists = [...new Set(byName.values())].map((one) => one.sizes.map((size) => [one, size] as const));
+    for (const chosen of combinations(lists)) add(byName, new Map(chosen));
+  }
+  const all = [...new Set(last.byName.values())];
+  const longest = all.toSorted((a, b) => b.sizes.at(-1)! - a.sizes.at(-1)!)[0];
+  const extra = all.map((one) => {
+    const largest = one.sizes.at(-1)!;
+    return [one, one === longest ? primeBelow(largest) : largest] as const;
   });
-  const [longest] = [...last.byName].sort(([, a], [, b]) => b.at(-1)! - a.at(-1)!);
-  const largest = new Map([...last.byName].map(([name, sizes]) => [name, sizes.at(-1)!]));
-  const extra = new Map([...largest, [longest![0], primeBelow(longest![1].at(-1)!)]]);
-  const textOf = (sizes: Sizes) => [...sizes].map(([name, size]) => `${name}=${size}`).join(' ');
-  const texts = new Map(all.map((sizes) => [textOf(sizes), sizes]));
-  const isExtra = !texts.has(textOf(extra));
-  return [
-    ...[...texts].map(([text, sizes]) => callAt(dimensions, text, (name) => sizes.get(name) ?? null)),
-    ...(isExtra ? [callAt(dimensions, textOf(extra), (name) => extra.get(name) ?? null, true)] : []),
-  ].filter((call) => call !== null);
+  add(last.byName, new Map(extra), true);
+  return [...calls.values()].filter((call) => call !== null);
 }
 
 /** Calls by the letters of a matmul: a batch for the first dimension of each argument, and a length for all others. */

@@ -1,4 +1,5 @@
 // Texts about the sizes that a program's dynamic dimensions can be given. Pure.
+import { spellingsOf } from '../input/call-sizes.ts';
 import type { DynamicFunction } from '../input/sizes-at-calls.ts';
 import { sizeName, type WantedSizes } from '../settings/wanted-sizes.ts';
 import { KIND_ORDER } from '../workload/sizes.ts';
@@ -43,7 +44,16 @@ export function missingSizes(wanted: WantedSizes, program: readonly DynamicFunct
 
 /** A flag that gives each size. */
 function exampleFlag(sizes: readonly SettableSize[]): string {
-  const example = new Map(sizes.map((size) => [size.name, exampleOf(size)]));
+  const functions = new Set(sizes.map((size) => size.function));
+  const example = new Map(
+    sizes.map((size) => {
+      // The same dimension of several arguments is mostly one size.
+      const [, dimension] = /^arg\d+(\.\d+)$/.exec(size.name) ?? [];
+      const isOfOne = dimension !== undefined && functions.size > 1;
+      const name = dimension === undefined ? size.name : `arg*${dimension}`;
+      return [isOfOne ? `${size.function}.${name}` : name, exampleOf(size)];
+    }),
+  );
   const text = [...example].map(([name, values]) => `${name}=${values.join(',')}`).join(' ');
   return `--iree-tuned-dim="${text}"`;
 }
@@ -65,9 +75,7 @@ function exampleOf({ least, largest }: SettableSize): number[] {
 export function unknownSizes(wanted: WantedSizes, program: readonly DynamicFunction[]): string | null {
   if (program.length === 0) return null;
   const known = program.flatMap(({ name, dimensions }) =>
-    dimensions.sizes
-      .flatMap((size) => [size.name, ...size.places])
-      .flatMap((own) => [sizeName(own), `${name}.${own}`]),
+    dimensions.sizes.flatMap(spellingsOf).flatMap((own) => [sizeName(own), `${name}.${own}`]),
   );
   const unknown = wanted
     .flat()

@@ -74,7 +74,7 @@ describe('calls by names', () => {
     [
       'have sizes by places',
       'arg0.0=3 arg0.1=3',
-      ['prefill at batch=3 seq=3: 3x3, 3x4x7x64', 'decode at batch=3: 3x1'],
+      ['prefill at arg0.0=3 arg0.1=3: 3x3, 3x4x7x64', 'decode at arg0.0=3: 3x1'],
     ],
     [
       'need a size for each name',
@@ -95,6 +95,16 @@ describe('calls by names', () => {
     // Names mean nothing, so other names give the same calls.
     const renamed = (text: string) => text.replaceAll('batch', 's77').replaceAll('seq', 's13');
     expect(callsAt(renamed(DECODER), renamed(sizes))).toEqual(expected.map(renamed));
+  });
+
+  test('have one size for the same dimension of all arguments', () => {
+    const text =
+      'func.func @f(%arg0: tensor<?x8xf32>, %arg1: tensor<?x?xi64>, %arg2: tensor<?xi64>) -> f32 { }';
+    expect(callsAt(text, 'arg*.0=1,5 arg1.1=3 f.arg2.0=2')).toEqual([
+      'f at arg*.0=1 arg1.1=3 arg2.0=2: 1x8, 1x3, 2',
+      'f at arg*.0=5 arg1.1=3 arg2.0=2: 5x8, 5x3, 2',
+      'f at arg*.0=3 arg1.1=3 arg2.0=2: 3x8, 3x3, 2 extra',
+    ]);
   });
 
   test('have the places of a program without names', () => {
