@@ -14,7 +14,7 @@ import warnings
 from unittest import mock
 
 import iree_compile_tuned
-from iree_compile_tuned import TuningWarning, tuned_flags
+from iree_compile_tuned import CompileError, TuningWarning, compile_tuned, tuned_flags
 
 PLACE = os.environ["IREE_TUNED_TEST_PLACE"]
 INPUT = os.path.join(PLACE, "in.mlir")
@@ -87,6 +87,49 @@ class TestInstall(unittest.TestCase):
         with mock.patch("importlib.util.find_spec", return_value=None):
             with self.assertRaisesRegex(ModuleNotFoundError, "pip install iree-base-compiler"):
                 iree_compile_tuned.install()
+
+
+class TestCompile(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.dict(os.environ, {"IREE_TUNED_BUDGET": "0"})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_path_a_text_and_an_export_get_the_module_of_the_command(self):
+        with open(INPUT, "rb") as file:
+            text = file.read()
+
+        class Export:
+            def save_mlir(self, path):
+                with open(path, "wb") as file:
+                    file.write(text)
+
+        output = os.path.join(PLACE, "command.vmfb")
+        command = iree_compile_tuned._tools.command("iree-compile-tuned")
+        subprocess.run([command, INPUT, *HOST, "-o", output], check=True)
+        with open(output, "rb") as file:
+            expected = file.read()
+        self.assertEqual(compile_tuned(INPUT, HOST), expected)
+        self.assertEqual(compile_tuned(text, HOST), compile_tuned(Export(), HOST))
+        # The records are used: stock gives another module.
+        with mock.patch.dict(os.environ, {"IREE_TUNED_DISABLE": "1"}):
+            self.assertNotEqual(compile_tuned(INPUT, HOST), expected)
+
+    def test_sizes_and_budget_reach_the_command(self):
+        with mock.patch("iree_compile_tuned._compile.subprocess.run") as run:
+            run.return_value.returncode = 1
+            run.return_value.stderr = "no"
+            with self.assertRaisesRegex(CompileError, "^no$"):
+                compile_tuned(INPUT, HOST, budget=5, dim="batch=1,4 seq=8")
+        argv = run.call_args.args[0]
+        self.assertIn("--iree-tuned-budget=5", argv)
+        self.assertIn("--iree-tuned-dim=batch=1,4 seq=8", argv)
+
+    def test_a_program_that_does_not_compile_is_an_error_of_the_compiler(self):
+        with self.assertRaisesRegex(CompileError, "error: "):
+            compile_tuned(b"junk", HOST)
+        with self.assertRaisesRegex(TypeError, "save_mlir"):
+            compile_tuned(3, HOST)
 
 
 class TestFlags(unittest.TestCase):
