@@ -203,7 +203,7 @@ describe('commands to copy', () => {
 });
 
 test('invisible characters are shown, and long texts are cut', () => {
-  expect(plain('a\u202eb\u0007c\ud800')).toBe('a\ufffdb\ufffdc\ufffd');
+  expect(plain('a\u202eb\u0007c\ud800')).toBe('a<U+202E>b<U+0007>c<U+D800>');
   expect(plain('abcdef', 4)).toBe('abc…');
   expect(plain('ünï 矩阵 עברית')).toBe('ünï 矩阵 עברית');
 });
