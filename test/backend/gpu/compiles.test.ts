@@ -17,12 +17,7 @@ import { compileAll, failuresOf, MOST_TURNS, startsAndRandom } from '../compile-
 import { backendOf, compiledFor, TARGET_FLAGS } from './candidates.ts';
 import { constraintsOf } from './constraints.ts';
 import { SHAPES } from './shapes.ts';
-import { gpuTargetText } from './targets.ts';
-
-const optionsOf = (target: string) => ({
-  ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(target) },
-  ...{ wholeProgram: false, following: false },
-});
+import { gpuOptions } from './targets.ts';
 
 /** Random points of each space of each target, over all its workloads; 0 without `npm run check:gpu -- --points`. */
 const POINTS = Number(process.env['GPU_POINTS'] ?? 0);
@@ -78,7 +73,7 @@ const workloadOf = (target: string, name: string): OperationWork =>
     : convolutionWorkloads(TARGET_FLAGS[target]!, [CONVOLUTIONS[name]!])[0]!;
 
 const spaceOf = (target: string, workload: OperationWork) =>
-  backendOf(target).tuning(workload).space(optionsOf(target)) as SearchSpace<OwnConfiguration>;
+  backendOf(target).tuning(workload).space(gpuOptions(target)) as SearchSpace<OwnConfiguration>;
 
 const drawn = (space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] =>
   startsAndRandom(space, count, seededRandom(36));
