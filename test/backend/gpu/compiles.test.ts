@@ -159,12 +159,8 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
       const [m, n] = [0, 1] as const;
       const knobs = {
         ...{ wg_0: c.workgroup[m]!, wg_1: c.workgroup[n]!, red_2: c.reduction[2]! },
-        ...{
-          sg_0: c.subgroup[m]!,
-          sg_1: c.subgroup[n]!,
-          sg_m_cnt: c.subgroups[m]!,
-          sg_n_cnt: c.subgroups[n]!,
-        },
+        ...{ sg_0: c.subgroup[m]!, sg_1: c.subgroup[n]! },
+        ...{ sg_m_cnt: c.subgroups[m]!, sg_n_cnt: c.subgroups[n]! },
         ...{ sg_size: c.subgroupSize, wg_size_x: threadsOf(c), wg_size_y: 1, wg_size_z: 1 },
         ...{ mma_idx: constraints.mmas.indexOf(c.mma), prefetch_num_stages: c.prefetch ?? 2 },
       };
