@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compare, listFiles } from './corpus.ts';
 import { readPrint } from './generic-print.ts';
-import { customForm, examples, quotedForm } from './fixtures.ts';
+import { examples } from './examples.ts';
+import { customForm, quotedForm } from './fixtures.ts';
 import { fuzz, mutant } from './fuzz.ts';
 import { ireeOpt } from './oracle.ts';
 

@@ -18,7 +18,8 @@ import {
   type Problem,
   type Type,
 } from '../src/main.ts';
-import { examples, customForm, quotedForm } from './fixtures.ts';
+import { examples } from './examples.ts';
+import { customForm, quotedForm } from './fixtures.ts';
 import { fuzz } from './fuzz.ts';
 import { readPrint, squeeze, type Printed } from './generic-print.ts';
 import { ireeOpt } from './oracle.ts';

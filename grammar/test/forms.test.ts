@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { typeText } from '../src/main.ts';
-import { body, elements, only, parseText, types } from './fixtures.ts';
+import { body, only, parseText, types } from './fixtures.ts';
 
 const lists = 'ins(%a, %b : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)';
 const maps =
@@ -117,66 +116,34 @@ describe('linalg.generic', () => {
     ]);
   });
 
-  test('results of maps that are no plain dimensions are null', () => {
-    const convolution =
-      '[affine_map<(d0, d1)[s0] -> (d0 + d1, 0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]';
-    const text = `linalg.generic {indexing_maps = ${convolution}, iterator_types = ["parallel", "reduction"]}
-      ins(%a, %b : tensor<9x1xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
-    const windows = [
-      {
-        result: 0,
-        terms: [
-          { dimension: 0, stride: 1 },
-          { dimension: 1, stride: 1 },
-        ],
-      },
-    ];
-    expect(only(text).indexingMaps[0]).toEqual({ dimensions: 2, results: [null, null], windows });
+  /** A window that result 0 moves, as pairs of a dimension and its stride. */
+  const window = (...terms: readonly (readonly [dimension: number, stride: number])[]) => ({
+    windows: [{ result: 0, terms: terms.map(([dimension, stride]) => ({ dimension, stride })) }],
+  });
+  const strided = (...all: readonly (readonly [result: number, dimension: number, stride: number])[]) => ({
+    strided: all.map(([result, dimension, stride]) => ({ result, dimension, stride })),
   });
 
   test.each([
-    ['d0 * 2 + d1', [0, 2], [1, 1]],
-    ['d1 + d0 * 3', [1, 1], [0, 3]],
-    ['d0 + d1 + d0', null, null],
-    ['d0 + 1', null, null],
-    ['d0 - d1', null, null],
-    ['(d0 + d1)', null, null],
-  ] as const)('of %s say whether a window is moved', (result, one, other) => {
-    const maps = `[affine_map<(d0, d1) -> (${result})>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]`;
-    const text = `linalg.generic {indexing_maps = ${maps}, iterator_types = ["parallel", "reduction"]}
-      ins(%a, %b : tensor<9xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
-    const terms = one && [one, other].map(([dimension, stride]) => ({ dimension, stride }));
-    expect(only(text).indexingMaps[0]).toEqual({
-      dimensions: 2,
-      results: [null],
-      ...(terms && { windows: [{ result: 0, terms }] }),
-    });
-  });
-
-  test.each([
-    [
-      'd0 * 2, d1 * 12',
-      [null, null],
-      [
-        { result: 0, dimension: 0, stride: 2 },
-        { result: 1, dimension: 1, stride: 12 },
-      ],
-    ],
-    ['d1, d0*3', [1, null], [{ result: 1, dimension: 0, stride: 3 }]],
-    ['d0 * 2 + 1, d1', [null, 1], undefined],
-    ['d0 * s0, d1', [null, 1], undefined],
-    ['d0 * 0, d1', [null, 1], undefined],
-    ['d0 * 0x10, d1', [null, 1], undefined],
-    ['d0 * 99999999999999999999, d1', [null, 1], undefined],
-  ])('of %s say which dimensions have strides', (results, plain, strided) => {
-    const maps = `[affine_map<(d0, d1)[s0] -> (${results})>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]`;
+    ['d0 + d1, 0', [null, null], window([0, 1], [1, 1])],
+    ['d0 * 2 + d1, d1', [null, 1], window([0, 2], [1, 1])],
+    ['d1 + d0 * 3, d1', [null, 1], window([1, 1], [0, 3])],
+    ['d0 + d1 + d0, d1', [null, 1], {}],
+    ['d0 + 1, d1', [null, 1], {}],
+    ['d0 - d1, d1', [null, 1], {}],
+    ['(d0 + d1), d1', [null, 1], {}],
+    ['d0 * 2, d1 * 12', [null, null], strided([0, 0, 2], [1, 1, 12])],
+    ['d1, d0*3', [1, null], strided([1, 0, 3])],
+    ['d0 * 2 + 1, d1', [null, 1], {}],
+    ['d0 * s0, d1', [null, 1], {}],
+    ['d0 * 0, d1', [null, 1], {}],
+    ['d0 * 0x10, d1', [null, 1], {}],
+    ['d0 * 99999999999999999999, d1', [null, 1], {}],
+  ])('results %s say which dimensions they move over, and with which strides', (written, results, more) => {
+    const maps = `[affine_map<(d0, d1)[s0] -> (${written})>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]`;
     const text = `linalg.generic {indexing_maps = ${maps}, iterator_types = ["parallel", "reduction"]}
       ins(%a, %b : tensor<9x1xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
-    expect(only(text).indexingMaps[0]).toEqual({
-      dimensions: 2,
-      results: plain,
-      ...(strided && { strided }),
-    });
+    expect(only(text).indexingMaps[0]).toEqual({ dimensions: 2, results, ...more });
   });
 
   test.each([
@@ -212,126 +179,6 @@ describe('linalg.generic', () => {
   });
 });
 
-describe('front ends', () => {
-  const t = 'tensor<2x3x5xf32>, tensor<2x5x7xf32>';
-
-  test('the clauses after the operands are attributes', () => {
-    const text = `%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, b = 1> {foo} : (${t}) -> tensor<2x3x7xf32>`;
-    const operation = only(text);
-    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
-      'batching_dims = [0] x [0]',
-      'contracting_dims = [2] x [1]',
-      'precision = [DEFAULT, DEFAULT]',
-      'algorithm = <lhs_precision_type = tf32, b = 1>',
-      'foo',
-    ]);
-    expect(operation).toMatchObject({
-      kind: 'to-normalise',
-      body: 'other',
-      indexingMaps: [],
-      iteratorTypes: [],
-    });
-    expect(operation.results.map(typeText)).toEqual(['tensor<2x3x7xf32>']);
-  });
-
-  test('operands may be in parentheses, and braces in a clause are not the dictionary', () => {
-    const text = `%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]]} {feature_group_count = 1 : i64} : (${t}) -> tensor<2x3x7xf32>`;
-    const operation = only(text);
-    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
-      'dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f]',
-      'window = {stride = [1], pad = [[0, 0]]}',
-      'feature_group_count = 1 : i64',
-    ]);
-    expect(operation.operands.map(({ role, value }) => [role, value])).toEqual([
-      ['lhs', '%a'],
-      ['rhs', '%b'],
-    ]);
-    expect(operation.end).toBe(text.length);
-  });
-
-  test('clauses may be in parentheses, without commas', () => {
-    const text = `%0 = tosa.conv2d %a, %b, %c pad([0, 0]) acc_type(f32) {foo} : (${t}, f32) -> tensor<2x3x7xf32>`;
-    const operation = only(text);
-    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
-      'pad([0, 0])',
-      'acc_type(f32)',
-      'foo',
-    ]);
-    expect(operation.operands.map(({ role }) => role)).toEqual(['lhs', 'rhs', 'input']);
-  });
-
-  test('several results need no parentheses', () => {
-    const operation = only(
-      '%0, %1, %2 = torch.aten.convolution_backward %a, %b : f32, f32 -> !torch.vtensor<[3],f32>, i1, !torch.none loc(unknown)',
-    );
-    expect(operation.results.map(typeText)).toEqual(['!torch.vtensor<[3],f32>', 'i1', '!torch.none']);
-  });
-
-  test('operands at the end may be missing', () => {
-    const roles = (text: string): string[] => only(text).operands.map(({ role }) => role);
-    expect(roles(`tosa.matmul %a, %b : (${t}) -> tensor<2x3x7xf32>`)).toEqual(['lhs', 'rhs']);
-    expect(roles(`torch.operator "onnx.Gemm"(%a, %b) : (${t}) -> f32`)).toEqual(['lhs', 'rhs']);
-    expect(roles(`torch.operator "onnx.Gemm"(%a, %b, %c) : (${t}, f32) -> f32`)).toEqual([
-      'lhs',
-      'rhs',
-      'input',
-    ]);
-    expect(roles(`torch.aten.addmm %c, %a, %b, %x, %y : f32, ${t}, i1, i1 -> f32`)).toEqual([
-      'input',
-      'lhs',
-      'rhs',
-      'input',
-      'input',
-    ]);
-  });
-
-  test('constant operands are known', () => {
-    const text =
-      '%b = torch.vtensor.literal(dense<1.0> : tensor<5x7xf32>) : !torch.vtensor<[5,7],f32>\n%0 = torch.aten.mm %a, %b : !torch.vtensor<[3,5],f32>, !torch.vtensor<[5,7],f32> -> !torch.vtensor';
-    expect(only(text).operands.map(({ constant }) => constant)).toEqual([false, true]);
-  });
-
-  test.each([
-    ['another operator', 'torch.operator "onnx.Relu"(%a) : (T) -> T'],
-    ['another quoted operator', '"torch.operator"(%a) <{name = "onnx.Relu"}> : (T) -> T'],
-    ['a quoted operator without a name', '"torch.operator"(%a) {a} : (T) -> T'],
-    ['an operator that no torch.operator is', '"onnx.MatMul"(%a, %b) : (T, T) -> T'],
-    ['longer names', 'torch.aten.mm.out %a, %b : T, T -> T torch.aten.matmul$x %a, %b : T, T -> T'],
-    ['attributes', 'foo.bar {stablehlo.dot = #stablehlo.dot<a = [0]>, torch.aten.mm}'],
-    ['a symbol', 'func.func @torch.aten.mm(%a: f32) { }'],
-  ])('%s is of no interest', (_, text) => {
-    expect(parseText(text)).toEqual({ operations: [], problems: [] });
-  });
-
-  test('an older operator has its name in the dictionary', () => {
-    expect(only('"torch.operator"(%a, %b) {name = "onnx.MatMul"} : (T, T) -> T').name).toBe('onnx.MatMul');
-  });
-
-  test.each([
-    ['operands without types', 'torch.aten.mm %a, %b'],
-    ['too few operands', 'torch.aten.mm %a : T -> T'],
-    ['more operands than types', 'stablehlo.dot %a, %b : (T) -> T'],
-    ['no result', 'stablehlo.dot %a, %b : (T, T)'],
-    ['a clause that does not end', 'stablehlo.dot %a, %b, precision = [ : (T, T) -> T'],
-    ['a clause without a value', 'stablehlo.dot %a, %b, precision : (T, T) -> T'],
-    ['operands whose parenthesis does not end', 'stablehlo.convolution(%a, %b : (T, T) -> T'],
-    ['a result that is none', 'stablehlo.dot %a, %b : (T, T) -> T, )'],
-    ['too few zero points', 'linalg.quantized_matmul ins(%a, %b, %z : T, T, i32) outs(%c : T) -> T'],
-  ])('%s: a problem, not an operation', (_, text) => {
-    const { operations, problems } = parseText(text);
-    expect(operations).toEqual([]);
-    expect(problems.map(({ offset }) => offset)).toEqual([0]);
-  });
-
-  test('operations in the regions of other operators are found', () => {
-    const inner = '%1 = torch.operator "onnx.MatMul"(%a, %b) : (T, T) -> T';
-    expect(only(`%0 = torch.operator "onnx.If"(%c) : (T) -> T { ${inner} }`).name).toBe('onnx.MatMul');
-    expect(only(`%0 = "torch.operator"(%c) <{name = "onnx.If"}> ({ ${inner} }) : (T) -> T`).name).toBe(
-      'onnx.MatMul',
-    );
-  });
-});
-
 describe('quoted form', () => {
   const quoted = (rest: string): string =>
     `%0 = "linalg.matmul"(%a, %b, %c) ${rest} : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>`;
@@ -349,88 +196,6 @@ describe('quoted form', () => {
   test('operand segments that do not fit are a problem', () => {
     const { operations, problems } = parseText(quoted('<{operandSegmentSizes = array<i32: 1, 2>}>'));
     expect([operations.length, problems.length]).toEqual([0, 1]);
-  });
-});
-
-describe('types', () => {
-  const withType = (type: string): string =>
-    types(only(`linalg.matmul ins(%a, %b : ${type}, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)`))[0]!;
-
-  test.each([
-    'tensor<f32>',
-    'tensor<0x8xf32>',
-    'tensor<?x?xi8>',
-    'tensor<*xf32>',
-    'tensor<4x4xcomplex<f32>>',
-    'tensor<4x!quant.uniform<i8:f32, 0.1>>',
-    'tensor<4x4xf32, #iree_encoding.encoding<operand_index = 0, user_indexing_maps = [#map, [#map1]]>>',
-    'memref<4x4xf32, affine_map<(d0, d1) -> (d0 * 4 + d1)>, #hal.descriptor_type<storage_buffer>>',
-    'vector<4x8xbf16>',
-    ...elements.flatMap((element) => [
-      `tensor<4x0x?x${element}>`,
-      `tensor<${element}>`,
-      `tensor<2x${element}, #a.b<c>>`,
-    ]),
-    'tensor<4x4xf32, "encoding">',
-    'tensor<4xf32, {a = 1, b = [2]}>',
-    'memref<4x4xf8E4M3FN, strided<[?, 1], offset: ?>, 3>',
-    '!torch.vtensor<[3,5],f32>',
-    '!torch.vtensor<[],si64>',
-    '!torch.vtensor<[2,?],!torch.qint8>',
-    '!torch.vtensor<[2,3],unk>',
-    '!torch.vtensor<*,f32>',
-    '!torch.vtensor<[2,3],complex<f32>>',
-    '!torch.vtensor<[2,3],f32, #sparse<a, b>>',
-    '!torch.vtensor',
-    '!torch.vtensor<[0x2],f32>',
-    '!torch.vtensor<[a],f32>',
-    '!torch.tensor<[2,3],f32>',
-    '!torch.tensor',
-    'opaque<"dialect", "type">',
-    '!unknown',
-    'index',
-    '(tensor<3xf32>) -> (tensor<3xf32>, () -> f32)',
-  ])('%s', (type) => {
-    expect(withType(type)).toBe(type);
-  });
-
-  test.each(elements)('%s is an element type as it is written', (element) => {
-    const operation = only(
-      `%0 = tosa.matmul %a, %b : (tensor<2x3x${element}>, !torch.vtensor<[2,?],${element}>) -> memref<?x7x${element}, 1>`,
-    );
-    expect([...operation.operands.map(({ type }) => type), ...operation.results]).toEqual([
-      { kind: 'tensor', shape: [2, 3], elementType: element, encoding: null },
-      { kind: 'vtensor', shape: [2, -1], elementType: element, encoding: null },
-      { kind: 'memref', shape: [-1, 7], elementType: element, encoding: '1' },
-    ]);
-  });
-
-  test.each([
-    ['!torch.vtensor', null, 'unk'],
-    ['!torch.vtensor<*,f32>', null, 'f32'],
-    ['!torch.vtensor< [ 2 , ? ] , f32 >', [2, -1], 'f32'],
-    ['!torch.vtensor<[],f64>', [], 'f64'],
-  ])('%s has its shape and element type', (type, shape, elementType) => {
-    const operation = only(`%0 = torch.aten.mm %a, %b : ${type}, ${type} -> ${type}`);
-    const expected = { kind: 'vtensor', shape, elementType, encoding: null };
-    expect(operation.operands.map((operand) => operand.type)).toEqual([expected, expected]);
-    expect(operation.results).toEqual([expected]);
-  });
-
-  test('aliases stand for their types, also as elements and through other aliases', () => {
-    const text = `!T = tensor<3x5xf32>
-!U = !T
-!e = f16
-%0 = linalg.matmul ins(%a, %b : !U, tensor<5x7x!e>) outs(%c : tensor<3x7xf32>) -> tensor<3x7xf32>`;
-    expect(types(only(text))).toEqual(['tensor<3x5xf32>', 'tensor<5x7xf16>', 'tensor<3x7xf32>']);
-  });
-
-  test('circular aliases stay opaque', () => {
-    const text = `!T = !U
-!U = !T
-#m = #m
-linalg.matmul ins(%a, %b : !U, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)`;
-    expect(types(only(text))[0]).toBe('!U');
   });
 });
 

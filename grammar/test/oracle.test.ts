@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { applyInsertions, insertionFor, parse, typeText } from '../src/main.ts';
 import { rows } from '../src/table.ts';
-import { body, bytes, customForm, elements, examples, parseText, quotedForm, types } from './fixtures.ts';
+import { examples } from './examples.ts';
+import { body, bytes, customForm, elements, parseText, quotedForm, types } from './fixtures.ts';
 import { ireeOpt, readGenericPrint, readGenerics, reprint } from './oracle.ts';
 
 const names = rows.map(({ name }) => name);

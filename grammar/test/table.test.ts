@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import table from '../operations.json' with { type: 'json' };
 import { typeText } from '../src/main.ts';
 import { rows } from '../src/table.ts';
-import { customForm, examples, only, quotedForm, resultsOf, types, typeOf, valuesOf } from './fixtures.ts';
+import { examples } from './examples.ts';
+import { customForm, only, quotedForm, resultsOf, types, typeOf, valuesOf } from './fixtures.ts';
 
 test('every row has an example, and every example a row', () => {
   const names = [...Object.keys(table.operations), ...table.families.flatMap((family) => family.names)];

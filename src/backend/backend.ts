@@ -53,7 +53,6 @@ export interface UserKnob {
   readonly name: string;
   /** Type of the values; 0 and 1 stand for false and true. */
   readonly type: 'tile' | 'boolean';
-  /** The least tile. */
   readonly least: number;
 }
 
@@ -61,7 +60,6 @@ export interface UserKnob {
 export interface IllegalValue {
   readonly knob: string;
   readonly value: number;
-  /** The broken rule. */
   readonly rule: string;
 }
 
@@ -74,7 +72,6 @@ export interface Measured {
 /** Text after a phase of the compiler of a program with one operation of this configuration; null if the compile fails. */
 export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
 
-/** How a backend tunes one workload. */
 export interface Tuning {
   /** The property for which the workload is not tuned, such as `bf16`; null for a tuned workload. */
   readonly unsupported: string | null;
@@ -122,7 +119,6 @@ export interface Backend {
   readonly wholeProgram?: WholeProgram;
 }
 
-/** The machine of a device. */
 export interface Machine extends Pick<DeviceQuestion, 'root'> {
   /** Whether the machine does not describe itself, as an emulator may not. */
   readonly isUnknown: boolean;
@@ -130,7 +126,6 @@ export interface Machine extends Pick<DeviceQuestion, 'root'> {
   readonly hostTarget: () => Promise<Target | null>;
 }
 
-/** The devices of a backend's drivers. */
 export interface Devices {
   /**
    * The device of a driver; else the reason that there is none, and after a colon the way out.

@@ -5,10 +5,8 @@ import type { Configuration, OwnConfiguration } from './configuration.ts';
 /** The value of each knob. */
 export type Choice<Name extends string> = Readonly<Record<Name, number>>;
 
-/** The configurations of a kind. */
 type OfKind<Kind> = Extract<OwnConfiguration, { readonly kind: Kind }>;
 
-/** A knob of a family. */
 export interface NamedKnob<Kind> extends Omit<Knob, 'name'> {
   /** The value of a configuration. */
   readonly of: (configuration: OfKind<Kind>) => number;

@@ -17,7 +17,6 @@ export type Configuration =
   | LlvmCpuConfiguration
   | VulkanConfiguration;
 
-/** A configuration other than the default. */
 export type OwnConfiguration = Exclude<Configuration, DefaultConfiguration>;
 
 export const DEFAULT_CONFIGURATION: DefaultConfiguration = { version: 1, kind: 'default' };

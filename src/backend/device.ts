@@ -45,7 +45,6 @@ export const DEVICE_VARIABLES = [
   ...['CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'GPU_DEVICE_ORDINAL'],
 ] as const;
 
-/** Means to describe a device. */
 export interface DeviceQuestion {
   /** Folder of the files that describe the machine: see `system/processor.ts`. Empty for this machine. */
   readonly root: string;

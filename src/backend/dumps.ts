@@ -2,7 +2,6 @@
 import { parse, symbolsOf, type Type } from 'mlir-parser-ts';
 import { generatedForm, matchKey } from '../workload/workload.ts';
 
-/** An operation of a dump. */
 export interface ConfiguredOperation {
   readonly name: string;
   /** Types of its operands, such as `tensor<4x?xf32>`. */
@@ -112,7 +111,6 @@ function generics(text: string): Found[] {
   });
 }
 
-/** Packings of operands. */
 function packings(text: string): Found[] {
   const statement =
     /\blinalg\.pack [^\n]*\{lowering_config = ([^\n]*)\} : (tensor<[^>]*>) -> (tensor<[^>]*>)/g;

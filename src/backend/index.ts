@@ -9,7 +9,6 @@ import { llvmCpu } from './llvm-cpu/index.ts';
 import type { Meter } from './meter.ts';
 import { DEFAULT_SCHEMA, isOfSchema, textOfSchema, type Schema } from './schema.ts';
 
-/** A backend that loads on demand. */
 interface Deferred extends Pick<Backend, 'name' | 'drivers'> {
   readonly kinds: readonly OwnConfiguration['kind'][];
   load(): Promise<Backend>;
@@ -71,7 +70,6 @@ export async function loadBackend(targetKey: string): Promise<Backend | undefine
   return backendNamed(targetKey);
 }
 
-/** Drivers of all backends. */
 export const DRIVERS = [llvmCpu, ...DEFERRED].flatMap(({ drivers }) => drivers);
 
 /** Why a device of the runtime runs no code of a backend; null if it may. */
@@ -87,11 +85,9 @@ export async function loadBackendOfDriver(device: string): Promise<Backend | und
   return LOADED.find(({ drivers }) => drivers.includes(driver));
 }
 
-/** The backend of a device. */
 export const backendOfDevice = ({ driver }: Pick<Device, 'driver'>): Backend =>
   LOADED.find(({ drivers }) => drivers.includes(driverOf(driver))) ?? LOADED[0];
 
-/** The meter of a device. */
 export const meterOf = (device: Device): Meter => backendOfDevice(device).meter;
 
 /** Flags of the runtime's tools for exactly this device. */
@@ -108,7 +104,6 @@ const backendOfKind = (kind: string): Backend | undefined =>
 const schemaOf = (kind: string): Schema | undefined =>
   kind === 'default' ? DEFAULT_SCHEMA : backendOfKind(kind)?.schema;
 
-/** The backend of a configuration. */
 export const backendOf = ({ kind }: OwnConfiguration): Backend => backendOfKind(kind)!;
 
 /**
@@ -130,7 +125,6 @@ export const needsOf = (configuration: Configuration | null): string | null =>
     ? null
     : (backendOf(configuration).wholeProgram?.needsOf(configuration) ?? null);
 
-/** The attribute of a directive as text. */
 export const attributeText = ({ attribute, value }: Directive): string =>
   value === 'unit' ? attribute : `${attribute} = ${value}`;
 

@@ -3,7 +3,6 @@ import { UserError } from '../system/user-error.ts';
 import type { IllegalValue, KnobValues, UserKnob } from './backend.ts';
 import { LARGEST_TILE } from './schema.ts';
 
-/** One knob with its written values. */
 export interface WrittenKnob {
   readonly name: string;
   readonly values: readonly (string | number | boolean)[];
@@ -11,7 +10,6 @@ export interface WrittenKnob {
   readonly where: string;
 }
 
-/** Most values of one list. */
 const MOST_VALUES = 1000;
 
 /**

@@ -22,7 +22,6 @@ const FILTERS = {
 
 const PARTS = Object.keys(FILTERS) as readonly (keyof Filter)[];
 
-/** Options of a search. */
 export interface SearchOptions {
   readonly strategy: string;
   readonly trials?: number;
@@ -93,7 +92,6 @@ export class CliCommand extends Command {
     return this.option('--budget <time>', `${purpose}: 90, 90s, 15m or 2h (default: ${ifNotSet})`);
   }
 
-  /** Options of a sweep of shapes. */
   sweep(operations: string, rhsConstant: 'no' | 'both'): this {
     return this.option('--op <names>', `operations of a sweep: ${operations} (default: matmul)`)
       .option(

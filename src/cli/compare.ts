@@ -84,7 +84,6 @@ function textOf(model: string, { device }: Site, comparison: Comparison): string
   ].join('\n');
 }
 
-/** The values as JSON. */
 const valuesOf = (model: string, { argv }: Command, site: Site, comparison: Comparison) => ({
   ...{ version: 1, date: new Date().toISOString(), model, command: argv },
   ...{ compiler: site.compiler, target: site.target.key, device: site.device },

@@ -74,7 +74,6 @@ export async function reading<T>(surroundings: Surroundings, read: (store: Store
 export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
   openExchange(settings.database, { readonly: settings.readonly, onMigrated: warn });
 
-/** Reads and writes lines of the database. */
 export async function exchanging<T>(
   surroundings: Surroundings,
   use: (exchange: Exchange) => T | Promise<T>,

@@ -110,7 +110,6 @@ async function refuse(input: string, why: Reason, { compiler, expanded }: Comman
   throw new PassedThroughError(input, why);
 }
 
-/** An inspected input for one target. */
 export type InspectedPart = Omit<Part, 'backend'>;
 
 /**

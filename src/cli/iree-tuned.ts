@@ -37,7 +37,6 @@ class Program extends CliCommand {
   }
 }
 
-/** The whole command line. */
 export const program = new Program(
   'iree-tuned',
   'Tunes programs for iree-compile-tuned, and manages the tuning database.',

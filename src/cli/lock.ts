@@ -28,7 +28,6 @@ import { UsageError } from './failure.ts';
 import { inspectEach, named } from './input.ts';
 import { sentences } from './output.ts';
 
-/** A compile to lock. */
 interface Wanted {
   /** Relative to the working directory. */
   readonly input: string;

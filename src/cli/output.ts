@@ -2,14 +2,13 @@
 import { pageOn } from '../report/page.ts';
 import { printableLines } from '../report/text.ts';
 
-/** The page of stdout. */
-export const page = pageOn(process.stdout, process.env);
+export const page = pageOn(process.stdout);
 
 /** Sentences, one a line, without control characters. */
 export const sentences = (...texts: readonly string[]): string => printableLines(texts.join('\n'));
 
 /** Prints a message on stderr. */
 export function warn(message: string): void {
-  const name = pageOn(process.stderr, process.env).paint('bold', 'iree-tuned:');
+  const name = pageOn(process.stderr).paint('bold', 'iree-tuned:');
   process.stderr.write(`${name} ${printableLines(message)}\n`);
 }

@@ -141,7 +141,6 @@ const tagsOf = (text = ''): Tags =>
       return [name, value];
     });
 
-/** Operations at one target. */
 interface Asked {
   readonly measured: Measured;
   readonly input: Pick<Input, 'reading' | 'operations'>;

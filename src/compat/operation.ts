@@ -4,9 +4,8 @@ import { type GpuConfiguration, stepOf } from '../backend/gpu/configuration.ts';
 import { type LlvmCpuConfiguration, tileOf } from '../backend/llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from '../backend/vulkan/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
-import { type Dimension, extentsOf, type OperandForm } from '../workload/contraction/contraction.ts';
+import type { Dimension, OperandForm } from '../workload/contraction/contraction.ts';
 import type { DispatchDimension, DispatchWork } from '../workload/dispatch/dispatch-work.ts';
-import { elementBits } from '../workload/element-type.ts';
 import type { DimensionKind } from '../workload/sizes.ts';
 import {
   dispatchOf,
@@ -95,7 +94,7 @@ function operationOf(workload: Workload, splitKSlices: number | null): ProfiledO
   return {
     kind,
     name: `${kind}_${shape}_${lhsName}_${rhsName}_${resultName}`,
-    bytes: Math.round(geometricMean(forms.map(bytesOf))),
+    bytes: Math.round(geometricMean(forms.map(workloadBytes))),
     flops: Math.round(geometricMean(forms.map(workloadFlops))),
     ...{ batchCount: batch!.size, m: m!.size, n: n!.size, k: k!.size },
     ...{ lhs: lhsName, rhs: rhsName, result: resultName, splitKSlices: slices },
@@ -134,14 +133,6 @@ function operandName(
 
 /** Type name with an explicit sign, which signless integers get. */
 const typeName = (type: string): string => type.replace(/^s?i(?=\d)/, 's').replace(/^ui(?=\d)/, 'u');
-
-function bytesOf(workload: OperationWork): number {
-  const { lhs, rhs, accumulator } = workload;
-  const bits = [lhs, rhs, accumulator].map((operand) =>
-    extentsOf(workload, operand).reduce((product, size) => product * size, elementBits(operand.elementType)),
-  );
-  return bits.reduce((sum, one) => sum + Math.ceil(one / 8), 0);
-}
 
 /** The flag's split of the sum of every matmul; null without a split. */
 export function splitKSlices(flags: readonly string[]): number | null {

@@ -6,7 +6,6 @@ import { workloadFlops } from '../workload/workload.ts';
 import { likelyGains, medianOf } from './gains.ts';
 import type { Shape } from './shape.ts';
 
-/** The state of a requested workload. */
 export type Standing =
   | { readonly kind: 'new' }
   /** A search found no gain and did not end. It continues. */
@@ -34,7 +33,6 @@ export interface Asked extends Answer {
   readonly shape?: Shape;
 }
 
-/** A workload to tune. */
 export interface Planned extends Asked {
   /** Estimated speed-up over the default. */
   readonly likelyGain: number;
@@ -46,7 +44,6 @@ export interface Planned extends Asked {
 export const isUnfinished = ({ standing }: Pick<Answer, 'standing'>): boolean =>
   standing.kind === 'unfinished';
 
-/** A skipped request. */
 export interface LeftOut {
   readonly what: string;
   readonly site: number;
@@ -128,7 +125,6 @@ export function planPopulation(
 /** Least estimated gain in the order. Without it, large workloads with an estimate of 1 would come last. */
 const LEAST_GAIN = 1.01;
 
-/** Estimated seconds of a plan. */
 export const expectedSeconds = ({ todo, secondsEach }: Pick<Plan, 'todo' | 'secondsEach'>): number =>
   todo.length * secondsEach;
 

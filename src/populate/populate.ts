@@ -28,7 +28,6 @@ export interface GroupOptions {
   readonly onResult: (key: string, known: Known) => void;
 }
 
-/** The result of planned work. */
 export interface Populated {
   readonly planned: Planned;
   /** Key of the measured workload. */

@@ -16,7 +16,6 @@ import { verifiedDecisions } from '../running/verified-decisions.ts';
 import type { ProgramFile, ProgramToTune, Run } from './request.ts';
 import { programAt } from './site.ts';
 
-/** The result for one program. */
 export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
   /** The comparison of its forms; null if it has only one. */
   readonly forms: string | null;

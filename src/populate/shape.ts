@@ -1,8 +1,7 @@
 // A shape to tune, independent of a program: an operation by name, its sizes, its element types, and its text.
-import { functionText } from '../report/html/program-text.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Contraction, Dimension } from '../workload/contraction/contraction.ts';
-import { tensorType } from '../workload/contraction/text.ts';
+import { operationText, tensorType } from '../workload/contraction/text.ts';
 import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
 
 /** For each contraction, the dimensions of its operands in the order of their layout. */
@@ -141,6 +140,31 @@ export function shapeModule(shapes: readonly Shape[]): string {
     ];
   });
   return `module {\n${functions.join('\n')}\n}\n`;
+}
+
+/**
+ * A function with one operation.
+ * @param constant the operation that gives a constant right-hand side, without its type
+ */
+function functionText(workload: Contraction, name: string, constant: string): string {
+  const { lhs, rhs, accumulator, constantRhs } = workload;
+  const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one)) as [
+    string,
+    string,
+    string,
+  ];
+  const zero = isFloat(accumulator.elementType) ? '0.0' : '0';
+  const parameters = constantRhs ? `%lhs: ${lhsType}` : `%lhs: ${lhsType}, %rhs: ${rhsType}`;
+  return [
+    `func.func @${name}(${parameters}) -> ${type} {`,
+    ...(constantRhs ? [`  %rhs = ${constant} : ${rhsType}`] : []),
+    `  %zero = arith.constant ${zero} : ${accumulator.elementType}`,
+    `  %empty = tensor.empty() : ${type}`,
+    `  %init = linalg.fill ins(%zero : ${accumulator.elementType}) outs(%empty : ${type}) -> ${type}`,
+    operationText(workload, null),
+    `  return %result : ${type}`,
+    '}',
+  ].join('\n');
 }
 
 /** MLIR of a program with one softmax or attention. */

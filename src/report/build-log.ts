@@ -8,7 +8,6 @@ import { resultOr } from '../system/result-or.ts';
 import { BUILDS, OLDER_BUILDS, pathIn } from '../system/cache.ts';
 import type { Counts } from './counting.ts';
 
-/** A line of the log. */
 export interface LoggedBuild {
   /** ISO 8601 time at which the build ended or started the compiler. */
   readonly at: string;

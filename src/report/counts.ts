@@ -6,7 +6,6 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Counts } from './counting.ts';
 import type { Reason } from '../system/reason.ts';
 
-/** The counted results of one compile. */
 export interface Counted {
   readonly decisions: readonly Decision[];
   readonly injection: Injection;

@@ -1,6 +1,7 @@
 // A line on a terminal that is updated in place. Elsewhere it writes nothing.
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { pageOn } from './page.ts';
 
 const ERASE = '\r\u001b[2K';
 
@@ -12,7 +13,7 @@ export function lineDisplay() {
     isLive,
     /** Replaces the line. A text that is wider than the terminal is cut: a full line would begin another line. */
     show: (line: string) => {
-      if (isLive) write(`${ERASE}${line.slice(0, columns() - 1)}`);
+      if (isLive) write(`${ERASE}${line.slice(0, pageOn(process.stderr).columns - 1)}`);
     },
     /** Removes the line. */
     clear: () => {
@@ -29,6 +30,3 @@ export function write(text: string): void {
     // The terminal is closed.
   }
 }
-
-/** Columns of the terminal. COLUMNS is a variable of the shell and is seldom exported. */
-export const columns = (): number => process.stderr.columns || 80;

@@ -24,59 +24,33 @@ export const unmeasured = (backend: string, why: string): string =>
 
 const timeLeft = (seconds: number) => `${Math.ceil(seconds)} s left`;
 
-/** The first text that fits, else the last. */
-const fitting = (columns: number, ...texts: readonly [string, ...string[]]): string =>
-  texts.find((text) => text.length <= columns) ?? texts.at(-1)!;
-
-/** The state of one search in at most `columns` columns: the workload, the best so far, and the time left. */
-export function progressLine(progress: TuningProgress, columns = Infinity): string {
+/** The state of one search: the time left, the workload, and the best so far. A terminal cuts the end of a long line. */
+export function progressLine(progress: TuningProgress): string {
   const { stage, secondsLeft, workloads, decided } = progress;
   const verb = stage === 'finals' ? 'confirming' : 'tuning';
-  const done = workloads === 1 ? '' : ` (${decided}/${workloads} done)`;
-  const { sizes, best, short } = partsOf(progress);
-  const left = timeLeft(secondsLeft);
-  return fitting(
-    columns,
-    `${verb} ${sizes}${done}: ${best}, ${left}`,
-    `${sizes}: ${short} ${left}`,
-    `${short} ${left}`,
-    left,
-  );
+  const done = workloads === 1 ? '' : `, ${decided} of ${workloads} done`;
+  return `${timeLeft(secondsLeft)}${done}: ${verb} ${searchInWords(progress)}`;
 }
 
 /** The state of one search without its time. */
-export function searchInWords(progress: Omit<TuningProgress, 'secondsLeft'>): string {
-  const { sizes, best } = partsOf(progress);
-  return `${sizes}: ${best}`;
-}
-
-const TIMING = 'timing the default';
-
-function partsOf(progress: Omit<TuningProgress, 'secondsLeft'>) {
-  const { workload, trials, flops, defaultSeconds, bestSeconds } = progress;
+export function searchInWords({
+  workload,
+  trials,
+  flops,
+  defaultSeconds,
+  bestSeconds,
+}: Omit<TuningProgress, 'secondsLeft'>): string {
   const sizes = [...workload.matchAll(/(?<! in)=(\d+)/g)].map((match) => match[1]).join('x');
-  if (trials === 0) return { sizes, best: TIMING, short: TIMING };
+  if (trials === 0) return `${sizes}: timing the default`;
   const seconds = Math.min(bestSeconds, defaultSeconds);
   const rate = flops / seconds / 1e9;
-  const rateText = `${rate.toFixed(rate < 100 ? 1 : 0)} GFLOP/s`;
-  const gain = formatRatio(defaultSeconds / seconds);
-  return { sizes, best: `${rateText}, best trial ${gain} the default`, short: `${rateText} ${gain}` };
+  return `${sizes}: ${rate.toFixed(rate < 100 ? 1 : 0)} GFLOP/s, best trial ${formatRatio(defaultSeconds / seconds)} the default`;
 }
 
-/** The state of a program's rounds in at most `columns` columns. */
-export function roundsLine(
-  { rounds, workloads, ratio, secondsLeft }: RoundsProgress,
-  columns = Infinity,
-): string {
-  const gain = `${formatRatio(Math.max(1, ratio))} the default`;
-  const left = timeLeft(secondsLeft);
-  return fitting(
-    columns,
-    `tuning ${counted(workloads, 'operation')} together: ${gain} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${left}`,
-    `${counted(workloads, 'operation')}: ${gain}, ${left}`,
-    `${gain}, ${left}`,
-  );
-}
+/** The state of a program's rounds. */
+export const roundsLine = ({ rounds, workloads, ratio, secondsLeft }: RoundsProgress): string =>
+  `${timeLeft(secondsLeft)}: tuning ${counted(workloads, 'operation')} together, ` +
+  `${formatRatio(Math.max(1, ratio))} the default after ${counted(rounds, 'round')}`;
 
 /** The result of one workload. */
 interface Result {

@@ -10,7 +10,7 @@ import { INTRODUCED, pathIn, UNMEASURED, type Place } from '../system/cache.ts';
 import { shortHash } from '../system/hash.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
-import { columns, lineDisplay, write } from './progress.ts';
+import { lineDisplay, write } from './progress.ts';
 import {
   beginning,
   ending,
@@ -67,11 +67,11 @@ export function terminalOf(cacheDirectory: string | null) {
       else say(beginning(count, seconds));
     },
     progress(progress: TuningProgress) {
-      countDown((spent) => progressLine(later(progress, spent), columns() - 1));
+      countDown((spent) => progressLine(later(progress, spent)));
     },
     /** Progress of workloads that are tuned together, in the program. */
     rounds(progress: RoundsProgress) {
-      countDown((spent) => roundsLine(later(progress, spent), columns() - 1));
+      countDown((spent) => roundsLine(later(progress, spent)));
     },
     /** @param count workloads that were to be tuned */
     end(count: number, { results, whyNot }: TuneOutcome) {

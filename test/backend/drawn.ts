@@ -26,3 +26,10 @@ export function drawn(
   }
   return found;
 }
+
+/** The configurations of the starts of a space, which all have this kind. */
+export function startsOf<Kind extends Configuration['kind']>(space: SearchSpace<Configuration>, kind: Kind) {
+  const found = space.starts.map((start) => space.configurationAt(start));
+  expect(new Set(found.map((one) => one?.kind))).toEqual(new Set([kind]));
+  return found as Extract<Configuration, { readonly kind: Kind }>[];
+}

@@ -81,7 +81,6 @@ function partsOf(stream: Readable, count: number): Promise<string[]> {
 function startRunner(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'commands-runner.ts'), {
     execArgv: ['--conditions=source'],
-    // Colours are decided when the commands are loaded.
     env: { ...NODE_CODE, PATH: '/nowhere' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -9,6 +9,7 @@ import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
 import { claimLineOf, partLinesOf, trialLineOf } from '../store/exchange/samples.ts';
+import type { Finding } from '../../src/cli/finding.ts';
 import { endOf, newPlace, startCommand } from './commands.ts';
 
 const KILLED = join(import.meta.dirname, 'killed.ts');
@@ -18,10 +19,8 @@ function place() {
   const start = (...words: readonly string[]) => startCommand(words, { cwd: folder, env });
   /** Runs a command and kills it at a place of killed.ts. */
   const killed = async (where: string, ...words: readonly string[]) => {
-    const child = startCommand(words, { cwd: folder, env: { ...env, KILLED_AT: where } }, [
-      '--import',
-      KILLED,
-    ]);
+    const own = { cwd: folder, env: { ...env, KILLED_AT: where } };
+    const child = startCommand(words, own, ['--import', KILLED]);
     await endOf(child);
     expect(child.signalCode).toBe('SIGKILL');
   };
@@ -46,8 +45,6 @@ function place() {
   };
   return { folder, at, run, start, killed, fill, fillMany, keys };
 }
-
-const startingWith = (text: string) => expect.stringMatching(`^${text}`) as string;
 
 const keysOf = (...sizes: readonly number[]) => sizes.map((m) => subjectOf(m).workload).sort();
 
@@ -123,21 +120,13 @@ describe('an error has the way out', () => {
   test.each<[string, string[], string, number?]>([
     ['the database itself', ['db', 'import', 'tuning.db'], 'name another one'],
     ['a damaged database', ['db', 'import', 'damaged.db'], 'damaged.db is no database, or is damaged'],
-    [
-      'a missing file',
-      ['db', 'import', 'nowhere.jsonl'],
-      'nowhere.jsonl cannot be read: there is no such file',
-    ],
+    ['a missing file', ['db', 'import', 'none.jsonl'], 'none.jsonl cannot be read: there is no such file'],
     ['a folder', ['db', 'import', '.'], '. cannot be read: it is a folder, not a file'],
     ['a database on stdout', ['db', 'export', '-', '--sqlite'], 'need a file', 2],
     ['a prune of nothing', ['db', 'prune'], '--trials-older-than DAYS', 2],
     ['a prune of all records', ['db', 'prune', '--records'], '--with-compiler', 2],
     ['an invalid age', ['db', 'prune', '--trials-older-than', 'old'], 'give a number of days', 2],
-    [
-      'a missing folder',
-      ['db', 'export', 'no/such/file'],
-      'no/such/file cannot be written: there is no such file or folder',
-    ],
+    ['a missing folder', ['db', 'export', 'no/file'], 'no/file cannot be written: there is no such file'],
   ])('%s', async (_, args, message, ends = 1) => {
     const { at, run, fill } = place();
     fill('tuning.db', 4);
@@ -156,22 +145,16 @@ test('prune counts lines, and removes them with --apply only', async () => {
   const exchange = openSqliteExchange(at('tuning.db'));
   exchange.receive([...partLinesOf(), trialLineOf()].map((line) => readValue(line)));
   exchange.close();
-  const dry = await run(
-    'db',
-    'prune',
-    '--trials-older-than',
-    '1',
-    '--records',
-    '--workload',
-    'm=4 ',
-    '--json',
-  );
+  const [old, some] = [
+    ['--trials-older-than', '1'],
+    ['--records', '--workload', 'm=4 '],
+  ] as const;
+  const dry = await run('db', 'prune', ...old, ...some, '--json');
   expect(JSON.parse(dry.out)).toMatchObject({ applied: false, trials: 0, claims: 1 });
-  expect((await run('db', 'prune', '--trials-older-than', '1')).out).toContain(
-    '--apply removes 1 trials with 1 runs, and 0 claims',
-  );
+  const { out } = await run('db', 'prune', ...old);
+  expect(out).toContain('--apply removes 1 trials with 1 runs, and 0 claims');
   expect(keys('tuning.db')).toEqual(keysOf(4, 8));
-  await run('db', 'prune', '--records', '--workload', 'm=4 ', '--apply');
+  await run('db', 'prune', ...some, '--apply');
   expect(keys('tuning.db')).toEqual(keysOf(8));
 });
 
@@ -222,11 +205,10 @@ test('the doctor counts invalid rows', async () => {
   fill('tuning.db', 4, 8);
   const database = async () => {
     const { out } = await run('doctor', '--json');
-    return (JSON.parse(out) as { what: string; ok: boolean; found: string }[]).find(
-      ({ what }) => what === 'database',
-    );
+    return (JSON.parse(out) as Finding[]).find(({ what }) => what === 'database');
   };
-  expect(await database()).toMatchObject({ ok: true, found: startingWith(`${at('tuning.db')}, 2 records`) });
+  const well = expect.stringMatching(`^${at('tuning.db')}, 2 records`) as string;
+  expect(await database()).toMatchObject({ ok: true, found: well });
   const store = openSqliteStore(at('tuning.db'));
   store.addMarks(SUBJECT, [MARK]);
   store.close();

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { exitCodeOf, messageForUser, UsageError } from '../../src/cli/failure.ts';
@@ -31,13 +31,8 @@ const thrownBy = (action: () => unknown): unknown => {
 };
 
 test('an error of the system prints its path and its reason', () => {
-  expect(
-    messageForUser(
-      thrownBy(() => {
-        mkdirSync('/dev/null/folder');
-      }),
-    ),
-  ).toBe('/dev/null/folder: a part of the path is not a folder');
+  const ofSystem = thrownBy(() => openSync('/dev/null/folder', 'r'));
+  expect(messageForUser(ofSystem)).toBe('/dev/null/folder: a part of the path is not a folder');
   expect(messageForUser(thrownBy(() => new Database('/dev')))).toBe('unable to open database file');
 });
 
@@ -52,7 +47,6 @@ test.each([
 
 test('an invalid command line ends with 2, a failure with 1', () => {
   expect([new UsageError('why'), new SettingsError('why')].map(exitCodeOf)).toEqual([2, 2]);
-  expect([new UserError('why'), new StoreError('locked', 'why'), new Error('why')].map(exitCodeOf)).toEqual([
-    1, 1, 1,
-  ]);
+  const failures = [new UserError('why'), new StoreError('locked', 'why'), new Error('why')];
+  expect(failures.map(exitCodeOf)).toEqual([1, 1, 1]);
 });

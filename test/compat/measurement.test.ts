@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
 import { allOf, configurationName, dispatchName, measurementsOf } from '../../src/compat/measurement.ts';
 import type { Trial } from '../../src/store/store.ts';
 import { EVIDENCE } from '../store/samples.ts';
@@ -23,19 +24,11 @@ test('the decision is the best, with its evidence, and comes last', () => {
     trial({ configuration: other, seconds: 3, ratio: 1.5 }),
     trial({ configuration: PACKED, outcome: 'compile-error', seconds: null, ratio: null, message: 'no' }),
   ]);
-  expect(allOf(all).map(({ configuration }) => configuration)).toEqual([
-    DEFAULT_CONFIGURATION,
-    PACKED,
-    other,
-    TILED,
-  ]);
-  const { evidence } = { evidence: EVIDENCE };
-  expect(all.best).toMatchObject({
-    seconds: evidence.seconds,
-    ratio: evidence.ratio,
-    verification: 'SUCCESS',
-  });
-  expect(all.stock).toMatchObject({ seconds: evidence.defaultSeconds, verification: 'Not verified' });
+  const inOrder = [DEFAULT_CONFIGURATION, PACKED, other, TILED];
+  expect(allOf(all).map(({ configuration }) => configuration)).toEqual(inOrder);
+  const { seconds, ratio, defaultSeconds } = EVIDENCE;
+  expect(all.best).toMatchObject({ seconds, ratio, verification: 'SUCCESS' });
+  expect(all.stock).toMatchObject({ seconds: defaultSeconds, verification: 'Not verified' });
   expect(all.others[0]).toMatchObject({ seconds: 3, verification: 'Not verified' });
 });
 
@@ -52,14 +45,8 @@ test('without a decision there is no best, and the default has its measured time
 });
 
 test('names of configurations are single, unique words', () => {
-  const all = [
-    DEFAULT_CONFIGURATION,
-    TILED,
-    { ...TILED, peeling: false },
-    PACKED,
-    { ...PACKED, packed: undefined },
-  ];
-  const names = all.map((one) => configurationName(one as typeof TILED));
+  const others = [{ ...TILED, peeling: false }, DATA_TILE_CONFIGURATION];
+  const names = [DEFAULT_CONFIGURATION, TILED, PACKED, ...others].map(configurationName);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^tile_config_[\w-]+$/);
   expect(dispatchName(measurement(matmul(1, 2, 3), { configuration: DEFAULT_CONFIGURATION }))).toBe(

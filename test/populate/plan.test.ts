@@ -11,6 +11,7 @@ import {
   type Answer,
   type Asked,
   type Plan,
+  type Planned,
   type Standing,
 } from '../../src/populate/plan.ts';
 import { populate, type Executor, type PopulateOptions } from '../../src/populate/populate.ts';
@@ -40,7 +41,9 @@ const subjectFor = ({ work: { key, workload } }: Pick<Asked, 'work'>): Subject =
   workloadForm: workload,
 });
 
-function askedOf(standingOf: (key: string) => Standing, source = 'sweep'): Asked[] {
+const NEW: Standing = { kind: 'new' };
+
+function askedOf(standingOf: (key: string) => Standing = () => NEW, source = 'sweep'): Asked[] {
   return shapes.map((shape) => {
     const workload = contractionOf(shape);
     const key = workloadKey(workload);
@@ -49,7 +52,8 @@ function askedOf(standingOf: (key: string) => Standing, source = 'sweep'): Asked
   });
 }
 
-const NEW: Standing = { kind: 'new' };
+const planOf = (asked = askedOf(), records: readonly TuningRecord[] = []): Plan =>
+  planPopulation(asked, [], () => records);
 
 const record = (key: string, ratio: number, configuration: Configuration = TILE): TuningRecord => ({
   ...{ ...place, workload: key, configuration, failure: null, createdAt: '2026-01-01T00:00:00.000Z' },
@@ -61,11 +65,7 @@ const keyOf = (m: number, n: number, k: number) => `contraction m=${m} n=${n} k=
 
 describe('a plan', () => {
   test('begins with the largest saving: work times count times the estimated gain', () => {
-    const plan = planPopulation(
-      askedOf(() => NEW),
-      [],
-      () => [],
-    );
+    const plan = planOf();
     expect(plan.todo).toHaveLength(50);
     const work = plan.todo.map(({ work: { workload } }) => workloadFlops(workload));
     expect(work).toEqual(work.toSorted((a, b) => b - a));
@@ -74,11 +74,7 @@ describe('a plan', () => {
 
   test('gains of neighbours move a shape forward, and defaults that are best move it back', () => {
     const records = [record(keyOf(64, 32, 128), 8), record(keyOf(320, 160, 256), 1)];
-    const plan = planPopulation(
-      askedOf(() => NEW),
-      [],
-      () => records,
-    );
+    const plan = planOf(askedOf(), records);
     const position = (key: string) => plan.todo.findIndex(({ work }) => work.key === key);
     expect(position(keyOf(320, 160, 256))).toBeGreaterThan(position(keyOf(256, 96, 256)));
     expect(plan.todo.find(({ work }) => work.key === keyOf(64, 32, 128))!.likelyGain).toBeGreaterThan(4);
@@ -87,15 +83,15 @@ describe('a plan', () => {
 
   test('a repeated request is tuned once and counts twice', () => {
     const again = askedOf(() => NEW, 'list').slice(0, 3);
-    const plan = planPopulation([...askedOf(() => NEW), ...again], [], () => []);
+    const plan = planOf([...askedOf(), ...again]);
     expect(plan).toMatchObject({ duplicates: 3 });
     expect(plan.todo).toHaveLength(50);
     expect(plan.todo.filter(({ work }) => work.count === 2)).toHaveLength(3);
   });
 
   test('the same workload at another site is planned separately', () => {
-    const elsewhere = askedOf(() => NEW).map((one) => ({ ...one, site: 1 }));
-    expect(planPopulation([...askedOf(() => NEW), ...elsewhere], [], () => []).todo).toHaveLength(100);
+    const elsewhere = askedOf().map((one) => ({ ...one, site: 1 }));
+    expect(planOf([...askedOf(), ...elsewhere]).todo).toHaveLength(100);
   });
 
   test('known workloads are not tuned, unfinished ones continue, and skipped ones have a reason', () => {
@@ -104,11 +100,7 @@ describe('a plan', () => {
       [keyOf(64, 32, 256), { kind: 'unfinished' }],
       [keyOf(64, 64, 128), { kind: 'skipped', reason: 'the default does not run' }],
     ]);
-    const plan = planPopulation(
-      askedOf((key) => standings.get(key) ?? NEW),
-      [],
-      () => [],
-    );
+    const plan = planOf(askedOf((key) => standings.get(key) ?? NEW));
     expect(plan.known.map(({ work }) => work.key)).toEqual([keyOf(64, 32, 128)]);
     expect(plan.todo.filter(isUnfinished)).toHaveLength(1);
     expect(plan.todo).toHaveLength(48);
@@ -133,13 +125,7 @@ describe('the estimated seconds of a search', () => {
   test('have the trials of the records', () => {
     const evidence = { ...EVIDENCE, trials: 77 };
     const records = [{ ...record(keyOf(1, 2, 3), 2), evidence }];
-    expect(
-      planPopulation(
-        askedOf(() => NEW),
-        [],
-        () => records,
-      ),
-    ).toMatchObject({ trialsEach: 77 });
+    expect(planOf(askedOf(), records)).toMatchObject({ trialsEach: 77 });
   });
 });
 
@@ -192,14 +178,13 @@ function madeUp(store: Store, onTune: (key: string) => void = () => undefined) {
   return { executor, tuned };
 }
 
-const planFor = (store: Store): Plan =>
-  planPopulation(
-    askedOf((key) =>
-      store.findRecords([key], place.target, place.compiler).length > 0 ? { kind: 'known' } : NEW,
-    ),
-    [],
-    () => store.allRecords(),
+function planFor(store: Store): Plan {
+  const isKnown = (key: string) => store.findRecords([key], place.target, place.compiler).length > 0;
+  return planOf(
+    askedOf((key) => (isKnown(key) ? { kind: 'known' } : NEW)),
+    store.allRecords(),
   );
+}
 
 const options = (change: Partial<PopulateOptions> = {}): PopulateOptions => ({
   atOnce: 2,
@@ -245,16 +230,8 @@ describe('a run', () => {
       finishEarly.abort();
     });
     const told: string[] = [];
-    const results = await populate(
-      planFor(store),
-      executor,
-      options({
-        finishEarly: finishEarly.signal,
-        onDone: ({ key }) => {
-          told.push(key);
-        },
-      }),
-    );
+    const telling = options({ finishEarly: finishEarly.signal, onDone: ({ key }) => told.push(key) });
+    const results = await populate(planFor(store), executor, telling);
     expect(tuned).toHaveLength(2);
     expect(results.filter(({ result }) => result !== null)).toHaveLength(2);
     expect(results.at(-1)!.reason).toMatch(/the same command resumes/);
@@ -266,22 +243,16 @@ describe('a run', () => {
     const plan = planFor(store);
     const { executor } = madeUp(store);
     const told: string[] = [];
-    let early = 0;
-    await populate(
-      plan,
-      {
-        ...executor,
-        async tune(works, again, site, group) {
-          const outcome = await executor.tune(works, again, site, group);
-          const before = told.length;
-          for (const [key, known] of outcome.results) group.onResult(key, known);
-          early += told.length - before;
-          return outcome;
-        },
+    const telling: Executor = {
+      ...executor,
+      async tune(works, again, site, group) {
+        const outcome = await executor.tune(works, again, site, group);
+        for (const [key, known] of outcome.results) group.onResult(key, known);
+        expect(told).toHaveLength(50);
+        return outcome;
       },
-      options({ atOnce: Infinity, onDone: ({ key }) => told.push(key) }),
-    );
-    expect(early).toBe(50);
+    };
+    await populate(plan, telling, options({ atOnce: Infinity, onDone: ({ key }) => told.push(key) }));
     expect(told).toEqual(plan.todo.map(({ work }) => work.key));
   });
 
@@ -310,22 +281,16 @@ describe('a run', () => {
     const { executor, tuned } = madeUp(store);
     const plan = planFor(store);
     const [a, b, c, d] = plan.todo;
+    const reason = 'the compiler makes something else of it';
+    const result = { configuration: TILE, evidence: EVIDENCE };
+    const answers = new Map<Planned, Answer>([
+      [c!, { ...c!, standing: { kind: 'known' }, result }],
+      [d!, { ...d!, standing: { kind: 'skipped', reason } }],
+    ]);
+    const equal: Answer = { work: a!.work, standing: NEW, result: null };
     const surveying: Executor = {
       ...executor,
-      prepare: (planned) =>
-        Promise.resolve(
-          planned.map((one): Answer => {
-            const reason = 'the compiler makes something else of it';
-            if (one === c)
-              return {
-                ...one,
-                standing: { kind: 'known' },
-                result: { configuration: TILE, evidence: EVIDENCE },
-              };
-            if (one === d) return { ...one, standing: { kind: 'skipped', reason } };
-            return { work: a!.work, standing: NEW, result: null };
-          }),
-        ),
+      prepare: (planned) => Promise.resolve(planned.map((one) => answers.get(one) ?? equal)),
     };
     const results = await populate({ todo: [a!, b!, c!, d!] }, surveying, options());
     expect(tuned).toEqual([a!.work.key]);
@@ -335,6 +300,6 @@ describe('a run', () => {
       [c!.work.key, true],
       [d!.work.key, false],
     ]);
-    expect(results[3]!.reason).toBe('the compiler makes something else of it');
+    expect(results[3]!.reason).toBe(reason);
   });
 });

@@ -28,8 +28,8 @@ test('the seconds on a terminal run down until the next message', () => {
     'tuning 50 operations for 1 min at most',
     'tuning 50 operations for 59 s at most',
     'tuning 50 operations for 58 s at most',
-    'tuning 50 operations together: 1.00x the default after 1 round, 30 s left',
-    'tuning 50 operations together: 1.00x the default after 1 round, 29 s left',
+    '30 s left: tuning 50 operations together, 1.00x the default after 1 round',
+    '29 s left: tuning 50 operations together, 1.00x the default after 1 round',
     '',
   ]);
 });

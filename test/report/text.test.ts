@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { pageOn } from '../../src/report/page.ts';
 import { formatDuration, formatSeconds } from '../../src/system/format.ts';
 import { table } from '../../src/report/table.ts';
 import { printable } from '../../src/report/text.ts';
@@ -31,26 +30,6 @@ describe('a table', () => {
   test('shows control characters by name', () => {
     expect(table(['key'], [['A\u001b[31m\nB']])).toBe('key\nA<U+001B>[31m<U+000A>B');
   });
-});
-
-test.each([
-  [{ isTTY: true, depth: 8 }, {}, true],
-  [{ isTTY: true, depth: 8 }, { NO_COLOR: '1' }, false],
-  [{ isTTY: true, depth: 8 }, { NO_COLOR: '' }, true],
-  [{ isTTY: true, depth: 1 }, { TERM: 'dumb' }, false],
-  [{ depth: 8 }, {}, false],
-  [{ depth: 1 }, { FORCE_COLOR: '1' }, true],
-  [{ depth: 1 }, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  [{ isTTY: true, depth: 8 }, { FORCE_COLOR: '0' }, false],
-])('on %j with %j there are colours: %j', ({ depth, ...paper }, env, isColoured) => {
-  const page = pageOn({ ...paper, columns: 80, getColorDepth: () => depth }, env);
-  expect(page.paint('red', 'x') !== 'x').toBe(isColoured);
-});
-
-test('a terminal of unknown width has 80 columns, or COLUMNS', () => {
-  expect(pageOn({ isTTY: true }, {}).columns).toBe(80);
-  expect(pageOn({ isTTY: true, columns: 0 }, { COLUMNS: '132' }).columns).toBe(132);
-  expect(pageOn({ columns: 100 }, { COLUMNS: '132' }).columns).toBe(Infinity);
 });
 
 test.each([

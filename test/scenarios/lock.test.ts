@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { DECISION, TILE } from '../store/samples.ts';
+import { TILE } from '../store/samples.ts';
 import { ODD_TILES, STRIDED_TILES } from '../support/backend.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -29,28 +29,6 @@ function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}):
   const place = new Workplace(env);
   for (const name of ['in.mlir', LOCK]) place.write(name, from.read(name));
   return place;
-}
-
-/** The same for a user without settings. */
-async function expectSameWithoutHome(
-  place: Workplace,
-  env: Readonly<Record<string, string>>,
-  module: Buffer,
-) {
-  const home = place.path('another-home');
-  mkdirSync(home);
-  const own = Object.keys(place.env).filter((name) => /^(?:IREE_TUNED_(?!COMPILER)|XDG_)/.test(name));
-  const build = await place.compile([...argv, '-o', 'again.vmfb'], {
-    env: {
-      ...Object.fromEntries(own.map((name) => [name, undefined])),
-      ...env,
-      HOME: home,
-      IREE_TUNED_FROZEN: '1',
-    },
-  });
-  expect(build).toMatchObject({ code: 0, stderr: '' });
-  expect(place.read('again.vmfb').equals(module)).toBe(true);
-  expect(readdirSync(home)).toEqual(['.cache']);
 }
 
 const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32> {
@@ -115,7 +93,6 @@ describe('a build from the lock file alone gives the bytes of the locked build',
     expect(watched.ran()).toHaveLength(1);
     expect(place.read('out.vmfb').equals(module)).toBe(true);
     expect(readdirSync(place.folder)).not.toContain('data');
-    if (text === oddMatmul) await expectSameWithoutHome(place, { IREE_TUNED_INJECT: inject }, module);
     if (route === 'none') return;
     expect(await place.isStock()).toBe(false);
   });
@@ -204,14 +181,6 @@ describe('a program that has changed', () => {
     const frozen = await place.explain(argv, { env: { ...env, IREE_TUNED_FROZEN: '1' } });
     expect(decisionsOf(frozen.explanation)).toEqual([FROZEN]);
   });
-
-  test('is built without the lock file for another target, with a message', { tags: 'full' }, async () => {
-    const place = elsewhere(origin, NO_TUNING);
-    const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
-    const build = await place.explain(flags);
-    expect(decisionsOf(build.explanation)).toEqual([UNTUNED]);
-    expect(build.explanation.lock!.problem).toMatch(/the target is "llvm-cpu .*" instead of "llvm-cpu /);
-  });
 });
 
 describe('a lock file of several compilers', () => {
@@ -256,37 +225,13 @@ describe('a lock file of several compilers', () => {
 });
 
 describe('a lock file that cannot be used', () => {
-  test.each(
-    casesOfTier(
-      [
-        ['is damaged', (text: string) => text.slice(0, 200), 'it is not JSON'],
-        [
-          'is of a newer version',
-          (text: string) => text.replace('"version": 1\n', '"version": 2\n'),
-          'by a newer',
-        ],
-        [
-          'holds MLIR',
-          (text: string) =>
-            text.replace(/\{"version":1,"kind":"tile"[^}]*\}/, '"#iree_codegen.lowering_config<>"'),
-          'is unknown to this version',
-        ],
-        [
-          'holds tiles beyond all',
-          (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
-          'is unknown to this version',
-        ],
-      ] as const,
-      2,
-    ),
-  )('because it %s gives a message, and the build goes on without it', async (_, bend, why) => {
+  test('because it is damaged gives a message, and the build goes on without it', async () => {
     const place = elsewhere(origin, NO_TUNING);
-    const text = bend(origin.read(LOCK).toString());
-    expect(text).not.toBe(origin.read(LOCK).toString());
+    const text = origin.read(LOCK).toString().slice(0, 200);
     place.write(LOCK, text);
     const build = await place.built(argv);
     expect(decisionsOf(build)).toEqual([UNTUNED]);
-    expect(build.lock!.problem).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
+    const why = `the lock file ${place.path(LOCK)} cannot be used: it is not JSON`;
     expect(build.lock!.problem).toContain(why);
     const frozen = await place.explain(argv, { env: { IREE_TUNED_FROZEN: '1' } });
     expect(decisionsOf(frozen.explanation)).toEqual([FROZEN]);
@@ -294,7 +239,7 @@ describe('a lock file that cannot be used', () => {
     // The file stays unchanged.
     const relocked = await lock(place);
     expect(relocked.code).toBe(1);
-    expect(relocked.stderr).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
+    expect(relocked.stderr).toContain(why);
     expect(place.read(LOCK).toString()).toBe(text);
   });
 
@@ -360,25 +305,15 @@ describe('a replay', () => {
 });
 
 describe('iree-tuned lock', () => {
-  test('changes nothing the second time, also on a machine without records', { tags: 'full' }, async () => {
-    const text = origin.read(LOCK).toString();
+  test('changes nothing on a machine without records', { tags: 'full' }, async () => {
     const newcomer = elsewhere(origin);
-    const input = ['in.mlir', '--', ...HOST];
-    for (const [place, args] of [
-      [origin, []],
-      [origin, ['--check', ...input]],
-      [newcomer, []],
-      [newcomer, ['--check']],
-      [newcomer, input],
-      [newcomer, ['--check', ...input]],
-    ] as const) {
-      expect(await lock(place, args)).toEqual({
+    for (const args of [[], ['--check', 'in.mlir', '--', ...HOST]])
+      expect(await lock(newcomer, args)).toEqual({
         code: 0,
         stdout: `${LOCK} is up to date.\n${ONE}\n`,
         stderr: '',
       });
-      expect(place.read(LOCK).toString()).toBe(text);
-    }
+    expect(newcomer.read(LOCK)).toEqual(origin.read(LOCK));
     expect(newcomer.has('data')).toBe(false);
   });
 
@@ -435,20 +370,6 @@ describe('iree-tuned lock', () => {
     expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
   });
 
-  test('takes new records of this machine', { tags: 'full' }, async () => {
-    const place = elsewhere(origin);
-    mkdirSync(dirname(place.database));
-    cpSync(origin.database, place.database);
-    const surer = { ...DECISION.evidence, low: 1.8 };
-    const configuration = { ...TILE, peeling: false };
-    place.inStore((store) => {
-      const subject = store.subject(store.allRecords()[0]!)!;
-      store.putRecord(subject, { ...DECISION, configuration, evidence: surer });
-    });
-    const { stdout } = await lock(place, []);
-    expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);
-  });
-
   test('is shown by explain, and names programs that cannot be locked', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     expect(await place.said(['explain', 'in.mlir', '--', ...HOST])).toContain(
@@ -470,16 +391,5 @@ describe('iree-tuned lock', () => {
       stdout: '',
       stderr: `iree-tuned: there is no lock file ${LOCK}: iree-tuned lock INPUT -- FLAGS writes one\n`,
     });
-  });
-
-  test('of several inputs at once loses no entry', { tags: 'full' }, async () => {
-    const place = elsewhere(origin);
-    const names = ['a.mlir', 'b.mlir'];
-    for (const [i, name] of names.entries()) place.write(name, matmulModule(16, 32, 64 + 16 * i));
-    const all = await Promise.all(names.map((name) => lock(place, [name, '--', ...HOST])));
-    expect(all.map(({ code }) => code)).toEqual([0, 0]);
-    expect(place.read(LOCK).toString()).toMatch(
-      /"program": "a\.mlir"[^]*"program": "b\.mlir"[^]*"program": "in\.mlir"/,
-    );
   });
 });

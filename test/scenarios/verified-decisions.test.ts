@@ -97,13 +97,10 @@ test('a program with correct results and no loss of speed is run once', async ()
   expect(runsOf(place)).toBe(0);
 });
 
-test(
-  'a program of many operations is compiled once to time its dispatches and to verify it',
-  { tags: 'full' },
-  async () => {
-    const columns = [48, 67, 71, 73, 79];
-    const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
-    const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
+test('a program is compiled once for dispatch times and its verification', { tags: 'full' }, async () => {
+  const columns = [48, 67, 71, 73, 79];
+  const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
+  const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
   %zero = arith.constant 0.0 : f32
 ${shapes
   .map(
@@ -115,21 +112,20 @@ ${shapes
   return ${shapes.map((_, i) => `%c${i}`).join(', ')} : ${shapes.map(([, , c]) => c!).join(', ')}
 }
 `;
-    const place = simulatedPlace(text);
-    place.write(
-      'hook',
-      `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
-    );
-    const first = await build(place);
-    expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
-    const runs = place.read('runs').toString().trim().split('\n');
-    expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
-    // The tuned program is compared with this file.
-    expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
-    expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
-    expect(leftovers(place.folder)).toEqual([]);
-  },
-);
+  const place = simulatedPlace(text);
+  place.write(
+    'hook',
+    `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
+  );
+  const first = await build(place);
+  expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
+  const runs = place.read('runs').toString().trim().split('\n');
+  expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
+  // The tuned program is compared with this file.
+  expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
+  expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
+  expect(leftovers(place.folder)).toEqual([]);
+});
 
 test('the module that was run is the output, with a proof that everything landed', async () => {
   const place = await recordedPlace();
@@ -149,18 +145,14 @@ test('the module that was run is the output, with a proof that everything landed
   expect(own(place.read('asked').toString().split('\n'))).toHaveLength(1);
 });
 
-test(
-  'a compile with more files than its output runs with the flags of the user',
-  { tags: 'full' },
-  async () => {
-    const place = await recordedPlace();
-    const flags = ['--iree-hal-dump-executable-sources-to=sources'];
-    const { code } = await place.explain([...flags, ...argv]);
-    expect(code).toBe(0);
-    expect(place.read('runs').toString()).toContain('/tuned.vmfb');
-    expect(place.has('sources')).toBe(true);
-  },
-);
+test('a compile with more files than its output runs with the given flags', { tags: 'full' }, async () => {
+  const place = await recordedPlace();
+  const flags = ['--iree-hal-dump-executable-sources-to=sources'];
+  const { code } = await place.explain([...flags, ...argv]);
+  expect(code).toBe(0);
+  expect(place.read('runs').toString()).toContain('/tuned.vmfb');
+  expect(place.has('sources')).toBe(true);
+});
 
 describe('a tuned dispatch that is slower in the program', () => {
   test('is left out, marked and noted; the other configurations are confirmed', async () => {
@@ -250,20 +242,17 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 });
 
-test('a single configuration with wrong results is left out and marked', { tags: 'full' }, async () => {
+const wrongOnes: [string, string, Record<string, Outcome>, string[]][] = [
+  ['of several none is marked', '.', { 67: 'default', 48: 'default' }, []],
+  ['a single one is marked', '_61x48x67_', { 67: 'hit', 48: 'default' }, ['48 wrong-result']],
+];
+test.each(casesOfTier(wrongOnes, 1))('wrong results: %s', async (_, wrong, expected, marks) => {
   const place = await recordedPlace();
-  place.write('wrong', '_61x48x67_');
+  place.write('wrong', wrong);
   const first = await build(place);
-  expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'default' });
+  expect(outcomes(first)).toEqual(expected);
   expect(first.operations[1]!.code).toBe('worse-in-program');
-  expect(marksOf(place)).toEqual(['48 wrong-result']);
-});
-
-test('several configurations with wrong results are left out, and none is marked', async () => {
-  const place = await recordedPlace();
-  place.write('wrong', '.');
-  expect(outcomes(await build(place))).toEqual({ 67: 'default', 48: 'default' });
-  expect(marksOf(place)).toEqual([]);
+  expect(marksOf(place)).toEqual(marks);
 });
 
 /** A tenth of it is short for tools that hang, and long enough for the others on a busy machine. */
@@ -356,22 +345,18 @@ test('a tuned program that crashes is not used, and its configurations are not m
   expect(marksOf(place)).toEqual([]);
 });
 
-test(
-  'without times of dispatches bisection finds the slower configuration, and nothing is marked',
-  { tags: 'full' },
-  async () => {
-    const place = await recordedPlace();
-    place.write('slower', '_61x48x67_');
-    place.write(
-      'hook',
-      `${note(place)}[ -z "$statistics" ] || { echo "unknown flag dispatch_statistics" >&2; exit 1; }`,
-    );
-    const { operations, program } = await build(place);
-    expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
-    expect(program).toMatchObject({ injected: true, reason: null });
-    expect(marksOf(place)).toEqual([]);
-  },
-);
+test('without times of dispatches bisection finds the slower configuration', { tags: 'full' }, async () => {
+  const place = await recordedPlace();
+  place.write('slower', '_61x48x67_');
+  place.write(
+    'hook',
+    `${note(place)}[ -z "$statistics" ] || { echo "unknown flag dispatch_statistics" >&2; exit 1; }`,
+  );
+  const { operations, program } = await build(place);
+  expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
+  expect(program).toMatchObject({ injected: true, reason: null });
+  expect(marksOf(place)).toEqual([]);
+});
 
 describe('a build that is killed while its program runs', () => {
   test.each(casesOfTier(['SIGKILL', 'SIGTERM'] as const, 1))(
@@ -407,10 +392,8 @@ test.each(casesOfTier(unrun, 1))(
       workload.includes('n=48') ? { version: 1, kind: 'data-tile' } : { version: 1, kind: 'default' },
     );
     const { explanation } = await place.explain(argv, { env });
-    expect(explanation.operations.map(({ configuration }) => configuration)).toEqual([
-      { version: 1, kind: 'default' },
-      null,
-    ]);
+    const configurations = explanation.operations.map(({ configuration }) => configuration);
+    expect(configurations).toEqual([{ version: 1, kind: 'default' }, null]);
     expect(explanation.operations[1]!.code).toBe('unproven-in-program');
   },
 );

@@ -8,7 +8,6 @@ import { readMma } from './target.ts';
 /** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
 interface Tiles {
   readonly version: 1;
-  /** Threads of one subgroup. */
   readonly subgroupSize: number;
   /** Elements of one workgroup; 0 along reduction dimensions. */
   readonly workgroup: readonly number[];
@@ -75,13 +74,11 @@ export interface AttentionConfiguration extends Tiles {
   readonly subgroups: readonly number[];
 }
 
-/** The configuration of one operation. */
 export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
 
 type Levels = Pick<MmaTileConfiguration, 'subgroup' | 'subgroups'> &
   Pick<SharedSumConfiguration, 'thread' | 'lanes'>;
 
-/** The fields of all kinds. */
 type Field = Exclude<
   keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration,
   'version' | 'kind'

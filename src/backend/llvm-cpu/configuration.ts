@@ -80,7 +80,6 @@ export type LlvmCpuConfiguration =
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
-/** The fields of all kinds, and of packed tiles. */
 type Field = Exclude<
   keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration,
   'version' | 'kind'
@@ -88,7 +87,6 @@ type Field = Exclude<
 
 export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
 
-/** The tile levels of a pipeline. */
 type Levels = Omit<TileConfiguration, 'version' | 'kind' | 'peeling'>;
 
 /** The fields of each level: along parallel dimensions, then along reductions. */

@@ -159,7 +159,6 @@ const OF_F32: Choices = {
 
 const OF_BF16: Choices = { x64: [[[...AVX512, 'avx512bf16'], 'vdpbf16ps']] };
 
-/** The best packings of products for a processor. */
 export function packings(target: Target, release: Release): Packings {
   const has = (features: readonly string[]) => features.every((one) => target.features.includes(one));
   // Older compilers may not know the intrinsics of forms.

@@ -173,7 +173,6 @@ export function dispatchSpace(
   return spaceOfChoices({ kind: 'dispatch-tile', knobs, starts: recipes.map(startOf), at });
 }
 
-/** Whether any operation reduces a dimension. */
 const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
   parts.some(({ loops, reduced }) => reduced.some((loop) => loops[loop] === dimension));
 

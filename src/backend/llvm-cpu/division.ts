@@ -27,7 +27,6 @@ function divided(size: number, [tile, ...inner]: readonly number[]): { count: nu
   return { count: whole * each.count + last.count, inWhole: whole * each.inWhole + last.inWhole };
 }
 
-/** Several dimensions as one. */
 export const asOne = (divisions: readonly Division[]): Division =>
   divisions.reduce(
     (all, one) => ({

@@ -210,7 +210,6 @@ const conflictsB = ({ cache, whole, bytes: { b } }: Sizes, columns: number, way:
 /** Names of the features, in their order. A prior with other names comes from another version of this program. */
 export const FEATURES: readonly string[] = Object.keys(OF);
 
-/** The features of tiles for a workload. Pure. */
 export function tileFeatures(workload: OperationWork, c: TileConfiguration, options: Options): number[] {
   const sizes = sizesOf(workload, c, options);
   return FEATURES.map((name) => OF[name]!(sizes));

@@ -30,13 +30,11 @@ export function packedRules(entries: readonly PackedEntry[]): Rule[] {
 
 /** The form of an operation of data tiling. */
 interface OperationForm {
-  /** The operation's name. */
   readonly operation: 'linalg.mmt4d' | 'linalg.pack';
   /** Types of its first two operands. */
   readonly types: readonly [string, string];
 }
 
-/** An operation of data tiling with tiles. */
 interface PackedOperation extends OperationForm {
   readonly rendered: Rendered;
 }

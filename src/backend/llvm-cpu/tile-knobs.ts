@@ -37,7 +37,6 @@ export const rowDimension = (workload: OperationWork): number =>
 export const rowsOf = (workload: OperationWork): number =>
   workload.dimensions[rowDimension(workload)]?.size ?? 1;
 
-/** Results of one register. */
 export const lanesOf = (
   { accumulator }: OperationWork,
   { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,

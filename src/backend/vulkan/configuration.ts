@@ -41,13 +41,11 @@ export interface CooperativeConfiguration extends SharedTiles {
   readonly kind: 'spirv-cooperative';
   /** Elements of one instruction along rows, columns and the reduction. */
   readonly native: readonly number[];
-  /** Threads of one subgroup. */
   readonly subgroupSize: number;
 }
 
 export type VulkanConfiguration = SpirvTileConfiguration | PromotedConfiguration | CooperativeConfiguration;
 
-/** The fields of all kinds. */
 type Field = Exclude<
   keyof SpirvTileConfiguration | keyof PromotedConfiguration | keyof CooperativeConfiguration,
   'version' | 'kind'

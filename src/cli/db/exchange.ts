@@ -58,7 +58,6 @@ export const exportCommand = new CliCommand(
     );
   });
 
-/** Writes lines to stdout. */
 export async function pipe(lines: Iterable<string>): Promise<void> {
   for (const batch of batches(lines)) {
     const isRoom = process.stdout.write(`${batch.join('\n')}\n`);

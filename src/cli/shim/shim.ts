@@ -8,11 +8,12 @@ import { isExecutableFile, namesIn, readHead, realpathOr } from '../../system/fi
 import { makeFolder } from '../../system/folder.ts';
 import { packageRoot } from '../../system/package-root.ts';
 import { isLauncher, isToolName } from '../../system/recursion.ts';
+import { shellWord } from '../../system/shell-word.ts';
 import { removeLeftovers, replaceFile } from '../../system/temporary-files.ts';
 import { UserError } from '../../system/user-error.ts';
 import { CliCommand } from '../command.ts';
 import { sentences } from '../output.ts';
-import { compilerShim, quote, siblingShim } from './text.ts';
+import { compilerShim, siblingShim } from './text.ts';
 
 export const shim = new CliCommand(
   'shim',
@@ -44,9 +45,9 @@ export const shim = new CliCommand(
             : []),
         ),
         'Use one of',
-        `  export PATH=${quote(directory)}:"$PATH"`,
-        `  export IREE_TOOL_PATH=${quote(directory)}      # the Python binding`,
-        `  cmake -DIREE_HOST_BIN_DIR=${quote(directory)}  # IREE's CMake`,
+        `  export PATH=${shellWord(directory)}:"$PATH"`,
+        `  export IREE_TOOL_PATH=${shellWord(directory)}      # the Python binding`,
+        `  cmake -DIREE_HOST_BIN_DIR=${shellWord(directory)}  # IREE's CMake`,
       ].join('\n'),
     );
   });

@@ -1,6 +1,7 @@
 // The text of a shim. A shim is a real file, because CMake resolves links and a link would not know its own name.
 import { launcherMarker, shimVariable } from '../../system/recursion.ts';
 import { DEFINITIONS, NAMES } from '../../settings/settings.ts';
+import { shellWord } from '../../system/shell-word.ts';
 
 /** A shell pattern of our flags whose value may be the next argument. */
 const TAKES_VALUE = NAMES.filter((name) => DEFINITIONS[name].type !== 'boolean')
@@ -26,18 +27,18 @@ export const withoutSettings = `  my_next=flag
 export function compilerShim(launcher: string, compiler: string, directory: string): string {
   return `#!/bin/sh
 # ${launcherMarker} (shim of iree-compile, written by \`iree-tuned shim\`)
-if [ -x ${quote(launcher)} ]; then
-  ${shimVariable}=${quote(compiler)}
+if [ -x ${shellWord(launcher)} ]; then
+  ${shimVariable}=${shellWord(compiler)}
   export ${shimVariable}
-  exec ${quote(launcher)} "$@"
+  exec ${shellWord(launcher)} "$@"
 fi
-if [ -x ${quote(compiler)} ]; then
-  [ ! -t 2 ] || printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
+if [ -x ${shellWord(compiler)} ]; then
+  [ ! -t 2 ] || printf '%s\\n' ${shellWord(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
 ${withoutSettings}
-  exec ${quote(compiler)} "$@"
+  exec ${shellWord(compiler)} "$@"
 fi
-printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} and ${compiler} are gone.`)} \\
-  ${quote(reinstall(directory))} >&2
+printf '%s\\n' ${shellWord(`iree-compile-tuned: ${launcher} and ${compiler} are gone.`)} \\
+  ${shellWord(reinstall(directory))} >&2
 exit 127
 `;
 }
@@ -46,16 +47,11 @@ exit 127
 export function siblingShim(name: string, tool: string, directory: string): string {
   return `#!/bin/sh
 # ${launcherMarker} (shim of ${name}, written by \`iree-tuned shim\`)
-if [ -x ${quote(tool)} ]; then exec ${quote(tool)} "$@"; fi
-printf '%s\\n' ${quote(`iree-compile-tuned: ${tool} is gone.`)} ${quote(reinstall(directory))} >&2
+if [ -x ${shellWord(tool)} ]; then exec ${shellWord(tool)} "$@"; fi
+printf '%s\\n' ${shellWord(`iree-compile-tuned: ${tool} is gone.`)} ${shellWord(reinstall(directory))} >&2
 exit 127
 `;
 }
 
 const reinstall = (directory: string) =>
   `Run \`iree-tuned shim ${directory}\` again, or take ${directory} out of PATH and IREE_TOOL_PATH.`;
-
-/** Quotes a text as one word for a shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

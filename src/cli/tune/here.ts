@@ -24,7 +24,6 @@ import type { SearchOptions } from '../command.ts';
 import { restricted } from '../search.ts';
 import { withInterrupts } from '../interrupt.ts';
 
-/** A run with its time. */
 export interface TimedRun extends Run {
   readonly budgetSeconds: number | undefined;
   /** Scratch folder. */

@@ -1,6 +1,7 @@
 // Short texts for the page and its script: numbers, names of workloads, and untrusted texts of databases. Pure.
 import { sumOf } from '../../measure/statistics.ts';
 import { groupOf } from '../dispatch-group.ts';
+import { printable } from '../text.ts';
 import type { Search } from './data.ts';
 
 /** A number with few digits, which keeps the page's data small. */
@@ -15,13 +16,10 @@ export const percentText = (share: number): string => `${(100 * share).toFixed(0
 /** Number of trials of a search. */
 export const triedIn = ({ measured, failed }: Search): number => measured + sumOf(Object.values(failed));
 
-// Control characters, marks that turn the direction of text around, and characters without any width.
-const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
-
-/** A text of at most `longest` characters, with invisible characters made visible. It cannot reorder the text around it. */
+/** A text of at most `longest` characters, with invisible characters by name. It cannot reorder the text around it. */
 export function plain(text: string, longest = 2000): string {
-  const shown = text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
-  return shown.toWellFormed().replaceAll(UNSEEN, '\ufffd');
+  const shown = printable(text);
+  return shown.length <= longest ? shown : `${shown.slice(0, longest - 1).toWellFormed()}…`;
 }
 
 /** A text as HTML, between tags and in attributes in quotes. */

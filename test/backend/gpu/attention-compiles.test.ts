@@ -4,15 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OwnConfiguration } from '../../../src/backend/configuration.ts';
-import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import type { SearchSpace } from '../../../src/search/space.ts';
+import { seededRandom } from '../../../src/search/strategy.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler } from '../../support/installed-tools.ts';
 import { isFull } from '../../support/needs.ts';
+import { startsAndRandom } from '../compile-all.ts';
 import { attentionProgram } from './attention-texts.ts';
 import { backendOf, TARGET_FLAGS } from './candidates.ts';
-import { gpuTargetText } from './targets.ts';
+import { gpuOptions } from './targets.ts';
 
 /** Random configurations of each attention: with `npm run check:gpu -- --points N`, N for each target. */
 const POINTS = Number(process.env['GPU_POINTS'] ?? 0);
@@ -53,25 +55,17 @@ test.each(CASES)(
     const work = dispatchWork(text, { executable: 'main_dispatch_0', digest: '0'.repeat(16), bytes: 1 });
     expect(work).toMatchObject({ kind: 'dispatch', pipeline: 'VectorDistribute' });
     const backend = backendOf(target);
-    const space = backend.tuning(work as DispatchWork).space({
-      ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(target) },
-      ...{ wholeProgram: false, following: false },
-    });
-    const random = seededRandom(35);
-    const drawn = new Map<string, OwnConfiguration>();
-    for (let turn = 0; drawn.size < COUNT && turn < 20_000; turn++) {
-      const one = space.configurationAt(space.starts[turn] ?? randomPoint(space, random));
-      if (one !== null && one.kind !== 'default') drawn.set(JSON.stringify(one), one);
-    }
-    expect(drawn.size).toBeGreaterThan(0);
+    const space = backend.tuning(work as DispatchWork).space(gpuOptions(target));
+    const drawn = startsAndRandom(space as SearchSpace<OwnConfiguration>, COUNT, seededRandom(35));
+    expect(drawn).not.toEqual([]);
     const failed: Record<string, string> = {};
-    for (const [key, one] of drawn) {
+    for (const one of drawn) {
       const own = backend.rendering.reconfigured!(text, work as DispatchWork, one);
       writeFileSync(at('own.mlir'), own!, 'latin1');
       const { status, stderr } = compile(at('own.mlir'), `--compile-from=${phase}`, '-o', at('own.vmfb'));
-      if (status !== 0) failed[key] = stderr;
+      if (status !== 0) failed[JSON.stringify(one)] = stderr;
     }
-    if (POINTS > 0) process.stdout.write(`Attentions of ${shape.join('x')} for ${target}: ${drawn.size}\n`);
+    if (POINTS > 0) process.stdout.write(`Attentions of ${shape.join('x')} for ${target}: ${drawn.length}\n`);
     expect(failed).toEqual({});
   },
 );

@@ -11,17 +11,12 @@ import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts'
 import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
 import { drawn } from '../drawn.ts';
 import { CONFIGURED } from './attention-texts.ts';
-import { gpuTargetText } from './targets.ts';
+import { gpuOptions } from './targets.ts';
 
 beforeAll(loadBackends);
 
 const PLACE = { executable: 'main_dispatch_0', digest: '0123456789abcdef', bytes: 1 };
 const work = dispatchWork(CONFIGURED, PLACE) as DispatchWork;
-
-const optionsOf = (gpu: string) => ({
-  ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(gpu) },
-  ...{ wholeProgram: false, following: false },
-});
 
 const OTHER: AttentionConfiguration = {
   ...{ version: 1, kind: 'attention-tile', subgroupSize: 64 },
@@ -63,7 +58,7 @@ describe('is left alone:', () => {
   ])('an attention with %s', (_, from, to) => {
     const other = dispatchWork(CONFIGURED.replaceAll(from, to), PLACE) as DispatchWork;
     expect(rocm.tuning(other).families({ wholeProgram: false })).toEqual([]);
-    expect(rocm.tuning(other).space(optionsOf('gfx942')).knobs).toEqual([]);
+    expect(rocm.tuning(other).space(gpuOptions('gfx942')).knobs).toEqual([]);
   });
 });
 
@@ -81,7 +76,7 @@ test('another configuration changes the tiles, the subgroups of both products an
 test.each(['gfx942', 'gfx1100'])(
   'every configuration for %s can be stored and leads back to its point',
   (gpu) => {
-    const space = rocm.tuning(work).space(optionsOf(gpu));
+    const space = rocm.tuning(work).space(gpuOptions(gpu));
     const found = drawn(space, 5, 300) as AttentionConfiguration[];
     expect(space.starts.length).toBeGreaterThan(4);
     expect(new Set(found.map((one) => JSON.stringify(one))).size).toBeGreaterThan(30);
@@ -95,13 +90,13 @@ test.each(['gfx942', 'gfx1100'])(
 
 test('weights that do not stay in registers need shared memory', () => {
   const apart = { ...work, matrix: { ...work.matrix!, chained: false } };
-  const space = rocm.tuning(work).space(optionsOf('gfx942'));
+  const space = rocm.tuning(work).space(gpuOptions('gfx942'));
   const point = pointOf(space, {
     ...OTHER,
     ...{ workgroup: [1, 128, 64, 0, 0], reduction: [0, 0, 0, 0, 128], subgroups: [1, 4, 1, 1, 1] },
   })!;
   expect(space.configurationAt(point)).not.toBeNull();
-  expect(rocm.tuning(apart).space(optionsOf('gfx942')).configurationAt(point)).toBeNull();
+  expect(rocm.tuning(apart).space(gpuOptions('gfx942')).configurationAt(point)).toBeNull();
 });
 
 test('a configuration with a split subgroup, or with more threads than any GPU, is no configuration', () => {

@@ -17,12 +17,7 @@ import { compileAll, failuresOf, MOST_TURNS, startsAndRandom } from '../compile-
 import { backendOf, compiledFor, TARGET_FLAGS } from './candidates.ts';
 import { constraintsOf } from './constraints.ts';
 import { SHAPES } from './shapes.ts';
-import { gpuTargetText } from './targets.ts';
-
-const optionsOf = (target: string) => ({
-  ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(target) },
-  ...{ wholeProgram: false, following: false },
-});
+import { gpuOptions } from './targets.ts';
 
 /** Random points of each space of each target, over all its workloads; 0 without `npm run check:gpu -- --points`. */
 const POINTS = Number(process.env['GPU_POINTS'] ?? 0);
@@ -78,7 +73,7 @@ const workloadOf = (target: string, name: string): OperationWork =>
     : convolutionWorkloads(TARGET_FLAGS[target]!, [CONVOLUTIONS[name]!])[0]!;
 
 const spaceOf = (target: string, workload: OperationWork) =>
-  backendOf(target).tuning(workload).space(optionsOf(target)) as SearchSpace<OwnConfiguration>;
+  backendOf(target).tuning(workload).space(gpuOptions(target)) as SearchSpace<OwnConfiguration>;
 
 const drawn = (space: SearchSpace<OwnConfiguration>, count: number): OwnConfiguration[] =>
   startsAndRandom(space, count, seededRandom(36));
@@ -164,12 +159,8 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
       const [m, n] = [0, 1] as const;
       const knobs = {
         ...{ wg_0: c.workgroup[m]!, wg_1: c.workgroup[n]!, red_2: c.reduction[2]! },
-        ...{
-          sg_0: c.subgroup[m]!,
-          sg_1: c.subgroup[n]!,
-          sg_m_cnt: c.subgroups[m]!,
-          sg_n_cnt: c.subgroups[n]!,
-        },
+        ...{ sg_0: c.subgroup[m]!, sg_1: c.subgroup[n]! },
+        ...{ sg_m_cnt: c.subgroups[m]!, sg_n_cnt: c.subgroups[n]! },
         ...{ sg_size: c.subgroupSize, wg_size_x: threadsOf(c), wg_size_y: 1, wg_size_z: 1 },
         ...{ mma_idx: constraints.mmas.indexOf(c.mma), prefetch_num_stages: c.prefetch ?? 2 },
       };

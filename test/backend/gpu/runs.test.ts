@@ -1,14 +1,14 @@
 // Random configurations of the spaces compile, and compute the right result on the devices of this machine.
 import { describe, expect, test } from 'vitest';
-import type { Configuration } from '../../../src/backend/configuration.ts';
+import type { Configuration, OwnConfiguration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
-import { configurationKey, loadBackend } from '../../../src/backend/index.ts';
+import { loadBackend } from '../../../src/backend/index.ts';
 import { checkedAlone, referenceAlone } from '../../../src/measure/verify-candidates.ts';
 import { loadedWith } from '../../../src/measure/common-modules.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateOf, stockCandidate } from '../../../src/measure/candidate-module.ts';
 import type { SearchSpace } from '../../../src/search/space.ts';
-import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { seededRandom } from '../../../src/search/strategy.ts';
 import { probeTargets } from '../../../src/site/probe.ts';
 import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import { promotedSpace } from '../../../src/backend/vulkan/shared-space.ts';
@@ -21,6 +21,7 @@ import { compiler, runtimeTool, toolchain } from '../../support/real-tools.ts';
 import { LLVMPIPE } from '../../support/vulkan-target.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../../support/vulkan.ts';
 import { matmul, workload } from '../../support/workloads.ts';
+import { startsAndRandom } from '../compile-all.ts';
 import { TARGET_FLAGS } from './candidates.ts';
 
 /** An image of 14 x 14 with 8 channels, filtered to 16. */
@@ -135,17 +136,10 @@ describe.each(places)('every configuration that is drawn compiles and runs right
   async function draw(shape: OperationWork, own?: SearchSpace<Configuration>): Promise<void> {
     const { flags, device, spaceOf } = place as Place;
     const tools = { ...(await toolchain(temporaryDirectory())), flags, device };
-    const space = own ?? spaceOf(shape);
-    const random = seededRandom(isFull ? 2 : 1);
+    const space = (own ?? spaceOf(shape)) as SearchSpace<OwnConfiguration>;
     // llvmpipe translates all kernels of a module in each process.
-    const wanted = isFull ? 84 : 2;
-    const drawn = new Map<string, Configuration>();
-    // A small space has fewer configurations.
-    for (let turn = 0; drawn.size < wanted && turn < 20_000; turn++) {
-      const one = space.configurationAt(randomPoint(space, random));
-      if (one !== null) drawn.set(configurationKey(one), one);
-    }
-    const candidates = [...drawn.values()].map((one, i) => candidateOf(`c${i}`, one, shape, tools.release));
+    const drawn = startsAndRandom(space, isFull ? 84 : 2, seededRandom(isFull ? 2 : 1));
+    const candidates = drawn.map((one, i) => candidateOf(`c${i}`, one, shape, tools.release));
     const build = await buildCandidates(tools, shape, [stockCandidate('stock'), ...candidates], 'drawn');
     expect(build.refused).toEqual(new Map());
     const names = candidates.map(({ name }) => name);

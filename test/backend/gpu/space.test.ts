@@ -5,14 +5,9 @@ import { illegality, problemOf } from '../../../src/backend/gpu/legality.ts';
 import { loadBackends } from '../../../src/backend/index.ts';
 import { rocm } from '../../../src/backend/rocm/index.ts';
 import { matmul } from '../../support/workloads.ts';
-import { drawn } from '../drawn.ts';
+import { drawn, startsOf } from '../drawn.ts';
 import { SHAPES } from './shapes.ts';
-import { gpuTarget, gpuTargetText } from './targets.ts';
-
-const optionsOf = (name: string) => ({
-  ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(name) },
-  ...{ wholeProgram: false, following: false },
-});
+import { gpuTarget, gpuOptions } from './targets.ts';
 
 beforeAll(loadBackends);
 
@@ -21,7 +16,7 @@ describe.each(['sm_89', 'gfx942', 'gfx1100'])('for %s', (gpu) => {
   test.each(Object.entries(SHAPES))(
     '%s: every configuration is legal, and leads back to its point',
     (_, workload) => {
-      const options = optionsOf(gpu);
+      const options = gpuOptions(gpu);
       const space = backend.tuning(workload).space(options);
       const problem = problemOf(workload, gpuTarget(gpu))!;
       const found = drawn(space, workload.dimensions.length) as GpuConfiguration[];
@@ -33,18 +28,18 @@ describe.each(['sm_89', 'gfx942', 'gfx1100'])('for %s', (gpu) => {
 });
 
 test('the best tiles of an H100 are among the starts', () => {
-  const f32 = cuda.tuning(matmul(512, 512, 512)).space(optionsOf('sm_80'));
-  expect(f32.starts.map((point) => f32.configurationAt(point))).toContainEqual(
+  const f32 = cuda.tuning(matmul(512, 512, 512)).space(gpuOptions('sm_80'));
+  expect(startsOf(f32, 'simt-tile')).toContainEqual(
     expect.objectContaining({ workgroup: [64, 64, 0], thread: [8, 4, 0], reduction: [0, 0, 16] }),
   );
-  const f16 = cuda.tuning(matmul(2048, 2048, 2048, ['f16', 'f16', 'f32'])).space(optionsOf('sm_80'));
-  expect(f16.starts.map((point) => f16.configurationAt(point))).toContainEqual(
+  const f16 = cuda.tuning(matmul(2048, 2048, 2048, ['f16', 'f16', 'f32'])).space(gpuOptions('sm_80'));
+  expect(startsOf(f16, 'mma-tile')).toContainEqual(
     expect.objectContaining({ workgroup: [128, 128, 0], subgroup: [4, 8, 0], reduction: [0, 0, 4] }),
   );
 });
 
 test('dynamic sizes and targets without a description have an empty space', () => {
-  const { knobs, starts } = cuda.tuning(matmul(512, 512, 512)).space({ ...optionsOf('sm_80'), gpu: '' });
+  const { knobs, starts } = cuda.tuning(matmul(512, 512, 512)).space({ ...gpuOptions('sm_80'), gpu: '' });
   expect([knobs, starts]).toEqual([[], []]);
   const dynamic = {
     ...matmul(512, 512, 512),

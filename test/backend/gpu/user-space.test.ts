@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { KnobValues } from '../../../src/backend/backend.ts';
 import { cuda } from '../../../src/backend/cuda/index.ts';
 import type { Configuration } from '../../../src/backend/configuration.ts';
 import { pointOf } from '../../../src/search/space.ts';
@@ -10,17 +11,14 @@ import { seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { LLVMPIPE } from '../../support/vulkan-target.ts';
 import { matmul, workload } from '../../support/workloads.ts';
-import { gpuTargetText } from './targets.ts';
+import { gpuOptions } from './targets.ts';
 
-const optionsOf = (name: string, only: Readonly<Record<string, readonly number[]>>) => ({
-  ...{ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1, gpu: gpuTargetText(name) },
-  ...{ wholeProgram: false, following: false, only },
-});
+const optionsOf = (name: string, only: KnobValues) => ({ ...gpuOptions(name), only });
 
 const F16 = matmul(512, 512, 512, ['f16', 'f16', 'f32']);
 
 /** All configurations of a target's restricted space. */
-function allOf(name: string, work: OperationWork, only: Readonly<Record<string, readonly number[]>>) {
+function allOf(name: string, work: OperationWork, only: KnobValues) {
   const backend = name === 'llvmpipe' ? vulkan : name.startsWith('sm_') ? cuda : rocm;
   const space = backend.tuning(work).space({
     ...optionsOf(name, only),
@@ -77,7 +75,7 @@ test.each([
 });
 
 test('an illegal value names its rule', () => {
-  const illegal = (only: Readonly<Record<string, readonly number[]>>) =>
+  const illegal = (only: KnobValues) =>
     rocm.tuning(F16).illegalValues!(optionsOf('gfx942', only)).map(
       ({ knob, value, rule }) => `${knob}=${value}: ${rule}`,
     );

@@ -6,8 +6,10 @@ import { runTool, type Toolchain } from '../../../src/measure/toolchain.ts';
 import { attributeOf } from '../../support/backend.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { candidateAtLine, type Candidate } from '../../../src/measure/candidate-module.ts';
-import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
-import { type TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+import type { SearchSpace } from '../../../src/search/space.ts';
+import { seededRandom } from '../../../src/search/strategy.ts';
+import type { OwnConfiguration } from '../../../src/backend/configuration.ts';
+import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { probeTargets, HOST_FLAGS } from '../../../src/site/probe.ts';
@@ -20,6 +22,7 @@ import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull } from '../../support/needs.ts';
 import { compiler, toolchain } from '../../support/real-tools.ts';
 import { matmul, workload } from '../../support/workloads.ts';
+import { startsAndRandom } from '../compile-all.ts';
 
 /** The compiler refuses configurations before LLVM, which takes most of the time. */
 const UP_TO_LLVM = ['--compile-to=executable-targets'];
@@ -136,32 +139,18 @@ test('a legal configuration also compiles with a fused operation', async () => {
 });
 
 describe('every configuration of the llvm-cpu space compiles', () => {
-  const STARTS = isFull ? 6 : 2;
   const COUNT = isFull ? 14 : 4;
-  /** The first starts, then random points. */
-  function configurationsOf(shape: OperationWork) {
-    const space = llvmCpuSpace(shape, {
-      ...{ nativeVectorBytes, vectorRegisters: 32 },
-      ...{ threads: 1, wholeProgram: true },
-    });
-    const random = seededRandom(11);
-    const points = [
-      ...space.starts.slice(0, STARTS),
-      ...Array.from({ length: 60 }, () => randomPoint(space, random)),
-    ];
-    const configurations = points
-      .map((point) => space.configurationAt(point))
-      .filter((configuration) => configuration !== null)
-      .slice(0, COUNT);
-    expect(configurations).toHaveLength(COUNT);
-    return configurations;
-  }
-  const candidatesOf = (shape: OperationWork, part = 0) =>
-    configurationsOf(shape).map((configuration, i): Candidate => ({
+  function candidatesOf(shape: OperationWork, part = 0) {
+    const options = { nativeVectorBytes, vectorRegisters: 32, threads: 1, wholeProgram: true };
+    const space = llvmCpuSpace(shape, options) as SearchSpace<OwnConfiguration>;
+    const found = startsAndRandom(space, COUNT, seededRandom(11));
+    expect(found).toHaveLength(COUNT);
+    return found.map((configuration, i): Candidate => ({
       name: `c${part}_${i}`,
       attribute: attributeOf(configuration, shape, tools.release),
       configuration,
     }));
+  }
 
   test('for matmuls, a batched matmul, a matvec, i8 and bf16', async () => {
     const shapes = [

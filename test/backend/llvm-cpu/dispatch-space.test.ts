@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
-import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { pointOf } from '../../../src/search/space.ts';
 import { isConfiguration } from '../../../src/backend/index.ts';
+import { startsOf } from '../drawn.ts';
 import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 
 const OPTIONS = { nativeVectorBytes: 64, threads: 1 };
@@ -40,8 +40,7 @@ const attention = (queries: number, keys: number): DispatchWork => ({
 
 test('a softmax begins with tiles that divide its rows and columns, if the default does not', () => {
   const space = dispatchSpace(softmax(1500, 1500), OPTIONS);
-  const [first] = space.starts.map((start) => space.configurationAt(start));
-  expect(first).toEqual({
+  expect(startsOf(space, 'dispatch-tile')[0]).toEqual({
     ...{ version: 1, kind: 'dispatch-tile' },
     distribution: [1, 60, 0],
     vector: [1, 4, 60],
@@ -61,9 +60,7 @@ const sumOf = (rows: number, columns: number, lane: number): DispatchWork => ({
 
 test('a sum of each row begins with several rows at once, also of a prime number of rows', () => {
   const space = dispatchSpace(sumOf(197, 384, 1), OPTIONS);
-  const vectors = space.starts.map(
-    (start) => (space.configurationAt(start) as DispatchTileConfiguration).vector,
-  );
+  const vectors = startsOf(space, 'dispatch-tile').map(({ vector }) => vector);
   expect(vectors.slice(0, 2)).toEqual([
     [8, 64],
     [8, 32],
@@ -72,18 +69,17 @@ test('a sum of each row begins with several rows at once, also of a prime number
 
 test('a sum over rows, which the compiler unrolls, has few rows in its vectors', () => {
   const space = dispatchSpace(sumOf(960, 256, 0), OPTIONS);
-  const elements = space.starts.map((start) => {
-    const { vector } = space.configurationAt(start) as DispatchTileConfiguration;
-    return vector[0]! * vector[1]!;
-  });
+  const elements = startsOf(space, 'dispatch-tile').map(({ vector }) => vector[0]! * vector[1]!);
   expect(elements.length).toBeGreaterThan(3);
   expect(Math.max(...elements)).toBeLessThanOrEqual(1024);
 });
 
 test('an attention begins with a few queries, a few keys, and all columns', () => {
   const space = dispatchSpace(attention(128, 128), OPTIONS);
-  const [first] = space.starts.map((start) => space.configurationAt(start));
-  expect(first).toMatchObject({ distribution: [1, 64, 64, 0, 0], vector: [1, 8, 64, 64, 8] });
+  expect(startsOf(space, 'dispatch-tile')[0]).toMatchObject({
+    distribution: [1, 64, 64, 0, 0],
+    vector: [1, 8, 64, 64, 8],
+  });
 });
 
 test('tiles of a dynamic dimension are powers of two, also larger than its tuned sizes', () => {
@@ -103,8 +99,7 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
     fc.property(fc.constantFrom(softmax, attention), sizes, sizes, fc.nat(), (make, rows, columns, seed) => {
       const work = make(rows, columns);
       const space = dispatchSpace(work, OPTIONS);
-      for (const start of space.starts) {
-        const configuration = space.configurationAt(start)!;
+      for (const configuration of startsOf(space, 'dispatch-tile')) {
         expect(isConfiguration(configuration, work.dimensions.length)).toBe(true);
         expect(space.configurationAt(pointOf(space, configuration)!)).toEqual(configuration);
       }
@@ -123,10 +118,8 @@ test('for all sizes, starts are legal, points lead back, and no vector is too la
 
 test('each thread gets a workgroup', () => {
   const space = dispatchSpace(softmax(1500, 1500), { ...OPTIONS, threads: 16 });
-  for (const start of space.starts) {
-    const configuration = space.configurationAt(start)!;
-    if (configuration.kind !== 'dispatch-tile') throw new Error(configuration.kind);
-    const [a, b] = configuration.distribution;
+  for (const { distribution } of startsOf(space, 'dispatch-tile')) {
+    const [a, b] = distribution;
     expect(Math.ceil(6 / a!) * Math.ceil(1500 / b!)).toBeGreaterThanOrEqual(16);
   }
 });

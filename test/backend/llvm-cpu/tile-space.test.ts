@@ -5,7 +5,7 @@ import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { pointOf, spaceSize } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
-import { drawn } from '../drawn.ts';
+import { drawn, startsOf } from '../drawn.ts';
 import { matmul } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
@@ -73,9 +73,7 @@ describe('the llvm-cpu space', () => {
   test('has a start for every shape', () => {
     fc.assert(
       fc.property(size, size, size, (m, n, k) => {
-        const space = llvmCpuSpace(matmul(m, n, k), options);
-        expect(space.starts.length).toBeGreaterThan(0);
-        for (const start of space.starts) expect(space.configurationAt(start)).not.toBeNull();
+        startsOf(llvmCpuSpace(matmul(m, n, k), options), 'tile');
       }),
     );
   });
@@ -87,22 +85,17 @@ describe('the llvm-cpu space', () => {
 
   test('starts with at least one workgroup per thread if the shape allows it', () => {
     const space = llvmCpuSpace(matmul(512, 512, 512), { ...options, threads: 8 });
-    expect(space.starts).not.toEqual([]);
-    for (const start of space.starts) {
-      const configuration = space.configurationAt(start);
-      if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
-      const [m, n] = configuration.distribution;
+    for (const { distribution } of startsOf(space, 'tile')) {
+      const [m, n] = distribution;
       expect(Math.ceil(512 / m!) * Math.ceil(512 / n!)).toBeGreaterThanOrEqual(8);
     }
   });
 
   test('divides work among threads into even parts', () => {
     const space = llvmCpuSpace(matmul(512, 512, 512), { ...options, threads: 2 });
-    const [first] = space.starts;
-    const configuration = space.configurationAt(first!);
-    if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
-    expect(configuration.distribution.map((tile) => tile && 512 % tile)).toEqual([0, 0, 0]);
-    const [m, n] = configuration.distribution;
+    const [first] = startsOf(space, 'tile');
+    expect(first!.distribution.map((tile) => tile && 512 % tile)).toEqual([0, 0, 0]);
+    const [m, n] = first!.distribution;
     expect((512 / m!) * (512 / n!)).toBeGreaterThanOrEqual(24);
   });
 
@@ -110,8 +103,8 @@ describe('the llvm-cpu space', () => {
     'leaves each of many workgroups whole register tiles and enough work, for 64 threads and a size of %i',
     (size) => {
       const space = llvmCpuSpace(matmul(size, size, size), { ...options, threads: 64 });
-      for (const start of space.starts) {
-        const { distribution, vectorCommonParallel } = space.configurationAt(start) as TileConfiguration;
+      const starts = startsOf(space, 'tile');
+      for (const { distribution, vectorCommonParallel } of starts) {
         const [m, n] = distribution;
         const workgroups = Math.ceil(size / m!) * Math.ceil(size / n!);
         if (workgroups > 2 * 64) {
@@ -121,8 +114,7 @@ describe('the llvm-cpu space', () => {
         }
         if (size > 256) expect(workgroups).toBeGreaterThanOrEqual(64);
       }
-      const [first] = space.starts.map((start) => space.configurationAt(start) as TileConfiguration);
-      expect(Math.min(first!.distribution[0]!, first!.distribution[1]!)).toBeGreaterThanOrEqual(32);
+      expect(Math.min(...starts[0]!.distribution.slice(0, 2))).toBeGreaterThanOrEqual(32);
     },
   );
 
@@ -130,13 +122,9 @@ describe('the llvm-cpu space', () => {
     'peels in its starts exactly where a vector tile leaves a remainder of %i',
     (size) => {
       const space = llvmCpuSpace(matmul(size, size, size), options);
-      expect(space.starts).not.toEqual([]);
-      for (const start of space.starts) {
-        const configuration = space.configurationAt(start);
-        if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
-        const [m, n] = configuration.vectorCommonParallel;
-        const tiles = [m!, n!, configuration.vectorReduction[2]!];
-        expect(configuration.peeling).toBe(tiles.some((tile) => size % tile !== 0));
+      for (const one of startsOf(space, 'tile')) {
+        const tiles = [...one.vectorCommonParallel.slice(0, 2), one.vectorReduction[2]!];
+        expect(one.peeling).toBe(tiles.some((tile) => size % tile !== 0));
       }
     },
   );
@@ -156,8 +144,7 @@ describe('the llvm-cpu space', () => {
       });
       const lanes = nativeVectorBytes / 4;
       expect(space.starts.length).toBeGreaterThan(3);
-      for (const start of space.starts.slice(0, 4)) {
-        const { vectorCommonParallel } = space.configurationAt(start) as TileConfiguration;
+      for (const { vectorCommonParallel } of startsOf(space, 'tile').slice(0, 4)) {
         const [rows, columns] = vectorCommonParallel;
         expect((rows! * columns!) / lanes).toBeLessThan(registers);
       }
@@ -176,10 +163,8 @@ describe('the llvm-cpu space', () => {
       rhs: { elementType: 'f32', dimensions: [1, 0] },
       accumulator: { elementType: 'f32', dimensions: [0] },
     };
-    const firstOf = (workload: OperationWork) => {
-      const space = llvmCpuSpace(workload, { ...options, nativeVectorBytes: 32 });
-      return space.configurationAt(space.starts[0]!) as TileConfiguration;
-    };
+    const firstOf = (workload: OperationWork) =>
+      startsOf(llvmCpuSpace(workload, { ...options, nativeVectorBytes: 32 }), 'tile')[0]!;
     expect(firstOf(vecmat)).toMatchObject({
       distribution: [1024, 0],
       // A few rows of the matrix at a time, with a long contiguous read of each.

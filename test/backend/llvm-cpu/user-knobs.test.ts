@@ -77,9 +77,8 @@ test('with data tiling alone there are no tiles', () => {
   const space = llvmCpu.tuning(matmul(64, 64, 64)).space(options({ data_tiling: [1] }));
   expect(space.alternatives).toEqual([DATA_TILE_CONFIGURATION]);
   expect(tried(randomSearch, matmul(64, 64, 64), { data_tiling: [1] }, 1)).toEqual([]);
-  expect(
-    llvmCpu.tuning(matmul(64, 64, 64)).illegalValues!(options({ data_tiling: [1], vector_m: [999] })),
-  ).toEqual([]);
+  const only = options({ data_tiling: [1], vector_m: [999] });
+  expect(llvmCpu.tuning(matmul(64, 64, 64)).illegalValues!(only)).toEqual([]);
 });
 
 test('a restricted search covers no family', () => {
@@ -102,13 +101,8 @@ describe('an illegal value', () => {
     expect(illegal(matmul(8192, 8192, 64), { vector_m: [8, 8192] })).toEqual([
       'vector_m=8192: the vector tile is too large: it must stay below 32768 bytes',
     ]);
-    const blocks = {
-      distribution_m: [256],
-      distribution_n: [256],
-      cache_m: [0],
-      cache_n: [0],
-      cache_k: [0, 64],
-    };
+    const tiles = { distribution_m: [256], distribution_n: [256] };
+    const blocks = { ...tiles, cache_m: [0], cache_n: [0], cache_k: [0, 64] };
     expect(illegal(matmul(512, 512, 512), blocks)).toEqual([
       'cache_k=64: the result tile of the cache_reduction loop is too large: it must stay below 32768 bytes',
     ]);
@@ -117,10 +111,9 @@ describe('an illegal value', () => {
   });
 
   test('leaves nothing to search if there is no other value', () => {
-    expect(
-      tried(coordinateDescent, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8),
-    ).toEqual([]);
-    expect(tried(gridSearch, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8)).toEqual([]);
+    const only = { distribution_m: [64], data_tiling: [0] };
+    for (const strategy of [coordinateDescent, gridSearch])
+      expect(tried(strategy, matmul(16, 16, 16), only, 8)).toEqual([]);
   });
 
   test('of a missing dimension has no effect', () => {
@@ -136,15 +129,8 @@ test('all configurations of a workload have the same columns', () => {
   const [tiled, packed] = [llvmCpu.schema.columns(shape, TILED), llvmCpu.schema.columns(shape, PACKED)];
   expect(Object.keys(packed)).toEqual(Object.keys(tiled));
   expect(tiled).toMatchObject({
-    ...{
-      distribution_m: 64,
-      distribution_n: 32,
-      cache_m: 0,
-      cache_k: 128,
-      vector_m: 8,
-      vector_n: 16,
-      vector_k: 4,
-    },
+    ...{ distribution_m: 64, distribution_n: 32, cache_m: 0, cache_k: 128 },
+    ...{ vector_m: 8, vector_n: 16, vector_k: 4 },
     ...{ inner: 0, peeling: true, data_tiling: false, packed_first: null },
   });
   expect(packed).toMatchObject({ vector_m: null, data_tiling: true, packed_first: 4, packed_second: 8 });

@@ -9,6 +9,7 @@ import { rendered } from '../../../src/backend/llvm-cpu/render.ts';
 import { windowSpace } from '../../../src/backend/llvm-cpu/window-space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { convolution } from '../../support/workloads.ts';
+import { startsOf } from '../drawn.ts';
 
 const options = { nativeVectorBytes: 32, vectorRegisters: 16, threads: 2, wholeProgram: true };
 const size = fc.integer({ min: 1, max: 300 });
@@ -47,9 +48,7 @@ test('every configuration leaves no remainder, and can be stored and read', () =
 test('all threads get work if possible', () => {
   const workload = convolution(35, 96, 96);
   const space = windowSpace(workload, { ...options, threads: 16 });
-  expect(space.starts).not.toEqual([]);
-  for (const start of space.starts) {
-    const { distribution } = space.configurationAt(start) as WindowTileConfiguration;
+  for (const { distribution } of startsOf(space, 'window-tile')) {
     const workgroups = workload.dimensions.reduce(
       (count, { size, kind }, d) => (kind === 'k' ? count : count * (size / distribution[d]!)),
       1,
@@ -60,8 +59,8 @@ test('all threads get work if possible', () => {
 
 test('the directive names the pipeline, and the batch dimension comes first', () => {
   const space = windowSpace(convolution(35, 96, 96), options);
-  const configuration = space.configurationAt(space.starts[0]!) as WindowTileConfiguration;
-  expect(compilationInfo(rendered(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).value).toBe(
+  const [first] = startsOf(space, 'window-tile');
+  expect(compilationInfo(rendered(first!, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).value).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1, 1, 35, 96, 0, 0, 0], ' +
       'vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
       'translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<ConvTileAndDecomposeExpert>>>',

@@ -28,16 +28,10 @@ export function hostile(count = 40): ReportSource {
     const subject = source.subjectOf(record)!;
     const targetForm = { candidateFlags: [word(i), `--iree-x=${word(i)}`, '--iree-llvmcpu-target-cpu=host'] };
     subjects.set(JSON.stringify(Object.values(key)), { ...subject, ...key, targetForm });
-    const { evidence } = record;
     return {
-      ...{
-        ...record,
-        ...key,
-        createdBy: word(i),
-        machine: word(i + 3),
-        failure: i % 5 === 0 ? word(i) : null,
-      },
-      evidence: { ...evidence, complete: i % 2 === 0 },
+      ...{ ...record, ...key, createdBy: word(i), machine: word(i + 3) },
+      failure: i % 5 === 0 ? word(i) : null,
+      evidence: { ...record.evidence, complete: i % 2 === 0 },
     };
   });
   return {

@@ -22,12 +22,7 @@ function dice(seed: number): () => number {
   };
 }
 
-const DEVICES: readonly {
-  readonly key: string;
-  readonly name: string | null;
-  readonly form: Device;
-  readonly peak: number;
-}[] = [
+const DEVICES = [
   device('AMD EPYC 9B14 96-Core Processor (family 25 model 17 stepping 1)', 1, 'prod-zen4', 118),
   device('Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (family 6 model 143 stepping 8)', 8, null, 1450),
   device('Neoverse-V2', 4, 'graviton', 340),
@@ -105,19 +100,9 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
       const id = JSON.stringify([subject.workload, deviceKey]);
       const drift = (drifts.get(id) ?? 1) * (1 + (roll() - 0.5) * 0.05) * (roll() < 0.06 ? 1.3 : 1);
       drifts.set(id, drift);
-      records.push(
-        recordOf(
-          subject,
-          peak,
-          drift,
-          roll,
-          dice(
-            subject.workload.length * 131 +
-              id.length +
-              form.dimensions.reduce((sum, { size }) => sum * 31 + size, 7),
-          ),
-        ),
-      );
+      const sizes = form.dimensions.reduce((sum, { size }) => sum * 31 + size, 7);
+      const own = dice(subject.workload.length * 131 + id.length + sizes);
+      records.push(recordOf(subject, peak, drift, roll, own));
     }
   }
   const misses = Array.from({ length: Math.min(40, Math.ceil(count / 8)) }, (): Miss => {
@@ -127,7 +112,7 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
     return { ...keysOf(subject), count: Math.ceil(roll() * 30), lastSeenAt: '2026-05-30T10:00:00.000Z' };
   });
   const byKey = new Map(records.map((record) => [keyOf(record), record]));
-  const source: ReportSource = {
+  return {
     records: records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
     misses,
     devices: DEVICES.map(({ key, form, name }) => ({ key, form, name })),
@@ -143,7 +128,6 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
     },
     ...change,
   };
-  return source;
 }
 
 function recordOf(
@@ -189,32 +173,20 @@ function recordOf(
 }
 
 function trialsOf({ evidence, configuration }: TuningRecord, roll: () => number): Trial[] {
-  const common = { message: null, strategy: 'descent' };
   const best = Math.max(1, evidence.ratio);
   const foundAt = Math.ceil(roll() * 0.7 * evidence.trials);
   const own = configuration.kind === 'default' ? TILE : configuration;
-  return [
-    {
-      ...common,
-      configuration: DEFAULT_CONFIGURATION,
-      outcome: 'measured',
-      seconds: evidence.defaultSeconds,
-      ratio: 1,
-    },
-    ...Array.from({ length: evidence.trials }, (_, i): Trial => {
-      if (roll() < 0.06)
-        return { ...common, configuration: own, outcome: 'compile-error', seconds: null, ratio: null };
-      const reached = i + 1 >= foundAt ? 1 : ((i + 1) / foundAt) ** 0.5 * 0.9;
-      const ratio = 1 + (best - 1) * reached * (i + 1 === foundAt ? 1 : roll());
-      return {
-        ...common,
-        configuration: own,
-        outcome: 'measured',
-        seconds: evidence.defaultSeconds / ratio,
-        ratio,
-      };
-    }),
-  ];
+  /** @param ratio null for a configuration that does not compile */
+  const trial = (of: Configuration, ratio: number | null): Trial => ({
+    ...{ configuration: of, ratio, seconds: ratio && evidence.defaultSeconds / ratio },
+    ...{ outcome: ratio === null ? 'compile-error' : 'measured', message: null, strategy: 'descent' },
+  });
+  const tried = Array.from({ length: evidence.trials }, (_, i) => {
+    if (roll() < 0.06) return trial(own, null);
+    const reached = i + 1 >= foundAt ? 1 : ((i + 1) / foundAt) ** 0.5 * 0.9;
+    return trial(own, 1 + (best - 1) * reached * (i + 1 === foundAt ? 1 : roll()));
+  });
+  return [trial(DEFAULT_CONFIGURATION, 1), ...tried];
 }
 
 /** Only the first device was profiled. */

@@ -80,6 +80,13 @@ export const partLinesOf = (subject = SUBJECT): PartLine[] =>
     ...{ type, version: 1, key: subject[type], form: subject[`${type}Form`] },
   }));
 
+/** All lines of a database. @throws Error for an invalid row */
+export const linesOf = (exchange: Exchange, filter = {}): string[] => [
+  ...exchange.lines(filter, (reason) => {
+    throw new Error(reason);
+  }),
+];
+
 export const receiveLines = (exchange: Exchange, lines: readonly unknown[]) =>
   exchange.receive(lines.map((line) => readValue(line)));
 
