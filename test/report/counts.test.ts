@@ -23,6 +23,16 @@ function decision(
   return { place, tunable: null, outcome, ...why, configuration, evidence, record: null };
 }
 
+const key = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
+/** Hits from each source. */
+const hits = [
+  { record: key },
+  { record: { ...key, base: '/mnt/tuned' } },
+  { record: { ...key, base: '/mnt/tuned' } },
+  because('locked'),
+  {},
+].map((source) => ({ ...decision('hit', because('faster'), TILE), ...source }));
+
 const hit = decision('hit', because('faster'), TILE, { defaultSeconds: 0.02, seconds: 0.01 });
 const tuned = decision('tuned', because('faster'), TILE, { defaultSeconds: 0.04, seconds: 0.01 });
 const best = decision('hit', because('default-best'), DEFAULT, { defaultSeconds: 5, seconds: 5 });
@@ -40,6 +50,7 @@ describe('the counts of one compile', () => {
     expect(counts({ decisions: [hit, tuned, best, skipped], tuningSeconds: 12.5 })).toEqual({
       compiles: 1,
       'operations: hit': 2,
+      'hit: run of the program': 2,
       'operations: tuned': 1,
       'operations: skipped': 1,
       'default kept': 1,
@@ -63,7 +74,18 @@ describe('the counts of one compile', () => {
     expect(counts({ decisions: [hit], fallback: because('tuned-compile-hung') })).toEqual({
       compiles: 1,
       'operations: hit': 1,
+      'hit: run of the program': 1,
       'fallback: tuned-compile-hung': 1,
+    });
+  });
+
+  test('have the source of each hit', () => {
+    const { hits: found } = statisticsOf(counts({ decisions: hits }));
+    expect(found).toEqual({
+      'base /mnt/tuned': 2,
+      'lock file': 1,
+      'own database': 1,
+      'run of the program': 1,
     });
   });
 
@@ -85,6 +107,7 @@ describe('the counts of one compile', () => {
     expect(counts({ decisions: [best], injection })).toEqual({
       compiles: 1,
       'operations: hit': 1,
+      'hit: run of the program': 1,
       'default kept': 1,
       'unchanged: no-gain': 1,
     });
@@ -168,7 +191,8 @@ describe('the statistics of many compiles', () => {
         left untuned after a failure                                                1
 
       operations                                                                   29
-        found in the database                                                      19
+        found                                                                      19
+          run of the program                                                       19
         tuned in the build                                                          1
         of these, nothing beats the default                                         8
         left to the default for another reason                                      1
