@@ -1,7 +1,7 @@
 // Notes about delivered modules, for `iree-tuned which`: the records in a module, by the SHA-256 of its bytes.
 import { statSync } from 'node:fs';
 import type { Configuration } from '../backend/configuration.ts';
-import { configurationText } from '../backend/index.ts';
+import { configurationText, isConfiguration } from '../backend/index.ts';
 import { filesAt, MODULES } from '../system/cache.ts';
 import { hasFields, isNumber, isObject, isText, listOf, pick } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -52,7 +52,9 @@ export const moduleNotes = memoryOf(
   hasFields<ModuleNote>({
     ...{ identity: isText, builtAt: isText, input: isText, folder: isText },
     ...{ target: isText, device: isText, compiler: isText, forms: isObject, untuned: isNumber },
-    operations: listOf((one) => isObject(one) && isText(one['workload']) && isObject(one['configuration'])),
+    operations: listOf(
+      (one) => isObject(one) && isText(one['workload']) && isConfiguration(one['configuration']),
+    ),
   }),
   { outlivesBuild: true },
 );

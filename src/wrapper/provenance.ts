@@ -5,7 +5,7 @@ import { inputName } from '../compiler/command.ts';
 import { recordsBehind } from '../decision/records-behind.ts';
 import type { Landed } from '../plan/ledger.ts';
 import { explainOperations } from '../report/explain.ts';
-import { keepModuleNote, notedOperations } from '../report/module-note.ts';
+import { keepModuleNote, notedOperations, type ModuleNote } from '../report/module-note.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
 import type { TuningRecord } from '../store/store.ts';
@@ -38,7 +38,7 @@ export async function recordsNow(
 }
 
 /**
- * Notes the records in a module that this build has delivered, unless the output is no regular file.
+ * Notes the records in a module that this build has delivered, unless the output is no regular file. Never rejects.
  * @param path of the module
  */
 export async function noteModule(
@@ -47,7 +47,20 @@ export async function noteModule(
   landed: Landed | null,
   surroundings: Surroundings,
 ): Promise<void> {
-  if (!statSync(path).isFile()) return;
+  try {
+    if (statSync(path).isFile())
+      keepModuleNote(surroundings.cacheDirectory, await noteOf(decided, path, landed, surroundings));
+  } catch {
+    // For example, the working directory is gone. `iree-tuned which` does not know the module then.
+  }
+}
+
+async function noteOf(
+  decided: Decided,
+  path: string,
+  landed: Landed | null,
+  surroundings: Surroundings,
+): Promise<ModuleNote> {
   const { command, decisions, forms, inspected } = decided;
   const { target, device, compiler } = placeOf(inspected.site);
   const input = inputName(command);
@@ -56,9 +69,9 @@ export async function noteModule(
   const operations = notedOperations(explained);
   const tuned = operations.reduce((sum, { count }) => sum + count, 0);
   const used = Map.groupBy(forms?.used === true ? forms.operations : [], ({ form }) => form);
-  keepModuleNote(surroundings.cacheDirectory, {
+  return {
     ...{ identity: fileSha256(path), builtAt: new Date().toISOString(), input, folder: process.cwd() },
     ...{ target, device, compiler, operations, untuned: explained.length - tuned },
     forms: Object.fromEntries([...used].map(([form, own]) => [form, own.length])),
-  });
+  };
 }

@@ -271,7 +271,7 @@ describe('marks', () => {
   it('need no record', () => {
     store.addMarks(SUBJECT, [MARK]);
     expect(store.marks(SUBJECT)).toEqual([
-      { ...MARK, generation: 0, machine: hostname(), tool: packageVersion() },
+      { ...MARK, generation: 0, createdBy: userName(), machine: hostname(), tool: packageVersion() },
     ]);
     expect(store.allRecords()).toEqual([]);
     store.putRecord(SUBJECT, DECISION);
