@@ -31,7 +31,7 @@ export function recordsBehind(
       .map((record) => [nameOf(record, record.configuration), record]),
   );
   return decisions.map(({ configuration }, i) => {
-    const key = keys[i]!;
+    const key = keys[i] ?? null;
     return (key && configuration && records.get(nameOf(key, configuration))) ?? null;
   });
 }

@@ -38,7 +38,7 @@ test('a module has its records, whatever its path is, until one is revoked', asy
     ...{ sha256: digestOf(place, 'copy.vmfb'), input: 'in.mlir', folder: place.folder, untuned: 0 },
     operations: [
       {
-        ...{ operation: 'linalg.matmul', count: 1, source: 'own database', landed: true, revoked: null },
+        ...{ operation: 'linalg.matmul', count: 1, source: 'own database', landed: null, revoked: null },
         ...{
           configuration: { kind: 'tile' },
           record: { digest: known!.digest, createdBy: known!.createdBy },
