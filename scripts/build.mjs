@@ -68,6 +68,7 @@ const ON_DEMAND = [
   'src/tuning/tune-workloads.ts',
   'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
+  'src/wrapper/provenance.ts',
   'src/wrapper/several-targets.ts',
   'src/running/program-verdict.ts',
 ];

@@ -20,14 +20,15 @@ import { sourceAt, type Access } from './source.ts';
 const SENT = 'sent.json';
 
 /**
- * Sends what this user has written into a database on this machine since the last call: claims, marks, failed trials and notes.
+ * Sends what an author has written into a database on this machine since the last call: claims, marks, failed trials and notes.
+ * @param sent the database, and the setting `author`
  * @param folder of the base in the cache
  * @returns the number of lines without descriptions
  * @throws UserError if the inbox refuses the file; then the next call sends the same again
  */
 export async function sendToInbox(
   address: BaseAddress,
-  database: string,
+  { database, author }: { readonly database: string; readonly author?: string | undefined },
   folder: string,
   access: Access,
 ): Promise<number> {
@@ -38,7 +39,7 @@ export async function sendToInbox(
   const last = times[name];
   // A clock that was wrong must not keep records back.
   const since = typeof last === 'string' && last <= now ? last : '';
-  const { lines, count } = ownLines(database, since, ownOrigin());
+  const { lines, count } = ownLines(database, since, ownOrigin(author));
   makeFolder(folder, 0o700);
   if (count > 0) {
     const file = temporaryName(join(folder, 'sent.gz'));

@@ -11,18 +11,20 @@ export interface Job extends Omit<Refresh, 'address'> {
   readonly addresses: readonly BaseAddress[];
   /** Database whose new records go to the inbox; absent for none. */
   readonly sent?: string;
+  /** The setting: author of these records. */
+  readonly author?: string | undefined;
   readonly publish: Publish;
 }
 
 /** Sends new records, then brings the bases up to date. The last check of each keeps its problem. */
-export async function runJob({ addresses, sent, publish: how, ...job }: Job): Promise<void> {
+export async function runJob({ addresses, sent, author, publish: how, ...job }: Job): Promise<void> {
   for (const address of addresses) {
     const { cacheDirectory, key } = job;
     const folder = folderOf(cacheDirectory, address);
     let problem: string | null = null;
     try {
       if (sent !== undefined && how !== 'off') {
-        await sendToInbox(address, sent, folder, job);
+        await sendToInbox(address, { database: sent, author }, folder, job);
         // A signed base is published with its private key only.
         if (how === 'now' && address.kind === 'folder' && key === undefined)
           await publish({ folder: address.path, cacheDirectory });

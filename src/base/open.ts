@@ -1,8 +1,8 @@
 // The bases of a build: opens what is installed, and has it brought up to date by a process that may outlive the build.
 import { existsSync } from 'node:fs';
-import type { BaseAddress } from '../settings/bases.ts';
+import { baseText, type BaseAddress } from '../settings/bases.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { layered } from '../store/layered.ts';
+import { layered, type Layer } from '../store/layered.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, writeLog } from '../system/tell.ts';
@@ -52,19 +52,21 @@ export const withInstalled = <Own extends Store | null>(
 /** @param pathsAt databases of a base */
 async function above<Own extends Store | null>(
   own: Own,
-  { settings: { bases, log } }: Surroundings,
+  { settings: { bases, author, log } }: Surroundings,
   pathsAt: (address: BaseAddress) => readonly string[] | Promise<readonly string[]>,
 ): Promise<Own | Store> {
-  const stores: Store[] = own === null ? [] : [own];
+  const layers: Layer[] = own === null ? [] : [{ store: own, base: null }];
   for (const address of bases) {
     try {
-      for (const path of await pathsAt(address))
-        stores.push(await openStore(path, { readonly: true, isFixed: true }));
+      for (const path of await pathsAt(address)) {
+        const store = await openStore(path, { readonly: true, isFixed: true, author });
+        layers.push({ store, base: baseText(address) });
+      }
     } catch (error) {
       if (log !== undefined) writeLog(`a base is left out: ${messageOf(error)}`, log);
     }
   }
-  const [first, ...others] = stores;
+  const [first, ...others] = layers;
   return first === undefined ? own : layered([first, ...others]);
 }
 

@@ -11,8 +11,8 @@ export function jobFor(
   job: Pick<Job, 'places'> & Partial<Job>,
   { settings, cacheDirectory }: Surroundings,
 ): Job {
-  const { bases: addresses, teamKey: key, teamToken: token, publish } = settings;
-  return { addresses, cacheDirectory, key, token, publish, ...job };
+  const { bases: addresses, teamKey: key, teamToken: token, publish, author } = settings;
+  return { addresses, cacheDirectory, key, token, publish, author, ...job };
 }
 
 /** Starts the process. It outlives this one. */

@@ -14,7 +14,8 @@ import { warn } from './output.ts';
 
 /** Opens the database to write. */
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
-  return openStore(settings.database, { readonly: settings.readonly, onMigrated: warn });
+  const { database, readonly, author } = settings;
+  return openStore(database, { readonly, author, onMigrated: warn });
 }
 
 /**
@@ -23,7 +24,8 @@ export function openDatabase({ settings }: Surroundings): Promise<Store> {
  */
 export function openToRead(surroundings: Surroundings): Promise<Store> {
   requireDatabase(surroundings);
-  return openStore(surroundings.settings.database, { readonly: true });
+  const { database, author } = surroundings.settings;
+  return openStore(database, { readonly: true, author });
 }
 
 /** Opens the database to read; null without a database. */

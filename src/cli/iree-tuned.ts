@@ -20,10 +20,11 @@ import { spec } from './spec.ts';
 import { stats } from './stats.ts';
 import { team } from './team/team.ts';
 import { tune } from './tune/tune.ts';
+import { which } from './which.ts';
 
 const GROUPS: Readonly<Record<string, readonly CliCommand[]>> = {
   'Tuning:': [tune, explain, profile, compare],
-  'Builds:': [lock, spec, shim, cache, stats],
+  'Builds:': [lock, spec, shim, cache, stats, which],
   'Records:': [db, device, report, team],
   'Set-up:': [doctor, config],
 };

@@ -97,6 +97,7 @@ export function describeStatistics({
   compiles,
   routes,
   operations,
+  hits,
   hitRate,
   reasons,
   seconds,
@@ -116,7 +117,8 @@ export function describeStatistics({
     ],
     [
       ['operations', looked + operations.skipped],
-      ['  found in the database', operations.hit],
+      ['  found', operations.hit],
+      ...Object.entries(hits).map(([source, count]): Row => [`    ${source}`, count]),
       ['  tuned in the build', operations.tuned],
       ['  of these, nothing beats the default', operations.defaultKept],
       ['  left to the default for another reason', operations.default],

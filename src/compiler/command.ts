@@ -24,6 +24,10 @@ export interface Command {
   readonly rewriting?: Rewriting;
 }
 
+/** The input as messages name it. */
+export const inputName = ({ arguments: { input } }: Pick<Command, 'arguments'>): string =>
+  input?.kind === 'file' ? input.path : '<stdin>';
+
 /** A command to run, without its output. */
 export interface Compile {
   readonly argv: readonly string[];

@@ -22,8 +22,8 @@ export interface Decision extends Reason {
   readonly evidence: Evidence | null;
   /** The speedup of a locked record, whose evidence is in the database that the lock file was made from. */
   readonly speedup?: Speedup | null;
-  /** Key of the record, perhaps of another device. Null without a configuration. */
-  readonly record: RecordKey | null;
+  /** Key of the record, perhaps of another device, and the base that has it. Null if no record decides. */
+  readonly record: (RecordKey & Pick<TuningRecord, 'base'>) | null;
   /**
    * If the configuration changes the whole program, the best one that does not, and the other way round. See
    * `TuningRecord.alternative`.
@@ -36,6 +36,13 @@ export type Injected = Decision & {
   readonly tunable: TunableOperation;
   readonly configuration: Exclude<Configuration, { kind: 'default' }>;
 };
+
+/** Where a configuration comes from, for people: a database, a lock file, or the run of a program. */
+export function sourceOf({ code, record }: Pick<Decision, 'code' | 'record'>): string {
+  if (code === 'locked') return 'lock file';
+  if (record === null) return 'run of the program';
+  return record.base === undefined ? 'own database' : `base ${record.base}`;
+}
 
 export const isInjected = (decision: Decision): decision is Injected =>
   decision.configuration !== null && !isDefault(decision.configuration);
@@ -107,8 +114,8 @@ export const skipped = ({ place, code, reason, matched }: Skipped): Decision =>
 export type Override = (operation: TunableOperation) => Decision | null;
 
 /** The part of a record that makes a decision. */
-export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey> & {
-  readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
+export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | 'base' | keyof RecordKey> & {
+  readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence' | 'base'>;
 };
 
 /**
@@ -122,7 +129,7 @@ export function decided(
   device: string,
   relation = '',
 ): Decision {
-  const { configuration, evidence, workload, target, compiler, alternative } = record;
+  const { configuration, evidence, workload, target, compiler, base, alternative } = record;
   const key = { workload, target, device: record.device, compiler };
   const where = `${record.device === device ? '' : `, measured on ${record.device}`}${relation}`;
   const { code, reason } = verdictOf(configuration, evidence);
@@ -133,7 +140,7 @@ export function decided(
     ...because(code, reason + where),
     configuration,
     evidence,
-    record: key,
+    record: { ...key, ...(base !== undefined && { base }) },
     ...(alternative && {
       alternative: decided(tunable, { ...alternative, ...key }, outcome, device, relation),
     }),

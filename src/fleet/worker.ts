@@ -18,7 +18,7 @@ export interface WorkerParts {
   /** Brings the base up to date, and delivers new records to it. Returns why it could not; null if it could. */
   readonly exchange: () => Promise<string | null>;
   /** Why records of this machine are useless; null if they are not. */
-  readonly whyUseless: () => string | null;
+  readonly whyUseless: () => Promise<string | null>;
   /** Whether another process measures on this machine, such as a build. */
   readonly isBusy: () => Promise<boolean>;
   /** End when no job is left to take. */
@@ -88,7 +88,7 @@ class Worker {
   /** Takes and does one job at most. Returns false when the worker should end. */
   async #step(): Promise<boolean> {
     const { queue, machine, isBusy, untilIdle, whyUseless } = this.#parts;
-    const useless = whyUseless();
+    const useless = await whyUseless();
     if (useless !== null) throw new UserError(useless);
     this.#holdsMachine = await this.#retry(() => machine.hold());
     if (!this.#holdsMachine) {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/arguments.ts';
-import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
+import { inputName, passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import { specFlags, substituteFlag, withoutNotes, type SubstituteFile } from '../inject/injection-flags.ts';
@@ -109,7 +109,7 @@ function commandWithout(
   }
   // Through stdin, because the output would contain the name of a copy.
   const { insertions } = injection;
-  const name = input.kind === 'stdin' ? '<stdin>' : input.path;
+  const name = inputName(command);
   return {
     ...{ plan, files: [] },
     argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),

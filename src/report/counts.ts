@@ -1,6 +1,6 @@
 // The counts of one compile, and statistics of the counts of many. Pure. Both sides of the names of counts stand here.
 import { isDefault } from '../backend/configuration.ts';
-import { isInjected, type Decision } from '../decision/decision.ts';
+import { isInjected, sourceOf, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Counts } from './counting.ts';
@@ -53,8 +53,10 @@ function sumsOf(decisions: readonly Decision[]) {
   const add = (name: string, by = 1) => {
     if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
   };
-  for (const { outcome, code, configuration } of decisions) {
+  for (const decision of decisions) {
+    const { outcome, code, configuration } = decision;
     add(`operations: ${outcome}`);
+    if (outcome === 'hit') add(`hit: ${sourceOf(decision)}`);
     if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${code}`);
     if (configuration !== null && isDefault(configuration)) add('default kept');
   }
@@ -108,6 +110,8 @@ export function statisticsOf(counts: Counts) {
       /** Injected, but no executable has the configuration. */
       notApplied: of('not applied'),
     },
+    /** Hits by their source: see `sourceOf`. Earlier versions did not count it. */
+    hits: group('hit'),
     /** Share of operations with a record among those that are not skipped; null without any. */
     hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
     /** Codes of reasons, by the outcome of a compile, an operation or a program. Earlier versions counted texts. */

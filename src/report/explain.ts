@@ -1,13 +1,14 @@
 // The explain JSON: every decision of one compile, with its reason.
-import type { Decision, Outcome } from '../decision/decision.ts';
+import { sourceOf, type Decision, type Outcome } from '../decision/decision.ts';
 import { placesIn, type Compacted } from '../input/compact.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { FunctionVerdict, ProgramVerdict } from '../program/verdict.ts';
-import type { Speedup } from '../store/store.ts';
+import type { Speedup, TuningRecord } from '../store/store.ts';
 import type { ProgramLoss } from './loss.ts';
 import type { TimeShares } from './time-shares.ts';
 import type { Configuration } from '../backend/configuration.ts';
+import { pick } from '../system/data.ts';
 import { because, NO_REASON, type Reason, type ReasonCode } from '../system/reason.ts';
 
 /** Version 1 had no codes. */
@@ -70,11 +71,20 @@ export interface ExplainedOperation extends Reason {
   readonly outcome: Outcome;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
+  /** Where the configuration comes from; null without a configuration. See `sourceOf`. */
+  readonly source: string | null;
+  /** Null if no record has the configuration; left out by `iree-tuned explain`. */
+  readonly record?: ExplainedRecord | null;
   /** Whether its configuration was seen in the executables; null if none is injected, or no build has looked. */
   readonly landed: boolean | null;
   /** The executables of its workload, as far as they are known. */
   readonly executables: readonly string[];
 }
+
+/** The record of a configuration: where and when it was measured, and by whom. */
+export type ExplainedRecord = Pick<TuningRecord, (typeof OF_RECORD)[number]>;
+
+const OF_RECORD = ['digest', 'device', 'compiler', 'createdAt', 'createdBy', 'machine', 'tool'] as const;
 
 /** Why nothing is injected; no reason if something is, or if the program is compiled in other forms. */
 export const whyNothing = (injection: Injection, forms: ExplainedForms | null) =>
@@ -92,12 +102,13 @@ function codeOf({ equal, reason }: FunctionVerdict): ReasonCode | null {
   return equal ? 'not-timed' : 'results-differ';
 }
 
-/** One entry per operation. `landed` runs along `decisions`. */
+/** One entry per operation. `landed` and `records` run along `decisions`. */
 export function explainOperations(
   input: Pick<Compacted, 'bytes' | 'cuts'>,
   inputName: string,
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
+  records?: readonly (TuningRecord | null)[],
 ): ExplainedOperation[] {
   const locate = placesIn(input);
   /** The place in the text of the input, else the compiler's location, else the input. */
@@ -109,6 +120,7 @@ export function explainOperations(
   return decisions.map((decision, i) => {
     const { place, tunable, target, outcome, code, reason, configuration } = decision;
     const speedup = decision.evidence ?? decision.speedup ?? null;
+    const record = records?.[i] ?? null;
     return {
       location: placeOf(place),
       operation: place.name,
@@ -120,6 +132,8 @@ export function explainOperations(
         : because(code, reason)),
       configuration,
       speedup: speedup && { ratio: speedup.ratio, low: speedup.low, high: speedup.high },
+      source: configuration && sourceOf(decision),
+      ...(records && { record: record && pick(record, OF_RECORD) }),
       landed: landed?.[i] ?? null,
       executables: tunable?.executables ?? [],
     };

@@ -94,6 +94,7 @@ export function resolveSettings(sources: Sources): Resolution {
     teamKey: of('team-key', DEFINITIONS['team-key'], undefined),
     teamToken: of('team-token', DEFINITIONS['team-token'], undefined),
     publish: of('team-publish', DEFINITIONS['team-publish'], 'off'),
+    author: of('author', DEFINITIONS.author, undefined),
     fleet: of('fleet', DEFINITIONS.fleet, undefined),
   };
   const team = String(origins.find(({ name }) => name === 'team')!.value ?? '');

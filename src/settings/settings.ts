@@ -54,6 +54,8 @@ export interface Settings {
   readonly teamToken: string | undefined;
   /** Whether new records go to the inbox of the bases, or are also published at once. */
   readonly publish: Publish;
+  /** Author of new records in place of the user's name; undefined for the user's name. */
+  readonly author: string | undefined;
   /** `postgres://` URL of the fleet's queue, with its password: show it through `withoutPassword` only. Undefined for none. */
   readonly fleet: string | undefined;
 }
@@ -210,6 +212,11 @@ export const DEFINITIONS = {
   'team-publish': {
     ...oneOf<Publish>('off', 'inbox', 'now'),
     whyNotProject: 'a project may not send your records',
+  },
+  author: {
+    ...text('a name or a pseudonym of at most 64 characters'),
+    read: (value: string) => (/^[^\p{C}]{1,64}$/u.test(value) ? value : undefined),
+    whyNotProject: 'a project may not sign your records',
   },
   fleet: {
     ...text(

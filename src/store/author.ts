@@ -8,12 +8,15 @@ import type { Origin } from './store.ts';
 /** @param otherwise result for a user id without a name, as in containers */
 export const userName = (otherwise = 'unknown'): string => resultOr(() => userInfo().username, otherwise);
 
-/** Time and author of a new record or mark. */
-export const writtenNow = () => ({ createdAt: new Date().toISOString(), createdBy: userName() });
+/** Time of a new record or mark. The store adds its origin. */
+export const writtenNow = () => ({ createdAt: new Date().toISOString() });
 
-/** Origin of everything that this process writes. Reads package.json, so no hit calls it. */
-export const ownOrigin = (): Origin => ({
-  createdBy: plainText(userName(), LONGEST_NAME),
+/**
+ * Origin of everything that this process writes. Reads package.json, so no hit calls it.
+ * @param author the setting, which replaces the user's name
+ */
+export const ownOrigin = (author?: string): Origin => ({
+  createdBy: plainText(author ?? userName(), LONGEST_NAME),
   machine: plainText(hostname(), LONGEST_NAME),
   tool: packageVersion(),
 });

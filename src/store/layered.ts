@@ -5,20 +5,28 @@ import { compare, isRevoked } from './claim.ts';
 import type { Store, TuningRecord } from './store.ts';
 import { keysOf } from './subject.ts';
 
+/** A database, and its base in words; null for the own database. */
+export interface Layer {
+  readonly store: Store;
+  readonly base: string | null;
+}
+
 /**
  * Reads follow the rules of one merged database: the surest claim of a subject wins, and marks and revocations count in all layers. If they forbid the
- * winner of a layer, its other claims do not take the winner's place. Starting points of searches come from the own database only.
- * @param layers the own database first
+ * winner of a layer, its other claims do not take the winner's place. A record names the base that it comes from. Starting points of searches
+ * come from the first database only.
+ * @param named the own database first
  */
-export function layered(layers: readonly [Store, ...Store[]]): Store {
-  const [own, ...others] = layers;
-  if (others.length === 0) return own;
+export function layered(named: readonly [Layer, ...Layer[]]): Store {
+  const [{ store: own, base: ownBase }, ...others] = named;
+  if (others.length === 0 && ownBase === null) return own;
+  const layers = named.map(({ store }) => store);
   /** Records of all layers, one for each subject. */
   const joined = (recordsOf: (layer: Store) => TuningRecord[]): TuningRecord[] => {
-    const found = layers.flatMap((layer) =>
+    const found = named.flatMap(({ store: layer, base }) =>
       recordsOf(layer)
         .flatMap(bothSorts)
-        .map((record) => ({ layer, record })),
+        .map((record) => ({ layer, record: base === null ? record : { ...record, base } })),
     );
     const revocations = found.length === 0 ? [] : layers.flatMap((layer) => layer.revocations());
     const live = found.filter(({ record }) => !isRevoked(record, revocations));

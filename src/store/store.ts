@@ -56,7 +56,7 @@ export interface Evidence extends Speedup {
 
 /** Origin of shared data. A revocation can name each field. */
 export interface Origin {
-  /** A user's name. */
+  /** The setting `author`, else the user's name. */
   readonly createdBy: string;
   /** A host's name. */
   readonly machine: string;
@@ -95,12 +95,14 @@ export interface TuningRecord extends RecordKey, Origin {
   readonly createdAt: string;
   /** Digest of the winning claim. */
   readonly digest: string;
+  /** The base that has it; left out for the own database. */
+  readonly base?: string;
   /** The best claim of the other sort, if any: one without needs of the whole program if the winner has them, and vice versa. See `needsOf`. */
   readonly alternative?: TuningRecord;
 }
 
 /** A claim before the store adds origin and digest. */
-export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt' | 'createdBy'>;
+export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt'>;
 
 export type TrialOutcome = (typeof TRIAL_OUTCOMES)[number];
 
@@ -153,7 +155,6 @@ export interface Mark {
   readonly reason: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  readonly createdBy: string;
 }
 
 /** A stored mark. */

@@ -41,6 +41,9 @@ export const SURVEYS = place('surveys/survey-*.json', MEMORY_DAYS);
 export const OUTPUTS = place('outputs/output-*.bin', MEMORY_DAYS);
 export const OUTPUT_NOTES = place('outputs/output-*.json', MEMORY_DAYS);
 
+/** Notes about delivered modules, limited in size by `report/module-note.ts`. */
+export const MODULES = place('modules/module-*.json', 12 * MEMORY_DAYS);
+
 /** Files of earlier versions: the database holds notes about programs now. */
 export const PROGRAMS = place('programs/program-*.json', MEMORY_DAYS);
 

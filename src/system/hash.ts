@@ -1,4 +1,5 @@
-// Hashes of texts.
+// Hashes of texts and files.
+import { piecesOfFile } from './bytes.ts';
 
 /** 16 hexadecimal digits, for file names and labels: FNV-1a with two seeds, because loading node:crypto takes longer than a look-up. Collisions are possible. */
 export function shortHash(text: string): string {
@@ -14,3 +15,10 @@ function fnv1a(text: string, seed: number): string {
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 hexadecimal digits. Loads node:crypto, so no hit calls it. */
 export const sha256 = (content: string | Uint8Array): string =>
   process.getBuiltinModule('node:crypto').hash('sha256', content);
+
+/** SHA-256 of a file. @throws errors of the file system */
+export function fileSha256(path: string): string {
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+  for (const piece of piecesOfFile(path)) hash.update(piece);
+  return hash.digest('hex');
+}

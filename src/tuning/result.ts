@@ -6,7 +6,7 @@ import { winner, type Race } from './final-race.ts';
 import { isAlternative } from './worth.ts';
 
 /** A decision, or the record that the database has for it. */
-export type TuningResult = Pick<TuningRecord, 'configuration' | 'evidence' | 'alternative'>;
+export type TuningResult = Pick<TuningRecord, 'configuration' | 'evidence' | 'alternative' | 'base'>;
 
 /** Fields of the evidence that describe the search. */
 export type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;

@@ -16,7 +16,7 @@ import { injectedCommand, type InjectedCommand } from '../plan/injected-command.
 import { withSurvey } from '../input/operations.ts';
 import { inspect, untuned, type Untuned } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
-import { notePlan } from '../plan/ledger.ts';
+import { notePlan, type Landed } from '../plan/ledger.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { attempt, hasDelivered, runInPlace, SUCCESS } from './in-place.ts';
 import { NOT_APPLIED, PlanRun, type Ending } from './plan-run.ts';
@@ -92,7 +92,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
   const workSeconds = () => limitFor(inspected.input, surroundings);
-  const report = reporting(decided, asked, given);
+  const report = await reporting(decided, asked, given);
 
   const whyNot = whyRefused(settings, decisions, decided.unproven);
   if (whyNot !== null) return refuseAs({ landed: null, fallback: whyNot });
@@ -124,6 +124,11 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
       mayFallBack: mayFallBack(settings, lock),
       onEnd(ending: Ending) {
         report({ ...ending, ...known }, injected);
+      },
+      async onNew(module: string, landed: Landed | null) {
+        if (injected === null) return;
+        const { noteModule } = await import('./provenance.ts');
+        await noteModule(decided, module, landed, given);
       },
       async onLost() {
         // With this survey the next build decides about the generated operations.

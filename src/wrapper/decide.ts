@@ -155,7 +155,7 @@ async function openDatabase(
 ): Promise<BuildMeans & { readonly site: Site }> {
   const { settings } = surroundings;
   const kept = new KeptModules();
-  const { database, readonly, forDevice, log } = settings;
+  const { database, readonly, author, forDevice, log } = settings;
   const without = (problem: Reason) => {
     tell(`${problem.reason}; this build goes on without tuning`, log);
     return { store: null, problem, surroundings, kept, override, site };
@@ -164,7 +164,7 @@ async function openDatabase(
     const onMigrated = (message: string) => {
       tell(message, log);
     };
-    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated });
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, author, onMigrated });
     if (whyReadonly !== null) tell(whyReadonly, log);
     const isReadonly = readonly || whyReadonly !== null;
     const own = { ...surroundings, settings: { ...settings, readonly: isReadonly } };

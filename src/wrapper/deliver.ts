@@ -59,9 +59,9 @@ export interface CachedOutput {
   /**
    * Writes the output to the user's path: from the cache, else from a module of this build, which goes into the cache.
    * @param module path of the module if this build has compiled it already
-   * @returns the key if the output is in the cache now; null if nothing was written
+   * @returns the key if the output is in the cache now, and whether no build has delivered it before; null if nothing was written
    */
-  deliver(module: string | null): Promise<{ readonly output: string | null } | null>;
+  deliver(module: string | null): Promise<{ readonly output: string | null; readonly isNew: boolean } | null>;
   /**
    * Puts an output into the cache, with the messages of its compile.
    * @param file the user's output, which is copied, or a scratch file, which is moved
@@ -99,9 +99,10 @@ export function cachedOutput(
     async deliver(module) {
       if (path !== null) {
         const output = await keyOf();
-        if (fetchOutput(cacheDirectory, output, path, env)) return { output };
+        if (fetchOutput(cacheDirectory, output, path, env)) return { output, isNew: false };
       }
-      return module !== null && deliverFile(module, command) ? { output: await keep(module, NONE) } : null;
+      if (module === null || !deliverFile(module, command)) return null;
+      return { output: await keep(module, NONE), isNew: true };
     },
   };
 }

@@ -7,6 +7,7 @@ import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../sys
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
+import { removeOldest, type Kept } from '../system/oldest.ts';
 import { replaceFile } from '../system/temporary-files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeAll } from './capture.ts';
@@ -142,8 +143,8 @@ function makeRoom(cacheDirectory: string, bytes: number, isThere: boolean): bool
 export const limitBeside = (bytes: number, kept: number, free: number): number =>
   Math.min(OUTPUTS_LIMIT, kept + free - LEFT_FREE) - bytes;
 
-/** All outputs, the least recently used first. */
-function keptOutputs(cacheDirectory: string): { path: string; bytes: number; usedMs: number }[] {
+/** All outputs. */
+function keptOutputs(cacheDirectory: string): Kept[] {
   const folder = dirname(pathIn(cacheDirectory, OUTPUTS));
   try {
     return readdirSync(folder)
@@ -152,8 +153,7 @@ function keptOutputs(cacheDirectory: string): { path: string; bytes: number; use
         const path = join(folder, name);
         const note = statSync(path.replace(/bin$/, 'json'), { throwIfNoEntry: false });
         return { path, bytes: statSync(path).size, usedMs: note?.mtimeMs ?? 0 };
-      })
-      .sort((a, b) => a.usedMs - b.usedMs);
+      });
   } catch {
     return [];
   }
@@ -166,12 +166,6 @@ export function outputsIn(cacheDirectory: string): { readonly count: number; rea
 }
 
 /** Removes the least recently used outputs until the rest fits into `limit` bytes. */
-export function trim(cacheDirectory: string, limit: number): void {
-  const kept = keptOutputs(cacheDirectory);
-  let left = kept.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { path, bytes } of kept) {
-    if (left <= limit) return;
-    rmSync(path, { force: true });
-    left -= bytes;
-  }
-}
+export const trim = (cacheDirectory: string, limit: number): void => {
+  removeOldest(keptOutputs(cacheDirectory), limit);
+};

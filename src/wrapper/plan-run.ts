@@ -1,6 +1,6 @@
 // One compile of a build, from the ledger to the end of this process: of a plan, or of the user's own command. A broken plan is replaced by
-// the user's own command, a cached output is copied, and a settled plan runs in our place. Any other plan runs as a child, and so does the
-// user's own command if its output goes into the cache. If the injection fails in any way, the user's own command runs.
+// the user's own command, and a cached output is copied. A settled plan and the user's own command run in our place, or as a child if the
+// output goes into the cache. Any other plan runs as a child. If the injection fails in any way, the user's own command runs.
 import { existsSync, statSync } from 'node:fs';
 import type { CompilerOutput } from '../compiler/arguments.ts';
 import { isAsBefore } from '../compiler/command-files.ts';
@@ -42,6 +42,8 @@ export interface CompileToRun {
   readonly mayFallBack: boolean;
   /** Reports the ending. */
   readonly onEnd: (ending: Ending) => void;
+  /** The user has an output that no build has delivered before. This path has the same bytes. */
+  readonly onNew?: (module: string, landed: Landed | null) => Promise<void>;
   /** A configuration was injected and did not land. */
   readonly onLost?: () => Promise<void>;
   /** The injection broke the compile twice, with these messages of the compiler. */
@@ -95,6 +97,8 @@ export class PlanRun {
   /** The ledger's entry from earlier builds; null for none, for a plan that was killed, and for the user's own command. */
   readonly #entry: LedgerEntry | null;
   readonly #isInjecting: boolean;
+  /** Whether nothing is left to find out about the plan: it compiles, and its configurations landed or are known to be lost. */
+  readonly #isSettled: boolean;
   /** Whether the build may deliver its output only with a proof that the configurations landed. */
   readonly #mustProve: boolean;
   readonly #cached: CachedOutput;
@@ -109,6 +113,10 @@ export class PlanRun {
     const known = injected && recallPlan(surroundings.cacheDirectory, this.#identity);
     this.#entry = known?.state === 'killed' ? null : known;
     this.#isInjecting = injected?.plan.decisions.some(isInjected) === true;
+    // This build must prove that the configurations landed. A build with budget 0 leaves no proof.
+    const isUnseen =
+      (this.#entry === null || this.#entry.state === 'compiled') && mayLook(surroundings.settings);
+    this.#isSettled = this.#entry !== null && !(this.#isInjecting && isUnseen);
     this.#mustProve = this.#isInjecting && surroundings.settings.require === 'landed';
     this.#cached = cachedOutput(command, input, this.#identity, surroundings);
   }
@@ -128,15 +136,11 @@ export class PlanRun {
       return runInPlace(command.compiler.executable, this.#own, env);
     }
     if (this.#mustProve && entry?.state === 'lost') return refuse(LOST, settings);
-    /** Whether this build must prove that the configurations landed. A build with budget 0 leaves no proof. */
-    const isUnseen = this.#isInjecting && (entry === null || entry.state === 'compiled') && mayLook(settings);
-    /** Whether nothing is left to find out about the plan: it compiles, and its configurations landed or are known to be lost. */
-    const isSettled = entry !== null && !isUnseen;
-    if (isSettled || !this.#isInjecting) await this.#deliverKnown();
-    // The user's own command runs as a child only to keep its output.
-    const isKept = injected === null && this.#cached.isPossible && this.#compile.stdin === undefined;
-    if (isSettled || (injected === null && !isKept)) return this.#replaceOurselves();
-    return injected === null ? this.#runOwnAsChild() : this.#runAsChild(injected);
+    if (this.#isSettled || !this.#isInjecting) await this.#deliverKnown();
+    if (injected !== null && !this.#isSettled) return this.#runAsChild(injected);
+    // A compile with nothing to find out runs as a child only to keep its output.
+    const isKept = this.#cached.isPossible && this.#compile.stdin === undefined;
+    return isKept ? this.#runToKeep() : this.#replaceOurselves();
   }
 
   /** Delivers the output from the output cache or from this build's modules, and ends this process. Returns if neither has it. */
@@ -147,7 +151,9 @@ export class PlanRun {
     if (delivered === null) return;
     noteDelivered();
     if (injected !== null) this.#note({ landed: null });
-    this.#end(this.#entry?.landed ?? null, delivered.output);
+    const landed = this.#entry?.landed ?? null;
+    if (delivered.isNew) await attempt(() => this.#tellNew(landed), this.#surroundings);
+    this.#end(landed, delivered.output);
     exitLike(SUCCESS);
   }
 
@@ -163,17 +169,29 @@ export class PlanRun {
     return exitLike(result);
   }
 
-  /** Runs the user's own command, and puts its output into the cache. */
-  async #runOwnAsChild(): Promise<never> {
+  /** Runs a plan that compiles for certain, or the user's own command, and puts the output into the cache. */
+  async #runToKeep(): Promise<never> {
     const { result, isWritten } = await this.#compileTo(null);
     if (result.forwarded === null) {
-      show(result, null);
+      show(result, this.#compile.mapMessages);
       if (isWritten) noteDelivered();
+      const landed = this.#entry?.landed ?? null;
       await attempt(async () => {
-        this.#end(null, isWritten ? await this.#keep(result, null) : null);
+        if (isWritten) await this.#tellNew(landed);
+        this.#end(landed, isWritten ? await this.#keep(result, null) : null);
       }, this.#surroundings);
     }
     return exitLike(result);
+  }
+
+  /**
+   * Tells of an output in a file that no build has delivered before.
+   * @param held a file with the same bytes that no other build writes; null for none
+   */
+  async #tellNew(landed: Landed | null, held: string | null = null): Promise<void> {
+    const { command, onNew } = this.#asked;
+    const { output } = command.arguments;
+    if (output.kind === 'file') await onNew?.(held ?? output.path, landed);
   }
 
   /** Runs a plan that may not compile, or that nobody has looked at. */
@@ -200,9 +218,10 @@ export class PlanRun {
     const { env, cacheDirectory } = this.#surroundings;
     const { argv, stdin } = this.#compile;
     const { output } = command.arguments;
-    const seen = held === null && this.#mustProve ? await this.#prove() : undefined;
+    const isOpen = injected !== null && !this.#isSettled;
+    const seen = isOpen && held === null && this.#mustProve ? await this.#prove() : undefined;
     const limit = { stallSeconds: STALL_SECONDS, workSeconds: workSeconds() };
-    const limits = injected === null ? [] : [whenHung(limit)];
+    const limits = isOpen ? [whenHung(limit)] : [];
     const before = outputState(output);
     const own = held === null ? argv : withTrailingFlags(argv, ['-o', held]);
     const result = await capture(command, own, { stdin, limits, env }, cacheDirectory);
@@ -222,6 +241,7 @@ export class PlanRun {
     if (shown !== 'nothing') noteDelivered();
     await attempt(async () => {
       const landed = seen ?? (await this.#prove());
+      if (isCopied) await this.#tellNew(landed, held);
       const output = isCopied ? await this.#keep(result, held) : null;
       // After a loss the next build decides again.
       if (allLanded(landed) === false) onEnd({ landed, fallback: null, output, replayFiles: null });

@@ -1,6 +1,6 @@
 // Reports a compile: counters, the log of builds, the explain JSON, and the memory for a replay.
 import { largestCache } from '../backend/device.ts';
-import type { Command } from '../compiler/command.ts';
+import { inputName, type Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
@@ -33,15 +33,19 @@ const seconds = (until = performance.now()) => until / 1000;
  * @param asked the user's own command, and `given` the user's own surroundings: they identify a replay
  * @returns reports the ending of the compile, and remembers the compile if the next build would repeat it
  */
-export function reporting(
+export async function reporting(
   decided: Decided,
   asked: Command,
   given: Surroundings,
-): (ending: Ending, injected: InjectedCommand | null) => void {
+): Promise<(ending: Ending, injected: InjectedCommand | null) => void> {
   const { command, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
   const { input, site } = decided.inspected;
-  // Only the explanation shows times.
-  const times = knownTimes(decided, isExplained(surroundings.settings) ? decided.store : null);
+  // Only the explanation shows times and records.
+  const isShown = isExplained(surroundings.settings);
+  const times = knownTimes(decided, isShown ? decided.store : null);
+  const records = isShown
+    ? await (await import('./provenance.ts')).recordsNow(decided, surroundings)
+    : undefined;
   const handedOver = performance.now();
   return reportCompile;
 
@@ -58,7 +62,7 @@ export function reporting(
       ...{ forms, program: verdict && explainProgram(verdict) },
       command: [executable, ...argv],
       ...(fallback ?? whyNothing(injection, forms)),
-      operations: explainOperations(input, inputName(command), decisions, landed),
+      operations: explainOperations(input, inputName(command), decisions, landed, records),
       lock,
       time: timeSharesOf(decisions, times, largestCache(site.device)),
       loss: lossOf(times.dispatches, times.wholeSeconds, times.rates),
@@ -98,9 +102,6 @@ export function reportUntuned(
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));
 }
-
-const inputName = ({ arguments: { input } }: Pick<Command, 'arguments'>) =>
-  input?.kind === 'file' ? input.path : '<stdin>';
 
 /** Notes counts, and writes the explanation if a setting asks for it. @returns the explanation */
 function report(

@@ -11,13 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { sendToInbox } from '../../src/base/inbox.ts';
 import { checkedIn, folderOf, isDue, lastCheck } from '../../src/base/installed.ts';
 import { withBases } from '../../src/base/open.ts';
 import { publish } from '../../src/base/publish.ts';
 import type { BaseAddress } from '../../src/settings/bases.ts';
-import { ownOrigin, writtenNow } from '../../src/store/author.ts';
+import { ownOrigin, userName, writtenNow } from '../../src/store/author.ts';
 import { importFile } from '../../src/store/exchange/files.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';
 import { readSettings } from '../../src/settings/index.ts';
@@ -216,17 +217,33 @@ test('the inbox of a web server gets new records once', async () => {
   const exchange = openExchange(own);
   await importFile(databaseOf(32), exchange, cache);
   exchange.close();
-  expect(await sendToInbox(address, own, cache, {})).toBe(1);
-  expect(await sendToInbox(address, own, cache, {})).toBe(0);
+  expect(await sendToInbox(address, { database: own }, cache, {})).toBe(1);
+  expect(await sendToInbox(address, { database: own }, cache, {})).toBe(0);
   expect(asked()).toEqual([expect.stringMatching(/^PUT \/inbox\/\d+T\d+Z-[0-9a-f]{16}\.jsonl\.gz$/)]);
   // A clock that was a year ahead does not keep records back.
   const times = join(cache, 'sent.json');
   writeFileSync(times, readFileSync(times, 'utf8').replace(/"20\d\d/, '"2999'));
-  expect(await sendToInbox(address, own, cache, {})).toBe(1);
+  expect(await sendToInbox(address, { database: own }, cache, {})).toBe(1);
   await more(folder);
   const { refresh, cacheDirectory } = reader(address);
   expect(await refresh()).toBeNull();
   expect(await rowsIn(address, cacheDirectory)).toEqual([16]);
+});
+
+test('the inbox gets the records of the author in the settings', async () => {
+  const folder = temporaryDirectory();
+  const author = 'a kestrel';
+  const database = databaseWith((store) => {
+    store.putRecord(subjectOf(16), { ...DECISION, ...writtenNow() });
+  }, ownOrigin(author));
+  const send = (sent: Parameters<typeof sendToInbox>[1]) =>
+    sendToInbox({ kind: 'folder', path: folder }, sent, temporaryDirectory(), {});
+  expect(await send({ database })).toBe(0);
+  expect(await send({ database, author })).toBe(1);
+  const [file] = readdirSync(join(folder, 'inbox'));
+  const text = gunzipSync(readFileSync(join(folder, 'inbox', file!))).toString();
+  expect(text).toContain(`"createdBy":"${author}"`);
+  expect(text).not.toContain(`"createdBy":"${userName()}"`);
 });
 
 test('a database in the cache belongs to the user alone', async () => {

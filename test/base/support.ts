@@ -28,7 +28,7 @@ const originOf = (createdBy: string): Origin => ({ createdBy, machine: `${create
 /** A database with a record of a matmul of m rows. */
 export const databaseOf = (m: number, createdBy = 'ada'): string =>
   databaseWith((store) => {
-    store.putRecord(subjectOf(m), { ...DECISION, createdBy });
+    store.putRecord(subjectOf(m), DECISION);
   }, originOf(createdBy));
 
 /** Target and compiler of all samples. */

@@ -40,7 +40,7 @@ const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({
   ...{ place: PLACE, queue, signals, say },
   exchange: () => Promise.resolve(null),
-  whyUseless: () => null,
+  whyUseless: () => Promise.resolve(null),
   machine: machineLock(database, env.IREE_TUNED_MACHINE),
   isBusy: () => Promise.resolve(false),
   untilIdle: untilIdle === 'true',

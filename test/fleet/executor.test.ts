@@ -34,7 +34,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a plan for workers', () => {
       const put = (key: string, tuningSeconds: number) => {
         const work = works.find((one) => one.key === key)!;
         const evidence = { ...EVIDENCE, tuningSeconds };
-        const rest = { machine: 'm', tool: '1', digest: key, failure: null };
+        const rest = { createdBy: 'u', machine: 'm', tool: '1', digest: key, failure: null };
         base.set(key, { ...DECISION, ...keysOf(subjectOf(work, site)), evidence, ...rest });
       };
       put(known!, 10);

@@ -23,6 +23,16 @@ function decision(
   return { place, tunable: null, outcome, ...why, configuration, evidence, record: null };
 }
 
+const key = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
+/** Hits from each source. */
+const hits = [
+  { record: key },
+  { record: { ...key, base: '/mnt/tuned' } },
+  { record: { ...key, base: '/mnt/tuned' } },
+  because('locked'),
+  {},
+].map((source) => ({ ...decision('hit', because('faster'), TILE), ...source }));
+
 const hit = decision('hit', because('faster'), TILE, { defaultSeconds: 0.02, seconds: 0.01 });
 const tuned = decision('tuned', because('faster'), TILE, { defaultSeconds: 0.04, seconds: 0.01 });
 const best = decision('hit', because('default-best'), DEFAULT, { defaultSeconds: 5, seconds: 5 });
@@ -44,7 +54,8 @@ describe('the counts of one compile have', () => {
       'the saved time of injected operations',
       { decisions: [hit, tuned, best, skipped], tuningSeconds: 12.5 },
       {
-        ...{ 'operations: hit': 2, 'operations: tuned': 1, 'operations: skipped': 1 },
+        ...{ 'operations: hit': 2, 'hit: run of the program': 2 },
+        ...{ 'operations: tuned': 1, 'operations: skipped': 1 },
         ...{ 'default kept': 1, 'skipped: sizes-missing': 1, 'seconds tuning': 12.5, 'route: spec': 1 },
         ...{ 'seconds per run by default': 0.06, 'seconds per run tuned': 0.02 },
       },
@@ -53,14 +64,15 @@ describe('the counts of one compile have', () => {
       'no saved time of an operation that is not applied',
       { decisions: [hit, tuned], landed: [false, true] },
       {
-        ...{ 'operations: hit': 1, 'operations: tuned': 1, 'not applied': 1, 'route: spec': 1 },
+        ...{ 'operations: hit': 1, 'hit: run of the program': 1, 'operations: tuned': 1 },
+        ...{ 'not applied': 1, 'route: spec': 1 },
         ...{ 'seconds per run by default': 0.04, 'seconds per run tuned': 0.01 },
       },
     ],
     [
       'neither a route nor saved time of a repeated compile',
       { decisions: [hit], fallback: because('tuned-compile-hung') },
-      { 'operations: hit': 1, 'fallback: tuned-compile-hung': 1 },
+      { 'operations: hit': 1, 'hit: run of the program': 1, 'fallback: tuned-compile-hung': 1 },
     ],
     [
       'the code of an unverified program, and not its text',
@@ -80,10 +92,20 @@ describe('the counts of one compile have', () => {
     [
       'the code of a compile without an injection',
       { decisions: [best], injection: NO_INJECTION },
-      { 'operations: hit': 1, 'default kept': 1, 'unchanged: no-gain': 1 },
+      { 'operations: hit': 1, 'hit: run of the program': 1, 'default kept': 1, 'unchanged: no-gain': 1 },
     ],
   ])('%s', (_, given, expected) => {
     expect(counts(given)).toEqual({ compiles: 1, ...expected });
+  });
+
+  test('the source of each hit', () => {
+    const { hits: found } = statisticsOf(counts({ decisions: hits }));
+    expect(found).toEqual({
+      'base /mnt/tuned': 2,
+      'lock file': 1,
+      'own database': 1,
+      'run of the program': 1,
+    });
   });
 
   test('the codes of a compile that is passed on and of its skipped operations', () => {
@@ -157,6 +179,7 @@ describe('the statistics of many compiles', () => {
   test('are shown in sections', () => {
     const text = describeStatistics(statisticsOf(many));
     expect(text).toMatch(/^ {2}with tuned code +10 {2}by spec: 9, by preprocess: 1$/m);
+    expect(text).toMatch(/^ {4}run of the program +19$/m);
     expect(text).toMatch(/^hit rate +90% {2}of 21 that are not skipped$/m);
     expect(text).toMatch(/^ {2}saved per run, as measured +12\.0 ms {2}22\.0 ms -> 10\.0 ms \(2\.20x\) in /m);
   });

@@ -13,6 +13,7 @@ const decision = (executables: readonly string[]): Decision =>
     ...because('faster', '2.00x faster than the default'),
     configuration: { kind: 'tile', version: 1 },
     evidence: null,
+    record: null,
     tunable: { key: 'contraction m=4', executables },
   }) as unknown as Decision;
 

@@ -41,6 +41,7 @@ test('every file of a build has its place in the list', async () => {
       'target-*.json',
       'plans/plan-*.json',
       'replays/replay-*.json',
+      'modules/module-*.json',
       'outputs/output-*.bin',
       'outputs/output-*.json',
       'surveys/survey-*.json',

@@ -1,5 +1,6 @@
 // A list of shapes, a worker that tunes it, and builds with hits, by the command lines alone.
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fleetDatabase } from '../fleet/support.ts';
@@ -74,6 +75,22 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     });
     expect(await asked(zen4, 'team', 'queue', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
+  });
+
+  test('a worker ends if the base revokes its machine', async () => {
+    const { base, settings, ofWorker } = await fleetOf();
+    const zen4 = Workplace.simulated(ofWorker);
+    const work = () => zen4.tuned(['team', 'worker', '--until-idle', '--', ...HOST]);
+    await new Workplace(settings).tuned(['tune', ...SHAPE, '--fleet', '--budget', '1', '--', ...HOST]);
+    expect(await work()).toMatchObject({ code: 0, stderr: '' });
+    const other = new Workplace();
+    await other.said(['db', 'revoke', '--origin', hostname(), '--reason', 'a broken fan']);
+    await other.said(['team', 'publish', base]);
+    const { code, stderr } = await work();
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `records of this machine are ignored: origin ${hostname()} is revoked (a broken fan)`,
+    );
   });
 
   test('commands without what they need end with the reason', async () => {

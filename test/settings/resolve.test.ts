@@ -170,7 +170,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-key, team-token, team-publish, fleet, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-key, team-token, team-publish, author, fleet, trusted-projects',
     ],
     [
       '{\n  "budget": "soon"}',
@@ -282,6 +282,7 @@ describe("a project's file", () => {
     ['team', '/mnt/share', 'a project may not choose the team'],
     ['team-token', 'echo', 'a project may not choose commands'],
     ['team-publish', 'now', 'a project may not send your records'],
+    ['author', 'ada', 'a project may not sign your records'],
   ])('may never set %s to %s, inside the project or not', (key, value, why) => {
     const { settings, refused } = resolve({ project: JSON.stringify({ [key]: value }) });
     expect(settings).toEqual(resolve({}).settings);

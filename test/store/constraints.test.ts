@@ -63,7 +63,7 @@ it.each<[string, Write]>([
   [
     'a record whose date is not in UTC',
     (store) => {
-      store.putRecord(SUBJECT, { ...DECISION, createdAt: '2026-01-31T08:00:00+01:00' });
+      store.putRecord(subjectOf(256), { ...DECISION, createdAt: '2026-01-31T08:00:00+01:00' });
     },
   ],
   [

@@ -21,7 +21,10 @@ const better = {
 /** An own database above a base. */
 function both() {
   const [own, base] = [storeOf('ada'), storeOf('bob')];
-  const all = layered([own, base]);
+  const all = layered([
+    { store: own, base: null },
+    { store: base, base: '/mnt/tuned' },
+  ]);
   return { own, base, all, found: () => all.findRecords([workload], target, compiler) };
 }
 
@@ -59,7 +62,22 @@ test('writes go to the first layer, and all are closed', () => {
   expect(() => base.devices()).toThrow();
 });
 
+test('a record names its base, unless the own database has the same claim', () => {
+  const { own, base, found } = both();
+  base.putRecord(subject, DECISION);
+  expect(found()).toMatchObject([{ base: '/mnt/tuned', createdBy: 'bob' }]);
+  const alone = layered([{ store: base, base: '/mnt/tuned' }]);
+  expect(alone.findRecords([workload], target, compiler)).toMatchObject([{ base: '/mnt/tuned' }]);
+  own.putRecord(subject, { ...DECISION, evidence: { ...EVIDENCE, low: 1.82 } });
+  expect(found()[0]).not.toHaveProperty('base');
+  const twice = layered([
+    { store: own, base: null },
+    { store: own, base: '/mnt/tuned' },
+  ]);
+  expect(twice.findRecords([workload], target, compiler)[0]).not.toHaveProperty('base');
+});
+
 test('one layer alone is itself', () => {
   const own = storeOf('ada');
-  expect(layered([own])).toBe(own);
+  expect(layered([{ store: own, base: null }])).toBe(own);
 });

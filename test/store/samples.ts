@@ -33,7 +33,6 @@ export const DECISION = {
   configuration: TILE,
   evidence: EVIDENCE,
   createdAt: '2026-01-31T08:00:00.000Z',
-  createdBy: 'a tester',
 };
 
 export const MARK: Mark = {
@@ -41,7 +40,6 @@ export const MARK: Mark = {
   kind: 'compile-error',
   reason: 'in.mlir:2:3: error: no such thing',
   createdAt: '2026-02-01T08:00:00.000Z',
-  createdBy: 'a builder',
 };
 
 export const TRIAL: Trial = {

@@ -8,7 +8,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   bazel: 'Bazel downloads itself; a shell runs the command of the rule',
   docker: 'the machine that runs the tests may have no Docker',
   marked: 'no build on the page fails; test/cli tests restore --marks',
-  remote: 'it copies to a web server; test/base/nginx.test.ts has one',
   sources: "it takes IREE's sources and an hour; clients.test.ts has a project with the same calls of CMake",
   systemd: 'it makes a service of this machine',
   torch: 'PyTorch has 200 MB; the syntax of the program is checked',

@@ -154,7 +154,6 @@ describe('an earlier winner', () => {
         kind: 'compile-error',
         reason: 'x',
         createdAt: '2026-01-01T00:00:00Z',
-        createdBy: 'a',
       },
     ]);
     expect(record()).toMatchObject({ configuration: first, evidence: { processes: finals.length } });

@@ -17,11 +17,10 @@ beforeEach(() => {
 });
 
 function put(evidence: Partial<Evidence>) {
-  const written = { createdAt: '2026-01-01T00:00:00Z', createdBy: 'somebody' };
   store.putRecord(subject, {
     configuration: TILE,
     evidence: { ...EVIDENCE, ratio: 1.5, low: 1.45, high: 1.55, processes: 16, ...evidence },
-    ...written,
+    createdAt: '2026-01-01T00:00:00Z',
   });
 }
 

@@ -1,11 +1,12 @@
 // `iree-tuned db revoke` and `restore`: revocations of claims and lifted marks.
 import { configurationKey, configurationText } from '../../backend/index.ts';
 import { table } from '../../report/table.ts';
-import { ownOrigin, userName } from '../../store/author.ts';
+import { ownOrigin, writtenNow } from '../../store/author.ts';
 import { isMarked, isRevoked, nextGeneration } from '../../store/claim.ts';
 import type { Line, MarkLine, RevocationLine } from '../../store/exchange/lines.ts';
 import { readLine } from '../../store/exchange/read.ts';
 import { type Filter, fits } from '../../store/filter.ts';
+import type { Origin } from '../../store/store.ts';
 import { keysOf } from '../../store/subject.ts';
 import { shortKey } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -52,9 +53,10 @@ export const revoke = withScope(new CliCommand('revoke', 'revoke claims: no buil
   .action(async (options: ScopeOptions & { readonly reason: string }, command: CliCommand) => {
     const { scope, value } = scopeOf(options);
     const surroundings = command.surroundings();
+    const { createdBy } = ownOrigin(surroundings.settings.author);
     const line: RevocationLine = {
       ...{ type: 'revocation', version: 1, scope, value, reason: options.reason },
-      ...{ createdAt: new Date().toISOString(), createdBy: userName() },
+      ...{ ...writtenNow(), createdBy },
     };
     await exchanging(surroundings, (local) => local.receive([{ outcome: 'line', line }]));
     command.print({ scope, value }, () => sentences(`${scope} ${value} is revoked here. ${FOR_OTHERS}`));
@@ -127,7 +129,8 @@ export async function liftMarks(
         `no configuration has a mark${filterText(filter)}${configuration === undefined ? '' : ` with the configuration ${configuration}`}; ` +
           'iree-tuned db export - prints all marks',
       );
-    const lifted = marked.map((marks) => liftedMark(marks, reason));
+    const origin = ownOrigin(surroundings.settings.author);
+    const lifted = marked.map((marks) => liftedMark(marks, reason, origin));
     local.receive(lifted.map((line) => ({ outcome: 'line', line })));
     const rows = marked.map(([{ configuration: own, ...mark }, ...others]) => ({
       ...keysOf(mark),
@@ -165,11 +168,11 @@ function countingMarks(lines: readonly Line[]): MarksOfOne[] {
   ) as unknown as MarksOfOne[];
 }
 
-function liftedMark(marks: MarksOfOne, reason: string): MarkLine {
+function liftedMark(marks: MarksOfOne, reason: string, origin: Origin): MarkLine {
   const [{ configuration, ...mark }] = marks;
   return {
     ...{ type: 'mark', version: 1, ...keysOf(mark), configuration },
     ...{ generation: nextGeneration(marks, 'lifted'), kind: 'lifted', reason },
-    ...{ createdAt: new Date().toISOString(), ...ownOrigin() },
+    ...{ ...writtenNow(), ...origin },
   };
 }

@@ -51,7 +51,8 @@ export async function work(
     const place = placeOfWorker(site);
     const places = [placeOf(site)];
     const { signals, unlisten } = endingSignals(drain, say);
-    const own = await openDatabase(surroundings);
+    // The first exchange reads it.
+    (await openDatabase(surroundings)).close();
     const exchange = async () => {
       const publish = settings.publish === 'off' ? 'inbox' : settings.publish;
       await runJob(jobFor({ places, sent: settings.database, publish }, surroundings));
@@ -66,8 +67,10 @@ export async function work(
         ...{ place, queue, exchange, signals, say, untilIdle },
         machine: machineLock(database, env[machineVariable]),
         doJob: jobsAt(storeNow, site, tools, surroundings),
-        whyUseless: () => {
-          const revoked = own.ownRevocation();
+        whyUseless: async () => {
+          const store = await storeNow();
+          const revoked = store.ownRevocation();
+          store.close();
           return revoked === null
             ? null
             : `records of this machine are ignored: ${revoked.scope} ${revoked.value} is revoked (${revoked.reason})`;
@@ -81,7 +84,6 @@ export async function work(
       say(`ends, ${finished} done`);
     } finally {
       unlisten();
-      own.close();
     }
   });
 }

@@ -19,7 +19,7 @@ import {
   WIDTH,
   type TrialAlike,
 } from '../like.ts';
-import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
+import { LONGEST_REASON, plainText } from '../limits.ts';
 import { openDatabase, type OpenOptions } from './connect.ts';
 import { keysOf } from '../subject.ts';
 import {
@@ -51,13 +51,15 @@ import {
   putMark,
   revocationsIn,
 } from './write.ts';
-import type { KeptMark, Mark, Miss, Origin, Store, Subject, TuningRecord, Undecided } from '../store.ts';
+import type { KeptMark, Miss, Origin, Store, Subject, TuningRecord, Undecided } from '../store.ts';
 import { configurationText } from '../../backend/index.ts';
 import { shapeOf } from '../../workload/shape.ts';
 
 export interface SqliteOptions extends OpenOptions {
   /** Clock for misses and trials; the system's by default. */
   readonly now?: () => Date;
+  /** The setting: author of writes in place of the user. */
+  readonly author?: string | undefined;
   /** Origin of writes; this process by default. */
   readonly origin?: Origin;
 }
@@ -76,7 +78,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   };
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
-  const origin = () => (written ??= options.origin ?? ownOrigin());
+  const origin = () => (written ??= options.origin ?? ownOrigin(options.author));
   const marksOf = (subject: number, configuration: string) =>
     statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as object[];
   /** Reason of the marks that forbid a claim's configuration, independent of their order; null for none. */
@@ -136,13 +138,12 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
           .flat()
           .sort((a, b) => compare(b.createdAt, a.createdAt)),
       ),
-    putRecord: (subject, { configuration, evidence, createdAt, createdBy }) => {
-      const { machine, tool } = origin();
+    putRecord: (subject, { configuration, evidence, createdAt }) => {
       const claim = {
         ...keysOf(subject),
         configuration,
         evidence: { ...evidence, version: EVIDENCE_VERSION, confidence: CONFIDENCE },
-        ...{ createdAt, createdBy: plainText(createdBy, LONGEST_NAME), machine, tool },
+        ...{ createdAt, ...origin() },
       };
       const digest = digestOf(claim);
       write(() => {
@@ -153,13 +154,13 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     },
     addMarks: (subject, marks) => {
       if (marks.length === 0) return;
-      const { machine, tool } = origin();
       write(() => {
         const id = subjectId(subject);
         for (const mark of marks) {
           const before = valid(marksOf(id, configurationText(mark.configuration)), toMark);
           const generation = nextGeneration(before, mark.kind);
-          putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool });
+          const reason = plainText(mark.reason, LONGEST_REASON);
+          putMark(statement, id, { ...mark, reason, generation, ...origin() });
         }
       });
     },
@@ -283,11 +284,6 @@ const listOf = (workloads: readonly string[]): string => JSON.stringify([...new 
 
 const byName = (rows: readonly CounterRow[]) =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-
-const plainWords = ({ reason, createdBy }: Pick<Mark, 'reason' | 'createdBy'>) => ({
-  reason: plainText(reason, LONGEST_REASON),
-  createdBy: plainText(createdBy, LONGEST_NAME),
-});
 
 /** The marks of one subject that count, in their order. */
 function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { userName } from '../../../src/store/author.ts';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import { packageVersion } from '../../../src/system/package-root.ts';
 import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
@@ -82,9 +83,9 @@ describe('records', () => {
     first.close();
     const [record, ...others] = open(path).allRecords();
     expect(others).toEqual([]);
-    const { digest, machine, tool, ...rest } = record!;
+    const { digest, createdBy, machine, tool, ...rest } = record!;
     expect(rest).toEqual({ ...KEY, ...DECISION, failure: null });
-    expect([machine, tool]).toEqual([hostname(), packageVersion()]);
+    expect([createdBy, machine, tool]).toEqual([userName(), hostname(), packageVersion()]);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
@@ -247,7 +248,7 @@ describe('marks', () => {
     const slower = { ...MARK, kind: 'slower' } as const;
     const from = (createdBy: string, machine: string) => {
       const writer = open(path, { origin: { createdBy, machine, tool: '1' } });
-      writer.addMarks(SUBJECT, [{ ...slower, createdBy }]);
+      writer.addMarks(SUBJECT, [slower]);
       writer.close();
     };
     const read = () => open(path, { origin }).marks(SUBJECT).length;
@@ -258,7 +259,7 @@ describe('marks', () => {
     from('ann', 'two');
     expect(read()).toBe(2);
     const own = open(temporaryPath(), { origin });
-    own.addMarks(SUBJECT, [{ ...slower, createdBy: 'me' }]);
+    own.addMarks(SUBJECT, [slower]);
     expect(own.marks(SUBJECT)).toHaveLength(1);
   });
 
@@ -270,7 +271,7 @@ describe('marks', () => {
   it('need no record', () => {
     store.addMarks(SUBJECT, [MARK]);
     expect(store.marks(SUBJECT)).toEqual([
-      { ...MARK, generation: 0, machine: hostname(), tool: packageVersion() },
+      { ...MARK, generation: 0, createdBy: userName(), machine: hostname(), tool: packageVersion() },
     ]);
     expect(store.allRecords()).toEqual([]);
     store.putRecord(SUBJECT, DECISION);
