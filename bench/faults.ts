@@ -151,7 +151,7 @@ async function rowsOf(
     const own = join(folder, `draw${seed}`);
     mkdirSync(own, { recursive: true });
     return {
-      ...{ stock, function: called!, inputs: await writeInputs(called!, own, seed), isRandom: true, tools },
+      ...{ stock, function: called!, inputs: writeInputs(called!, own, seed), isRandom: true, tools },
       ...{ device: describeDevice('local-sync'), folder: own },
       otherBuilds: () => Promise.resolve(otherBuilds.filter((one) => one !== null)),
     };
