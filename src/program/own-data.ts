@@ -56,13 +56,14 @@ export function dataOf(
     const calls = callsFor(one, functions);
     const asked = calls.filter(({ call }) => call?.isExtra !== true);
     const { argument, values } = one;
+    if (calls.length === 0) continue;
     if (values.length > 1 && values.length !== asked.length)
       throw new OwnDataError(
         `${placeOf(one)} has ${values.length} files: give one, or one for each of its ${asked.length} calls`,
       );
     for (const called of calls) {
       const own = values.length === 1 ? values[0] : values[asked.indexOf(called)];
-      const problem = own === undefined ? '' : problemOf(own, called.arguments[argument]!);
+      const problem = own === undefined ? 'has no file' : problemOf(own, called.arguments[argument]!);
       if (problem === null) given.get(called)?.set(argument, own!);
       else if (called.call?.isExtra === true) given.delete(called);
       else throw new OwnDataError(`${placeOf(one)} of @${callName(called)} ${problem}`);

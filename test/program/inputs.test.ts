@@ -109,14 +109,14 @@ test('scalars, tensors of rank 0 and empty tensors', async () => {
   expect(stdout).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012](\.\d+)?$/);
 });
 
-test('the same seed gives the same values, another seed other values', async () => {
-  const bytes = async (seed: number) => {
+test('the same seed gives the same values, another seed other values', () => {
+  const bytes = (seed: number) => {
     const folder = temporaryDirectory();
     writeInputs(tensor('f32'), folder, seed);
     return readFileSync(join(folder, 'input0.bin'));
   };
-  expect(await bytes(1)).toEqual(await bytes(1));
-  expect(await bytes(1)).not.toEqual(await bytes(2));
+  expect(bytes(1)).toEqual(bytes(1));
+  expect(bytes(1)).not.toEqual(bytes(2));
 });
 
 describe('moved inputs', () => {
@@ -126,7 +126,7 @@ describe('moved inputs', () => {
   const pathOf = (input: string) => input.slice(input.indexOf('@') + 1);
   const bytesIn = (input: string) => new Uint8Array(readFileSync(pathOf(input)));
 
-  test('differ in the last bits of each float', async () => {
+  test('differ in the last bits of each float', () => {
     const inputs = writeInputs(tensor('f32'), folder, 3);
     const [input] = movedInputs(inputs, moved, 1);
     const [before, after] = [inputs[0]!, input!].map((one) => new Float32Array(bytesIn(one).buffer));
@@ -138,13 +138,13 @@ describe('moved inputs', () => {
   test.each([
     ['bf16', false],
     ['i32', true],
-  ])('of type %s', async (elementType, isEqual) => {
+  ])('of type %s', (elementType, isEqual) => {
     const inputs = writeInputs(tensor(elementType), folder, 3);
     const [input] = movedInputs(inputs, moved, 1);
     expect(Buffer.compare(bytesIn(inputs[0]!), bytesIn(input!)) === 0).toBe(isEqual);
   });
 
-  test('that share a file move alone, and the others stay', async () => {
+  test('that share a file move alone, and the others stay', () => {
     const file = join(folder, 'shared.bin');
     const [first, tokens, last] = [
       new Float32Array([1, 2]),
@@ -160,7 +160,7 @@ describe('moved inputs', () => {
     expect(new Set(inputs.map(pathOf)).size).toBe(3);
   });
 
-  test("in NumPy's format keep their header", async () => {
+  test("in NumPy's format keep their header", () => {
     const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".padEnd(117) + '\n';
     const head = Buffer.concat([
       Buffer.from('\x93NUMPY\x01\x00', 'latin1'),
@@ -226,7 +226,7 @@ test("the user's values stay as they are", () => {
   expect(scaled).not.toBe(all[1]);
 });
 
-test('scaled inputs have positive vectors, and weights whose sums of products stay small', async () => {
+test('scaled inputs have positive vectors, and weights whose sums of products stay small', () => {
   const folder = temporaryDirectory();
   const types = [
     { shape: [50], elementType: 'f32' },
