@@ -37,11 +37,11 @@ export interface WrittenParameters {
  */
 export function writeParameters(parameters: readonly Parameter[], folder: string): WrittenParameters {
   return {
-    flags: writeArchives(parameters, folder, 'spread', ({ period }) => period),
+    flags: writeArchives(parameters, folder, 'spread', (elements) => elements),
     moved(other, seed) {
       const random = seededRandom(seed);
-      return writeArchives(parameters, other, 'compact', ({ period, elementType }) =>
-        isChangeable(elementType) ? changed(period, elementType, moveOf(elementType, random)) : period,
+      return writeArchives(parameters, other, 'compact', (elements, elementType) =>
+        isChangeable(elementType) ? changed(elements, elementType, moveOf(elementType, random)) : elements,
       );
     },
   };
@@ -66,8 +66,6 @@ const MOST_BYTES = 2 ** 30;
 interface Region {
   readonly scope: string | null;
   readonly elementType: string;
-  /** Its first elements, which then repeat. */
-  readonly period: Uint8Array;
   readonly bytes: number;
   readonly parameters: readonly { readonly parameter: Parameter; readonly begin: number }[];
 }
@@ -80,7 +78,6 @@ function regionsOf(parameters: readonly Parameter[]): Region[] {
     1,
     MOST_BYTES / Math.max(1, sumOf(parameters.map((one) => aligned(tensorBytes(one))))),
   );
-  const random = seededRandom(parameters.length);
   const groups = Map.groupBy(parameters, ({ scope, elementType }) => JSON.stringify([scope, elementType]));
   return [...groups.values()].map((own) => {
     const { scope, elementType } = own[0]!;
@@ -94,8 +91,7 @@ function regionsOf(parameters: readonly Parameter[]): Region[] {
       end += sizes[i]!;
       return { parameter, begin };
     });
-    const period = randomElements(PERIOD, elementType, random, WEIGHT_EXPONENT);
-    return { scope, elementType, period, bytes, parameters: placed };
+    return { scope, elementType, bytes, parameters: placed };
   });
 }
 
@@ -109,15 +105,19 @@ function compact(region: Region): Region {
 /**
  * Writes a file for each scope.
  * @param layout `spread`: a program reads as many different bytes as possible, for the sake of times; `compact`: the files are small
- * @param periodOf the first elements of a region
+ * @param change of the first elements of a region, which then repeat
  */
 function writeArchives(
   parameters: readonly Parameter[],
   folder: string,
   layout: 'spread' | 'compact',
-  periodOf: (region: Region) => Uint8Array,
+  change: (elements: Uint8Array, elementType: string) => Uint8Array,
 ): string[] {
-  const regions = regionsOf(parameters).map((one) => (layout === 'compact' ? compact(one) : one));
+  const random = seededRandom(parameters.length);
+  const regions = regionsOf(parameters).map((region) => ({
+    ...(layout === 'compact' ? compact(region) : region),
+    period: change(randomElements(PERIOD, region.elementType, random, WEIGHT_EXPONENT), region.elementType),
+  }));
   const files = Map.groupBy(regions, ({ scope }) => scope);
   return [...files].map(([scope, own]) => {
     const begins = own.map((_, i) => sumOf(own.slice(0, i).map(({ bytes }) => bytes)));
@@ -132,7 +132,7 @@ function writeArchives(
     const path = join(folder, `${shortHash(JSON.stringify([scope, entries]))}.irpa`);
     if (!existsSync(path)) {
       const part = `${path}.part`;
-      writeSlices(part, inTurn([head], ...own.map((one) => repeated(periodOf(one), one.bytes))));
+      writeSlices(part, inTurn([head], ...own.map((one) => repeated(one.period, one.bytes))));
       renameSync(part, path);
     }
     // The runtime takes the text before the first sign as the scope.
