@@ -147,11 +147,11 @@ async function rowsOf(
   const others = backendNamed('llvm-cpu')!.flags(process.arch).otherRounding;
   const otherBuilds = await all(others.map((flags, i) => () => compile(`other${i}`, text, flags)));
   const [called] = programSignature(Buffer.from(text), (type) => type);
-  const contestAt = async (seed: number): Promise<StockContest> => {
+  const contestAt = (seed: number): StockContest => {
     const own = join(folder, `draw${seed}`);
     mkdirSync(own, { recursive: true });
     return {
-      ...{ stock, function: called!, inputs: await writeInputs(called!, own, seed), isRandom: true, tools },
+      ...{ stock, function: called!, inputs: writeInputs(called!, own, seed), isRandom: true, tools },
       ...{ device: describeDevice('local-sync'), folder: own },
       otherBuilds: () => Promise.resolve(otherBuilds.filter((one) => one !== null)),
     };
@@ -167,7 +167,7 @@ async function rowsOf(
   );
   const rows: Row[] = [];
   for (let draw = 0; draw < Math.max(1, draws); draw++) {
-    const compare = comparisonWith(await contestAt(draw));
+    const compare = comparisonWith(contestAt(draw));
     const rowOf = (variant: string, at: Row['at'], { equal, times, reason }: Compared): Row => ({
       program,
       variant,

@@ -90,7 +90,7 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
     stock: stock!,
     tuned: tuned!,
     function: main!,
-    inputs: await writeInputs(main!, work, 0),
+    inputs: writeInputs(main!, work, 0),
     device,
     tools,
     folder: work,

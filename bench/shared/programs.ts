@@ -111,7 +111,7 @@ async function measure(
       continue;
     }
     const contest = {
-      ...{ stock, tuned, function: called, inputs: inputs ?? (await writeInputs(called, folder, 1)) },
+      ...{ stock, tuned, function: called, inputs: inputs ?? writeInputs(called, folder, 1) },
       ...{ flags: run, device: tools.device, tools, folder },
     };
     // The times of the same code are only shown, so one pair is enough.

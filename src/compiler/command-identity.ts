@@ -1,5 +1,6 @@
 // Keys of compiles, for memories.
 import { basename } from 'node:path';
+import { hasFields, isText } from '../system/data.ts';
 import { hostCpu } from '../system/processor.ts';
 import { resultOr } from '../system/result-or.ts';
 import type { Command } from './command.ts';
@@ -14,18 +15,27 @@ interface SiteKeys {
 /**
  * Key of a program with its flags, target, device and compiler. It is the same on every machine, unless flags name files.
  * @param inputDigest of the program or of its bytes
+ * @param data digest of the user's data for its runs; null for generated inputs
  */
 export function programIdentity(
   { arguments: args, files, rewriting }: Command,
   inputDigest: string,
   { target, device, compiler }: SiteKeys,
+  data: string | null = null,
 ): string {
   // Their paths are in the flags.
   const contents = files.ofFlags.map(([, identity]) => identity);
   const own = [inputDigest, target, device, compiler, flagsOf(args), contents];
   // The file's name is a digest of its content, so leave out its folder.
-  return JSON.stringify(rewriting === undefined ? own : [...own, basename(rewriting.path)]);
+  const rewritten = rewriting === undefined ? own : [...own, basename(rewriting.path)];
+  return JSON.stringify(data === null ? rewritten : [...rewritten, { data }]);
 }
+
+/** The key of the same program with generated inputs. @param identity of `programIdentity` */
+export const identityWithoutData = (identity: string): string =>
+  JSON.stringify((JSON.parse(identity) as unknown[]).filter((part) => !hasData(part)));
+
+const hasData = hasFields<{ readonly data: string }>({ data: isText });
 
 /** The keys of target, device and compiler in a program's key, such as a key of a database; null for other text. */
 export function placeIn(identity: string): SiteKeys | null {

@@ -1,6 +1,5 @@
 // The parameters of a program: weights in parameter files.
 import { bufferOf } from '../system/bytes.ts';
-import { isBytecode } from 'mlir-parser-ts';
 import { sizesBefore } from '../workload/tensor.ts';
 import type { RuntimeType } from './runtime-type.ts';
 
@@ -21,10 +20,10 @@ const PARAMETER = /^parameter\.named<(?:"([^"\\]*)"::)?"([^"\\]*)"> : tensor<((?
 const LONGEST = 4096;
 
 /**
- * The parameters of a program in MLIR text, each once. Null for bytecode, or if a parameter is not understood. Never throws.
+ * The parameters of a program in MLIR text or bytecode, which has these attributes as text, too. Each once; null if a parameter is not
+ * understood. Never throws.
  */
 export function parametersOf(input: Uint8Array): Parameter[] | null {
-  if (isBytecode(input)) return null;
   const text = bufferOf(input);
   const found = new Map<string, Parameter>();
   for (let at = text.indexOf(NAMED); at >= 0; at = text.indexOf(NAMED, at + 1)) {

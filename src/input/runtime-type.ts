@@ -35,9 +35,6 @@ const TORCH_SCALARS: Readonly<Record<string, string>> = {
   '!torch.bool': 'i1',
 };
 
-/** The largest file that Node writes in one call. */
-const MOST_BYTES = 2 ** 31 - 4096;
-
 /** The runtime's type for an argument, or the reason why the argument is not supported. */
 export function runtimeTypeOf(type: Type, convert: Convert): RuntimeType | { readonly unsupported: string } {
   const no = (why: string) => ({ unsupported: `an argument of type ${typeText(type)}: ${why}` });
@@ -52,7 +49,6 @@ export function runtimeTypeOf(type: Type, convert: Convert): RuntimeType | { rea
   if (type.encoding !== null) return no('it has an encoding');
   const elementType = tensorElement(type, convert);
   if (!TENSOR_ELEMENTS.has(elementType)) return no("the runtime's tools read no such elements");
-  if (elementsOf(shape) * elementBytes(elementType) > MOST_BYTES) return no('it takes more than 2 GiB');
   return { shape, elementType };
 }
 
@@ -69,6 +65,10 @@ export function elementBytes(elementType: string): number {
   const bits = Number(/^(?:[su]?i|f)(\d+)/.exec(elementType)?.[1]);
   return bits < 8 ? 1 : bits / 8;
 }
+
+/** Bytes of a tensor or a scalar in a file. */
+export const tensorBytes = ({ shape, elementType }: RuntimeType): number =>
+  elementsOf(shape ?? []) * elementBytes(elementType);
 
 /** Whether it is a tensor with a known element type. */
 const isTensor = (type: Type): type is ShapedType =>

@@ -59,13 +59,19 @@ function halfToNumber(half: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
+/** Whether numbers can be written as elements of a type. */
+export const isEncodable = (elementType: string): boolean =>
+  elementType in NARROW || isPlain(signless(elementType));
+
+const signless = (elementType: string) => elementType.replace(/^[su]i/, 'i');
+
 /** Zeros of an MLIR element type; a narrow float as its bits. */
 export function zeroElements(length: number, elementType: string): Elements {
   if (elementType in NARROW)
     return elementType.startsWith('f8') ? new Uint8Array(length) : new Uint16Array(length);
-  const signless = elementType.replace(/^[su]i/, 'i');
-  if (!isPlain(signless)) throw new Error(`elements of type ${elementType} cannot be written`);
-  return new ARRAYS[signless](length);
+  const type = signless(elementType);
+  if (!isPlain(type)) throw new Error(`elements of type ${elementType} cannot be written`);
+  return new ARRAYS[type](length);
 }
 
 /** Numbers as elements. Floats are rounded to the nearest; all numbers have to be finite and in the range of the type. */

@@ -7,7 +7,6 @@ import { isQuantized } from '../measure/quantized.ts';
 import { callFunction } from '../measure/verify.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { movedInputs, scaledInputs, writeInputs } from './inputs.ts';
-import { movedParameters } from './parameters.ts';
 import type { StockContest } from './verify.ts';
 import { keepRanges, writtenRanges, type Range } from './written.ts';
 
@@ -101,9 +100,10 @@ export class Draws {
     callSeconds: number,
     isTimeLeft: () => boolean,
   ): Promise<readonly Draw[] | Failure | { readonly problem: string }> {
-    const { isRandom, isGroup = false, function: called, draws: asked } = this.#stock;
+    const { isRandom, isGroup = false, function: called, draws: asked, given } = this.#stock;
     const tensors = called.arguments.filter(
-      ({ shape, elementType }) => (shape?.length ?? 0) > 1 && isFloat(elementType),
+      ({ shape, elementType }, i) =>
+        given?.has(i) !== true && (shape?.length ?? 0) > 1 && isFloat(elementType),
     );
     const wanted = asked ?? (isRandom === true && tensors.length > 1 ? 2 : 1);
     const kinds: readonly Kind[] = isRandom === true ? ['given', 'scaled', 'positive'] : ['given'];
@@ -143,10 +143,8 @@ export class Draws {
   async another(i: number, callSeconds: number): Promise<Draw | null> {
     const folder = join(await this.#ownFolder(), `other${i}`);
     await mkdir(folder, { recursive: true });
-    const inputs = async () => {
-      const given = await writeInputs(this.#stock.function, folder, SEED + i);
-      return this.#inputsOf(this.#kind, given);
-    };
+    const { function: called, given } = this.#stock;
+    const inputs = () => this.#inputsOf(this.#kind, writeInputs(called, folder, SEED + i, given));
     const draw = await this.#draw(`other${i}`, inputs, callSeconds);
     if (draw === null || 'failure' in draw) return null;
     return (await badResult(this.#stock, draw)) === null ? draw : null;
@@ -218,9 +216,10 @@ export class Draws {
   ): Promise<Results | Failure> {
     const own = await mkdtemp(join(await this.#ownFolder(), `${kind}-`));
     const isStep = kind === 'steps';
-    const inputs = await movedInputs(draw.call.inputs, own, seed, isStep);
-    const flags = isStep ? draw.call.flags : await movedParameters(draw.call.flags, own, seed);
-    const ran = await this.run(this.#stock.stock, { inputs, flags }, prefix, patienceFor(draw, callSeconds));
+    const { stock, movedFlags } = this.#stock;
+    const inputs = movedInputs(draw.call.inputs, own, seed, isStep);
+    const flags = isStep ? draw.call.flags : (movedFlags?.(own, seed) ?? draw.call.flags);
+    const ran = await this.run(stock, { inputs, flags }, prefix, patienceFor(draw, callSeconds));
     // Moved copies of inputs and parameters can take gigabytes.
     await rm(own, { recursive: true, force: true });
     return ran;
@@ -251,13 +250,13 @@ export class Draws {
   /** Null for inputs that are those of another draw. */
   #draw(
     name: string,
-    inputsOf: () => Promise<readonly string[] | null>,
+    inputsOf: () => readonly string[] | null,
     callSeconds: number,
   ): Promise<Draw | Failure | null> {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const make = async () => {
-      const inputs = await inputsOf();
+      const inputs = inputsOf();
       if (inputs === null) return null;
       const call = { inputs, flags: this.#stock.flags ?? [] };
       const run = await this.run(this.#stock.stock, call, `stock-${name}-`, callSeconds);
@@ -272,10 +271,10 @@ export class Draws {
   }
 
   /** Null if the inputs would be the given ones. */
-  async #inputsOf(kind: Kind, given: readonly string[]): Promise<readonly string[] | null> {
-    if (kind === 'given') return given;
-    const scaled = await scaledInputs(given, kind === 'positive');
-    return scaled.join() === given.join() ? null : scaled;
+  #inputsOf(kind: Kind, inputs: readonly string[]): readonly string[] | null {
+    if (kind === 'given') return inputs;
+    const scaled = scaledInputs(inputs, kind === 'positive', this.#stock.given);
+    return scaled.join() === inputs.join() ? null : scaled;
   }
 
   #ownFolder(): Promise<string> {

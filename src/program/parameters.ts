@@ -1,110 +1,141 @@
-// Random parameters for a program, in safetensors files.
-import { open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+// Random parameters for a program, in IREE's parameter archives. Parameters share bytes where all together would take too much of the disk:
+// the format allows it.
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { isEncodable } from '../measure/elements.ts';
+import { tensorBytes } from '../input/runtime-type.ts';
 import type { Parameter } from '../input/parameters.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { seededRandom } from '../search/strategy.ts';
-import { changedElements, moveOf, randomElements, tensorBytes } from './inputs.ts';
-
-/** Names in the safetensors format, by element type. */
-const SAFETENSORS: Readonly<Record<string, string>> = {
-  ...{ f64: 'F64', f32: 'F32', f16: 'F16', bf16: 'BF16', f8E4M3FN: 'F8_E4M3', f8E5M2: 'F8_E5M2' },
-  ...{ i64: 'I64', i32: 'I32', i16: 'I16', i8: 'I8', i1: 'BOOL' },
-};
+import { writeSlices } from '../system/bytes.ts';
+import { shortHash } from '../system/hash.ts';
+import { archiveHead, type ArchiveEntry } from './parameter-archive.ts';
+import { changed, isChangeable, moveOf } from './moves.ts';
+import { inTurn, PERIOD, randomElements, repeated } from './random-elements.ts';
 
 /** Weights are multiplied by 2 to the power of this. Small weights keep the results of many layers finite. */
 const WEIGHT_EXPONENT = -5;
 
-/** Whether a safetensors file can hold this type. */
-export const isWritable = ({ elementType }: Parameter): boolean => SAFETENSORS[elementType] !== undefined;
+/** Whether parameters of this type can be generated. */
+export const isWritable = ({ elementType }: Parameter): boolean => isEncodable(elementType);
 
 /** Bytes of all parameters. */
 export const parameterBytes = (parameters: readonly Parameter[]): number =>
   sumOf(parameters.map(tensorBytes));
 
+/** Generated parameters. */
+export interface WrittenParameters {
+  /** The runtime's flags that name the files. */
+  readonly flags: readonly string[];
+  /** Writes other files whose floats are moved in their last bits. @returns their flags */
+  readonly moved: (folder: string, seed: number) => string[];
+}
+
 /**
- * Writes random parameters into `folder`, one file for each scope: see `writeInputs`.
- * @returns the runtime's flags that name the files
+ * Writes random parameters into `folder`, one file for each scope: see `writeInputs`. Files that are there already stay.
  * @throws when a file cannot be written
  */
-export async function writeParameters(parameters: readonly Parameter[], folder: string): Promise<string[]> {
-  const random = seededRandom(parameters.length);
-  const scopes = Map.groupBy(parameters, ({ scope }) => scope);
-  const flags: string[] = [];
-  for (const [i, [scope, own]] of [...scopes].entries()) {
-    const path = join(folder, `parameters${i}.safetensors`);
-    const file = await open(path, 'w');
-    try {
-      await file.writeFile(headerOf(own));
-      for (const one of own) await file.writeFile(randomElements(one, random, WEIGHT_EXPONENT));
-    } finally {
-      await file.close();
-    }
-    flags.push(`--parameters=${scope === null ? '' : `${scope}=`}${path}`);
-  }
-  return flags;
+export function writeParameters(parameters: readonly Parameter[], folder: string): WrittenParameters {
+  return {
+    flags: writeArchives(parameters, folder, 'spread', (elements) => elements),
+    moved(other, seed) {
+      const random = seededRandom(seed);
+      return writeArchives(parameters, other, 'compact', (elements, elementType) =>
+        isChangeable(elementType) ? changed(elements, elementType, moveOf(elementType, random)) : elements,
+      );
+    },
+  };
+}
+
+/** Bytes of the files of `writeParameters`, about. */
+export const parameterFileBytes = (parameters: readonly Parameter[]): number =>
+  sumOf(regionsOf(parameters).map((region) => region.bytes));
+
+/** Alignment of a parameter in its file. */
+const ALIGNMENT = 64;
+
+const aligned = (bytes: number) => ALIGNMENT * Math.ceil(bytes / ALIGNMENT);
+
+/** A region repeats at this distance, which is a multiple of the alignment and of every element's size. */
+const REPEAT = ALIGNMENT * PERIOD;
+
+/** Bytes of all regions, unless a single parameter takes more: the processor's caches have no room for them. */
+const MOST_BYTES = 2 ** 30;
+
+/** Part of a file with the parameters of one type. */
+interface Region {
+  readonly scope: string | null;
+  readonly elementType: string;
+  readonly bytes: number;
+  readonly parameters: readonly { readonly parameter: Parameter; readonly begin: number }[];
 }
 
 /**
- * Writes copies of the files of `writeParameters` whose floats are moved in their last bits. Other flags stay.
- * @throws when a file cannot be read or written
+ * The regions of all files. A parameter begins where the last one ends, as far as there is room; so hardly two of them have the same elements.
  */
-export async function movedParameters(
-  flags: readonly string[],
-  folder: string,
-  seed: number,
-): Promise<string[]> {
-  const random = seededRandom(seed);
-  const types = new Map(Object.entries(SAFETENSORS).map(([type, dtype]) => [dtype, type]));
-  const moved: string[] = [];
-  for (const flag of flags) {
-    const [, scope = '', path] = /^--parameters=(.*=)?(.*\.safetensors)$/.exec(flag) ?? [];
-    if (path === undefined) {
-      moved.push(flag);
-      continue;
-    }
-    const own = join(folder, `moved-${basename(path)}`);
-    await using from = await open(path);
-    await using to = await open(own, 'w');
-    const read = async (at: number, length: number) =>
-      (await from.read(Buffer.alloc(length), 0, length, at)).buffer;
-    const headerBytes = 8 + Number((await read(0, 8)).readBigUInt64LE());
-    const header = await read(0, headerBytes);
-    await to.writeFile(header);
-    const entries = JSON.parse(header.subarray(8).toString()) as Record<string, Entry>;
-    for (const {
-      dtype,
-      data_offsets: [begin, end],
-    } of Object.values(entries)) {
-      const bytes = await read(headerBytes + begin, end - begin);
-      const elementType = types.get(dtype)!;
-      await to.writeFile(changedElements(bytes, elementType, () => moveOf(elementType, random)) ?? bytes);
-    }
-    moved.push(`--parameters=${scope}${own}`);
-  }
-  return moved;
-}
-
-/** An entry of the header of a safetensors file. */
-interface Entry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [begin: number, end: number];
-}
-
-/** Header of a safetensors file: 8 bytes for the length of the JSON, then JSON with the offsets of each parameter behind the header. */
-function headerOf(parameters: readonly Parameter[]): Buffer {
-  let offset = 0;
-  const entries = parameters.map((one) => {
-    const begin = offset;
-    offset += tensorBytes(one);
-    const { key, shape, elementType } = one;
-    return [key, { dtype: SAFETENSORS[elementType], shape, data_offsets: [begin, offset] }] as const;
+function regionsOf(parameters: readonly Parameter[]): Region[] {
+  const share = Math.min(
+    1,
+    MOST_BYTES / Math.max(1, sumOf(parameters.map((one) => aligned(tensorBytes(one))))),
+  );
+  const groups = Map.groupBy(parameters, ({ scope, elementType }) => JSON.stringify([scope, elementType]));
+  return [...groups.values()].map((own) => {
+    const { scope, elementType } = own[0]!;
+    const sizes = own.map((one) => aligned(tensorBytes(one)));
+    const all = sumOf(sizes);
+    const bytes =
+      share === 1 ? all : Math.min(all, Math.max(aligned(share * all), Math.max(...sizes) + REPEAT));
+    let end = 0;
+    const placed = own.map((parameter, i) => {
+      const begin = end % (bytes - sizes[i]! + ALIGNMENT);
+      end += sizes[i]!;
+      return { parameter, begin };
+    });
+    return { scope, elementType, bytes, parameters: placed };
   });
-  const text = JSON.stringify(Object.fromEntries(entries));
-  // Pad so that the data are aligned.
-  const json = Buffer.from(text.padEnd(Math.ceil(text.length / 64) * 64 - 8 + 64));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(json.length));
-  return Buffer.concat([length, json]);
+}
+
+/** The same elements in the smallest region, where more parameters share bytes. */
+function compact(region: Region): Region {
+  const parameters = region.parameters.map((one) => ({ ...one, begin: one.begin % REPEAT }));
+  const ends = parameters.map(({ parameter, begin }) => begin + aligned(tensorBytes(parameter)));
+  return { ...region, parameters, bytes: Math.max(0, ...ends) };
+}
+
+/**
+ * Writes a file for each scope.
+ * @param layout `spread`: a program reads as many different bytes as possible, for the sake of times; `compact`: the files are small
+ * @param change of the first elements of a region, which then repeat
+ */
+function writeArchives(
+  parameters: readonly Parameter[],
+  folder: string,
+  layout: 'spread' | 'compact',
+  change: (elements: Uint8Array, elementType: string) => Uint8Array,
+): string[] {
+  const random = seededRandom(parameters.length);
+  const regions = regionsOf(parameters).map((region) => ({
+    ...(layout === 'compact' ? compact(region) : region),
+    period: change(randomElements(PERIOD, region.elementType, random, WEIGHT_EXPONENT), region.elementType),
+  }));
+  const files = Map.groupBy(regions, ({ scope }) => scope);
+  return [...files].map(([scope, own]) => {
+    const begins = own.map((_, i) => sumOf(own.slice(0, i).map(({ bytes }) => bytes)));
+    const entries = own.flatMap((region, i) =>
+      region.parameters.map(({ parameter, begin }): ArchiveEntry => ({
+        key: parameter.key,
+        begin: begins[i]! + begin,
+        bytes: tensorBytes(parameter),
+      })),
+    );
+    const head = archiveHead(entries, sumOf(own.map(({ bytes }) => bytes)));
+    const path = join(folder, `${shortHash(JSON.stringify([scope, entries]))}.irpa`);
+    if (!existsSync(path)) {
+      const part = `${path}.part`;
+      writeSlices(part, inTurn([head], ...own.map((one) => repeated(one.period, one.bytes))));
+      renameSync(part, path);
+    }
+    // The runtime takes the text before the first sign as the scope.
+    return `--parameters=${scope ?? ''}=${path}`;
+  });
 }

@@ -16,6 +16,7 @@ import { messageOf } from '../system/tell.ts';
 import type { ProgramFunction } from '../input/signature.ts';
 import { repetitionsFor, type TimingEffort } from '../tuning/timer.ts';
 import type { IsAnswered } from './answered.ts';
+import type { Given } from './own-data.ts';
 
 /** Two programs, and a function to call in both. */
 export interface Contest extends ModuleRun {
@@ -27,8 +28,12 @@ export interface Contest extends ModuleRun {
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
   /** Folder for results; the caller removes it. */
   readonly folder: string;
-  /** Whether the inputs are those of `writeInputs`, so that others may replace them. */
+  /** Whether inputs are random, so that others may replace them. */
   readonly isRandom?: boolean;
+  /** The user's values among the inputs. No others replace them. */
+  readonly given?: Given;
+  /** Writes generated parameters that are moved in their last bits into a folder. @returns flags in place of `flags` */
+  readonly movedFlags?: (folder: string, seed: number) => readonly string[];
   /** Whether the function computes several others. After any doubt about it, each of them is compared alone. */
   readonly isGroup?: boolean;
   /** Whether stock runs only a sample of its workgroups, on filled memory. Only what it writes is compared. */

@@ -1,4 +1,4 @@
-// The functions of a program that can be called, and random inputs for them.
+// The functions of a program that can be called, and inputs for them: the user's, and random ones.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
@@ -8,10 +8,13 @@ import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { callName, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
-import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
+import { dataOf, OwnDataError, type Given } from '../program/own-data.ts';
+import { isWritable, parameterBytes, parameterFileBytes, writeParameters } from '../program/parameters.ts';
 import { canRun } from '../program/results.ts';
+import { sumOf } from '../measure/statistics.ts';
 import type { StockContest } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { formatBytes } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Site } from '../site/site.ts';
 import type { Inspected } from '../plan/inspected.ts';
@@ -59,6 +62,9 @@ export interface Callable {
   readonly called: readonly ProgramFunction[];
   /** The other functions, with the reasons. */
   readonly skipped: readonly SkippedFunction[];
+  /** The user's values for the functions. */
+  readonly given: ReadonlyMap<ProgramFunction, Given>;
+  /** Parameters to generate. */
   readonly parameters: readonly Parameter[];
 }
 
@@ -79,7 +85,7 @@ export function measuringTools({ command, surroundings }: MeasuredProgram): Meas
 /**
  * The functions of a program.
  * @param compileStock returns the path of the untuned module, which has the signatures if the input is bytecode
- * @throws NotVerifiedError when the runtime's tools are missing
+ * @throws NotVerifiedError when the runtime's tools are missing, and for data of the user that the program cannot take
  */
 export async function callableOf(
   { command, inspected, surroundings, limits }: Omit<CalledProgram, 'kept' | 'signal'>,
@@ -94,46 +100,78 @@ export async function callableOf(
     return { module, dumpModule };
   });
 
+  const given = givenTo(functions, settings);
+  const asked = functions.filter((one) => given.has(one));
   // If the parameters are not understood, the program fails to load with a message.
-  const parameters = parametersOf(bytes) ?? [];
-  const whyAlone = (one: ProgramFunction) => whyNotCalled(one, parameters, limits.inputBytes);
-  const fitting = fittingTogether(
-    functions.filter((one) => whyAlone(one) === null),
-    limits.allInputBytes - parameterBytes(parameters),
+  const parameters = (parametersOf(bytes) ?? []).filter(
+    (one) => !settings.data.parameters.some(({ scope }) => scope === one.scope),
   );
-  const whyNot = (one: ProgramFunction) => whyAlone(one) ?? (fitting.has(one) ? null : TOO_LARGE);
+  const bytesOf = (one: ProgramFunction) => inputBytes(one, given.get(one));
+  const whyAlone = (one: ProgramFunction) =>
+    whyNotCalled(one, parameters) ??
+    whyTooLarge('it takes', bytesOf(one) + parameterBytes(parameters), limits.inputBytes);
+  const alone = asked.filter((one) => whyAlone(one) === null);
+  const room = limits.allInputBytes - parameterFileBytes(parameters);
+  const fitting = fittingTogether(alone, bytesOf, room);
+  const whyNot = (one: ProgramFunction) =>
+    whyAlone(one) ??
+    (fitting.has(one) ? null : whyTooLarge('all functions take', sumOf(alone.map(bytesOf)), room));
   return {
-    called: functions.filter((one) => whyNot(one) === null),
-    skipped: functions.flatMap((one) => {
+    called: asked.filter((one) => whyNot(one) === null),
+    skipped: asked.flatMap((one) => {
       const reason = whyNot(one);
       return reason === null ? [] : [{ name: callName(one), ...because('not-callable', reason) }];
     }),
+    given,
     parameters,
   };
 }
 
+/** @throws NotVerifiedError for data that the program cannot take */
+function givenTo(functions: readonly ProgramFunction[], { data }: Surroundings['settings']) {
+  try {
+    return dataOf(data, functions);
+  } catch (error) {
+    if (error instanceof OwnDataError)
+      throw new NotVerifiedError(
+        because('data-unusable', `the setting input cannot be used: ${error.message}`),
+      );
+    throw error;
+  }
+}
+
 /**
- * A contest for each function, with random inputs. A call at an extra size is left out if the untuned program fails at this size.
+ * A contest for each function, with the user's inputs and random ones. A call at an extra size is left out if the untuned program fails at this size.
  * @param stock path of the untuned module
  * @throws StoppedError when the signal fires
  */
 export async function contestsOf(
   program: CalledProgram,
   tools: MeasuringTools,
-  { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
+  { called, given, parameters }: Omit<Callable, 'skipped'>,
   stock: string,
 ): Promise<StockContest[]> {
-  const { inspected, signal } = program;
+  const { inspected, signal, surroundings } = program;
   const folder = folderOf(program);
   const { device } = inspected.site;
   const otherBuilds = otherBuildsOf(program, join(folder, 'others'));
-  const shared = { stock, tools, folder, signal, device, isRandom: true, otherBuilds };
-  const flags = await writeParameters(parameters, folder);
+  const written = writeParameters(parameters, folder);
+  const own = surroundings.settings.data.parameters.map(
+    ({ scope, path }) => `--parameters=${scope ?? ''}=${path}`,
+  );
+  const shared = {
+    ...{ stock, tools, folder, signal, device, otherBuilds },
+    flags: [...written.flags, ...own],
+    movedFlags: (to: string, seed: number) => [...written.moved(to, seed), ...own],
+  };
   const contests: StockContest[] = [];
   for (const [i, one] of called.entries()) {
-    const own = join(folder, `inputs${i}`);
-    await mkdir(own, { recursive: true });
-    const contest = { ...shared, function: one, inputs: await writeInputs(one, own, i), flags };
+    const place = join(folder, `inputs${i}`);
+    await mkdir(place, { recursive: true });
+    const values = given.get(one)!;
+    const isRandom = values.size === 0 || values.size < one.arguments.length;
+    const inputs = writeInputs(one, place, i, values);
+    const contest = { ...shared, function: one, inputs, given: values, isRandom };
     if (one.call?.isExtra !== true || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
   }
   return contests;
@@ -145,26 +183,29 @@ const EXTRA_SECONDS = 10;
 const missing = (tools: string) =>
   new NotVerifiedError(because('tools-missing', `${tools} cannot be found (pip install iree-base-runtime)`));
 
-/** Why a function is not run; null if it is. */
-function whyNotCalled(
-  called: ProgramFunction,
-  parameters: readonly Parameter[],
-  most: number,
-): string | null {
-  if (called.unsupported !== null) return called.unsupported;
+/** Why a function cannot be run; null if it can. */
+function whyNotCalled({ unsupported }: ProgramFunction, parameters: readonly Parameter[]): string | null {
+  if (unsupported !== null) return unsupported;
   const unknown = parameters.find((one) => !isWritable(one));
-  if (unknown !== undefined) return `parameters of type ${unknown.elementType} cannot be generated`;
-  return inputBytes(called) + parameterBytes(parameters) > most ? TOO_LARGE : null;
+  return unknown === undefined
+    ? null
+    : `parameters of type ${unknown.elementType} cannot be generated: name a file with ` +
+        `--iree-tuned-input=parameters=${unknown.scope === null ? '' : `${unknown.scope}=`}@FILE`;
 }
 
-const TOO_LARGE = 'its inputs are too large to be generated';
+/** Why so many bytes are not generated; null if they are. */
+const whyTooLarge = (takes: string, bytes: number, most: number): string | null =>
+  bytes <= most
+    ? null
+    : `${takes} ${formatBytes(bytes)} of generated inputs and parameters, and the limit is ${formatBytes(most)} (--iree-tuned-max-input)`;
 
 /** As many functions as possible whose inputs have room together. */
-export function fittingTogether(
-  functions: readonly ProgramFunction[],
+export function fittingTogether<T>(
+  functions: readonly T[],
+  bytesOf: (one: T) => number,
   bytes: number,
-): ReadonlySet<ProgramFunction> {
+): ReadonlySet<T> {
   let left = bytes;
-  const smallestFirst = functions.toSorted((a, b) => inputBytes(a) - inputBytes(b));
-  return new Set(smallestFirst.filter((one) => (left -= inputBytes(one)) >= 0));
+  const smallestFirst = functions.toSorted((a, b) => bytesOf(a) - bytesOf(b));
+  return new Set(smallestFirst.filter((one) => (left -= bytesOf(one)) >= 0));
 }

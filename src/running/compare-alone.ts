@@ -96,7 +96,7 @@ export async function compareAlone(
       const folder = join(stock.folder, name);
       mkdirSync(folder, { recursive: true });
       const called = { name, ...types, call: null, unsupported: null };
-      const inputs = await writeInputs(called, folder, seed);
+      const inputs = writeInputs(called, folder, seed);
       const contest = { ...stock, folder, function: called, inputs, isRandom: true, isGroup };
       return comparisonWith(contest)(tuned, CALL_SECONDS);
     });

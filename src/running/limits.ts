@@ -1,5 +1,7 @@
 // Whether a build may run its program, and the time limits of compiling and running it.
 import type { InputText } from '../input/text.ts';
+import type { Settings } from '../settings/settings.ts';
+import { memoryBytes } from '../system/processor.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 export interface Limits {
@@ -7,9 +9,9 @@ export interface Limits {
   readonly compileSeconds: number;
   /** For all runs together. */
   readonly runSeconds: number;
-  /** Largest inputs of a function, in bytes. */
+  /** Largest generated inputs and parameters of a function, in bytes. */
   readonly inputBytes: number;
-  /** Inputs of all functions at all sizes together, in bytes: their files exist at once. */
+  /** Files of generated inputs for all functions at all sizes, in bytes: they exist at once. */
   readonly allInputBytes: number;
 }
 
@@ -19,19 +21,28 @@ const SHARE = 0.1;
 /** Shortest useful time for runs, in seconds. */
 const LEAST_SECONDS = 1.5;
 
-/** Largest inputs that a build generates for a function, in bytes. */
-const LARGEST_INPUTS = 2 ** 30;
+/** Share of the memory for the inputs and parameters of a function. Each process of a program may use half of it. */
+const MEMORY_SHARE = 1 / 4;
+
+/** Largest files of all functions, in times of the largest inputs of one. */
+const FUNCTIONS = 4;
 
 /** Limit for compiles of a rewritten program, in budgets. Without these compiles the program ships as written, which loses most. */
 const REWRITTEN_COMPILES = 4;
 
 /** Limits of compiles and runs, besides the tuning budget. */
-export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limits => ({
-  compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
-  runSeconds: SHARE * budgetSeconds,
-  inputBytes: LARGEST_INPUTS,
-  allInputBytes: 4 * LARGEST_INPUTS,
-});
+export function limitsWithin(
+  { budgetSeconds, mostInput }: Pick<Settings, 'budgetSeconds' | 'mostInput'>,
+  isRewritten: boolean,
+): Limits {
+  const inputBytes = mostInput ?? MEMORY_SHARE * memoryBytes();
+  return {
+    compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
+    runSeconds: SHARE * budgetSeconds,
+    inputBytes,
+    allInputBytes: FUNCTIONS * inputBytes,
+  };
+}
 
 /** Why a build does not run its program; null if it may. Several compiles run at once, for which the memory may have no room. */
 export const whyNotRun = ({ isHuge }: Pick<InputText, 'isHuge'>, budgetSeconds: number): Reason | null => {

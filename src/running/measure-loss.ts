@@ -55,7 +55,7 @@ export async function measureLoss(
   if (!isTimed && isComplete(known(null).times, isHost)) return known(null);
   using turn = await takeTurn({ ...surroundings, device: site.device }, PATIENCE_SECONDS);
   if (turn === null) return known(because('lock-busy'));
-  const limits = limitsWithin(surroundings.settings.budgetSeconds, command.rewriting !== undefined);
+  const limits = limitsWithin(surroundings.settings, command.rewriting !== undefined);
   const kept = new KeptModules();
   const program: MeasuredProgram = { command, inspected, surroundings, kept, limits, signal };
   try {

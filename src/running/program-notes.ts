@@ -1,17 +1,19 @@
 // Notes about whole programs in the database.
 import type { Command } from '../compiler/command.ts';
-import { identityOn, programIdentity } from '../compiler/command-identity.ts';
+import { identityOn, identityWithoutData, programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
 import { siblingsOf } from '../store/like.ts';
 import { placeOf } from '../store/subject.ts';
 import { whyNotRun } from './limits.ts';
 import type { Inspected } from '../plan/inspected.ts';
+import { dataIdentity } from '../program/own-data.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
 /**
  * Key of a program's notes. Programs that differ only in names, order of functions or dead code have the same key. For this digest the
- * compiler runs once more, so a build that can neither read nor write a note takes the digest of the text.
+ * compiler runs once more, so a build that can neither read nor write a note takes the digest of the text. A verdict on the user's data has
+ * a key of its own.
  */
 export async function programOf(
   command: Command,
@@ -24,11 +26,13 @@ export async function programOf(
   if (!hasNotes) return programIdentity(command, input.digest, placeOf(site));
   // Not loaded for a program without decisions.
   const { programDigest } = await import('../input/program-digest.ts');
-  return programIdentity(command, await programDigest(input, command, surroundings), placeOf(site));
+  const digest = await programDigest(input, command, surroundings);
+  return programIdentity(command, digest, placeOf(site), await dataIdentity(surroundings.settings.data));
 }
 
 /**
- * Keys of a program's notes on other devices, where the records of these devices are used unmeasured: see `lookUp`.
+ * Keys of a program's notes on other devices, where the records of these devices are used unmeasured: see `lookUp`. If nothing can be
+ * measured, verdicts on generated inputs count for the user's data, too.
  * @param program key of its notes on this device
  * @param mayMeasure whether anything may be measured: a build that can run the program does so
  */
@@ -48,7 +52,8 @@ export function keysElsewhere(
     : isTrusted
       ? siblingsOf(deviceKey, device, store)
       : [];
-  return found.filter((key) => key !== deviceKey).map((key) => identityOn(program, key));
+  const own = [program, ...found.filter((key) => key !== deviceKey).map((key) => identityOn(program, key))];
+  return [...new Set([...own, ...own.map(identityWithoutData)])].slice(1);
 }
 
 /** Several notes about one program, at least one: this origin's first, then the latest. */

@@ -21,7 +21,7 @@ import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce } from '../tuning/here.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { joinsRounds, kinOf, needsProgram } from '../workload/workload.ts';
-import type { Callable } from './callable.ts';
+import { NotVerifiedError, type Callable } from './callable.ts';
 import { resumedCompile } from '../plan/injected-command.ts';
 import { noteTimes, type TimedRun } from './program-times.ts';
 import { roundBench, type RoundBase, type RunWork } from './round-bench.ts';
@@ -174,7 +174,9 @@ export async function tuneInProgram(
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     tell(`the program is not tuned as a whole: ${messageOf(error)}`, surroundings.settings.log);
-    return NOTHING;
+    // With other data the same time may be enough.
+    const isUnusable = error instanceof NotVerifiedError && error.why.code === 'data-unusable';
+    return { ...NOTHING, lacksTime: isUnusable };
   }
 }
 

@@ -21,6 +21,7 @@ import { BUSY, takeTurn } from '../site/turn.ts';
 import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { because, type Reason } from '../system/reason.ts';
+import { tell } from '../system/tell.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
 import { limitsWithin, type Limits } from './limits.ts';
@@ -57,7 +58,7 @@ export async function judgeProgram(whole: KnownProgram, means: RunMeans, isShort
   const { surroundings, store, kept } = means;
   const program = isShort ? { ...whole, variant: NO_VERDICT.chosen } : whole;
   const isPostponed = program.variant.size < whole.variant.size;
-  const limits = limitsWithin(surroundings.settings.budgetSeconds, program.command.rewriting !== undefined);
+  const limits = limitsWithin(surroundings.settings, program.command.rewriting !== undefined);
   const terminal = terminalOf(null);
   terminal.runProgram(limits.runSeconds);
   try {
@@ -75,7 +76,12 @@ export async function judgeProgram(whole: KnownProgram, means: RunMeans, isShort
     if (!(error instanceof NotVerifiedError)) throw error;
     const { why } = error;
     const verdict = notVerified(why);
-    if (!error.isLate) return { ...shippable(program.decisions, why, verdict), unproven: why, isFinal: true };
+    if (!error.isLate) {
+      const isFinal = why.code !== 'data-unusable';
+      // A replay would not repeat the message.
+      if (!isFinal) tell(`the program was not run: ${why.reason}`, surroundings.settings.log);
+      return { ...shippable(program.decisions, why, verdict), unproven: why, isFinal };
+    }
     const judgement = { kept: [], leftOut: [], open: why };
     const variant = { ...NO_VERDICT, isOpen: true };
     return conclude(program, { verdict, judgement, workloads: [], variant }, means);

@@ -49,7 +49,7 @@ export async function tuneProgram(
   ]);
   const terminal = terminalOf(surroundings.cacheDirectory);
   terminal.begin(works.length, budgetSeconds);
-  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
+  const limits = limitsWithin(settings, command.rewriting !== undefined);
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { ...current, surroundings, kept, limits, signal };

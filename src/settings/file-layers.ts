@@ -101,18 +101,32 @@ function whyRefused(
   realPath: FileSources['realPath'],
   mayOverwrite: FileSources['mayOverwrite'],
 ): string | null {
-  const { whyNotProject, isPath }: Definition<unknown> = DEFINITIONS[name];
+  const { whyNotProject }: Definition<unknown> = DEFINITIONS[name];
   if (whyNotProject !== undefined) return whyNotProject;
-  if (!isPath || isStderr(name, text)) return null;
-  if (isServer(text) || !isInside(realPath(text), folder)) return 'the path is outside the project';
+  if (isStderr(name, text)) return null;
+  if (pathsIn(name, text).some((path) => isServer(path) || !isInside(realPath(path), folder)))
+    return 'the path is outside the project';
   const isLost = (name === 'explain' || name === 'log') && !mayOverwrite(name, text);
   return isLost ? 'it would overwrite a file of another program' : null;
 }
 
 const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';
 
-const textOf = (name: Name, text: string, folder: string, home: string) =>
-  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(text) ? placeOf(text, folder, home) : text;
+function pathsIn(name: Name, text: string): string[] {
+  const { withPaths }: Definition<unknown> = DEFINITIONS[name];
+  const paths: string[] = [];
+  withPaths?.(text, (path) => {
+    paths.push(path);
+    return path;
+  });
+  return paths;
+}
+
+function textOf(name: Name, text: string, folder: string, home: string): string {
+  const { withPaths }: Definition<unknown> = DEFINITIONS[name];
+  if (withPaths === undefined || isStderr(name, text) || isServer(text)) return text;
+  return withPaths(text, (path) => placeOf(path, folder, home));
+}
 
 /** An absolute path. No shell expands `~` in a settings file. */
 const placeOf = (text: string, folder: string, home: string) =>

@@ -3,6 +3,7 @@ import { readLayers, type FileSources, type Layer, type Placed } from './file-la
 import { isServer, withoutPassword } from './address.ts';
 import { readBases } from './bases.ts';
 import { parseSizes } from './wanted-sizes.ts';
+import { parseOwnData } from './own-data.ts';
 import {
   type Definition,
   DEFINITIONS,
@@ -75,6 +76,8 @@ export function resolveSettings(sources: Sources): Resolution {
     budgetSeconds: of('budget', DEFINITIONS.budget, 60),
     inject: of('inject', DEFINITIONS.inject, 'auto'),
     sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? [],
+    data: parseOwnData(of('input', DEFINITIONS.input, ''))!,
+    mostInput: of('max-input', DEFINITIONS['max-input'], undefined),
     device: of('device', DEFINITIONS.device, undefined),
     runner: of('runner', DEFINITIONS.runner, undefined),
     runnerTools: of('runner-tools', DEFINITIONS['runner-tools'], undefined),

@@ -4,6 +4,7 @@ import { readAddress } from '../runner/address.ts';
 import { isCpuList } from '../runner/pinned.ts';
 import { isServer, isServerAddress, withoutPassword } from './address.ts';
 import { readBases, type BaseAddress } from './bases.ts';
+import { ownDataText, parseOwnData, withPaths, type OwnData } from './own-data.ts';
 import { parseSizes, type WantedSizes } from './wanted-sizes.ts';
 
 export interface Settings {
@@ -19,6 +20,10 @@ export interface Settings {
   readonly inject: InjectRoute;
   /** Sizes at which to tune dynamic dimensions. */
   readonly sizes: WantedSizes;
+  /** The user's inputs and parameters for runs of the program; the others are generated. */
+  readonly data: OwnData;
+  /** Most bytes of generated inputs and parameters of a function; undefined for a share of the memory. */
+  readonly mostInput: number | undefined;
   /** Value of the runtime's `--device=` for measurements; undefined for the target's default. */
   readonly device: string | undefined;
   /** Where programs run to be measured, if not on this machine: `ssh://HOST`, `adb://SERIAL`, or a command. */
@@ -93,21 +98,23 @@ export interface Definition<T> {
   readonly read: (text: string) => T | undefined;
   /** All accepted texts, if they are few. */
   readonly choices?: readonly string[];
-  /** Whether the text is a path, relative to the folder of its settings file. */
-  readonly isPath?: boolean;
+  /** Replaces the paths in a valid text; absent without paths. In a settings file they are relative to its folder. */
+  readonly withPaths?: (text: string, change: (path: string) => string) => string;
   /** Removes secrets from the text, for messages. */
   readonly shown?: (text: string) => string;
   /** Why a project's file may not set it, because other people write the file; absent if it may. */
   readonly whyNotProject?: string;
 }
 
-const text = (takes: string, isPath = false): Definition<string> => ({
+const text = (takes: string): Definition<string> => ({
   type: 'string',
   takes,
   read: (value) => (value === '' ? undefined : value),
-  isPath,
 });
-const path = (takes: string) => text(takes, true);
+const path = (takes: string): Definition<string> => ({
+  ...text(takes),
+  withPaths: (value, change) => change(value),
+});
 
 const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
   type: 'string',
@@ -130,6 +137,25 @@ export const readDuration = (text: string): number | undefined => {
   const [, count = '', unit = 's'] = /^(.*?)([smh])?$/.exec(text) ?? [];
   const seconds = Number(count) * UNITS[unit as keyof typeof UNITS];
   return count.trim() !== '' && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+};
+
+const SIZE_UNITS = { K: 10, M: 20, G: 30, T: 40 };
+
+const bytes: Definition<number> = {
+  type: 'string',
+  takes: 'a size such as 512M or 8G',
+  read(text) {
+    const [, count, unit] = /^(\d+(?:\.\d+)?)([KMGT])(?:i?B)?$/i.exec(text) ?? [];
+    const power = SIZE_UNITS[unit?.toUpperCase() as keyof typeof SIZE_UNITS];
+    return count === undefined ? undefined : Number(count) * 2 ** power;
+  },
+};
+
+const ownData: Definition<string> = {
+  type: 'string',
+  takes: 'entries such as arg0=@tokens.npy, prefill.arg1=4x8xf32=@raw.bin or parameters=model=@weights.irpa',
+  read: (value) => (parseOwnData(value) === null ? undefined : value),
+  withPaths: (value, change) => ownDataText(withPaths(parseOwnData(value)!, change)),
 };
 
 const duration: Definition<number> = {
@@ -174,6 +200,8 @@ export const DEFINITIONS = {
   budget: duration,
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
+  input: ownData,
+  'max-input': bytes,
   device: text('a device of the runtime, such as local-task'),
   runner: {
     ...text('ssh://USER@HOST, adb://SERIAL, or a command that runs the command line in its arguments'),
@@ -258,8 +286,9 @@ export function splitFlags(argv: readonly string[]): { given: ReadonlyMap<Name, 
     else if (DEFINITIONS[name].type === 'boolean') given.set(name, match![2] ?? '1');
     else {
       const text = match![2] ?? argv[++i] ?? '';
-      // `dim` may repeat, once for each kind of dimension.
-      given.set(name, name === 'dim' && given.has(name) ? `${given.get(name)!} ${text}` : text);
+      // One flag for each kind of dimension, and for each argument.
+      const mayRepeat = name === 'dim' || name === 'input';
+      given.set(name, mayRepeat && given.has(name) ? `${given.get(name)!} ${text}` : text);
     }
   }
   return { given, rest };

@@ -91,6 +91,7 @@ export const REASONS = {
   'no-time': 'there was no time to find out whether it is slower',
   'nothing-callable': 'none of its functions can be run',
   'not-callable': 'the function cannot be called',
+  'data-unusable': 'the program cannot take the data of the setting input',
   'not-timed': 'the function was not timed',
   'results-unknown': 'its results cannot be compared',
   'results-differ': 'its results are different',

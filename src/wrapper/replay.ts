@@ -21,6 +21,7 @@ import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/p
 import type { InputText } from '../input/text.ts';
 import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
+import { pathsOf } from '../settings/own-data.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Ending } from './plan-run.ts';
@@ -112,17 +113,18 @@ async function hasArrived({ settings: { bases }, cacheDirectory }: Surroundings)
 }
 
 /**
- * States of the lock file, the database and the bases before the decisions. Never throws.
+ * States of the lock file, the user's data, the database and the bases before the decisions. Never throws.
  * @param others other files that the decisions depend on
  * @param withDatabase false if the database decides nothing
  */
 export const stampsBefore = (
-  { settings: { lock, database, bases }, cacheDirectory }: Surroundings,
+  { settings: { lock, database, bases, data }, cacheDirectory }: Surroundings,
   others: readonly string[] = [],
   withDatabase = true,
 ): Stamps =>
   stampsOf([
     ...(lock === undefined ? [] : [lock]),
+    ...pathsOf(data),
     // SQLite keeps its other files next to the real file, not next to links.
     ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),
     ...(withDatabase ? bases.map((address) => headIn(folderOf(cacheDirectory, address))) : []),

@@ -66,7 +66,7 @@ export async function moduleComparison({
       }
       const own = join(folder, `inputs${i}`);
       mkdirSync(own);
-      const inputs = await writeInputs(called, own, i);
+      const inputs = writeInputs(called, own, i);
       const verdict = await compareProgram(
         { ...{ stock, tuned, device, tools, folder, inputs }, function: called },
         CALL_SECONDS,

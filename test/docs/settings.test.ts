@@ -11,6 +11,9 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   budget: 'limit of tuning for each compile, and for `iree-tuned tune` of one input',
   inject: '[route](#routes) of configurations to the compiler',
   dim: '[sizes](#dynamic-sizes) of dynamic dimensions',
+  input: '[your own data](#your-own-data) for runs of the program',
+  'max-input':
+    "limit of [generated data](#your-own-data) for a call; by default a quarter of the machine's memory",
   device:
     "driver to measure on: `local-task` (all cores), `local-sync` (one thread), `vulkan`, `vulkan://1`, ...; by default the target's: `local-task` for a CPU, `vulkan` for Vulkan",
   runner:

@@ -27,6 +27,9 @@ test.each([
   expect(read(`#flow.parameter.named<"a"::"ok"> : tensor<4xf32>\n${text}`)).toBeNull();
 });
 
-test('bytecode gives no parameters', () => {
-  expect(parametersOf(Buffer.from('ML\u00efR', 'latin1'))).toBeNull();
+test('bytecode has the same texts', () => {
+  const parameter = '#flow.parameter.named<"model"::"w"> : tensor<4x8xf32>\0';
+  expect(parametersOf(Buffer.from(`ML\u00efR\0${parameter}\0more`, 'latin1'))).toEqual([
+    { scope: 'model', key: 'w', shape: [4, 8], elementType: 'f32' },
+  ]);
 });

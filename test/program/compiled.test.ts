@@ -49,7 +49,7 @@ test.each<[string, string, string, string]>([
     );
     return !failed;
   };
-  const [input] = await writeInputs(onlyFunction(text), folder, 1);
+  const [input] = writeInputs(onlyFunction(text), folder, 1);
   expect(await accepts(input!)).toBe(true);
   const other = input!.includes('f32=') ? '2xf64=1' : '2xf32=1';
   expect(await accepts(other)).toBe(false);

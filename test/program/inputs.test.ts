@@ -34,7 +34,7 @@ async function readBack(elementType: string, folder: string): Promise<number[]> 
   const module = await compile(text, folder, elementType);
   const own = join(folder, elementType);
   mkdirSync(own);
-  const [input] = await writeInputs(tensor(elementType), own, 1);
+  const [input] = writeInputs(tensor(elementType), own, 1);
   expect(input).toBe(`4x10x${elementType}=@${join(own, 'input0.bin')}`);
   const { stdout } = await execa(runtimeTool('iree-run-module'), [
     `--module=${module}`,
@@ -82,7 +82,7 @@ describe('the runtime reads back the written values', () => {
 
 test('scalars, tensors of rank 0 and empty tensors', async () => {
   const folder = temporaryDirectory();
-  const inputs = await writeInputs(
+  const inputs = writeInputs(
     {
       ...tensor('f32'),
       arguments: [
@@ -109,14 +109,14 @@ test('scalars, tensors of rank 0 and empty tensors', async () => {
   expect(stdout).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012](\.\d+)?$/);
 });
 
-test('the same seed gives the same values, another seed other values', async () => {
-  const bytes = async (seed: number) => {
+test('the same seed gives the same values, another seed other values', () => {
+  const bytes = (seed: number) => {
     const folder = temporaryDirectory();
-    await writeInputs(tensor('f32'), folder, seed);
+    writeInputs(tensor('f32'), folder, seed);
     return readFileSync(join(folder, 'input0.bin'));
   };
-  expect(await bytes(1)).toEqual(await bytes(1));
-  expect(await bytes(1)).not.toEqual(await bytes(2));
+  expect(bytes(1)).toEqual(bytes(1));
+  expect(bytes(1)).not.toEqual(bytes(2));
 });
 
 describe('moved inputs', () => {
@@ -126,9 +126,9 @@ describe('moved inputs', () => {
   const pathOf = (input: string) => input.slice(input.indexOf('@') + 1);
   const bytesIn = (input: string) => new Uint8Array(readFileSync(pathOf(input)));
 
-  test('differ in the last bits of each float', async () => {
-    const inputs = await writeInputs(tensor('f32'), folder, 3);
-    const [input] = await movedInputs(inputs, moved, 1);
+  test('differ in the last bits of each float', () => {
+    const inputs = writeInputs(tensor('f32'), folder, 3);
+    const [input] = movedInputs(inputs, moved, 1);
     const [before, after] = [inputs[0]!, input!].map((one) => new Float32Array(bytesIn(one).buffer));
     for (const [i, value] of before!.entries())
       expect(Math.abs(after![i]! / value - 1)).toBeCloseTo(2 ** -21, 6);
@@ -138,13 +138,13 @@ describe('moved inputs', () => {
   test.each([
     ['bf16', false],
     ['i32', true],
-  ])('of type %s', async (elementType, isEqual) => {
-    const inputs = await writeInputs(tensor(elementType), folder, 3);
-    const [input] = await movedInputs(inputs, moved, 1);
+  ])('of type %s', (elementType, isEqual) => {
+    const inputs = writeInputs(tensor(elementType), folder, 3);
+    const [input] = movedInputs(inputs, moved, 1);
     expect(Buffer.compare(bytesIn(inputs[0]!), bytesIn(input!)) === 0).toBe(isEqual);
   });
 
-  test('that share a file move alone, and the others stay', async () => {
+  test('that share a file move alone, and the others stay', () => {
     const file = join(folder, 'shared.bin');
     const [first, tokens, last] = [
       new Float32Array([1, 2]),
@@ -152,7 +152,7 @@ describe('moved inputs', () => {
       new Float32Array([3, 4, 5]),
     ];
     writeFileSync(file, Buffer.concat([first, tokens, last].map((one) => Buffer.from(one.buffer))));
-    const inputs = await movedInputs([`2xf32=@${file}`, `3xi32=+${file}`, `3xf32=+${file}`], moved, 1);
+    const inputs = movedInputs([`2xf32=@${file}`, `3xi32=+${file}`, `3xf32=+${file}`], moved, 1);
     const [a, b, c] = inputs.map((input) => bytesIn(input).buffer);
     expect([...new Float32Array(a!)].map(Math.round)).toEqual([1, 2]);
     expect([...new Int32Array(b!)]).toEqual([7, 8, 9]);
@@ -160,7 +160,7 @@ describe('moved inputs', () => {
     expect(new Set(inputs.map(pathOf)).size).toBe(3);
   });
 
-  test("in NumPy's format keep their header", async () => {
+  test("in NumPy's format keep their header", () => {
     const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".padEnd(117) + '\n';
     const head = Buffer.concat([
       Buffer.from('\x93NUMPY\x01\x00', 'latin1'),
@@ -169,7 +169,7 @@ describe('moved inputs', () => {
     ]);
     const file = join(folder, 'given.npy');
     writeFileSync(file, Buffer.concat([head, Buffer.from(new Float32Array([1, -3]).buffer)]));
-    const [input] = await movedInputs([`@${file}`], moved, 1);
+    const [input] = movedInputs([`@${file}`], moved, 1);
     const bytes = bytesIn(input!);
     expect(Buffer.compare(bytes.subarray(0, head.length), head)).toBe(0);
     const values = [...new Float32Array(bytes.slice(head.length).buffer)];
@@ -178,7 +178,55 @@ describe('moved inputs', () => {
   });
 });
 
-test('scaled inputs have positive vectors, and weights whose sums of products stay small', async () => {
+test('tensors of several pieces repeat their elements, and so do moved ones', () => {
+  const folder = temporaryDirectory();
+  const moved = temporaryDirectory();
+  const period = 65_521;
+  const shape = [33, period];
+  const large = { ...tensor('f32'), arguments: [{ shape, elementType: 'f32' }] };
+  const inputs = writeInputs(large, folder, 1);
+  for (const [input] of [inputs, movedInputs(inputs, moved, 1)]) {
+    const values = new Float32Array(readFileSync(input!.slice(input!.indexOf('@') + 1)).buffer);
+    expect(values).toHaveLength(33 * period);
+    for (const row of [1, 16, 32])
+      expect(values.subarray(row * period, row * period + 3)).toEqual(values.subarray(0, 3));
+    expect(values[1]).not.toBe(values[0]);
+  }
+});
+
+test('each piece of a tensor that does not repeat moves by itself', () => {
+  const folder = temporaryDirectory();
+  const moved = temporaryDirectory();
+  const values = Float32Array.from({ length: 150_000 }, (_, i) => i + 1);
+  writeFileSync(join(folder, 'own.bin'), values);
+  const [input] = movedInputs([`150000xf32=@${folder}/own.bin`], moved, 1);
+  const after = new Float32Array(readFileSync(input!.slice(input!.indexOf('@') + 1)).buffer);
+  expect(after).toHaveLength(values.length);
+  for (const at of [0, 70_000, 149_999]) {
+    expect(after[at]! / values[at]!).toBeCloseTo(1, 5);
+    expect(after[at]).not.toBe(values[at]);
+  }
+});
+
+test("the user's values stay as they are", () => {
+  const folder = temporaryDirectory();
+  const arguments_ = [
+    { shape: [4], elementType: 'f32' },
+    { shape: [3], elementType: 'i32' },
+  ];
+  const given = new Map([[0, '4xf32=1e+5 2 3 4']]);
+  const inputs = writeInputs({ ...tensor('f32'), arguments: arguments_ }, folder, 1, given);
+  expect(inputs).toEqual(['4xf32=1e+5 2 3 4', `3xi32=@${folder}/input1.bin`]);
+  expect(movedInputs(inputs, folder, 1)).toEqual(inputs);
+  const own = new Map([[0, `4xf32=@${folder}/own.bin`]]);
+  writeFileSync(join(folder, 'own.bin'), new Float32Array([-1, 2, 3, 4]));
+  const all = [`4xf32=@${folder}/own.bin`, '4xf32=@' + join(folder, 'own.bin')];
+  const [kept, scaled] = scaledInputs(all, true, own);
+  expect(kept).toBe(all[0]);
+  expect(scaled).not.toBe(all[1]);
+});
+
+test('scaled inputs have positive vectors, and weights whose sums of products stay small', () => {
   const folder = temporaryDirectory();
   const types = [
     { shape: [50], elementType: 'f32' },
@@ -188,7 +236,7 @@ test('scaled inputs have positive vectors, and weights whose sums of products st
     { shape: [20, 20], elementType: 'i32' },
     { shape: null, elementType: 'f32' },
   ];
-  const inputs = await writeInputs({ ...tensor('f32'), arguments: types }, folder, 1);
+  const inputs = writeInputs({ ...tensor('f32'), arguments: types }, folder, 1);
   const floatsIn = (input: string, elementType: string) => [
     ...(decodeElements(
       new Uint8Array(readFileSync(input.slice(input.indexOf('@') + 1))),
@@ -196,7 +244,7 @@ test('scaled inputs have positive vectors, and weights whose sums of products st
     ) as Float32Array),
   ];
   const range = (values: readonly number[]) => [Math.min(...values), Math.max(...values)] as const;
-  const signed = await scaledInputs(inputs, false);
+  const signed = scaledInputs(inputs, false);
   const [least, most] = range(floatsIn(signed[0]!, 'f32'));
   expect(least).toBeGreaterThanOrEqual(1);
   expect(most).toBeLessThanOrEqual(2);
@@ -212,6 +260,6 @@ test('scaled inputs have positive vectors, and weights whose sums of products st
   expect(largestOf(3, 'bf16')).toBeGreaterThan(0.9);
   expect(signed.slice(4)).toEqual(inputs.slice(4));
   expect(range(floatsIn(signed[1]!, 'f32'))[0]).toBeLessThan(0);
-  const positive = await scaledInputs(inputs, true);
+  const positive = scaledInputs(inputs, true);
   expect(range(floatsIn(positive[1]!, 'f32'))[0]).toBeGreaterThanOrEqual(0);
 });

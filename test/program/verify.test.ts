@@ -8,6 +8,7 @@ import { verifyProgram } from '../../bench/shared/verify-program.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
+import { npy } from './npy.ts';
 import { compile, onlyFunction } from './support.ts';
 
 const matrix = 'tensor<64x64xf32>';
@@ -47,7 +48,7 @@ async function contestOf(stock: string, tuned: string, changes: Partial<Contest>
     stock: await moduleOf(stock),
     tuned: await moduleOf(tuned),
     function: called,
-    inputs: await writeInputs(called, folder, 1),
+    inputs: writeInputs(called, folder, 1),
     device: describeDevice('local-sync'),
     tools,
     folder: results,
@@ -236,6 +237,36 @@ describe('results that are not finite', () => {
     expect(await compareProgram(same, 60)).toMatchObject({ equal: true, reason: null });
     const other = await contestOf(masked('addf'), masked('maximumf'), { isRandom: true });
     expect((await compareProgram(other, 60)).equal).not.toBe(true);
+  });
+
+  test("on generated inputs are compared on the user's data, which no other inputs replace", async () => {
+    const rooted = (
+      operation: string,
+    ) => `func.func @main(%a: tensor<8xi32>, %b: tensor<8x2xf32>) -> tensor<8x2xf32> {
+      %low = arith.constant dense<50> : tensor<8xi32>
+      %i = arith.subi %a, %low : tensor<8xi32>
+      %f = arith.sitofp %i : tensor<8xi32> to tensor<8xf32>
+      %r = math.sqrt %f : tensor<8xf32>
+      %e = tensor.empty() : tensor<8x2xf32>
+      %w = linalg.broadcast ins(%r : tensor<8xf32>) outs(%e : tensor<8x2xf32>) dimensions = [1]
+      %s = arith.${operation} %w, %b : tensor<8x2xf32>
+      return %s : tensor<8x2xf32>
+    }`;
+    const data = join(folder, 'tokens.npy');
+    writeFileSync(data, npy('<i4', [8], new Int32Array([50, 51, 52, 53, 54, 55, 56, 57])));
+    const given = new Map([[0, `@${data}`]]);
+    const contest = async (tuned: string) => {
+      const stock = rooted('addf');
+      const inputs = writeInputs(onlyFunction(stock), folder, 1, given);
+      return compareProgram(await contestOf(stock, tuned, { isRandom: true, given, inputs, draws: 2 }), 60);
+    };
+    const generated = await contestOf(rooted('addf'), rooted('addf'), { isRandom: true });
+    expect(await compareProgram(generated, 60)).toMatchObject({ equal: null });
+    expect(await contest(rooted('addf'))).toMatchObject({
+      equal: true,
+      compared: 'equal bit for bit in 2 calls',
+    });
+    expect(await contest(rooted('subf'))).toMatchObject({ equal: false });
   });
 
   test('on all inputs have no verdict', async () => {

@@ -52,6 +52,8 @@ describe('settings', () => {
       budgetSeconds: 60,
       inject: 'auto',
       sizes: [],
+      data: { arguments: [], parameters: [] },
+      mostInput: undefined,
       device: undefined,
       forDevice: undefined,
       trust: 'device',
@@ -170,7 +172,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-key, team-token, team-publish, author, fleet, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, input, max-input, device, runner, runner-tools, runner-cpus, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-key, team-token, team-publish, author, fleet, trusted-projects',
     ],
     [
       '{\n  "budget": "soon"}',
@@ -219,6 +221,26 @@ describe("a project's file", () => {
       log: '/projects/app/log',
       explain: '-',
     });
+  });
+
+  it("may name the user's data inside the project", () => {
+    const { settings, refused } = resolve({
+      project: '{"input": "main.arg0=@data/tokens.npy; arg1=4xf32=1 2 3 4; parameters=m=@w.irpa"}',
+    });
+    expect(refused).toEqual([]);
+    expect(settings.data).toEqual({
+      arguments: [
+        { function: 'main', argument: 0, values: ['@/projects/app/data/tokens.npy'] },
+        { function: null, argument: 1, values: ['4xf32=1 2 3 4'] },
+      ],
+      parameters: [{ scope: 'm', path: '/projects/app/w.irpa' }],
+    });
+  });
+
+  it('may not name data outside the project', () => {
+    const { settings, refused } = resolve({ project: '{"input": "arg0=@tokens.npy; arg1=@../secret.npy"}' });
+    expect(settings.data.arguments).toEqual([]);
+    expect(refused).toEqual([outside(2, 'input')]);
   });
 
   const outside = (column: number, key: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { splitFlags } from '../../src/settings/settings.ts';
+import { DEFINITIONS, splitFlags } from '../../src/settings/settings.ts';
 
 describe("the wrapper's own flags", () => {
   test.each<[string[], string[]]>([
@@ -36,5 +36,25 @@ describe("the wrapper's own flags", () => {
   it('add up sizes of several kinds of dimensions', () => {
     const { given } = splitFlags(['--iree-tuned-dim=m=1,16', '--iree-tuned-dim', 'k=512']);
     expect(given.get('dim')).toBe('m=1,16 k=512');
+  });
+
+  it('add up data of several arguments', () => {
+    const { given } = splitFlags(['--iree-tuned-input=arg0=@a.npy', '--iree-tuned-input', 'arg1=2xf32=1 2']);
+    expect(given.get('input')).toBe('arg0=@a.npy arg1=2xf32=1 2');
+  });
+});
+
+describe('sizes', () => {
+  const read = (text: string) => DEFINITIONS['max-input'].read(text);
+  test.each([
+    ['512M', 2 ** 29],
+    ['8G', 2 ** 33],
+    ['1.5GiB', 1.5 * 2 ** 30],
+    ['64k', 2 ** 16],
+    ['8', undefined],
+    ['G', undefined],
+    ['-1G', undefined],
+  ])('%s', (text, bytes) => {
+    expect(read(text)).toBe(bytes);
   });
 });

@@ -112,7 +112,7 @@ async function compareIn(
   const { settings } = surroundings;
   const program: CalledProgram = {
     ...{ command, surroundings, kept, inspected: { input: await inputOf(command, surroundings), site } },
-    limits: limitsWithin(OTHER_SECONDS, false),
+    limits: limitsWithin({ ...settings, budgetSeconds: OTHER_SECONDS }, false),
     signal: new AbortController().signal,
   };
   const folder = folderOf(program);

@@ -59,7 +59,7 @@ export async function tryCommand(
   kept: KeptModules,
 ): Promise<TriedCommand> {
   const { budgetSeconds } = surroundings.settings;
-  const limits = limitsWithin(budgetSeconds, true);
+  const limits = limitsWithin(surroundings.settings, true);
   const terminal = terminalOf(null);
   terminal.tryForms();
 

@@ -52,7 +52,7 @@ vi.mock(import('../../../src/running/program-builds.ts'), async (original) => ({
 vi.mock(import('../../../src/running/callable.ts'), async (original) => ({
   ...(await original()),
   measuringTools: () => ({}) as never,
-  callableOf: () => Promise.resolve({ called: [{} as never], skipped: [], parameters: [] }),
+  callableOf: () => Promise.resolve({ called: [{} as never], skipped: [], given: new Map(), parameters: [] }),
   contestsOf: (program) => Promise.resolve([partsOf(program) as never]),
 }));
 vi.mock(import('../../../src/program/runs.ts'), async (original) => ({
