@@ -6,7 +6,7 @@ import { percent } from '../shared/rows.ts';
 import { tokensOf } from './models.ts';
 
 const perSecond = (seconds: number, model: string): string =>
-  Number.isNaN(seconds) ? '-' : `${(tokensOf(model) / seconds).toPrecision(4)}/s`;
+  Number.isNaN(seconds) ? '-' : `${Number((tokensOf(model) / seconds).toPrecision(3))}/s`;
 
 export const table: Table<Result> = peerTable(perSecond, {
   ...{ header: 'top 1', width: 5 },

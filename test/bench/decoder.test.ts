@@ -83,7 +83,7 @@ test('the table has tokens a second, and the share of equal tokens', () => {
   const cells = table.cells(result);
   expect(cells).toHaveLength(table.header.length);
   expect(cells).toEqual([
-    ...['f32:decode-4', '40.00/s', '-', '10.00/s', '10.00/s', 'O3', '20.00/s', '0.50x', '-'],
+    ...['f32:decode-4', '40/s', '-', '10/s', '10/s', 'O3', '20/s', '0.50x', '-'],
     ...['2.00x [1.90, 2.10]', '-', '65.00 s', 'equal', '2.0e-6', '75%', ''],
   ]);
 });
