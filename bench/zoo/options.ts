@@ -1,8 +1,7 @@
-// The command line of `bench:zoo`, and the results of an interrupted run.
-import { existsSync, readFileSync } from 'node:fs';
-import { jsonFile, readArguments, secondsOption, UsageError, wholeNumber } from '../shared/arguments.ts';
+// The command line of `bench:zoo`.
+import { readArguments, secondsOption, UsageError, wholeNumber } from '../shared/arguments.ts';
+import { keptOption, type Kept } from '../shared/peers/earlier.ts';
 import { threadsOption } from '../shared/threads.ts';
-import type { Result } from './measure.ts';
 
 const USAGE = `usage: npm run bench:zoo -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all] [--seed N]
                          [--dim NAME=SIZE] [--json FILE] [--resume]
@@ -29,8 +28,7 @@ export interface Options {
     readonly sizes: Readonly<Record<string, number>>;
   };
   readonly seed: number;
-  readonly json: string | undefined;
-  readonly resume: boolean;
+  readonly kept: Kept;
 }
 
 /** @throws UsageError for an invalid command line */
@@ -40,9 +38,6 @@ export function readOptions(argv?: readonly string[]): Options {
     lists: ['dim'],
     switches: ['resume'],
   });
-  const json = jsonFile(args);
-  const resume = args.switches.has('resume');
-  if (resume && json === undefined) throw new UsageError('--resume: it needs --json FILE of the earlier run');
   return {
     models: args.positionals,
     measured: {
@@ -52,7 +47,7 @@ export function readOptions(argv?: readonly string[]): Options {
       sizes: sizesOf(args.lists['dim'] ?? []),
     },
     seed: wholeNumber(args, 'seed', 2),
-    ...{ json, resume },
+    kept: keptOption(args),
   };
 }
 
@@ -67,19 +62,4 @@ function sizesOf(texts: readonly string[]): Record<string, number> {
     sizes[name] = Number(size);
   }
   return sizes;
-}
-
-/**
- * The results of the earlier run; none if there is no file. Models that could not be prepared then are tried again.
- * @throws UsageError when the file has other options
- */
-export function earlierResults({ json, resume, measured }: Options): Result[] {
-  if (!resume || json === undefined || !existsSync(json)) return [];
-  const { options, results } = JSON.parse(readFileSync(json, 'utf8')) as {
-    readonly options: unknown;
-    readonly results: readonly Result[];
-  };
-  const [now, then] = [measured, options].map((one) => JSON.stringify(one));
-  if (now !== then) throw new UsageError(`--resume: ${json} was measured with ${then}; now it is ${now}`);
-  return results.filter(({ state }) => state !== 'not prepared');
 }

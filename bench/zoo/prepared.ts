@@ -1,26 +1,17 @@
 // Prepares ONNX models for all contestants: static shapes, inputs, and an import as MLIR.
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../shared/arguments.ts';
 import { modelFolder, runPython } from '../shared/exporter.ts';
+import { requirements } from '../shared/peers/bench.ts';
+import { importOnnx } from '../shared/peers/import.ts';
+import type { Prepared } from '../shared/peers/peer.ts';
 import { root } from '../shared/workplace.ts';
 import { isFile, type Model } from './models.ts';
 
-export interface Prepared {
-  /** Path of the static ONNX model. */
-  readonly onnx: string;
-  /** Path of the same as MLIR in the torch dialect, with one function, named after the graph. */
-  readonly program: string;
-  /** Paths of .npy files, one for each input. */
-  readonly inputs: readonly string[];
-  /** Path of the ONNX model before its quantization; null for other models. */
-  readonly original: string | null;
-}
-
 const script = (name: string) => join(root, 'bench', 'zoo', name);
-export const requirements = script('requirements.txt');
 const exporter = script('export.py');
 const sources = [
   exporter,
@@ -31,7 +22,7 @@ const sources = [
 ];
 
 /**
- * Makes the files of a model, or finds them in `.cache/zoo`. Its graph keeps its name, because the compiler names code after it.
+ * Makes the files of a model, or finds them in `.cache/zoo`.
  * @param python of an environment with the requirements
  * @throws BenchError when the model cannot be exported, downloaded or imported, or its file is missing
  */
@@ -47,16 +38,13 @@ export async function prepare(model: Model, python: string): Promise<Prepared> {
     await runPython(python, ['-W', 'ignore', exporter, folder, source, ...sizes], name);
   }
   const program = join(folder, 'model.mlir');
-  if (!existsSync(program)) {
-    const part = `${program}.part`;
-    const argv = ['-m', 'iree.compiler.tools.import_onnx', onnx, '-o', part];
-    await runPython(python, argv, `${name}: it cannot be imported by ${python} ${argv.join(' ')}`);
-    // Rename last, so that an existing file is complete.
-    renameSync(part, program);
-  }
+  await importOnnx(python, onnx, program, name);
   const { inputs } = JSON.parse(readFileSync(about, 'utf8')) as Pick<Prepared, 'inputs'>;
   const original = join(folder, 'original.onnx');
-  return { onnx, program, inputs, original: existsSync(original) ? original : null };
+  return {
+    ...{ onnx, program, inputs, function: null, flags: [], rowSize: null },
+    original: existsSync(original) ? original : null,
+  };
 }
 
 /** @throws BenchError when the path is not a file */

@@ -6,7 +6,7 @@ import type { Miss } from '../../bench/misses.ts';
 import type { Summary as Command } from '../../bench/overhead.ts';
 import type { Result as Searches } from '../../bench/search.ts';
 import type { Result as Program } from '../../bench/shared/programs.ts';
-import type { Result as Model } from '../../bench/zoo/measure.ts';
+import type { Result as Model } from '../../bench/shared/peers/measure.ts';
 import type { Row } from './results.ts';
 
 interface Of<Bench extends string, Result> {

@@ -4,10 +4,11 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BenchError, UsageError } from '../../bench/shared/arguments.ts';
-import type { Result } from '../../bench/zoo/measure.ts';
+import { earlierResults } from '../../bench/shared/peers/earlier.ts';
+import type { Result } from '../../bench/shared/peers/measure.ts';
+import { relativeError, sameTop } from '../../bench/shared/peers/outputs.ts';
 import { drawPackaged, modelsFor } from '../../bench/zoo/models.ts';
-import { earlierResults, readOptions } from '../../bench/zoo/options.ts';
-import { relativeError } from '../../bench/zoo/outputs.ts';
+import { readOptions } from '../../bench/zoo/options.ts';
 import { checkFile, prepare } from '../../bench/zoo/prepared.ts';
 import { summaryText, table } from '../../bench/zoo/table.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -75,7 +76,7 @@ describe('the command line', () => {
   test('has a default for each option', () => {
     expect(readOptions([])).toEqual({
       measured: { budgetSeconds: 60, rounds: 15, threads: 1, sizes: {} },
-      ...{ models: [], seed: 2, json: undefined, resume: false },
+      ...{ models: [], seed: 2, kept: { json: undefined, resume: false } },
     });
   });
 
@@ -133,6 +134,12 @@ describe('the relative error', () => {
   });
 });
 
+test('rows have the same answer if their largest elements are at the same place', () => {
+  const f32 = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
+  expect(sameTop(f32(1, 2, -1, 9, 8, 7), f32(0, 3, 2, 7, 8, 9), 'f32', 3)).toBe(0.5);
+  expect(sameTop(f32(1, 2, -1), f32(0, 3, 2, 7, 8, 9), 'f32', 3)).toBe(0);
+});
+
 const NOTHING: Result = {
   ...{ model: 'net', state: 'not prepared', reason: null, verdict: null, sameCode: false },
   ...{ variants: [], best: null, seconds: {}, gains: {}, peerErrors: {}, accuracy: null, relativeErrors: [] },
@@ -155,7 +162,7 @@ function measured(model: string, seconds: readonly [number, number, number, numb
       ...{ onnxRuntime: over(onnxRuntime), openVino: over(openVino) },
       ...{ stock: over(stock), best: over(best), tuned: over(tuned) },
     },
-    relativeErrors: [{ module: 'tuned', peer: 'onnxRuntime', errors: [0, 1e-6] }],
+    relativeErrors: [{ module: 'tuned', peer: 'onnxRuntime', errors: [0, 1e-6], sameTop: null }],
   };
 }
 
@@ -166,7 +173,10 @@ describe('an interrupted run', () => {
     writeFileSync(json, JSON.stringify({ options: own, results }));
     return json;
   };
-  const earlier = (...argv: string[]) => earlierResults(readOptions(argv)).map(({ model }) => model);
+  const earlier = (...argv: string[]) => {
+    const { kept, measured: own } = readOptions(argv);
+    return earlierResults(kept, own).map(({ model }) => model);
+  };
 
   test('is resumed with the results of its file, but for models that were not prepared', () => {
     const json = written([], [measured('a', [1, 1, 1, 1, 1]), { ...NOTHING, model: 'b' }]);
@@ -202,7 +212,7 @@ describe('the table', () => {
     expect(cells).toHaveLength(table.header.length);
     expect(cells).toEqual([
       ...['net', '20.0 ms', '10.0 ms', '80.0 ms', '40.0 ms', 'O3', '20.0 ms', '1.00x', '0.50x'],
-      ...['2.00x [1.80, 2.20]', '-', '-', '65.00 s', 'equal', '1.0e-6', ''],
+      ...['2.00x [1.80, 2.20]', '-', '65.00 s', 'equal', '1.0e-6', '-', ''],
     ]);
   });
 
@@ -249,7 +259,7 @@ describe('the summary', () => {
       { ...NOTHING, model: 'b', state: 'stock does not compile' },
       {
         ...measured('c', [1, 1, 1, 1, 1]),
-        relativeErrors: [{ module: 'best', peer: 'openVino', errors: [Infinity] }],
+        relativeErrors: [{ module: 'best', peer: 'openVino', errors: [Infinity], sameTop: null }],
       },
     );
     expect(summary.get('wrong')).toBe('a');

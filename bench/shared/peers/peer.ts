@@ -1,11 +1,27 @@
 // Runs a peer, such as ONNX Runtime, in separate processes.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Effort } from '../../src/running/comparison/rounds.ts';
-import { undisturbed } from '../../src/measure/statistics.ts';
-import { runPython } from '../shared/exporter.ts';
-import { root } from '../shared/workplace.ts';
-import type { Prepared } from './prepared.ts';
+import type { Effort } from '../../../src/running/comparison/rounds.ts';
+import { undisturbed } from '../../../src/measure/statistics.ts';
+import { runPython } from '../exporter.ts';
+
+/** The files of a model. */
+export interface Prepared {
+  /** Path of the static ONNX model. */
+  readonly onnx: string;
+  /** Path of the same model as MLIR. */
+  readonly program: string;
+  /** Name of the function to call in the program; null for `main`, or else its only public function. */
+  readonly function: string | null;
+  /** More flags of IREE's tools, such as those of parameters. */
+  readonly flags: readonly string[];
+  /** Paths of .npy files, one for each input. */
+  readonly inputs: readonly string[];
+  /** Path of the ONNX model before its quantization; null for other models. */
+  readonly original: string | null;
+  /** Size of the rows of the first result whose largest element is the model's answer; null without such rows. */
+  readonly rowSize: number | null;
+}
 
 export interface Peer {
   readonly versions: Readonly<Record<string, string>>;
@@ -33,27 +49,36 @@ interface Runtime {
   readonly packages: readonly string[];
 }
 
-export const ONNX_RUNTIME: Runtime = {
+const ONNX_RUNTIME: Runtime = {
   name: 'ONNX Runtime',
-  script: join(root, 'bench', 'zoo', 'onnx_runtime.py'),
+  script: join(import.meta.dirname, 'onnx_runtime.py'),
   packages: ['onnx', 'onnxruntime', 'numpy', 'iree-base-compiler'],
 };
 
-export const OPENVINO: Runtime = {
+const OPENVINO: Runtime = {
   name: 'OpenVINO',
-  script: join(root, 'bench', 'zoo', 'openvino_runtime.py'),
+  script: join(import.meta.dirname, 'openvino_runtime.py'),
   packages: ['openvino', 'torch', 'torchvision', 'timm', 'transformers'],
 };
 
+/** The peers, by the names of their results. */
+export type Peers = Readonly<Record<'onnxRuntime' | 'openVino', Peer>>;
+
 /**
- * @param python interpreter of an environment with the runtime
+ * @param python interpreter of an environment with the runtimes
  * @param threads of a call
  */
-export async function openPeer(
-  { name, script, packages }: Runtime,
-  python: string,
-  threads: number,
-): Promise<Peer> {
+export const openPeers = async (python: string, threads: number): Promise<Peers> => ({
+  onnxRuntime: await openPeer(ONNX_RUNTIME, python, threads),
+  openVino: await openPeer(OPENVINO, python, threads),
+});
+
+export const versionsOf = ({ onnxRuntime, openVino }: Peers): object => ({
+  ...onnxRuntime.versions,
+  ...openVino.versions,
+});
+
+async function openPeer({ name, script, packages }: Runtime, python: string, threads: number): Promise<Peer> {
   const ask = (command: string, argv: readonly (string | number)[]) =>
     runPython(python, [script, command, ...argv.map(String)], `${name} failed (${command})`);
   return {

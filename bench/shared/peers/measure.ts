@@ -1,32 +1,23 @@
-// Measures one model of the zoo: the peers, stock, stock's best flags, and tuned.
+// Measures one model: the peers, stock, stock's best flags, and tuned.
 import { readFileSync } from 'node:fs';
-import { programSignature, type ProgramFunction } from '../../src/input/signature.ts';
-import { moduleTimer, timeAll, type Extent, type Timer } from '../../src/running/comparison/rounds.ts';
-import { fastest, timeBuilds, type Timed } from '../../src/running/comparison/timed.ts';
-import { buildVariants, DEFAULT, type Variant as Built } from '../../src/running/comparison/variants.ts';
-import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
-import { undisturbed } from '../../src/measure/statistics.ts';
-import { compareProgram } from '../../src/program/results.ts';
-import type { Verdict } from '../../src/program/verify.ts';
-import { messageOf } from '../../src/system/tell.ts';
-import type { Explanation } from '../../src/report/explain.ts';
-import { BenchError } from '../shared/arguments.ts';
-import {
-  compileBoth,
-  compileStock,
-  type Compiled,
-  type State,
-  type Tools,
-} from '../shared/stock-and-tuned.ts';
-import { HOST_FLAGS } from '../shared/workplace.ts';
+import { programSignature, type ProgramFunction } from '../../../src/input/signature.ts';
+import { moduleTimer, timeAll, type Extent, type Timer } from '../../../src/running/comparison/rounds.ts';
+import { fastest, timeBuilds, type Timed } from '../../../src/running/comparison/timed.ts';
+import { buildVariants, DEFAULT, type Variant as Built } from '../../../src/running/comparison/variants.ts';
+import { comparisonOf, type ModuleComparison } from '../../../src/measure/compare-modules.ts';
+import { undisturbed } from '../../../src/measure/statistics.ts';
+import { compareProgram } from '../../../src/program/results.ts';
+import type { Verdict } from '../../../src/program/verify.ts';
+import { messageOf } from '../../../src/system/tell.ts';
+import type { Explanation } from '../../../src/report/explain.ts';
+import { BenchError } from '../arguments.ts';
+import { compileBoth, compileStock, type Compiled, type State, type Tools } from '../stock-and-tuned.ts';
+import { HOST_FLAGS } from '../workplace.ts';
 import { accuracyOf, type Accuracy } from './accuracy.ts';
-import type { Model } from './models.ts';
-import { errorsOf } from './outputs.ts';
-import type { Peer } from './peer.ts';
-import type { Prepared } from './prepared.ts';
+import { nearnessOf, type Nearness } from './outputs.ts';
+import type { Peer, Peers, Prepared } from './peer.ts';
 
-/** The fields of `Peers`. */
-export type PeerName = 'onnxRuntime' | 'openVino';
+type PeerName = keyof Peers;
 type Module = 'stock' | 'best' | 'tuned';
 type Contestant = PeerName | Module;
 
@@ -60,24 +51,21 @@ export interface Result {
   readonly peerErrors: Partial<Readonly<Record<PeerName, string>>>;
   /** Of a network in 8 bits. */
   readonly accuracy: Accuracy | null;
-  /** Relative error of each result of a module against each peer: see `relativeError`. */
+  /** Results of each module against those of each peer. */
   readonly relativeErrors: readonly RelativeErrors[];
 }
 
-export interface RelativeErrors {
+export interface RelativeErrors extends Nearness {
   readonly module: Module;
   readonly peer: PeerName;
-  readonly errors: readonly number[];
 }
 
 export interface Setting {
-  readonly peers: Readonly<Record<PeerName, Peer>>;
+  readonly peers: Peers;
   /** Most rounds of timing. */
   readonly rounds: number;
   /** Tools with an empty database in the folder, so that the order of models changes nothing. */
   toolsIn(folder: string): Tools;
-  /** Makes the files of a model. @throws BenchError when that fails */
-  prepare(model: Model): Promise<Prepared>;
 }
 
 /** About the time of all rounds of one model. */
@@ -85,16 +73,24 @@ const TIMING_SECONDS = 120;
 /** Time limit of a process that calls a model once. */
 const CALL_SECONDS = 60;
 
-/** Measures one model. A failure is a result. */
-export async function measure(model: Model, folder: string, setting: Setting): Promise<Result> {
+/**
+ * Measures one model. A failure is a result.
+ * @param prepare makes the model's files, and throws a BenchError when that fails
+ */
+export async function measure(
+  model: string,
+  prepare: () => Promise<Prepared>,
+  folder: string,
+  setting: Setting,
+): Promise<Result> {
   const nothing: Result = {
-    ...{ model: model.name, state: 'not prepared', reason: null },
+    ...{ model, state: 'not prepared', reason: null },
     ...{ verdict: null, sameCode: false, variants: [], best: null, compileSeconds: null },
     ...{ seconds: {}, gains: {}, peerErrors: {}, accuracy: null, relativeErrors: [], explanation: null },
   };
   let prepared: Prepared;
   try {
-    prepared = await setting.prepare(model);
+    prepared = await prepare();
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     return { ...nothing, reason: error.message };
@@ -141,8 +137,8 @@ async function compare(
   { peers, rounds }: Setting,
 ): Promise<Partial<Result>> {
   const inputs = prepared.inputs.map((path) => `@${path}`);
-  const called = mainOf(prepared.program);
-  const run = { inputs, function: called, device: tools.device, tools, folder };
+  const called = calledIn(prepared);
+  const run = { inputs, flags: prepared.flags, function: called, device: tools.device, tools, folder };
   let verdict: Verdict | null = null;
   if (state === 'compiled by both') {
     // Integers cannot be moved in their last bits, so only other builds show how far rounding moves such results.
@@ -169,9 +165,9 @@ async function compare(
   const timers = new Map<string, Timer>();
   for (const path of new Set(modules.values())) {
     timers.set(path, moduleTimer(run, path));
-    const errors = await errorsOf(run, path, [...outputs.values()]);
+    const nearness = await nearnessOf(run, path, [...outputs.values()], prepared.rowSize);
     for (const [module] of [...modules].filter(([, own]) => own === path))
-      relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, errors: errors[i]! })));
+      relativeErrors.push(...[...outputs.keys()].map((peer, i) => ({ module, peer, ...nearness[i]! })));
   }
   const { original } = prepared;
   const isComparable = original !== null && verdict !== null && outputs.has('onnxRuntime');
@@ -197,7 +193,7 @@ async function compare(
 }
 
 /** Calls the model once in each peer. @returns paths of results, and messages of peers that failed */
-async function runPeers(peers: Setting['peers'], model: Prepared, results: number, folder: string) {
+async function runPeers(peers: Peers, model: Prepared, results: number, folder: string) {
   const outputs = new Map<PeerName, string[]>();
   const peerErrors: Partial<Record<PeerName, string>> = {};
   for (const [name, peer] of Object.entries(peers) as [PeerName, Peer][])
@@ -209,10 +205,12 @@ async function runPeers(peers: Setting['peers'], model: Prepared, results: numbe
   return { outputs, peerErrors };
 }
 
-/** The program's function `main`, or else its only public function. @throws when there is neither */
-function mainOf(path: string): ProgramFunction {
-  const all = programSignature(readFileSync(path), (type) => type);
-  const found = all.find(({ name }) => name === 'main') ?? (all.length === 1 ? all[0] : undefined);
-  if (found === undefined) throw new Error(`${path} has no function main, and not one public function`);
+/** The function to call: that of the name, or else `main`, or the only public one. @throws when there is no such function */
+function calledIn({ program, function: asked }: Prepared): ProgramFunction {
+  const all = programSignature(readFileSync(program), (type) => type);
+  const only = asked === null && all.length === 1 ? all[0] : undefined;
+  const found = all.find(({ name }) => name === (asked ?? 'main')) ?? only;
+  if (found === undefined)
+    throw new Error(`${program} has no function ${asked ?? 'main, and not one public function'}`);
   return found;
 }

@@ -1,11 +1,10 @@
 // How near the results of a network in 8 bits are to those of the network that it was made of: tuned, stock and ONNX Runtime, over random inputs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeElements, type Elements } from '../../src/measure/elements.ts';
-import { sumOf } from '../../src/measure/statistics.ts';
-import { relativeError, resultsOf, type Call } from './outputs.ts';
-import type { Peer } from './peer.ts';
-import type { Prepared } from './prepared.ts';
+import { decodeElements } from '../../../src/measure/elements.ts';
+import { sumOf } from '../../../src/measure/statistics.ts';
+import { largestOfRows, relativeError, resultsOf, type Call } from './outputs.ts';
+import type { Peer, Prepared } from './peer.ts';
 
 const DRAWS = 100;
 
@@ -47,7 +46,10 @@ export async function accuracyOf(
   const own = draws.map(({ result }) => readFileSync(result));
   const originals = draws.map((one) => readFileSync(one.original));
   const top = (results: readonly Buffer[]) =>
-    results.map((bytes) => largestOf(decodeElements(bytes, elementType)!));
+    results.map((bytes) => {
+      const elements = decodeElements(bytes, elementType)!;
+      return largestOfRows(elements, elements.length)[0];
+    });
   const agreementOf = (results: readonly Buffer[]): Agreement => {
     const sameAs = (others: readonly Buffer[]) => {
       const theirs = top(others);
@@ -62,11 +64,4 @@ export async function accuracyOf(
     ...{ draws: DRAWS, stock: agreementOf(stocks), tuned: agreementOf(tuneds) },
     onnxRuntime: agreementOf(own),
   };
-}
-
-/** Index of the largest element, the first one of equals. */
-function largestOf(elements: Elements): number {
-  let largest = 0;
-  for (let i = 1; i < elements.length; i++) if (elements[i]! > elements[largest]!) largest = i;
-  return largest;
 }
