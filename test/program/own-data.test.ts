@@ -27,12 +27,16 @@ const called = (name: string, shapes: readonly Shape[], call: ProgramFunction['c
 });
 
 const sized = (length: number, isExtra = false) =>
-  called('main', [[length, 2]], { batch: length, length, isExtra });
+  called('main', [[length, 2]], {
+    ...{ text: String(length), shapes: [[length, 2]], isNamed: false, isExtra },
+  });
+
+const lengthOf = (call: ProgramFunction['call']) => call && call.shapes[0]![0]!;
 
 const given = (text: string, functions: readonly ProgramFunction[]) =>
   [...dataOf(parseOwnData(text)!, functions)].map(([one, values]) => [
     one.name,
-    one.call?.length ?? null,
+    lengthOf(one.call),
     Object.fromEntries(values),
   ]);
 
@@ -63,7 +67,7 @@ describe('a function with several calls', () => {
 
   test('takes one file for all calls of this size', () => {
     expect(given(`arg0=@${square}`, [sized(2), sized(3, true)])).toEqual([['main', 2, { 0: `@${square}` }]]);
-    const fixed = (call: ProgramFunction['call']) => called('main', [[2, 2], [call!.length]], call);
+    const fixed = (call: ProgramFunction['call']) => called('main', [[2, 2], [lengthOf(call)!]], call);
     const calls = [sized(2), sized(3, true)].map(({ call }) => fixed(call));
     expect(given(`arg0=@${square}`, calls).map(([, length]) => length)).toEqual([2, 3]);
   });

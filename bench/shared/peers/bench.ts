@@ -32,7 +32,7 @@ export interface Bench<Model> {
    * @param python of an environment with the requirements
    * @throws BenchError when that fails
    */
-  prepare(model: Model, python: string): Promise<Prepared>;
+  readonly prepare: (model: Model, python: string) => Promise<Prepared>;
 }
 
 /** Prints a row for each model. A model that cannot be prepared sets the exit code. */
