@@ -48,6 +48,12 @@ export interface TriedCommand extends Times {
 /** Other parts are compiled only if the first compile, or all before, took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
 
+/**
+ * Time for runs, in times of that for other runs. Each process loads the weights, which takes seconds for gigabytes, and without a verdict the
+ * compiles are lost.
+ */
+const RUNS = 3;
+
 /** Tries with fewer parts after failures. */
 const MOST_FAILURES = 3;
 
@@ -59,7 +65,8 @@ export async function tryCommand(
   kept: KeptModules,
 ): Promise<TriedCommand> {
   const { budgetSeconds } = surroundings.settings;
-  const limits = limitsWithin(surroundings.settings, true);
+  const usual = limitsWithin(surroundings.settings, true);
+  const limits = { ...usual, runSeconds: RUNS * usual.runSeconds };
   const terminal = terminalOf(null);
   terminal.tryForms();
 
