@@ -131,8 +131,11 @@ test('a program with weights in a parameter file is run on random weights', { ta
   const load = '  %rhs = util.global.load @w : tensor<71x67xf32>\n';
   const text = matmulModule(61, 67, 71).replace('%rhs: tensor<71x67xf32>, ', '').replace('{\n', `{\n${load}`);
   const place = await recordedPlace(weights + text);
-  expect(await place.said(['tune', 'in.mlir', '--verify-program'])).toMatch(
-    /program +stock +tuned +gain +outputs\n@main .*x +equal\n$/,
+  // Its product has another form on processors with 16 registers.
+  const env = { IREE_TUNED_INJECT: 'spec' };
+  expect(await place.said(['tune', 'in.mlir', '--verify-program'], { env })).toMatch(
+    // On some processors its tiles are slower in the program. Both outcomes need a run.
+    /\n@main .*x +equal\n$|its dispatches take [\d.]+ us instead of/,
   );
 });
 
