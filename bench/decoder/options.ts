@@ -1,7 +1,7 @@
 // The command line of `bench:decoder`.
-import { readArguments, secondsOption, UsageError, wholeNumber } from '../shared/arguments.ts';
+import { readArguments, UsageError, wholeNumber } from '../shared/arguments.ts';
 import { keptOption, type Kept } from '../shared/peers/earlier.ts';
-import { threadsOption } from '../shared/threads.ts';
+import { measuredOptions, type Measured } from '../shared/peers/options.ts';
 import { DEFAULT_SIZES, TINY_SIZES, type Sizes } from './models.ts';
 
 const USAGE = `usage: npm run bench:decoder -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all]
@@ -21,10 +21,7 @@ export interface Options {
   /** Names of models and kinds; empty for the default. */
   readonly models: readonly string[];
   /** Options that change the results. */
-  readonly measured: {
-    readonly budgetSeconds: number;
-    readonly rounds: number;
-    readonly threads: number;
+  readonly measured: Measured & {
     readonly sizes: Sizes;
   };
   readonly kept: Kept;
@@ -44,9 +41,7 @@ export function readOptions(argv?: readonly string[]): Options {
   return {
     models: args.positionals,
     measured: {
-      budgetSeconds: secondsOption(args, 'budget', 60),
-      rounds: wholeNumber(args, 'rounds', 15),
-      threads: threadsOption(args),
+      ...measuredOptions(args),
       sizes,
     },
     kept: keptOption(args),

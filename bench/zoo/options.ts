@@ -1,7 +1,7 @@
 // The command line of `bench:zoo`.
-import { readArguments, secondsOption, UsageError, wholeNumber } from '../shared/arguments.ts';
+import { readArguments, UsageError, wholeNumber } from '../shared/arguments.ts';
 import { keptOption, type Kept } from '../shared/peers/earlier.ts';
-import { threadsOption } from '../shared/threads.ts';
+import { measuredOptions, type Measured } from '../shared/peers/options.ts';
 
 const USAGE = `usage: npm run bench:zoo -- [MODEL...] [--budget SECONDS] [--rounds N] [--threads 1|all] [--seed N]
                          [--dim NAME=SIZE] [--json FILE] [--resume]
@@ -20,10 +20,7 @@ export interface Options {
   /** Names of models and groups, and paths of files; empty for the core. */
   readonly models: readonly string[];
   /** Options that change the results. */
-  readonly measured: {
-    readonly budgetSeconds: number;
-    readonly rounds: number;
-    readonly threads: number;
+  readonly measured: Measured & {
     /** Sizes of named dimensions, in elements. */
     readonly sizes: Readonly<Record<string, number>>;
   };
@@ -41,9 +38,7 @@ export function readOptions(argv?: readonly string[]): Options {
   return {
     models: args.positionals,
     measured: {
-      budgetSeconds: secondsOption(args, 'budget', 60),
-      rounds: wholeNumber(args, 'rounds', 15),
-      threads: threadsOption(args),
+      ...measuredOptions(args),
       sizes: sizesOf(args.lists['dim'] ?? []),
     },
     seed: wholeNumber(args, 'seed', 2),

@@ -41,12 +41,14 @@ def compile_in_process(flags):
     return hashlib.sha256(bytes(output.map_memory())).hexdigest()
 
 
-class TestInstall(unittest.TestCase):
+class WithoutTuning(unittest.TestCase):
     def setUp(self):
         patch = mock.patch.dict(os.environ, {"IREE_TUNED_BUDGET": "0"})
         patch.start()
         self.addCleanup(patch.stop)
 
+
+class TestInstall(WithoutTuning):
     def compile(self):
         import iree.compiler.tools as tools
 
@@ -89,12 +91,7 @@ class TestInstall(unittest.TestCase):
                 iree_compile_tuned.install()
 
 
-class TestCompile(unittest.TestCase):
-    def setUp(self):
-        patch = mock.patch.dict(os.environ, {"IREE_TUNED_BUDGET": "0"})
-        patch.start()
-        self.addCleanup(patch.stop)
-
+class TestCompile(WithoutTuning):
     def test_a_path_a_text_and_an_export_get_the_module_of_the_command(self):
         with open(INPUT, "rb") as file:
             text = file.read()

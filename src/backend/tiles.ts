@@ -1,8 +1,5 @@
 // Sizes of tiles along one dimension.
 
-/** Each size once, smallest first. */
-export const ascending = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b);
-
 /** The smallest multiple of `step` that is at least `size`. */
 export const roundUp = (size: number, step: number): number => Math.ceil(size / step) * step;
 

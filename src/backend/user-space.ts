@@ -2,6 +2,7 @@
 import { UserError } from '../system/user-error.ts';
 import type { IllegalValue, KnobValues, UserKnob } from './backend.ts';
 import { LARGEST_TILE } from './schema.ts';
+import { ascending } from '../workload/sizes.ts';
 
 export interface WrittenKnob {
   readonly name: string;
@@ -30,7 +31,7 @@ export function readUserSpace(
     if (values.length === 0 || values.length > MOST_VALUES)
       throw new UserError(`${where}: ${name}: write a list of 1 to ${MOST_VALUES} values`);
     const numbers = values.map((value) => valueOf(knob, value, where));
-    allowed[name] = [...new Set(numbers)].sort((a, b) => a - b);
+    allowed[name] = ascending(numbers);
   }
   return written.length === 0 ? undefined : allowed;
 }

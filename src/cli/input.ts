@@ -8,7 +8,6 @@ import { findMeasuringTools, type MeasuringTools } from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { FormedProgram, Inspected } from '../plan/inspected.ts';
 import { withSurvey } from '../input/operations.ts';
-import { dynamicFunctions } from '../input/sizes-at-calls.ts';
 import { commandFor, compilerOf } from '../populate/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeDevice, questionAbout, type Site } from '../site/site.ts';
@@ -91,8 +90,7 @@ export async function inspectInput(
 }
 
 function warnOfSizes({ inspected }: FormedProgram, { settings: { sizes } }: Surroundings): void {
-  if (sizes.length === 0) return;
-  const problem = unknownSizes(sizes, dynamicFunctions(inspected.input.bytes, sizes));
+  const problem = unknownSizes(inspected.input.bytes, sizes);
   if (problem !== null) warn(problem);
 }
 

@@ -44,7 +44,7 @@ export function callsOf(
     : calls;
 }
 
-/** What a set gives to the sizes of a function: by the name of a size, the sizes that it has in turn. Names that share them are equal in each call. */
+/** The sizes that a set gives to a function, by their names. Names with the same entry of the set are equal in each call. */
 function givenIn(set: SizeSet, name: string, sizes: readonly DynamicSize[]) {
   const byName = new Map<string, NamedSizes>();
   const missing: string[] = [];

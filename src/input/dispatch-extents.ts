@@ -5,6 +5,7 @@ import { nameOfSymbol, SYMBOL } from '../compiler/symbol.ts';
 import type { DimensionKind } from '../workload/sizes.ts';
 import { isDynamic, type WorkloadForm } from '../workload/workload.ts';
 import { placeOf } from './dynamic-dimensions.ts';
+import { CALL, type Executable, type Flow } from './flow.ts';
 import { combined, resultsOfMap, substituted, type Extent, type Operator } from './extent.ts';
 
 /** The extents of one kind of dimension in the calls of a dispatch by one function. */
@@ -33,6 +34,9 @@ interface Values {
   readonly tensors: Map<string, readonly Known[]>;
 }
 
+/** Where an executable is in the text of a program. */
+type Place = Pick<Executable, 'name' | 'start' | 'end'>;
+
 /** A call of an executable by a function of the program. */
 interface CallSite {
   readonly function: string;
@@ -46,19 +50,15 @@ const FUNCTIONS = new RegExp(
   String.raw`^( *)(?:util|func)\.func (?:public |private )?(${SYMBOL})\(([^\n]*)\{\n([^]*?)^\1\}`,
   'gm',
 );
-const DISPATCH = new RegExp(
-  String.raw`flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[[^\]]*\])?\(([^)]*)\) : \(([^\n]*)`,
-  'g',
-);
+const DISPATCH = new RegExp(String.raw`${CALL}([^\n]*)`, 'g');
 
 /**
  * Reads a program after the compiler's phase `flow`.
- * @param text of the program, with the executables' texts at `executables`
  */
-export function extentsIn(
-  text: string,
-  executables: readonly { readonly name: string; readonly start: number; readonly end: number }[],
-): ExtentsOf {
+export function extentsIn({
+  text,
+  executables,
+}: Pick<Flow, 'text'> & { readonly executables: readonly Place[] }): ExtentsOf {
   if (!text.includes('x?x') && !text.includes('<?x')) return () => null;
   const aliases = new Map(
     [...text.matchAll(/^(#\w+) = (affine_map<.*>)$/gm)].map(([, alias, map]) => [alias!, map!] as const),
@@ -82,17 +82,17 @@ export function extentsIn(
       sites.set(name, [...(sites.get(name) ?? []), site]);
     }
   }
-  const textOf = new Map(
-    executables.map(({ name, start, end }) => [name, withoutLocations(text.slice(start, end))]),
-  );
+  const places = new Map(executables.map((one) => [one.name, one]));
   return (executable, operation, form) => {
     if (!isDynamic(form.workload)) return null;
     const calls = sites.get(executable) ?? [];
+    const { start = 0, end = 0 } = places.get(executable) ?? {};
+    const own = operation === null ? '' : withoutLocations(text.slice(start, end));
     const all = calls.map((call) => {
       const known =
         operation === null
           ? [['m', call.sizes] as const]
-          : extentsByKind(tensorsIn(textOf.get(executable) ?? '', call, aliases), operation, form);
+          : extentsByKind(tensorsIn(own, call, aliases), operation, form);
       return known.map(([kind, extents]) => ({ function: call.function, kind, extents }));
     });
     const found = all.flat();

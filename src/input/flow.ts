@@ -173,9 +173,9 @@ export interface Call {
   readonly streamedBytes: number;
 }
 
-const CALLED = new RegExp(
-  String.raw`flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[[^\]]*\])?\(([^)]*)\) : \(([^)]*)\)`,
-);
+/** Regular expression for a call of a dispatch, up to the types of its operands. Its groups are the executable's symbol and the operands. */
+export const CALL = String.raw`flow\.dispatch (${SYMBOL})::${SYMBOL}(?:\[[^\]]*\])?\(([^)]*)\) : \(`;
+const CALLED = new RegExp(String.raw`${CALL}([^)]*)\)`);
 
 /** The calls of each executable. */
 function callsOf(text: string): Map<string, Call[]> {

@@ -1,7 +1,7 @@
 // The sizes of an operation's dynamic dimensions in the calls of its program. Pure.
 import { functions } from 'mlir-parser-ts';
-import { ascending, sizesByKind, type WantedSizes } from '../settings/wanted-sizes.ts';
-import { KIND_ORDER, type DimensionKind, type TunedSizes } from '../workload/sizes.ts';
+import { sizesByKind, type WantedSizes } from '../settings/wanted-sizes.ts';
+import { ascending, KIND_ORDER, type DimensionKind, type TunedSizes } from '../workload/sizes.ts';
 import { callsOf, type CallSizes } from './call-sizes.ts';
 import type { DispatchExtents } from './dispatch-extents.ts';
 import { dynamicDimensions, type DynamicDimensions } from './dynamic-dimensions.ts';

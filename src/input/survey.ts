@@ -202,7 +202,7 @@ export async function surveyInput(
     ]);
     if (program === null) return null;
     const flow = readFlow(withoutInitializers(program));
-    const extentsOf = extentsIn(flow.text, flow.executables);
+    const extentsOf = extentsIn(flow);
     const generated = generatedFrom(flow, dataTiling ? new Map() : rootsIn(flow), extentsOf);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
     const others = otherDispatches(flow, configured ?? new Map(), taken).map((one) => {

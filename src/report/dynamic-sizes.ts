@@ -1,6 +1,6 @@
 // Texts about the sizes that a program's dynamic dimensions can be given. Pure.
 import { spellingsOf } from '../input/call-sizes.ts';
-import type { DynamicFunction } from '../input/sizes-at-calls.ts';
+import { dynamicFunctions, type DynamicFunction } from '../input/sizes-at-calls.ts';
 import { sizeName, type WantedSizes } from '../settings/wanted-sizes.ts';
 import { KIND_ORDER } from '../workload/sizes.ts';
 import { didYouMean } from './unknown-settings.ts';
@@ -35,11 +35,12 @@ export function settableLines(sizes: readonly SettableSize[]): string[] {
   return ['Sizes that can be set:', ...lines, `  for example ${exampleFlag(sizes)}`];
 }
 
-/** Why a program without tunable operations lacks sizes. */
-export function missingSizes(wanted: WantedSizes, program: readonly DynamicFunction[]): string {
+/** Why a program without tunable operations lacks sizes. @param text the program */
+export function missingSizes(text: Uint8Array, wanted: WantedSizes): string {
+  const program = dynamicFunctions(text, wanted);
   const sizes = settableSizes(program);
   const flag = sizes.length === 0 ? '--iree-tuned-dim=m=1,16,128' : exampleFlag(sizes);
-  return unknownSizes(wanted, program) ?? `its dimensions are dynamic and need sizes, such as ${flag}`;
+  return unknownIn(program, wanted) ?? `its dimensions are dynamic and need sizes, such as ${flag}`;
 }
 
 /** A flag that gives each size. */
@@ -71,8 +72,11 @@ function exampleOf({ least, largest }: SettableSize): number[] {
   return [...new Set([small, Math.max(small, Math.min(128, largest ?? 128))])];
 }
 
-/** A message about given names that the program does not have; null without any. */
-export function unknownSizes(wanted: WantedSizes, program: readonly DynamicFunction[]): string | null {
+/** A message about given names that a program does not have; null without any. @param text the program */
+export const unknownSizes = (text: Uint8Array, wanted: WantedSizes): string | null =>
+  wanted.length === 0 ? null : unknownIn(dynamicFunctions(text, wanted), wanted);
+
+function unknownIn(program: readonly DynamicFunction[], wanted: WantedSizes): string | null {
   if (program.length === 0) return null;
   const known = program.flatMap(({ name, dimensions }) =>
     dimensions.sizes.flatMap(spellingsOf).flatMap((own) => [sizeName(own), `${name}.${own}`]),

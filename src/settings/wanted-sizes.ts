@@ -1,5 +1,5 @@
 // The sizes of dynamic dimensions that the user asks for: by the letters of a matmul, or by names of the program.
-import { KIND_ORDER, type TunedSizes } from '../workload/sizes.ts';
+import { ascending, KIND_ORDER, type TunedSizes } from '../workload/sizes.ts';
 
 /** Sizes for one name. */
 export interface NamedSizes {
@@ -58,7 +58,3 @@ export function sizesByKind(wanted: WantedSizes): TunedSizes {
   );
   return Object.fromEntries(all.filter(([, sizes]) => sizes.length > 0));
 }
-
-/** Numbers, each once, smallest first. */
-export const ascending = (numbers: readonly number[]): number[] =>
-  [...new Set(numbers)].sort((a, b) => a - b);

@@ -55,6 +55,8 @@ export const sizesWanted = (kinds: readonly DimensionKind[]): Reason => {
   };
 };
 
+/** Each number once, smallest first. */
+export const ascending = (numbers: Iterable<number>): number[] => [...new Set(numbers)].sort((a, b) => a - b);
+
 /** The sizes of all dimensions, each once, smallest first. */
-export const allSizes = (sizes: TunedSizes): number[] =>
-  [...new Set(Object.values(sizes).flat())].sort((a, b) => a - b);
+export const allSizes = (sizes: TunedSizes): number[] => ascending(Object.values(sizes).flat());

@@ -97,11 +97,8 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
 
 async function tellUnknownSizes({ input }: Inspected, { settings }: Surroundings): Promise<void> {
   // Loaded only with the setting.
-  const [{ unknownSizes }, { dynamicFunctions }] = await Promise.all([
-    import('../report/dynamic-sizes.ts'),
-    import('../input/sizes-at-calls.ts'),
-  ]);
-  const problem = unknownSizes(settings.sizes, dynamicFunctions(input.bytes, settings.sizes));
+  const { unknownSizes } = await import('../report/dynamic-sizes.ts');
+  const problem = unknownSizes(input.bytes, settings.sizes);
   if (problem !== null) tell(problem, settings.log);
 }
 

@@ -97,11 +97,8 @@ async function whyNothing(
 ): Promise<Reason> {
   const nothing = because('nothing-to-tune');
   if (!operations.some(({ code }) => code === 'sizes-missing')) return nothing;
-  const [{ missingSizes }, { dynamicFunctions }] = await Promise.all([
-    import('../report/dynamic-sizes.ts'),
-    import('../input/sizes-at-calls.ts'),
-  ]);
-  return { ...nothing, reason: `${nothing.reason}: ${missingSizes(sizes, dynamicFunctions(bytes, sizes))}` };
+  const { missingSizes } = await import('../report/dynamic-sizes.ts');
+  return { ...nothing, reason: `${nothing.reason}: ${missingSizes(bytes, sizes)}` };
 }
 
 const isPlainFile = (path: string): boolean =>

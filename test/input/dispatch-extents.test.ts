@@ -22,7 +22,7 @@ const WORK = {
 
 /** The sizes of the dispatch in a call with 5 x 7 elements; null if they are not known. */
 function sizesIn(text: string): (number | null)[] | null {
-  const found = extentsIn(text, [])('main d', null, { workload: WORK, loops: [0] });
+  const found = extentsIn({ text, executables: [] })('main d', null, { workload: WORK, loops: [0] });
   expect(found === null || found.every(({ function: name, kind }) => name === 'main' && kind === 'm')).toBe(
     true,
   );

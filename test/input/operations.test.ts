@@ -1,73 +1,12 @@
 // The operations of an input with the real compiler, also of operations that become contractions.
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isTunable } from '../../src/input/operation.ts';
-import { withSurvey } from '../../src/input/operations.ts';
-import { inspect } from '../../src/wrapper/inspect.ts';
-import { spaceOptionsOf } from '../../src/decision/space-options.ts';
-import { tunables } from '../../src/input/input.ts';
-import { readCommand } from '../../src/compiler/command.ts';
-import { type Surroundings } from '../../src/settings/surroundings.ts';
-import { readSettings } from '../../src/settings/index.ts';
-import { parseSizes } from '../../src/settings/wanted-sizes.ts';
-import { isReason } from '../../src/system/reason.ts';
-import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { inspector } from '../support/inspector.ts';
 import { casesOfTier } from '../support/needs.ts';
-import { compiler, root } from '../support/real-tools.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 const CONVOLUTION = 'convolutions of this form are not tuned yet';
-
-/** Inspects an input repeatedly, and counts the compiler's runs on it. */
-function inspector(text: string, sizes = '') {
-  const folder = temporaryDirectory();
-  const [input, log, watched] = ['in.mlir', 'runs.log', 'iree-compile'].map((name) => join(folder, name));
-  writeFileSync(input!, text);
-  writeFileSync(watched!, `#!/bin/sh\necho "$*" >>'${log!}'\nexec '${rememberingCompiler}' "$@"\n`);
-  chmodSync(watched!, 0o755);
-  const { settings } = readSettings({ HOME: folder }, new Map());
-  const surroundings: Surroundings = {
-    env: process.env,
-    settings: { ...settings, device: 'local-sync', sizes: parseSizes(sizes)! },
-    root,
-    cacheDirectory: join(folder, 'cache'),
-  };
-  giveAnswers(surroundings.cacheDirectory, watched);
-  return async (flags: readonly string[] = []) => {
-    const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
-    const command = await readCommand(argv, { ...compiler, executable: watched! }, surroundings);
-    const looked = await inspect(command, surroundings);
-    if ('targets' in looked) throw new Error(looked.reason);
-    const isLook = !isReason(looked) && looked.inspected.input.operations.length === 0;
-    const found = isLook ? await withSurvey(looked, surroundings) : looked;
-    const passed = isReason(found) ? found : null;
-    const inspected = isReason(found) ? null : found.inspected;
-    const operations = inspected?.input.operations ?? [];
-    const runs = existsSync(log!) ? readFileSync(log!, 'utf8').split('\n') : [];
-    writeFileSync(log!, '');
-    return {
-      isLook,
-      pass: passed && passed.reason,
-      surveyed: inspected?.input.surveyed === true,
-      /** For each operation, its name and its workload, or the reason why it is skipped. */
-      found:
-        passed?.decisions.map((one) => [one.place.name, one.reason] as const) ??
-        operations.map((one) => [one.place.name, isTunable(one) ? one.key : one.reason] as const),
-      sites: operations.map(({ place }) => place.location ?? place.operation?.start),
-      dataTiled:
-        inspected === null
-          ? []
-          : tunables(inspected.input)
-              .map(spaceOptionsOf(inspected.input, inspected.site, surroundings.settings))
-              .map(({ wholeProgram }) => wholeProgram),
-      /** Number of compiler runs on the input. */
-      asked: runs.filter((run) => run.includes(input!)).length,
-    };
-  };
-}
 
 const fn = (parameters: readonly string[], result: string, ...lines: string[]) => {
   const list = parameters.map((type, i) => `%${'abcde'.charAt(i)}: ${type}`).join(', ');
@@ -392,53 +331,5 @@ describe('an input without possible contractions is not surveyed', () => {
       `%r = linalg.matmul ins(%a, %b : ${f32(61, 71)}, ${f32(71, 67)}) outs(%c : ${f32(61, 67)}) -> ${f32(61, 67)}`,
     );
     expect(await inspector(matmul)()).toMatchObject({ pass: null, surveyed: false, asked: 0 });
-  });
-});
-
-describe('sizes by names of the program', () => {
-  /** Exported by PyTorch: rows of two sizes, products along one and along both, and a softmax. */
-  const decoder = (batch = 'batch', seq = 'seq') => `
-    func.func @prefill(%arg0: !torch.vtensor<[?,?,256],f32>, %arg1: !torch.vtensor<[256,256],f32>) -> !torch.vtensor<[?,?,256],f32> {
-      %0 = torch.symbolic_int "${batch}" {min_val = 1, max_val = 16} : !torch.int
-      %1 = torch.symbolic_int "${seq}" {min_val = 2, max_val = 512} : !torch.int
-      torch.bind_symbolic_shape %arg0, [%0, %1], affine_map<()[s0, s1] -> (s0, s1, 256)> : !torch.vtensor<[?,?,256],f32>
-      %2 = torch.aten.matmul %arg0, %arg1 : !torch.vtensor<[?,?,256],f32>, !torch.vtensor<[256,256],f32> -> !torch.vtensor<[?,?,256],f32>
-      %int-1 = torch.constant.int -1
-      %none = torch.constant.none
-      %3 = torch.aten.softmax.int %2, %int-1, %none : !torch.vtensor<[?,?,256],f32>, !torch.int, !torch.none -> !torch.vtensor<[?,?,256],f32>
-      %int1 = torch.constant.int 1
-      %int2 = torch.constant.int 2
-      %4 = torch.aten.transpose.int %2, %int1, %int2 : !torch.vtensor<[?,?,256],f32>, !torch.int, !torch.int -> !torch.vtensor<[?,256,?],f32>
-      %5 = torch.aten.matmul %3, %4 : !torch.vtensor<[?,?,256],f32>, !torch.vtensor<[?,256,?],f32> -> !torch.vtensor<[?,?,?],f32>
-      %6 = torch.aten.matmul %5, %2 : !torch.vtensor<[?,?,?],f32>, !torch.vtensor<[?,?,256],f32> -> !torch.vtensor<[?,?,256],f32>
-      return %6 : !torch.vtensor<[?,?,256],f32>
-    }
-  `;
-  const keysOf = async (text: string, sizes: string) => {
-    const { found } = await inspector(text, sizes)();
-    return found.flatMap(([, key]) => /^(?:contraction|dispatch) (.*)/.exec(key)?.[1] ?? []);
-  };
-
-  test('are those of each operation in the calls', async () => {
-    const keys = await keysOf(decoder(), 'batch=1 seq=64 / batch=4 seq=8');
-    expect(keys).toEqual([
-      expect.stringContaining('b=?(1,4) m=?(8,64) n=?(8,64) k=256'),
-      expect.stringContaining('b=?(1,4) m=?(8,64) n=256 k=?(8,64)'),
-      // Not the product of all sizes: no call has 4 x 64 rows.
-      expect.stringContaining('m=?(32,64) n=256 k=256'),
-      expect.stringMatching(/softmax.* at=1,4,8,64$/),
-    ]);
-    expect(await keysOf(decoder('s77', 's3'), 's77=1 s3=64 / s77=4 s3=8')).toEqual(keys);
-    expect(await keysOf(decoder(), 'arg0.0=1 prefill.arg0.1=64 / prefill.batch=4 seq=8')).toEqual(keys);
-  });
-
-  test('are named by a program that has too few', async () => {
-    const { pass } = await inspector(decoder(), 'sequence=8')();
-    expect(pass).toBe(
-      'nothing to tune in the input: --iree-tuned-dim: the program has no size sequence; it has batch, seq',
-    );
-    expect((await inspector(decoder())()).pass).toContain(
-      'need sizes, such as --iree-tuned-dim="batch=1,16 seq=2,128"',
-    );
   });
 });

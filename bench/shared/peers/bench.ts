@@ -7,6 +7,7 @@ import { driverOf } from '../threads.ts';
 import { aboutRun, HOST_FLAGS, openWorkplace } from '../workplace.ts';
 import { earlierResults, type Kept } from './earlier.ts';
 import { measure, type Result } from './measure.ts';
+import type { Measured } from './options.ts';
 import { openPeers, versionsOf, type Prepared } from './peer.ts';
 
 /** Of the packages of exporters, importer and peers. */
@@ -17,12 +18,7 @@ export interface Bench<Model> {
   readonly name: string;
   readonly models: readonly Model[];
   /** Options that change the results. */
-  readonly measured: {
-    readonly budgetSeconds: number;
-    /** Most rounds of timing. */
-    readonly rounds: number;
-    readonly threads: number;
-  };
+  readonly measured: Measured;
   readonly kept: Kept;
   /** More fields of the JSON. */
   readonly about: object;

@@ -5,7 +5,8 @@ import type { Configuration } from '../configuration.ts';
 import type { MmaTileConfiguration, SimtTileConfiguration } from './configuration.ts';
 import { legal, usableMmas, type Problem } from './legality.ts';
 import { byRole, levelOf, sidesOf, stepsOf, type Along, type OfEachSide } from './roles.ts';
-import { ascending, divisors, powers } from '../tiles.ts';
+import { ascending } from '../../workload/sizes.ts';
+import { divisors, powers } from '../tiles.ts';
 
 /** Differences between the knobs of the GPU backends. A knob with one value is fixed. */
 export interface Traits {

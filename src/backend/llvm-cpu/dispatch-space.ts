@@ -13,7 +13,8 @@ import type { SpaceOptions } from '../backend.ts';
 import { spaceOfChoices, type Choice, type NamedKnob } from '../choices.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE } from '../schema.ts';
-import { ascending, divisors } from '../tiles.ts';
+import { ascending } from '../../workload/sizes.ts';
+import { divisors } from '../tiles.ts';
 import type { DispatchTileConfiguration } from './configuration.ts';
 import { elementsPerVector, vectorTileLimit } from './legality.ts';
 

@@ -4,7 +4,8 @@ import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Choice, NamedKnob } from '../choices.ts';
 import { LARGEST_TILE } from '../schema.ts';
-import { ascending, divisors, roundUp } from '../tiles.ts';
+import { ascending } from '../../workload/sizes.ts';
+import { divisors, roundUp } from '../tiles.ts';
 import { tileOf, withTiles, type LevelName, type TileConfiguration } from './configuration.ts';
 import { elementsPerVector } from './legality.ts';
 
