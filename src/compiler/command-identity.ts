@@ -1,5 +1,4 @@
 // Keys of compiles, for memories.
-import { basename } from 'node:path';
 import { hasFields, isText } from '../system/data.ts';
 import { hostCpu } from '../system/processor.ts';
 import { resultOr } from '../system/result-or.ts';
@@ -26,8 +25,7 @@ export function programIdentity(
   // Their paths are in the flags.
   const contents = files.ofFlags.map(([, identity]) => identity);
   const own = [inputDigest, target, device, compiler, flagsOf(args), contents];
-  // The file's name is a digest of its content, so leave out its folder.
-  const rewritten = rewriting === undefined ? own : [...own, basename(rewriting.path)];
+  const rewritten = rewriting === undefined ? own : [...own, ...rewriting.names];
   return JSON.stringify(data === null ? rewritten : [...rewritten, { data }]);
 }
 
@@ -71,7 +69,9 @@ export function inputIdentity(command: Identified, inputDigest: string): string 
 export function commandIdentity({ arguments: args, files, rewriting }: Identified): unknown[] {
   const { variables, ofCompiler, ofFlags } = files;
   const own = [variables, ofCompiler, flagsOf(args), ofFlags, hostCpu()];
-  return rewriting === undefined ? own : [...own, rewriting.pass];
+  if (rewriting === undefined) return own;
+  const { passes, input } = rewriting;
+  return [...own, ...passes, ...(input === undefined ? [] : [input])];
 }
 
 const flagsOf = ({ flags }: Command['arguments']): unknown[] =>

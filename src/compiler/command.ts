@@ -20,7 +20,7 @@ export interface Command {
   readonly files: CommandFiles;
   /** Why the command cannot be tuned with any input; null if it can. */
   readonly whyUntouched: Reason | null;
-  /** How the compiler rewrites the program into other forms; absent for the original. Not part of `argv`. */
+  /** How the program is rewritten into other forms; absent for the original. Not part of `argv`. */
   readonly rewriting?: Rewriting;
 }
 
@@ -36,15 +36,25 @@ export interface Compile {
 
 /** A rewriting of the program before any optimisation. */
 export interface Rewriting {
-  /** Pass pipeline syntax. */
-  readonly pass: string;
-  /** Path of the file that the pass reads. */
-  readonly path: string;
+  /** Its parts, for keys of notes: the same on every machine. */
+  readonly names: readonly string[];
+  /** Passes that run before all others, in pipeline syntax. */
+  readonly passes: readonly string[];
+  /** Paths of the files that the passes and the compiler read. */
+  readonly files: readonly string[];
+  /** Path of a program after the phase `abi` in place of the user's input; absent if the compiler reads the user's input. */
+  readonly input?: string;
 }
 
 /** Passes that run before all others. */
 export const passesOf = ({ rewriting }: Pick<Command, 'rewriting'>): readonly string[] =>
-  rewriting === undefined ? [] : [rewriting.pass];
+  rewriting?.passes ?? [];
+
+/** The arguments of the command with the rewritten program as its input, if there is one. Passes are not included. */
+export const argvOf = ({ argv, expanded, arguments: { input }, rewriting }: Command): readonly string[] =>
+  rewriting?.input === undefined
+    ? argv
+    : ['--compile-from=abi', ...expanded.with(input!.index, rewriting.input)];
 
 export interface CommandPlace {
   /** Environment of the compile. */

@@ -51,6 +51,7 @@ export async function operationsOf(
   means: SurveyMeans = {},
 ): Promise<InputOperations | Reason> {
   const { settings } = surroundings;
+  const isSized = command.rewriting?.input !== undefined;
   const { identity, reading } = input;
   const { splits, ownPreprocessing } = reading;
   const linalg = command.rewriting === undefined ? readLinalg(input, settings) : null;
@@ -68,8 +69,21 @@ export async function operationsOf(
       ? await surveyInTurn(input, text, command, surroundings, linalg === null ? means : {})
       : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
   if (surveyed === null) return asWritten ? { ...asWritten, waitedSeconds } : because('not-compiled');
-  return { ...fromSurveyed(surveyed, input, linalg?.written.operations ?? [], settings), waitedSeconds };
+  const operations = fromSurveyed(surveyed, input, linalg?.written.operations ?? [], {
+    ...settings,
+    // Copies of functions run the calls of these sizes.
+    ...(isSized && { sizes: [] }),
+  });
+  return { ...(isSized ? withOtherSizes(operations) : operations), waitedSeconds };
 }
+
+/** The dynamic operations of a program with copies of its functions run only in other calls than the user's. */
+const withOtherSizes = <T extends Pick<InputOperations, 'operations'>>(found: T): T => ({
+  ...found,
+  operations: found.operations.map((one) =>
+    'code' in one && one.code === 'sizes-missing' ? { ...one, ...because('other-sizes') } : one,
+  ),
+});
 
 /**
  * Whether the program reads weights from memory: reads limit the speed of several operations. Then records that were measured with

@@ -23,7 +23,7 @@ import { isParsable, requireRoom } from '../system/heap.ts';
 import { trySlot } from '../system/slots.ts';
 import { UserError } from '../system/user-error.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
-import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
+import { argvOf, passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { readBroadcasts } from '../form/broadcast.ts';
 import { readConcats } from '../form/concat.ts';
 import { readAttentions } from '../form/attention.ts';
@@ -146,11 +146,11 @@ export async function surveyInput(
       // Encodings hide the operations.
       ...(dataTiling ? NO_DATA_TILING : []),
     ];
-    const argv = withTrailingFlags(command.expanded, all);
+    const argv = withTrailingFlags(argvOf(command), all);
     const ask = (more: readonly string[]) =>
       askCompiler(command.compiler.executable, [...more, ...argv], {
         env,
-        stdin: fromStdin ? stdin : undefined,
+        stdin: fromStdin && command.rewriting?.input === undefined ? stdin : undefined,
       });
     const first = await ask([]);
     // Threads of the compiler crash by chance, seldom. Python's launcher turns a signal into a code above 128.
@@ -169,11 +169,11 @@ export async function surveyInput(
   };
   try {
     // A rewritten program is surveyed after the rewriting.
-    const phase = passes.length === 0 ? 'input' : 'preprocessing';
+    const phase = command.rewriting === undefined ? 'input' : 'preprocessing';
     const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = linalg === null ? normalised(text) : fromText(linalg);
-    const quantized = phase === 'input' ? await quantizedIn(text) : null;
+    const quantized = passes.length === 0 ? await quantizedIn(text) : null;
     const rewritables = quantized ?? rewritablesOf(text, written);
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);

@@ -2,7 +2,14 @@
 import { existsSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/arguments.ts';
-import { inputName, passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
+import {
+  argvOf,
+  inputName,
+  passesOf,
+  withTrailingFlags,
+  type Command,
+  type Compile,
+} from '../compiler/command.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import { specFlags, substituteFlag, withoutNotes, type SubstituteFile } from '../inject/injection-flags.ts';
@@ -39,10 +46,16 @@ export const originalCompile = (
 });
 
 /** The command without configurations, in its forms. */
-export function untunedCompile({ command, inspected }: FormedProgram): Compile {
-  const { argv, stdin } = originalCompile(command, inspected.input);
-  return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
+export function untunedCompile(program: FormedProgram): Compile {
+  const { argv, stdin } = rewrittenCompile(program);
+  return { argv: [...pipelineFlags(passesOf(program.command)), ...argv], stdin };
 }
+
+/** The command with the rewritten input, if there is one. */
+const rewrittenCompile = ({ command, inspected }: FormedProgram): Compile =>
+  command.rewriting?.input === undefined
+    ? originalCompile(command, inspected.input)
+    : { argv: argvOf(command), stdin: undefined };
 
 /** Arguments that compile a file with the program at the end of `flow`. */
 export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
@@ -86,7 +99,7 @@ export async function injectedCommand(
 export const resumedInjection = (
   { argv, plan: { command } }: Pick<InjectedCommand, 'argv' | 'plan'>,
   path: string,
-): string[] => [...argv.slice(0, argv.length - command.argv.length), ...resumedCompile(command, path)];
+): string[] => [...argv.slice(0, argv.length - argvOf(command).length), ...resumedCompile(command, path)];
 
 /** The command with the injection, without substituted executables. */
 function commandWithout(
@@ -95,17 +108,17 @@ function commandWithout(
 ): Omit<InjectedCommand, 'forExecutables'> {
   const { injection, command, inspected } = plan;
   const input = command.arguments.input!;
-  const { stdin } = originalCompile(command, inspected.input);
   const passes = passesOf(command);
   if (injection.route !== 'inline') {
-    const files = command.rewriting === undefined ? [] : [command.rewriting.path];
+    const { argv, stdin } = rewrittenCompile(plan);
+    const files = [...(command.rewriting?.files ?? [])];
     const keep = (text: string) => {
       files.push(write(text));
       return files.at(-1)!;
     };
     const flags = 'text' in injection ? specFlags(injection, keep, passes) : pipelineFlags(passes);
     // Our flags come first, so that the user's own flags win.
-    return { plan, argv: [...flags, ...command.argv], files, stdin, mapMessages: null };
+    return { plan, argv: [...flags, ...argv], files, stdin, mapMessages: null };
   }
   // Through stdin, because the output would contain the name of a copy.
   const { insertions } = injection;

@@ -12,7 +12,7 @@ import { makeScratchFolder } from '../system/scratch.ts';
 /** Key of the program at the end of `flow`, for one command. */
 export const flowOf = ({ rewriting }: Pick<Command, 'rewriting'>, injection: Injection | null): string =>
   JSON.stringify([
-    rewriting?.path ?? null,
+    rewriting?.files ?? null,
     ...(injection?.route === 'preprocess' ? [injection.text, injection.flags] : []),
     ...(injection?.route === 'inline' ? [injection.insertions] : []),
   ]);

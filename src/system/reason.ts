@@ -40,6 +40,7 @@ export const REASONS = {
   'type-unsupported': 'elements of this type are not tuned yet',
   'workload-unsupported': 'the backend tunes no workloads of this type or shape',
   'sizes-missing': 'dynamic dimensions without sizes to tune at',
+  'other-sizes': 'it runs only in calls of other sizes than those of the setting dim',
   'too-many-sizes': 'dynamic dimensions with too many sizes',
   'own-configuration': 'the operation already has a configuration',
   'too-little-work': 'it does too little to matter',

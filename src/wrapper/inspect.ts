@@ -15,6 +15,7 @@ import { mayHaveForms, readingOf, type Input } from '../input/input.ts';
 import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
 import { operationsOf, type IsEnough } from '../input/operations.ts';
+import { dynamicFunctions } from '../input/sizes-at-calls.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -81,13 +82,17 @@ export async function inspectInput(command: Command, surroundings: Surroundings)
   const found = await operationsOf(read, command, surroundings, { isEnough });
   if (isReason(found)) return untuned(found);
   const { operations, rewritables } = found;
-  if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
+  if (!operations.some(isTunable) && chooseForms(rewritables).length === 0 && !hasCalls(bytes, settings))
     return pass(
       await whyNothing(bytes, operations as readonly Skipped[], settings),
       operations.map((operation) => skipped(operation as Skipped)),
     );
   return { ...read, ...found };
 }
+
+/** Whether the user gives sizes for a program with dynamic dimensions: its operations are others at known sizes. */
+const hasCalls = (bytes: Uint8Array, { sizes }: Settings): boolean =>
+  sizes.length > 0 && dynamicFunctions(bytes, sizes).some(({ calls }) => calls.length > 0);
 
 /** The reason for a program without tunable operations. If sizes are missing, it names the ones that the program has. */
 async function whyNothing(

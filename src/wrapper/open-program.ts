@@ -82,7 +82,10 @@ export class OpenProgram {
     means: Means,
     kept: KeptModules | null = null,
   ): Promise<{ readonly open: OpenProgram; readonly better: Omit<BetterForms, 'program'> }> {
-    const { program, ...better } = await inBetterForms(written, means.store, means.surroundings, kept);
+    const { store, surroundings, inject } = means;
+    // Flags and specs for other compiles leave the user's input as it is.
+    const isOwn = inject === undefined;
+    const { program, ...better } = await inBetterForms(written, store, surroundings, kept, isOwn);
     return { open: await OpenProgram.in(program, means, kept !== null), better };
   }
 

@@ -239,25 +239,6 @@ describe('input and output', () => {
   });
 });
 
-test('dynamic dimensions are tuned at the given sizes, and their records are found at the same sizes', async () => {
-  const place = Workplace.simulated();
-  place.write('in.mlir', matmulModule('?', 67, 71));
-  const build = (...flags: string[]) => place.explain([...HOST, ...flags, 'in.mlir', '-o', 'out.vmfb']);
-  const { explanation } = await build('--iree-tuned-dim', 'm=5,61');
-  expect(explanation.operations).toMatchObject([
-    { outcome: 'tuned', workload: 'contraction m=?(5,61) n=67 k=71 f32,f32->f32 mk,kn->mn' },
-  ]);
-  // The configuration landed, and the program is the same at any size.
-  expect(explanation.applied).toBe(true);
-  expect((await build('--iree-tuned-dim=m=61,5')).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-  expect(await place.isStock()).toBe(false);
-  for (const m of [1, 5, 64]) {
-    const shapes = [`${m}x71`, '71x67', `${m}x67`];
-    const results = await place.outputsOf('out.vmfb', shapes);
-    expect(results).toEqual(await place.outputsOf('stock.vmfb', shapes));
-  }
-}, 300_000);
-
 const OWN = `{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [32, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}`;
 const FOREIGN =
   process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';

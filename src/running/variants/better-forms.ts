@@ -1,4 +1,5 @@
-// Chooses the variant of a program's command: as written, or in other forms. If there is no verdict yet, the program runs in both.
+// Chooses the variants of a program's command: as written, or with copies of its functions for known sizes; then as it is, or in other forms.
+// If there is no verdict yet, the program runs in both.
 import type { FormNames } from '../../form/choose.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import type { KeptModules } from '../../plan/kept-modules.ts';
@@ -14,6 +15,7 @@ import { whyNotRun } from '../limits.ts';
 import { keysElsewhere, programOf } from '../program-notes.ts';
 import { namedForms, preferredForms } from './forms.ts';
 import { commandNotes, isWorthTrying, type CommandNote } from './memory.ts';
+import type { CommandVariant } from './variant.ts';
 
 const CODES = { better: 'forms-better', worse: 'forms-worse', open: 'forms-unknown' } as const;
 
@@ -23,10 +25,35 @@ export async function inNotedForms(
   names: FormNames,
   surroundings: Surroundings,
 ): Promise<FormedProgram | null> {
-  if (names.size === 0) return written;
-  const variant = namedForms(written, names, surroundings);
-  if (variant === null) return null;
-  return surveyed(await variant.commandWith([...names.keys()]), written.inspected, surroundings);
+  const [copies, forms] = await splitNames(names);
+  const inVariant = async (
+    program: FormedProgram,
+    own: FormNames,
+    variant: CommandVariant | null,
+  ): Promise<FormedProgram | null> => {
+    const keys = [...own.keys()];
+    if (variant === null || keys.some((key) => !variant.parts.has(key))) return null;
+    return surveyed(await variant.commandWith(keys), program.inspected, surroundings);
+  };
+  const sized =
+    copies.size === 0 ? written : await inVariant(written, copies, await copiesOf(written, surroundings));
+  if (sized === null || forms.size === 0) return sized;
+  return inVariant(sized, forms, namedForms(sized, forms, surroundings));
+}
+
+/** The names of functions' copies, and those of operations' forms. */
+async function splitNames(names: FormNames): Promise<readonly [copies: FormNames, forms: FormNames]> {
+  if (names.size === 0) return [names, names];
+  const { isSizedPart } = await import('./sized.ts');
+  const split = Map.groupBy(names, ([, form]) => isSizedPart(form));
+  return [new Map(split.get(true)), new Map(split.get(false))];
+}
+
+/** The variant with copies of functions; null if the settings give no sizes. */
+async function copiesOf(program: FormedProgram, surroundings: Surroundings): Promise<CommandVariant | null> {
+  if (surroundings.settings.sizes.length === 0) return null;
+  const { sizedVariant } = await import('./sized.ts');
+  return sizedVariant(program, surroundings);
 }
 
 /** The explanation of a program in locked forms. */
@@ -56,14 +83,57 @@ export interface BetterForms {
 const AS_WRITTEN = { names: new Map(), verdict: null, compileSeconds: 0, forms: null, isOpen: false };
 
 /**
- * A program in the preferred form of each operation, if it is faster in these forms. The user's own pipeline excludes other forms.
+ * A program with copies of its functions for the user's sizes, and in the preferred form of each operation, each if it is faster so. The
+ * user's own pipeline excludes both.
  * @param kept receives the compiled modules; null if nothing may be measured
+ * @param mayCopy whether another input may be compiled in place of the user's
  */
 export async function inBetterForms(
   written: FormedProgram,
   store: Store | null,
   surroundings: Surroundings,
   kept: KeptModules | null = null,
+  mayCopy = true,
+): Promise<BetterForms> {
+  const choose = (program: FormedProgram, variant: CommandVariant) =>
+    inVariant(program, variant, store, surroundings, kept);
+  const copies = mayCopy ? await copiesOf(written, surroundings) : null;
+  const sized = copies === null ? null : await choose(written, copies);
+  const program = sized?.program ?? written;
+  const formed = await choose(program, preferredForms(program, surroundings));
+  return sized === null ? formed : joined(sized, formed);
+}
+
+/** Both choices as one. */
+function joined(first: BetterForms, second: BetterForms): BetterForms {
+  return {
+    program: second.program,
+    names: new Map([...first.names, ...second.names]),
+    verdict: second.verdict ?? first.verdict,
+    compileSeconds: first.compileSeconds + second.compileSeconds,
+    forms:
+      first.forms && second.forms ? joinedForms(first.forms, second.forms) : (second.forms ?? first.forms),
+    isOpen: first.isOpen || second.isOpen,
+  };
+}
+
+function joinedForms(first: ExplainedForms, second: ExplainedForms): ExplainedForms {
+  const used = [first, second].filter((one) => one.used);
+  const main = used.length === 1 ? used[0]! : second;
+  return {
+    ...main,
+    reason: used.length === 2 ? `${first.reason}, then ${second.reason}` : main.reason,
+    operations: (used.length === 0 ? [first, second] : used).flatMap(({ operations }) => operations),
+  };
+}
+
+/** A program with a variant of its command, if it is faster with it. */
+async function inVariant(
+  written: FormedProgram,
+  variant: CommandVariant,
+  store: Store | null,
+  surroundings: Surroundings,
+  kept: KeptModules | null,
 ): Promise<BetterForms> {
   const { inspected } = written;
   const { input, site } = inspected;
@@ -76,7 +146,6 @@ export async function inBetterForms(
         ? written
         : await withSurvey(written, surroundings, hasTurn),
   });
-  const variant = preferredForms(written, surroundings);
   if (variant.parts.size === 0) return asWritten();
   const whole = await variant.commandWith([...variant.parts.keys()]);
   const identity = await programOf(whole, inspected, store, surroundings);
@@ -112,6 +181,8 @@ export async function inBetterForms(
   if (turn === null) return await asWritten({ forms, isOpen: true });
   // Not loaded on a hit.
   const { noteOf, tryCommand } = await import('./try-command.ts');
+  // Another variant may have left its module.
+  kept.forgetStock();
   const tried = await tryCommand(variant, written, surroundings, kept);
   const now = noteOf(tried, variant, budgetSeconds, note);
   commandNotes.remember(store, identity, now);

@@ -1,4 +1,5 @@
 // Forms as a variant of the command: the operations of a program in their preferred forms.
+import { basename } from 'node:path';
 import { backendNamed } from '../../backend/index.ts';
 import type { Command } from '../../compiler/command.ts';
 import { chooseForms, choicesOf, namesOf, type FormChoice, type FormNames } from '../../form/choose.ts';
@@ -83,5 +84,13 @@ export async function rewritten(
   const sorted = choices.toSorted((a, b) => compare(rewritableKey(a.operation), rewritableKey(b.operation)));
   const write = await textWriter(cacheDirectory);
   const path = write(formsSpec(sorted));
-  return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
+  const before = command.rewriting;
+  const rewriting = {
+    ...before,
+    // The file's name is a digest of its content, so leave out its folder.
+    names: [...(before?.names ?? []), basename(path)],
+    passes: [...(before?.passes ?? []), rewritingPasses(path, REWRITE)],
+    files: [...(before?.files ?? []), path],
+  };
+  return { ...command, rewriting };
 }

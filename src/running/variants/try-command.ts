@@ -37,6 +37,8 @@ export interface TriedCommand extends Times {
   /** Null if the compiler does not reach code generation. */
   readonly program: FormedProgram | null;
   readonly verdict: ProgramVerdict;
+  /** The smallest ratio of all calls but those that only check results; 0 if a call was not timed or has wrong results. */
+  readonly ratio: number;
   /** Whether no part can be used. */
   readonly isRefused: boolean;
   /** The parts that do not compile or are wrong. */
@@ -77,7 +79,7 @@ export async function tryCommand(
     const measured = { command, inspected, surroundings, kept, limits, signal };
     let tried: Omit<TriedCommand, 'verdict'> = {
       ...NOT_MEASURED,
-      ...{ keys, program: null, isRefused: false, wrong: new Map(), compileSeconds: 0 },
+      ...{ keys, program: null, isRefused: false, wrong: new Map(), compileSeconds: 0, ratio: 0 },
     };
     try {
       const unchecked = keys.filter((key) => !right.has(key));
@@ -149,13 +151,13 @@ export async function tryCommand(
       halves.push(...halvesOf(half));
     }
     // A program that is slower with the variant is not tuned with it.
-    const isBetter = leastRatio(first) >= LEAST_RATIO;
+    const isBetter = first.ratio >= LEAST_RATIO;
     const { program, keys } = first;
     const slower = program === null ? new Set<string>() : variant.slower(program, keys, first, isBetter);
     // Rounds gain more than a few parts.
     const second = await tryOnly(without(slower), spent());
     if (second === null) return first;
-    if (leastRatio(second) > leastRatio(first)) return second;
+    if (second.ratio > first.ratio) return second;
     // The next untuned module is that of the first program.
     kept.forgetStock();
     return first;
@@ -175,13 +177,6 @@ const halvesOf = (keys: readonly string[]): (readonly string[])[] => {
   const middle = Math.ceil(keys.length / 2);
   return keys.length > 1 ? [keys.slice(0, middle), keys.slice(middle)] : [];
 };
-
-/** The smallest ratio of all functions; 0 if a function was not timed or has wrong results. */
-const leastRatio = ({ verdict }: TriedCommand): number =>
-  Math.min(
-    ...verdict.functions.map(({ equal, timing }) => (equal === true ? (timing?.ratio ?? 0) : 0)),
-    Infinity,
-  );
 
 /** Path of each module, or its error. */
 interface CompiledBoth {
@@ -235,12 +230,12 @@ async function compareBoth(
   program: MeasuredProgram,
   written: Command,
   { written: stock, changed: module }: CompiledBoth,
-): Promise<Times & Pick<TriedCommand, 'verdict' | 'isRefused'>> {
+): Promise<Times & Pick<TriedCommand, 'verdict' | 'isRefused' | 'ratio'>> {
   const tools = measuringTools(program);
   if (typeof stock !== 'string') throw doesNotCompile('the program', stock);
   if (typeof module !== 'string') {
     const verdict = notVerified(because('compile-failed', module.problem));
-    return { ...NOT_MEASURED, verdict, isRefused: !module.isLate };
+    return { ...NOT_MEASURED, verdict, isRefused: !module.isLate, ratio: 0 };
   }
   const callable = await callableOf({ ...program, command: written }, () => Promise.resolve(stock));
   if (callable.called.length === 0) throw new NotVerifiedError(because('nothing-callable'));
@@ -252,7 +247,11 @@ async function compareBoth(
   const { functions, ...times } = runs.measured([]);
   const told = why === null ? NO_REASON : because('results-unknown', why.reason);
   const verdict = { functions, skipped: callable.skipped, leftOut: [], injected: true, ...told };
-  return { ...times, verdict, isRefused: false };
+  const ratios = functions
+    .filter((_, i) => contests[i]!.function.call?.isExtra !== true)
+    .map(({ equal, timing }) => (equal === true ? (timing?.ratio ?? 0) : 0));
+  const ratio = ratios.length === 0 ? 0 : Math.min(...ratios);
+  return { ...times, verdict, isRefused: false, ratio };
 }
 
 /** The note about a variant that was tried. @param before the note of earlier builds */
@@ -262,7 +261,7 @@ export function noteOf(
   budgetSeconds: number,
   before: CommandNote | null,
 ): CommandNote {
-  const { keys, isRefused } = tried;
+  const { keys, isRefused, ratio: least } = tried;
   const { functions, reason: problem } = tried.verdict;
   const note = (verdict: CommandNote['verdict'], reason: string): CommandNote => ({
     ...{ verdict, reason, budgetSeconds },
@@ -275,8 +274,7 @@ export function noteOf(
   // A build with more time tries fewer of them.
   if (wrong !== undefined)
     return note(keys.length > 1 ? 'open' : 'worse', wrong.reason ?? 'its results are different');
-  const least = leastRatio(tried);
-  if (least === 0 || functions.length === 0) return note('open', unknown);
+  if (least === 0) return note('open', unknown);
   return least >= LEAST_RATIO
     ? note('better', `${formatRatio(least)} as fast as it is written`)
     : note('worse', `it takes ${formatRatio(1 / least)} as long as it is written`);

@@ -1,0 +1,146 @@
+// Copies of a program's functions for the sizes of the user's calls, as a variant of the command. Dynamic loops run at a fraction of the speed
+// of static ones. Not loaded without the setting `dim`.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileAside } from '../../compiler/ask.ts';
+import { argvOf, withTrailingFlags, type Command } from '../../compiler/command.ts';
+import { hasFlag } from '../../compiler/arguments.ts';
+import { inputIdentity } from '../../compiler/command-identity.ts';
+import { mayHaveForms } from '../../input/input.ts';
+import { dynamicFunctions } from '../../input/sizes-at-calls.ts';
+import { specialised, type KnownSizes } from '../../input/specialised.ts';
+import type { FormedProgram } from '../../plan/inspected.ts';
+import { textWriter } from '../../plan/write-once.ts';
+import type { Surroundings } from '../../settings/surroundings.ts';
+import { pipelineFlags } from '../../spec/pipeline.ts';
+import { SURVEYS } from '../../system/cache.ts';
+import { hasFields, isText } from '../../system/data.ts';
+import { isParsable } from '../../system/heap.ts';
+import { memoryOf } from '../../system/memory.ts';
+import { withScratchFolder } from '../../system/scratch.ts';
+import type { CommandVariant } from './variant.ts';
+
+/** Most copies in a program. Each takes as long to compile as the function, and to tune. */
+const MOST_COPIES = 8;
+
+/** The form of a part of the variant. */
+const SIZED = 'copy of known sizes';
+
+/**
+ * One part for each call of the user's, by the shapes of its arguments; functions with equal shapes share a part. No parts for a program
+ * without dynamic sizes, with more than a few calls, or with the user's own preprocessing.
+ */
+export function sizedVariant(program: FormedProgram, surroundings: Surroundings): CommandVariant {
+  const calls = Map.groupBy(callsOf(program, surroundings), keyOf);
+  const parts = new Map([...calls.keys()].map((key) => [key, SIZED]));
+  return {
+    parts,
+    async commandWith(keys) {
+      const { command } = program;
+      const chosen = [...calls].filter(([key]) => keys.includes(key));
+      const input = await sizedInput(
+        program,
+        chosen.flatMap(([, own]) => own),
+        surroundings,
+      );
+      if (input === null) return command;
+      const names = chosen.map(([key]) => `sized ${key}`).sort();
+      return { ...command, rewriting: { names, passes: [], files: [input], input } };
+    },
+    // Copies are the same operations. The comparison of the whole programs checks them.
+    wrongTogether: () => Promise.resolve(new Map()),
+    wrongAlone: () => Promise.resolve(new Map()),
+    blamedFor: () => new Map(),
+    slower: () => new Set(),
+  };
+}
+
+/** Whether a key of a part is one of this variant. */
+export const isSizedPart = (form: string): boolean => form === SIZED;
+
+function callsOf({ command, inspected }: FormedProgram, { settings }: Surroundings): KnownSizes[] {
+  const { input } = inspected;
+  const { reading } = input;
+  const isPlain =
+    mayHaveForms(reading, settings) &&
+    !reading.ownPreprocessing &&
+    !reading.splits &&
+    !input.isHuge &&
+    !hasFlag(command.arguments, 'compile-from');
+  if (!isPlain) return [];
+  const calls = dynamicFunctions(input.bytes, settings.sizes).flatMap(({ name, calls }) =>
+    calls.filter(({ isExtra }) => !isExtra).map(({ shapes }) => ({ function: name, shapes })),
+  );
+  return calls.length > MOST_COPIES ? [] : calls;
+}
+
+/** The shapes of a call, such as `1x1, 1, 24 of 1x2x512x16`. Names of functions mean nothing. */
+function keyOf({ shapes }: KnownSizes): string {
+  const texts = shapes.map((shape) => (shape === null ? '-' : shape.join('x')));
+  const runs: { text: string; count: number }[] = [];
+  for (const text of texts) {
+    const last = runs.at(-1);
+    if (last?.text === text) last.count++;
+    else runs.push({ text, count: 1 });
+  }
+  return runs.map(({ text, count }) => (count === 1 ? text : `${count} of ${text}`)).join(', ');
+}
+
+const known = memoryOf(
+  SURVEYS,
+  hasFields<{ readonly identity: string; readonly path: string }>({ identity: isText, path: isText }),
+);
+
+/**
+ * Path of the program with these copies, after the phase `abi`; null if the compiler fails, or if the program is too large or not understood.
+ */
+async function sizedInput(
+  { command, inspected: { input } }: FormedProgram,
+  calls: readonly KnownSizes[],
+  surroundings: Surroundings,
+): Promise<string | null> {
+  const { cacheDirectory, env } = surroundings;
+  const { arguments: args, files } = command;
+  const identity = `sized ${inputIdentity({ arguments: args, files }, input.digest)} ${JSON.stringify(calls)}`;
+  const before = known.recall(cacheDirectory, identity)?.path ?? null;
+  if (before !== null && existsSync(before)) return before;
+  return withScratchFolder(cacheDirectory, 'sized', async (folder) => {
+    const compile = async (name: string, own: Command, flags: readonly string[]): Promise<Buffer | null> => {
+      const output = join(folder, name);
+      const argv = withTrailingFlags(argvOf(own), [...flags, '--mlir-print-debuginfo', '-o', output]);
+      const isRead = own.rewriting === undefined && input.reading.fromStdin;
+      const stdin = isRead ? (input.stdin ?? input.bytes) : undefined;
+      const { code } = await compileAside(command.compiler.executable, argv, { env, cacheDirectory, stdin });
+      return code === 0 ? readFileSync(output) : null;
+    };
+    const plain = await compile('abi.mlir', command, ['--compile-to=abi']);
+    const text = plain && withCopies(plain, calls);
+    if (text === null) return null;
+    const path = join(folder, 'sized.mlir');
+    writeFileSync(path, text);
+    const sized = { ...command, rewriting: { names: [], passes: [], files: [path], input: path } };
+    // The sizes go into all types, where forms and the survey read them.
+    const whole = await compile('folded.mlir', sized, [
+      ...pipelineFlags(['canonicalize', 'cse']),
+      '--compile-to=preprocessing',
+    ]);
+    if (whole === null) return null;
+    const write = await textWriter(cacheDirectory);
+    const written = write(whole);
+    known.remember(cacheDirectory, { identity, path: written });
+    return written;
+  });
+}
+
+/** Weights stand behind the program, as a part that no string may be large enough for. */
+const WEIGHTS = '\n{-#\n';
+
+function withCopies(program: Buffer, calls: readonly KnownSizes[]): Uint8Array | null {
+  const end = program.lastIndexOf(WEIGHTS);
+  const code = end < 0 ? program : program.subarray(0, end);
+  if (!isParsable(code.length)) return null;
+  const text = specialised(code.toString('latin1'), calls);
+  return text === null
+    ? null
+    : Buffer.concat([Buffer.from(text, 'latin1'), end < 0 ? Buffer.alloc(0) : program.subarray(end)]);
+}
