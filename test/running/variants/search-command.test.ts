@@ -53,12 +53,12 @@ vi.mock(import('../../../src/running/callable.ts'), async (original) => ({
   ...(await original()),
   measuringTools: () => ({}) as never,
   callableOf: () => Promise.resolve({ called: [{} as never], skipped: [], given: new Map(), parameters: [] }),
-  contestsOf: (program) => Promise.resolve([partsOf(program) as never]),
+  contestsOf: (program) => Promise.resolve([{ function: {}, parts: partsOf(program) } as never]),
 }));
 vi.mock(import('../../../src/program/runs.ts'), async (original) => ({
   ...(await original()),
   programRuns(contests) {
-    const keys = contests[0] as unknown as readonly string[];
+    const { parts: keys } = contests[0] as unknown as { readonly parts: readonly string[] };
     const isEqual = among(keys, machine.apart).length < 2;
     const ratio = machine.ratioOf?.(keys) ?? 2;
     const measured: Measured = {
