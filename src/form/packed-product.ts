@@ -4,7 +4,7 @@ import type { Operation } from 'mlir-parser-ts';
 import { bufferOf } from '../system/bytes.ts';
 import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
-import { hasWholeStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
+import { hasStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
 import {
   CONSTANT,
@@ -106,7 +106,7 @@ export function isPackedProduct(value: unknown): value is PackedProduct {
     result.elementType === (areIntegers ? WIDE : 'f32') &&
     batch.length <= 1 &&
     (areIntegers ? k! <= MOST_SUMMED : !isTransposed) &&
-    (lhs.elementType !== 'f32' || ((batch[0] ?? 1) === 1 && hasWholeStrips(m!, n!, k!))) &&
+    (lhs.elementType !== 'f32' || ((batch[0] ?? 1) === 1 && hasStrips(n!, k!))) &&
     has(lhs, [m, k]) &&
     has(rhs, isTransposed ? [n, k] : [k, n]) &&
     has(result, [m, n])

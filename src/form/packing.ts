@@ -107,9 +107,8 @@ export function packedProduct(
 /** Steps along the summed dimension that are unrolled. */
 const STEPS = 4;
 
-/** Whether a product fills a register tile, and has several strips: the compiler drops loops of one step, and with them the configuration. */
-export const hasWholeStrips = (m: number, n: number, k: number): boolean =>
-  m >= PACKINGS['6x16'].rows && n >= 2 * PACKINGS['6x16'].columns && k >= STEPS;
+/** Whether a product has several strips: the compiler drops loops of one step, and with them the configuration. */
+export const hasStrips = (n: number, k: number): boolean => n >= 2 * PACKINGS['6x16'].columns && k >= STEPS;
 
 /** Most rows of a workgroup. */
 const MOST_IN_WORKGROUP = 192;
@@ -121,7 +120,10 @@ const STRIP_BYTES = 2 ** 18;
 const withoutBatch = (writer: Writer, value: Value): Value =>
   value.shape.length === 3 ? writer.collapse(value, [[0, 1], [2]]) : value;
 
-/** @param factors (m, k), and weights (k, n), or a batch of one of these */
+/**
+ * Few rows read each strip once, from memory. They fill the registers with several strips, which are read at once.
+ * @param factors (m, k), and weights (k, n), or a batch of one of these
+ */
 function inStrips(
   writer: Writer,
   factors: Factors,
@@ -138,28 +140,33 @@ function inStrips(
   const split = writer.expand(padded, [[0], [1, 2]], [k, count, columns]);
   const strips = writer.settle(writer.transpose(split, [1, 0, 2]));
   const { elementType } = result;
+  const isThin = m < rows;
+  const atOnce = isThin ? 2 ** Math.floor(Math.log2(rows / m)) : 1;
   const inCache = Math.max(1, Math.floor(STRIP_BYTES / (k * columns * (elementBits(elementType) / 8))));
-  const distribution = [
-    m > MOST_IN_WORKGROUP ? MOST_IN_WORKGROUP : m,
-    Math.min(inCache, Math.ceil(count / MOST_WORKGROUPS)),
-    ...[0, 0],
-  ];
+  const inWorkgroup = Math.ceil(count / MOST_WORKGROUPS);
+  const ofStrips = isThin ? atOnce * Math.ceil(inWorkgroup / atOnce) : Math.min(inCache, inWorkgroup);
+  // The compiler drops a loop over one row.
+  const hasRows = m > 1;
+  const own = hasRows ? [0] : [];
   const product = writer.generic({
-    ...{ loops: 'm, s, c, k', maps: ['m, k', 's, k, c', 'm, s, c'], inputs: [lhs, strips] },
-    into: writer.zeros({ elementType, shape: [m, count, columns] }),
+    loops: hasRows ? 'm, s, c, k' : 's, c, k',
+    maps: hasRows ? ['m, k', 's, k, c', 'm, s, c'] : ['k', 's, k, c', 's, c'],
+    inputs: [hasRows ? lhs : writer.collapse(lhs, [[0, 1]]), strips],
+    into: writer.zeros({ elementType, shape: [...own.map(() => m), count, columns] }),
     body: [`%p = arith.mulf %x0, %x1 : ${elementType}`, `%s = arith.addf %out, %p : ${elementType}`],
     gives: '%s',
     configuration: configurationText(
-      [distribution, [rows, 1, columns, 0], [0, 0, 0, STEPS]],
+      [
+        [...own.map(() => Math.min(m, MOST_IN_WORKGROUP)), ofStrips, 0, 0],
+        [...own.map(() => Math.min(m, rows)), atOnce, columns, 0],
+        [...own, 0, 0, STEPS],
+      ],
       '#iree_cpu.pipeline<DoubleTilingExpert>, {enable_loop_peeling}',
     ),
   });
-  const all = writer.collapse(product, [[0], [1, 2]]);
-  const own = writer.slice(all, [
-    [0, m, 1],
-    [0, n, 1],
-  ]);
-  return splitRows(writer, own, result.shape);
+  const all = writer.collapse(product, hasRows ? [[0], [1, 2]] : [[0, 1]]);
+  const whole = writer.slice(all, [...own.map(() => [0, m, 1] as const), [0, n, 1]]);
+  return splitRows(writer, whole, result.shape);
 }
 
 /** Rows of a microkernel: a power of two, fewer for narrow products. */

@@ -6,7 +6,7 @@
 // products of all steps are one product before the loop, of which each step takes its rows.
 import type { Operation } from 'mlir-parser-ts';
 import type { Named } from './form.ts';
-import { hasWholeStrips, packedProduct, type Packing } from './packing.ts';
+import { hasStrips, packedProduct, type Packing } from './packing.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { elementsOf, isTensor, staticTensor, tensorText, typeName, type Tensor } from '../workload/tensor.ts';
@@ -43,8 +43,7 @@ const COLUMNS = 16;
 /** The only form of such an operation. */
 export function productForm({ factors: [lhs], result, steps = 1 }: Product): Named {
   const name = steps > 1 ? AT_ONCE : needsBlocks(result) ? BLOCKS : SETTLED;
-  const [m, k] = lhs.shape as [number, number];
-  const isPackable = lhs.elementType === 'f32' && hasWholeStrips(steps * m, result.shape[1]!, k);
+  const isPackable = lhs.elementType === 'f32' && hasStrips(result.shape[1]!, lhs.shape[1]!);
   return isPackable ? { name, tiles: { of: 'f32', areNeeded: false } } : { name };
 }
 

@@ -170,15 +170,24 @@ test('every field is checked, because all are written into MLIR', () => {
 const constantOf = (rows: number, columns: number) =>
   `arith.constant dense<[${Array.from({ length: rows }, (_, i) => `[${Array.from({ length: columns }, (_, j) => (((i * 7 + j * 3) % 11) - 5).toFixed(1)).join(', ')}]`).join(', ')}]> : tensor<${rows}x${columns}xf32>`;
 
-/** Products of f32 with constant weights: one as it is, one for a batch of one. */
-const WITH_WEIGHTS = {
-  'whole strips': `func.func @main(%a: tensor<12x8xf32>, %c: tensor<12x32xf32>) -> tensor<12x32xf32> {
-  %w = ${constantOf(8, 32)}
-  %r = linalg.matmul ins(%a, %w : tensor<12x8xf32>, tensor<8x32xf32>) outs(%c : tensor<12x32xf32>) -> tensor<12x32xf32>
-  return %r : tensor<12x32xf32>
+const rowsTimesWeights = (rows: number, columns: number) => {
+  const [a, w, c] = [`tensor<${rows}x8xf32>`, `tensor<8x${columns}xf32>`, `tensor<${rows}x${columns}xf32>`];
+  return `func.func @main(%a: ${a}, %c: ${c}) -> ${c} {
+  %w = ${constantOf(8, columns)}
+  %r = linalg.matmul ins(%a, %w : ${a}, ${w}) outs(%c : ${c}) -> ${c}
+  return %r : ${c}
 }
-`,
-  'parts of strips, and more rows than a workgroup has': `func.func @main(%a: tensor<1x201x7xf32>, %c: tensor<1x201x41xf32>) -> tensor<1x201x41xf32> {
+`;
+};
+
+/** Products of f32 with constant weights, and their tiles of registers. The last one is for a batch of one. */
+const WITH_WEIGHTS = {
+  'whole strips': ['6, 1, 16, 0', rowsTimesWeights(12, 32)],
+  'one row, and the last strip is a part': ['4, 16, 0', rowsTimesWeights(1, 150)],
+  'three rows': ['3, 2, 16, 0', rowsTimesWeights(3, 160)],
+  'parts of strips, and more rows than a workgroup has': [
+    '6, 1, 16, 0',
+    `func.func @main(%a: tensor<1x201x7xf32>, %c: tensor<1x201x41xf32>) -> tensor<1x201x41xf32> {
   %w = ${constantOf(7, 41)}
   %e = tensor.empty() : tensor<1x7x41xf32>
   %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<7x41xf32>) outs(%e : tensor<1x7x41xf32>) {
@@ -189,14 +198,15 @@ const WITH_WEIGHTS = {
   return %r : tensor<1x201x41xf32>
 }
 `,
+  ],
 } as const;
 
-test.each(Object.entries(WITH_WEIGHTS))('%s of weights have equal results', async (_, text) => {
+test.each(Object.entries(WITH_WEIGHTS))('%s of weights have equal results', async (_, [tiles, text]) => {
   const operations = read(text);
   const choices = chooseForms(operations, { f32: '6x16' });
   expect(choices.map(({ form }) => form)).toEqual(['packed-6x16']);
   expect(await preprocessed(text, choices)).toMatch(
-    /compilation_info = #iree_codegen.*vector_common_parallel = \[6, 1, 16, 0\]/s,
+    new RegExp(`compilation_info = #iree_codegen.*vector_common_parallel = \\[${tiles}\\]`, 's'),
   );
   const [{ factors, result }] = operations as [PackedProduct];
   const shapes = [factors[0].shape, result.shape];
@@ -205,8 +215,8 @@ test.each(Object.entries(WITH_WEIGHTS))('%s of weights have equal results', asyn
   expect(formed).toEqual(written);
 });
 
-test('a product of f32 without constant weights, of a batch, or with few rows has no tiles', () => {
-  const text: string = WITH_WEIGHTS['whole strips'];
+test('a product of f32 without constant weights, of a batch, or with few columns has no tiles', () => {
+  const [, text] = WITH_WEIGHTS['whole strips'];
   const weights = text.replace(/%w = arith\.constant .*/, '%w = "some.op"() : () -> tensor<8x32xf32>');
   expect(read(weights)).toEqual([]);
   const [one] = read(text) as [PackedProduct];
@@ -215,7 +225,7 @@ test('a product of f32 without constant weights, of a batch, or with few rows ha
   expect(isPackedProduct({ ...one, factors: [f32(2, 12, 8), f32(2, 8, 32)], result: f32(2, 12, 32) })).toBe(
     false,
   );
-  expect(isPackedProduct({ ...one, factors: [f32(4, 8), f32(8, 32)], result: f32(4, 32) })).toBe(false);
+  expect(isPackedProduct({ ...one, factors: [f32(12, 8), f32(8, 31)], result: f32(12, 31) })).toBe(false);
 });
 
 /** A convolution of 16 channels with this number of filters. */
