@@ -6,6 +6,7 @@ import { isTensor, staticTensor, tensorText, typeName, type Tensor } from '../wo
 import { isWidening, widenedProduct, wideningsIn, type Widening } from './generic-convolution.ts';
 import { hasStrips, packedProduct, splitRows, type Packed, type Packing } from './packing.ts';
 import { flipped, HALF, rowsTimes } from './parts.ts';
+import { TRANSPOSED } from './product.ts';
 import {
   CONSTANT,
   definitionIn,
@@ -72,13 +73,15 @@ export function readPackedProduct(operation: Operation, text: Uint8Array): Packe
   return isLaidOut && isPackedProduct(found) ? found : null;
 }
 
-/** Whether a value is a constant, or the same for each batch. */
+/** Whether a value is a constant, or the same constant for each batch, which may be transposed. */
 function isConstant(text: Uint8Array, value: string, end: number): boolean {
-  const defined = definitionIn(text, value, end) ?? '';
+  const definitionOf = (name: string | undefined) =>
+    name === undefined ? '' : (definitionIn(text, name, end) ?? '');
+  const defined = definitionOf(value);
   if (CONSTANT.test(defined)) return true;
   const [, expanded, spread] = SPREAD.exec(defined) ?? [];
-  const from = expanded ?? spread;
-  return from !== undefined && CONSTANT.test(definitionIn(text, from, end) ?? '');
+  const before = definitionOf(expanded ?? spread);
+  return CONSTANT.test(before) || CONSTANT.test(definitionOf(TRANSPOSED.exec(before)?.[1]));
 }
 
 /** A generic operation that only moves a value: exporters write a batch of equal weights so. */

@@ -185,6 +185,22 @@ const WITH_WEIGHTS = {
   'whole strips': ['6, 1, 16, 0', rowsTimesWeights(12, 32)],
   'one row, and the last strip is a part': ['4, 16, 0', rowsTimesWeights(1, 150)],
   'three rows': ['3, 2, 16, 0', rowsTimesWeights(3, 160)],
+  'one row of a batch, and transposed': [
+    '4, 16, 0',
+    `func.func @main(%a: tensor<1x1x8xf32>, %c: tensor<1x1x150xf32>) -> tensor<1x1x150xf32> {
+  %w = ${constantOf(150, 8)}
+  %e = tensor.empty() : tensor<8x150xf32>
+  %t = linalg.transpose ins(%w : tensor<150x8xf32>) outs(%e : tensor<8x150xf32>) permutation = [1, 0]
+  %f = tensor.empty() : tensor<1x8x150xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%t : tensor<8x150xf32>) outs(%f : tensor<1x8x150xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<1x8x150xf32>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<1x1x8xf32>, tensor<1x8x150xf32>) outs(%c : tensor<1x1x150xf32>) -> tensor<1x1x150xf32>
+  return %r : tensor<1x1x150xf32>
+}
+`,
+  ],
   'parts of strips, and more rows than a workgroup has': [
     '6, 1, 16, 0',
     `func.func @main(%a: tensor<1x201x7xf32>, %c: tensor<1x201x41xf32>) -> tensor<1x201x41xf32> {
