@@ -22,7 +22,7 @@ export const broadcastKey = ({ name, operands, result }: Broadcast): string =>
   `${name} ${operands.map(typeName).join()}->${typeName(result)}`;
 
 const STATEMENT = new RegExp(
-  String.raw`= linalg\.generic \{indexing_maps = \[([^\]]*, 0\b[^\]]*)\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\(%[\w#]+, %[\w#]+ : (tensor<[^<>]*>), (tensor<[^<>]*>)\) outs\(%[\w#]+ : (tensor<[^<>]*>)\) \{
+  String.raw`= linalg\.generic \{indexing_maps = \[([^\]]*, 0\b[^\]]*)\], iterator_types = \[(?:"parallel"(?:, )?)+\]\} ins\(%[\w.$#-]+, %[\w.$#-]+ : (tensor<[^<>]*>), (tensor<[^<>]*>)\) outs\(%[\w.$#-]+ : (tensor<[^<>]*>)\) \{
 \s*\^bb0\((%\w+): [^\n]*?, (%\w+): [^\n]*
 \s*(%\w+) = (arith\.\w+) (%\w+), (%\w+) : [^\n]*
 \s*linalg\.yield (%\w+) : `,

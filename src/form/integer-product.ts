@@ -45,17 +45,17 @@ const block = String.raw`[^\n]*\n\s*\^bb0\(`;
 
 /** An integer that is widened: value, operation. */
 const WIDENED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, ${same}\], ${parallel}\} ins\((%[\w#]+) : tensor<[\dx]+i8>\) outs\(${block}(%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \3 : i8 to i32\s*linalg\.yield \4 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, ${same}\], ${parallel}\} ins\((%[\w.$#-]+) : tensor<[\dx]+i8>\) outs\(${block}(%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \3 : i8 to i32\s*linalg\.yield \4 : i32`,
 );
 
 /** From which a zero point is subtracted: value, zero point, operation. */
 const MOVED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((%[\w#]+), (%[\w#]+) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[${identity}, affine_map<\(\1\) -> \(\)>, ${same}\], ${parallel}\} ins\((%[\w.$#-]+), (%[\w.$#-]+) : tensor<[\dx]+i32>, tensor<i8>\) outs\(${block}(%\w+): i32, (%\w+): i8, %\w+: i32\):\s*(%\w+) = arith\.(ext[us]i) \5 : i8 to i32\s*(%\w+) = arith\.subi \4, \6 : i32\s*linalg\.yield \8 : i32`,
 );
 
 /** A matrix as a batch of one. */
 const BATCHED = new RegExp(
-  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((%[\w#]+) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
+  String.raw`^linalg\.generic \{indexing_maps = \[affine_map<\(d0, d1, d2\) -> \(d1, d2\)>, affine_map<\(d0, d1, d2\) -> \(d0, d1, d2\)>\], ${parallel}\} ins\((%[\w.$#-]+) : tensor<[\dx]+i32>\) outs\(${block}(%\w+): i32, %\w+: i32\):\s*linalg\.yield \2 : i32`,
 );
 
 const ZERO = /^arith\.constant dense<0> : tensor<i8>/;

@@ -86,7 +86,7 @@ function isConstant(text: Uint8Array, value: string, end: number): boolean {
 
 /** A generic operation that only moves a value: exporters write a batch of equal weights so. */
 const SPREAD =
-  /^(?:tensor\.expand_shape (%[\w#]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w#]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
+  /^(?:tensor\.expand_shape (%[\w.$#-]+) |linalg\.generic\b(?:(?!\^bb0)[^])*? ins\((%[\w.$#-]+) : [^\n]*\n *\^bb0\((%\w+):[^\n]*\n *linalg\.yield \3 )/;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isPackedProduct(value: unknown): value is PackedProduct {

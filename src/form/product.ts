@@ -95,11 +95,12 @@ function stepOf(lhs: string, weights: string, text: Uint8Array, start: number) {
   return { steps: Number(steps), isInvariant: areBeforeLoop(text, [sequence!, weights], start) };
 }
 
-const COLLAPSED = /^tensor\.collapse_shape (%[\w#]+) \[\[0, 1\], \[2\]\] /;
-const STEP = /^tensor\.extract_slice (%[\w#]+)\[%[\w#]+, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x/;
+const COLLAPSED = /^tensor\.collapse_shape (%[\w.$#-]+) \[\[0, 1\], \[2\]\] /;
+const STEP =
+  /^tensor\.extract_slice (%[\w.$#-]+)\[%[\w.$#-]+, 0, 0\] \[1, \d+, \d+\] \[1, 1, 1\] : tensor<(\d+)x/;
 
 /** The transpose of a matrix. Its group is the matrix. */
-export const TRANSPOSED = /^linalg\.transpose ins\((%[\w#]+) : [^\n]* permutation = \[1, 0\]/;
+export const TRANSPOSED = /^linalg\.transpose ins\((%[\w.$#-]+) : [^\n]* permutation = \[1, 0\]/;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */
 export function isProduct(value: unknown): value is Product {

@@ -73,10 +73,10 @@ export function readSpread(operation: Operation, text: Uint8Array): SpreadConvol
 }
 
 const INSERTED =
-  /^tensor\.insert_slice %[\w#]+ into (?<into>%[\w#]+)\[(?<offsets>[\d, ]+)\] \[(?<sizes>[\d, ]+)\] \[(?<strides>[\d, ]+)\] : (?<from>tensor<[^<>]*>) into /;
+  /^tensor\.insert_slice %[\w.$#-]+ into (?<into>%[\w.$#-]+)\[(?<offsets>[\d, ]+)\] \[(?<sizes>[\d, ]+)\] \[(?<strides>[\d, ]+)\] : (?<from>tensor<[^<>]*>) into /;
 const PADDED =
-  /^tensor\.pad %[\w#]+ low\[(?<offsets>[\d, ]+)\] high\[[\d, ]+\] \{\s*\^bb0[^\n]*\s*tensor\.yield (?<zero>%[\w#]+) : [^\n]*\s*\} : (?<from>tensor<[^<>]*>) to /;
-const FILLED = /^linalg\.fill ins\((%[\w#]+) : /;
+  /^tensor\.pad %[\w.$#-]+ low\[(?<offsets>[\d, ]+)\] high\[[\d, ]+\] \{\s*\^bb0[^\n]*\s*tensor\.yield (?<zero>%[\w.$#-]+) : [^\n]*\s*\} : (?<from>tensor<[^<>]*>) to /;
+const FILLED = /^linalg\.fill ins\((%[\w.$#-]+) : /;
 const ZERO = /^arith\.constant 0\.0+(?:e\+00)? : /;
 
 /** Whether a value, for example from a file, is such an operation. Checks every field, because all are written into MLIR. */

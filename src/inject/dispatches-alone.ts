@@ -128,7 +128,7 @@ function functionOf(
   const given = values.map((value) => names.get(value) ?? value);
   const results = listed(resultTypes.startsWith('(') ? resultTypes.slice(1, -1) : resultTypes);
   /** An operand that the dispatch overwrites, and its type. */
-  const tied = results.map((text) => /^(%[\w#]+)(?: as (.*))?$/.exec(text));
+  const tied = results.map((text) => /^(%[\w.$#-]+)(?: as (.*))?$/.exec(text));
   const whole = results.map((text, i) => {
     const [, value, type] = tied[i] ?? [];
     return value === undefined ? text : (type ?? typed[values.indexOf(value)] ?? '');

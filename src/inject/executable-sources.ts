@@ -155,7 +155,7 @@ function workOf(source: Uint8Array): string {
     .toString('latin1')
     .split('\n')
     .filter((line) => COMPUTES.test(line) && !/\bindex\b/.test(line));
-  return withoutLocations(lines.join('\n')).replaceAll(/%[\w#]+/g, (name) => {
+  return withoutLocations(lines.join('\n')).replaceAll(/%[\w.$#-]+/g, (name) => {
     names.set(name, names.get(name) ?? `%${names.size}`);
     return names.get(name)!;
   });

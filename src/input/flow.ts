@@ -186,7 +186,7 @@ function callsOf(text: string): Map<string, Call[]> {
     const bytes = new Map<string, number>();
     const calls: { executable: string; operands: (string | null)[] }[] = [];
     for (const line of body!.split('\n')) {
-      const made = /^ +(%[\w#]+)(?::\d+)? = (\S+) (?:immutable )?(\S*)/.exec(line);
+      const made = /^ +(%[\w.$#-]+)(?::\d+)? = (\S+) (?:immutable )?(\S*)/.exec(line);
       if (made !== null) {
         const [, name, operation, first] = made;
         if (operation === 'hal.tensor.import') source.set(name!, name!);

@@ -188,9 +188,9 @@ const WITH_WEIGHTS = {
   'one row of a batch, and transposed': [
     '4, 16, 0',
     `func.func @main(%a: tensor<1x1x8xf32>, %c: tensor<1x1x150xf32>) -> tensor<1x1x150xf32> {
-  %w = ${constantOf(150, 8)}
+  %layers.0-weight = ${constantOf(150, 8)}
   %e = tensor.empty() : tensor<8x150xf32>
-  %t = linalg.transpose ins(%w : tensor<150x8xf32>) outs(%e : tensor<8x150xf32>) permutation = [1, 0]
+  %t = linalg.transpose ins(%layers.0-weight : tensor<150x8xf32>) outs(%e : tensor<8x150xf32>) permutation = [1, 0]
   %f = tensor.empty() : tensor<1x8x150xf32>
   %b = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%t : tensor<8x150xf32>) outs(%f : tensor<1x8x150xf32>) {
   ^bb0(%x: f32, %o: f32):

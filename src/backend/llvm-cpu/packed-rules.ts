@@ -92,6 +92,7 @@ export function withPackedTiles(line: string, configuration: Configuration): str
   let annotated = line;
   if (multiply !== undefined)
     annotated = annotated.replace(/= linalg\.mmt4d (?=ins)/, `$&${info(multiply)} `);
-  if (pack !== undefined) annotated = annotated.replace(/= linalg\.pack .* into %[\w#]+/, `$& ${info(pack)}`);
+  if (pack !== undefined)
+    annotated = annotated.replace(/= linalg\.pack .* into %[\w.$#-]+/, `$& ${info(pack)}`);
   return annotated;
 }

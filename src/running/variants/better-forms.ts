@@ -118,12 +118,13 @@ function joined(first: BetterForms, second: BetterForms): BetterForms {
 }
 
 function joinedForms(first: ExplainedForms, second: ExplainedForms): ExplainedForms {
-  const used = [first, second].filter((one) => one.used);
-  const main = used.length === 1 ? used[0]! : second;
+  const both = [first, second];
+  const used = both.filter((one) => one.used);
+  const main = used.at(-1) ?? second;
   return {
     ...main,
-    reason: used.length === 2 ? `${first.reason}, then ${second.reason}` : main.reason,
-    operations: (used.length === 0 ? [first, second] : used).flatMap(({ operations }) => operations),
+    reason: `copies of functions: ${first.reason}; forms of operations: ${second.reason}`,
+    operations: (used.length === 0 ? both : used).flatMap(({ operations }) => operations),
   };
 }
 

@@ -24,7 +24,7 @@ const ELEMENTWISE =
   /^ *(%\w+) = linalg\.generic \{indexing_maps = \[(.*)\], iterator_types = \[((?:"parallel"(?:, )?)+)\]\} ins\((.*?)\) outs\((.*?)\)(.*) \{$/;
 
 const STORE =
-  /^ *\S+\.dispatch\.tensor\.store (%[\w#]+), (%\w+), offsets = \[(.*?)\], sizes = \[(.*?)\], strides = \[(.*?)\] : \S+ -> (!\S+?<\w+:tensor<\w+>>)/;
+  /^ *\S+\.dispatch\.tensor\.store (%[\w.$#-]+), (%\w+), offsets = \[(.*?)\], sizes = \[(.*?)\], strides = \[(.*?)\] : \S+ -> (!\S+?<\w+:tensor<\w+>>)/;
 
 /** The text around a value's definition, as the compiler writes it: an operation begins a line, and its region ends a line with its type. */
 export interface Around {

@@ -189,7 +189,7 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   if (loops.length === all.length) return text.slice(0, offset) + put + text.slice(offset);
   const line = text.lastIndexOf('\n', root.start) + 1;
   const headEnd = text.indexOf('\n', root.start);
-  const [, indentation, name] = /^( *)(%[\w#]+) = /.exec(text.slice(line, headEnd)) ?? [];
+  const [, indentation, name] = /^( *)(%[\w.$#-]+) = /.exec(text.slice(line, headEnd)) ?? [];
   if (indentation === undefined || name === undefined || offset < line || offset > headEnd) return null;
 
   const lacksImage = !loops.includes('image');
