@@ -37,15 +37,18 @@ export async function prepare(model: Model, sizes: Sizes, python: string): Promi
   const onnx = join(own, 'model.onnx');
   const common = { onnx, inputs, original: null, rowSize: sizes.vocabulary };
   if (model.isDynamic) {
-    const { program, flags } = await exportDynamic(folder, numbers, python);
-    return { ...common, program, flags, function: phase };
+    const { program, weights } = await exportDynamic(folder, numbers, python);
+    const flags = [`--parameters=model=${weights}`];
+    const dim = phase === 'prefill' ? `prefill.arg0.0=1 prefill.arg0.1=${size}` : `decode.arg*.0=${size}`;
+    const settings = { DIM: dim, INPUT: `parameters=model=@${weights}` };
+    return { ...common, program, flags, settings, function: phase };
   }
   const program = join(own, 'model.mlir');
   await importOnnx(python, onnx, program, name);
   return { ...common, program, flags: [], function: null };
 }
 
-/** The program of both functions with dynamic sizes, and the flags that bring its weights. */
+/** Paths of the program of both functions with dynamic sizes, and of its weights. */
 async function exportDynamic(folder: string, numbers: readonly string[], python: string) {
   const program = join(folder, 'decoder.mlir');
   if (!existsSync(program)) {
@@ -55,5 +58,5 @@ async function exportDynamic(folder: string, numbers: readonly string[], python:
     const argv = ['-W', 'ignore', script('turbine.py'), folder, ...numbers];
     await runPython(turbine, argv, 'iree-turbine', { PYTHONPATH: torch! });
   }
-  return { program, flags: [`--parameters=model=${join(folder, 'decoder.irpa')}`] };
+  return { program, weights: join(folder, 'decoder.irpa') };
 }

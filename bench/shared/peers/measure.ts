@@ -97,7 +97,8 @@ export async function measure(
   }
   const tools = setting.toolsIn(folder);
   // Compile everything first: a compile would disturb the timing.
-  const compiled = await compileBoth(prepared.program, folder, HOST_FLAGS, tools);
+  const own = { ...tools, settings: { ...tools.settings, ...prepared.settings } };
+  const compiled = await compileBoth(prepared.program, folder, HOST_FLAGS, own);
   const { state, error: reason, sameCode, explanation, seconds: compileSeconds } = compiled;
   const base: Result = { ...nothing, state, reason, sameCode, explanation, compileSeconds };
   if (state === 'stock does not compile') return base;

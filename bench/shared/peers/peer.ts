@@ -15,6 +15,8 @@ export interface Prepared {
   readonly function: string | null;
   /** More flags of IREE's tools, such as those of parameters. */
   readonly flags: readonly string[];
+  /** Settings of the wrapper for this model, by names without `IREE_TUNED_`; absent for none. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Paths of .npy files, one for each input. */
   readonly inputs: readonly string[];
   /** Path of the ONNX model before its quantization; null for other models. */
