@@ -28,11 +28,16 @@ interface InForm {
   readonly form: string;
 }
 
+/** Matches all functions. */
+const FUNCTIONS = 'ops{["util.func"]}';
+
 /**
  * Text of the module.
+ * @param only an attribute of the functions that passes may change: the compiler crashes in passes over some dynamic operations. By default
+ *   they may change all
  * @throws RangeError for an unknown form, or for a form that does not suit its operation
  */
-export function formsSpec(choices: readonly FormChoice[]): string {
+export function formsSpec(choices: readonly FormChoice[], only?: string): string {
   const distinct = new Map<string, InForm>();
   const passes = new Set<string>();
   let before: readonly string[] = [];
@@ -55,12 +60,13 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const done = later.length === 0 ? root : '%done';
   // Locations end up in the compiled program, which must not depend on the path of this module.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
-  return `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
+  const text = `${places.join('')}${cancel.places}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${[...parts.map(({ text }) => text), ...cancel.definitions].map((text) => `${text}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
 ${passing(before, '%root', 'quantized')}${before.length === 0 ? '' : GENERALIZING}${replacing('%first', '%root', first)}${cancel.before(root)}${insertingPads(padTypes, root)}${replacing('%done', root, later)}${passing([...passes], done)}${cancel.after(done)}    transform.yield
   }
 }
 `;
+  return only === undefined ? text : text.replaceAll(FUNCTIONS, `${FUNCTIONS} attributes {${only}}`);
 }
 
 /** A bias that is broadcast by an operation of its own would stop transposes. As a generic operation, it is fused into the addition. */

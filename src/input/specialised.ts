@@ -55,10 +55,10 @@ export function specialised(text: string, wanted: readonly KnownSizes[]): string
       });
       // Attributes of arguments are not copied.
       if (known.length === 0 || args.includes('{')) return whole;
-      const privately = (part: string, itsBody: string) =>
-        `  util.func private ${partOf(symbol, part)}(${args}) ${results} attributes ${NEVER_INLINED} {\n${itsBody}  }${location}\n`;
+      const privately = (part: string, itsBody: string, more = '') =>
+        `  util.func private ${partOf(symbol, part)}(${args}) ${results} attributes {${NEVER_INLINED}${more}} {\n${itsBody}  }${location}\n`;
       return [
-        ...known.map((one, i) => privately(`sized${i}`, withSizes(body, one))),
+        ...known.map((one, i) => privately(`sized${i}`, withSizes(body, one), `, ${SIZED}`)),
         privately('any', body),
         `  util.func public ${symbol}(${args}) ${results}${attributes} {\n${choice(symbol, args, results, known)}  }${location}\n`,
       ].join('');
@@ -74,7 +74,10 @@ interface Size {
   readonly size: number;
 }
 
-const NEVER_INLINED = '{inlining_policy = #util.inline.never}';
+/** An attribute of functions with known sizes. */
+export const SIZED = 'iree_tuned.sized';
+
+const NEVER_INLINED = 'inlining_policy = #util.inline.never';
 
 /** The symbol of a part of a function. */
 const partOf = (symbol: string, part: string): string =>

@@ -7,6 +7,7 @@ import type { Packings } from '../../form/packing.ts';
 import { rewritableKey } from '../../form/rewritable.ts';
 import { slowerForms } from '../../form/slower.ts';
 import { mayHaveForms } from '../../input/input.ts';
+import { SIZED } from '../../input/specialised.ts';
 import { isDispatchOf, isTunable } from '../../input/operation.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import { textWriter } from '../../plan/write-once.ts';
@@ -83,7 +84,7 @@ export async function rewritten(
   // The order of the program's operations means nothing.
   const sorted = choices.toSorted((a, b) => compare(rewritableKey(a.operation), rewritableKey(b.operation)));
   const write = await textWriter(cacheDirectory);
-  const path = write(formsSpec(sorted));
+  const path = write(formsSpec(sorted, command.rewriting?.input === undefined ? undefined : SIZED));
   const before = command.rewriting;
   const rewriting = {
     ...before,
