@@ -1,12 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { isCI, isFull } from './test/support/needs.ts';
+import { isCI } from './test/support/needs.ts';
+import { isInFull } from './test/support/tiers.ts';
 
-const files = globSync(['grammar/test/**/*.test.ts', 'test/**/*.test.ts'], {
-  cwd: import.meta.dirname,
-}).filter((file) => isFull || !file.endsWith('.full.test.ts'));
+const all = globSync(['grammar/test/**/*.test.ts', 'test/**/*.test.ts'], { cwd: import.meta.dirname });
+const inFull = new Set(all.filter(isInFull));
+const files = all.filter((file) => inFull.has(file) || !file.endsWith('.full.test.ts'));
 
 /** Where the real compiler and runtime are looked for: a test file whose imports lead here cannot do without them. */
 const REAL_TOOLS = 'test/support/installed-tools.ts';
@@ -35,19 +36,35 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
+const tagsOf = (isFull: boolean) => [
+  { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
+  { name: 'slow', description: 'takes seconds: processes, servers, a browser, many cases' },
+  {
+    name: 'full',
+    description: 'of the full tier only: other tests find most of what would break it',
+    skip: !isFull,
+  },
+];
+
+/** The projects of some files: one for those in full, and one for the others. */
+function projectsOf(
+  name: string,
+  include: readonly string[],
+  more: TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration[] {
+  return [true, false].flatMap((isFull) => {
+    const own = include.filter((file) => inFull.has(file) === isFull);
+    if (own.length === 0) return [];
+    const env = isFull ? { TEST_FULL: '1' } : {};
+    const named = { name: isFull ? `${name}-full` : name, include: own };
+    return [{ extends: true, test: { ...named, env, tags: tagsOf(isFull), ...more } }];
+  });
+}
+
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    tags: [
-      { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
-      { name: 'slow', description: 'takes seconds: processes, servers, a browser, many cases' },
-      {
-        name: 'full',
-        description: 'of the full tier only: other tests find most of what would break it',
-        skip: !isFull,
-      },
-    ],
     // Scenario tests compile and measure, and wait for that: what two cores carry is a little more than two files at a time.
     maxWorkers: 4,
     // Loaded by Node itself, as it is everywhere else: rewritten for the runner, the parser is half as fast.
@@ -61,34 +78,22 @@ export default defineConfig({
     // Of the whole run: projects do not inherit it.
     globalSetup: ['test/support/one-postgres.ts', 'test/support/compiled-scripts.ts'],
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'quick',
-          include: quick.filter((file) => !replacesModules(file)),
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'quick-isolated',
-          include: quick.filter(replacesModules),
-          isolate: true,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'compiler',
-          include: files.filter((file) => leadsToRealTools(file)),
+      ...projectsOf(
+        'quick',
+        quick.filter((file) => !replacesModules(file)),
+        { testTimeout: 60_000 },
+      ),
+      ...projectsOf('quick-isolated', quick.filter(replacesModules), { isolate: true, testTimeout: 60_000 }),
+      ...projectsOf(
+        'compiler',
+        files.filter((file) => leadsToRealTools(file)),
+        {
           globalSetup: 'test/support/ask-once.ts',
           // A busy machine takes its time. What a test waits for is not the clock.
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },
-      },
+      ),
     ],
   },
 });

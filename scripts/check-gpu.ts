@@ -29,7 +29,9 @@ await run('check:gpu', async () => {
   const args = readArguments(['points', 'budget', 'json'], USAGE);
   const json = jsonFile(args);
   const budget = secondsOption(args, 'budget', 30);
-  const env = { ...process.env, GPU_POINTS: String(wholeNumber(args, 'points', 0)) };
+  const points = String(wholeNumber(args, 'points', 0));
+  // Tests that run candidates on a device belong to the full tier.
+  const env = { ...process.env, GPU_POINTS: points, TEST_FULL: '1' };
   const place = await openWorkplace();
   const devices = new Map(
     await Promise.all(

@@ -99,7 +99,7 @@ test('a rollback publishes an earlier state under a new number', async () => {
   await expect(rollBack(folder, 1, null)).rejects.toThrow(/has no such head: it has the numbers/);
 });
 
-test('ten states are kept with their files', async () => {
+test('ten states are kept with their files', { tags: 'full' }, async () => {
   const folder = temporaryDirectory();
   for (let m = 1; m <= 12; m++) await into(folder, databaseOf(m));
   expect(readdirSync(join(folder, 'heads'))).toHaveLength(10);

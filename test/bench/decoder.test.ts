@@ -16,12 +16,6 @@ describe('the models', () => {
     ]);
   });
 
-  test('may be kinds and single calls, each measured once', () => {
-    const names = namesFor('int8:decode-4', 'dynamic', 'dynamic:prefill-32');
-    expect(names).toHaveLength(7);
-    expect(new Set(names).size).toBe(7);
-  });
-
   test('with dynamic sizes are compared with peers in f32', () => {
     const [dynamic] = modelsFor(['dynamic:decode-4']);
     expect(dynamic).toMatchObject({ type: 'f32', isDynamic: true, phase: 'decode', size: 4 });
@@ -38,23 +32,6 @@ describe('the models', () => {
 });
 
 describe('the command line', () => {
-  test('has a default for each option', () => {
-    expect(readOptions([])).toEqual({
-      models: [],
-      measured: {
-        ...{ budgetSeconds: 60, rounds: 15, threads: 1 },
-        sizes: { layers: 12, width: 768, heads: 12, vocabulary: 32000 },
-      },
-      kept: { json: undefined, resume: false },
-    });
-  });
-
-  test('changes single sizes of the tiny decoder', () => {
-    expect(readOptions(['--tiny', '--layers', '3']).measured.sizes).toEqual({
-      ...{ layers: 3, width: 128, heads: 8, vocabulary: 512 },
-    });
-  });
-
   test.each([
     [['--heads', '6'], '--heads 6: it takes a multiple of 4'],
     [['--width', '772'], '--width 772: it takes a multiple of 24'],

@@ -1,6 +1,5 @@
 // The parts of `bench:zoo` that need neither a model nor a network.
 import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BenchError, UsageError } from '../../bench/shared/arguments.ts';
@@ -23,13 +22,6 @@ describe('the models', () => {
     expect(core.filter(({ source }) => source.startsWith('wheel:'))).toHaveLength(2);
   });
 
-  test('run smallest first, each once', () => {
-    const models = modelsFor(['light', 'core', 'rest', 'resnet18'], 1);
-    const sizes = models.map(({ size }) => size);
-    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
-    expect(new Set(models).size).toBe(models.length);
-  });
-
   test('include, for any seed, six from packages of at least three exporters, two of them in the core', () => {
     for (let seed = 0; seed < 50; seed++) {
       const { core, rest } = drawPackaged(seed);
@@ -40,25 +32,11 @@ describe('the models', () => {
     }
   });
 
-  test('can be named although they were not drawn', () => {
-    expect(namesFor(['magika', 'nudenet', 'light:squeezenet'])).toEqual([
-      ...['magika', 'light:squeezenet', 'nudenet'],
-    ]);
-  });
-
   test('are listed after an unknown name', () => {
     expect(() => namesFor(['squeezenet'])).toThrow(UsageError);
     expect(() => namesFor(['squeezenet'])).toThrow(
       /no such model; give an .onnx file, core, rest, light, int8, .*light:squeezenet/,
     );
-  });
-
-  test('may be files of the user, with sizes of their dimensions', () => {
-    const [own, light] = modelsFor(['some/net.onnx', 'light:squeezenet', 'some/net.onnx'], 1, { batch: 1 });
-    expect(own).toEqual({
-      ...{ name: 'some/net.onnx', size: 0, source: 'some/net.onnx', dimensions: { batch: 1 } },
-    });
-    expect(light).toMatchObject({ source: 'light:squeezenet', dimensions: {} });
   });
 
   test('are reported if the file is missing or is a folder', async () => {
@@ -73,13 +51,6 @@ describe('the models', () => {
 });
 
 describe('the command line', () => {
-  test('has a default for each option', () => {
-    expect(readOptions([])).toEqual({
-      measured: { budgetSeconds: 60, rounds: 15, threads: 1, sizes: {} },
-      ...{ models: [], seed: 2, kept: { json: undefined, resume: false } },
-    });
-  });
-
   test.each([
     [['--dim', 'batch=1', '--dim', 'seq=128'], { batch: 1, seq: 128 }],
     [['--dim', 'batch=1,seq=128', '--dim=seq=128'], { batch: 1, seq: 128 }],
@@ -99,12 +70,6 @@ describe('the command line', () => {
   ])('refuses %j and names valid arguments', (argv, message) => {
     expect(() => readOptions(argv)).toThrow(UsageError);
     expect(() => readOptions(argv)).toThrow(message);
-  });
-
-  test('takes all threads as `all` or as their number', () => {
-    const all = availableParallelism();
-    for (const threads of ['all', String(all)])
-      expect(readOptions(['--threads', threads]).measured.threads).toBe(all);
   });
 });
 

@@ -1,5 +1,6 @@
 // @module-tag slow
 // db export, db import, db prune and doctor.
+// In full after a change of src/cli/db, src/store/exchange.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -189,7 +190,7 @@ test(
   },
 );
 
-test('two imports at once lose no line', async () => {
+test('two imports at once lose no line', { tags: 'full' }, async () => {
   const { at, run, start, fillMany, keys } = place();
   fillMany('one.db', 1, 300);
   fillMany('two.db', 200, 499);

@@ -1,5 +1,6 @@
 // @module-tag slow
 // Which Node the launchers run the bundle with.
+// In full after a change of bin/iree-compile-tuned.
 import {
   chmodSync,
   cpSync,

@@ -1,5 +1,6 @@
 // @module-tag slow
 // The harness finds differences. Compilers are scripts here.
+// In full after a change of test/differential.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';

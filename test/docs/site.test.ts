@@ -1,4 +1,5 @@
 // The site of the pages: links, pictures, requests and accessibility.
+// In full after a change of scripts/site.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

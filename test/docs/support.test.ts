@@ -1,5 +1,6 @@
 // The tables of docs/troubleshooting.md show the decision of the code for an operation of each kind. `npx vitest run test/docs/support.test.ts -u`
 // writes them into the page.
+// In full after a change of src/form, src/input, src/workload.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -213,7 +214,7 @@ describe('the real compiler', { tags: ['compiler'] }, () => {
     return Buffer.from((await execa(rememberingCompiler, argv, { stdin: 'ignore' })).stdout);
   };
 
-  test('gives convolutions the tiles of the tables', async () => {
+  test('gives convolutions the tiles of the tables', { tags: 'full' }, async () => {
     const examples = [...IN_BOTH_SIZES.flat(), ...CHANNELS_FIRST.map(([, example]) => example)];
     const text = examples.map((example, i) => functionOf(example, `f${i}`)).join('');
     const choices = examples.flatMap((example) => {

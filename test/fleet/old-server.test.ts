@@ -104,7 +104,7 @@ function record(path: string, ...subjects: readonly Subject[]): void {
 }
 
 describe.skipIf(isWithout(whyNoPostgres))("the export of a team's server", () => {
-  test('has all lines for a login that owns the tables', async () => {
+  test('has all lines for a login that owns the tables', { tags: 'full' }, async () => {
     const database = await filledServer();
     const { at, run } = newPlace();
     const url = await database.login('root', { in: 'iree_tuned_administrator' });
@@ -123,7 +123,7 @@ describe.skipIf(isWithout(whyNoPostgres))("the export of a team's server", () =>
     expect(piped.out).toBe(readFileSync(at('server.jsonl'), 'utf8'));
   });
 
-  test('has the lines of the targets that the database of a reader names', async () => {
+  test('has the lines of the targets that the database of a reader names', { tags: 'full' }, async () => {
     const database = await filledServer();
     const { at, run } = newPlace();
     const url = await database.login('eve', { in: 'iree_tuned_reader' });
@@ -151,7 +151,7 @@ describe.skipIf(isWithout(whyNoPostgres))("the export of a team's server", () =>
     expect(ended.out).toContain('1 mark, 1 trial, 1 revocation');
   });
 
-  test('leaves out invalid lines, and says so', async () => {
+  test('leaves out invalid lines, and says so', { tags: 'full' }, async () => {
     const database = await filledServer();
     await database.query("UPDATE iree_tuned.claim SET digest = sha256('other') WHERE target = 2");
     const { at, run } = newPlace();

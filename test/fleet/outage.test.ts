@@ -1,5 +1,6 @@
 // @module-tag slow
 // Workers lose nothing when their server goes away and comes back.
+// In full after a change of src/fleet.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { queueStates } from '../../src/fleet/overview.ts';
@@ -9,7 +10,7 @@ import { databaseOf } from './support.ts';
 import { endsOf, fleetOf, overlaps } from './workers.ts';
 
 describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
-  test('loses nothing when its server restarts', { timeout: 300_000 }, async () => {
+  test('loses nothing when its server restarts', { tags: 'full', timeout: 300_000 }, async () => {
     const server = await startServer();
     onTestFinished(() => server.stop());
     const jobs = 8;

@@ -86,7 +86,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     },
   );
 
-  test('hands a job of a later version back and does the jobs behind it', async () => {
+  test('hands a job of a later version back and does the jobs behind it', { tags: 'full' }, async () => {
     const { database, start, until, notes } = await fleetOf(await testServer(), 2);
     const first = start('A1', { untilIdle: true });
     expect(await first.ended).toBe(0);

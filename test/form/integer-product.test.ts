@@ -5,6 +5,7 @@ import { chooseForms } from '../../src/form/choose.ts';
 import { isIntegerProduct, readIntegerProduct } from '../../src/form/integer-product.ts';
 import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { preprocessed, resultsOf } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 interface Case {
   readonly isBatch?: boolean;
@@ -64,12 +65,13 @@ const read = (text: string) => {
   return parse(bytes).operations.flatMap((operation) => readIntegerProduct(operation, bytes) ?? []);
 };
 
-test.each<[Case, string]>([
-  [{}, 'linalg.matmul 4x16xui8,16x24xi8->4x24xi64'],
-  [{ isBatch: true }, 'linalg.batch_matmul 1x4x16xui8,16x24xi8->1x4x24xi64'],
+const cases: [Case, string][] = [
   [{ isUnsigned: false, zero: 5 }, 'linalg.matmul 4x16xi8,16x24xi8->4x24xi64 around a zero point'],
   [{ isBatch: true, zero: -3 }, 'linalg.batch_matmul 1x4x16xui8,16x24xi8->1x4x24xi64 around a zero point'],
-])('a product of integers %o has equal results in 8 bits', async (own, key) => {
+  [{}, 'linalg.matmul 4x16xui8,16x24xi8->4x24xi64'],
+  [{ isBatch: true }, 'linalg.batch_matmul 1x4x16xui8,16x24xi8->1x4x24xi64'],
+];
+test.each(casesOfTier(cases, 1))('a product of integers %o has equal results in 8 bits', async (own, key) => {
   const text = program(own);
   const products = read(text);
   expect(products.map(rewritableKey)).toEqual([key]);

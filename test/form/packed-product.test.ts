@@ -1,4 +1,5 @@
 // Products in tiles.
+// In full after a change of src/form/packing.ts, src/form/windows-by-filters.ts.
 import { readFileSync } from 'node:fs';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
@@ -13,6 +14,7 @@ import type { Packings } from '../../src/form/packing.ts';
 import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 const WAYS = { u: 'arith.extui', s: 'arith.extsi' } as const;
 
@@ -73,13 +75,15 @@ const HAS_BF16 = /\bavx512_bf16\b/.test(FEATURES);
 /** Code for tiles of a microkernel without the runtime's, which is for one processor each. */
 const PLAIN = [...HOST, '--iree-llvmcpu-enable-ukernels=none'];
 
-test.each([
+const products: [string, PackedProduct, string][] = [
   ['whole tiles', product([1, 32, 16, 8], 'ss', false), '32x8xi8,8x16xi8->32x16xi32'],
   ['parts of tiles', product([1, 20, 9, 7], 'us', true), '20x7xui8,9x7xi8->20x9xi32, transposed'],
   ['a single row', product([1, 1, 40, 33], 'su', false), '1x33xi8,33x40xui8->1x40xi32'],
   ['a batch', product([3, 32, 16, 5], 'uu', false), '3x32x5xui8,3x5x16xui8->3x32x16xi32'],
   ['a batch with parts', product([2, 5, 11, 4], 'us', true), '2x5x4xui8,2x11x4xi8->2x5x11xi32, transposed'],
-] as const)('%s of a product have equal results in tiles', async (_, one, key) => {
+];
+
+test.each(casesOfTier(products, 1))('%s of a product have equal results in tiles', async (_, one, key) => {
   const text = programOf(one);
   const operations = read(text);
   expect(operations).toEqual([one]);
@@ -88,11 +92,12 @@ test.each([
   const shapes = [...one.factors, one.result].map(({ shape }) => shape);
   // The bits of a negative integer are an unsigned one above 127.
   const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 256) - 128;
-  for (const [packing, flags, written] of [
+  const packings = [
     ['16x16x2', PLAIN, /linalg\.(?:batch_)?mmt4d/],
     ['8x8x8', PLAIN, /linalg\.(?:batch_)?mmt4d/],
     ...(HAS_VNNI ? [['vpdpbusd', [...HOST, '--iree-llvmcpu-target-cpu=host'], /inner_tiled/] as const] : []),
-  ] as const) {
+  ] as const;
+  for (const [packing, flags, written] of casesOfTier(packings, 1)) {
     const choices = chooseForms(operations, { i8: packing });
     expect(choices.map(({ form }) => form)).toEqual([`packed-${packing}`]);
     // Notes and lock files have the names only.
@@ -217,19 +222,28 @@ const WITH_WEIGHTS = {
   ],
 } as const;
 
-test.each(Object.entries(WITH_WEIGHTS))('%s of weights have equal results', async (_, [tiles, text]) => {
-  const operations = read(text);
-  const choices = chooseForms(operations, { f32: '6x16' });
-  expect(choices.map(({ form }) => form)).toEqual(['packed-6x16']);
-  expect(await preprocessed(text, choices)).toMatch(
-    new RegExp(`compilation_info = #iree_codegen.*vector_common_parallel = \\[${tiles}\\]`, 's'),
-  );
-  const [{ factors, result }] = operations as [PackedProduct];
-  const shapes = [factors[0].shape, result.shape];
-  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 5 + at) % 9) - 4, HOST);
-  expect(new Set(written).size).toBeGreaterThan(20);
-  expect(formed).toEqual(written);
-});
+test.each(casesOfTier(Object.entries(WITH_WEIGHTS), 2))(
+  '%s of weights have equal results',
+  async (_, [tiles, text]) => {
+    const operations = read(text);
+    const choices = chooseForms(operations, { f32: '6x16' });
+    expect(choices.map(({ form }) => form)).toEqual(['packed-6x16']);
+    expect(await preprocessed(text, choices)).toMatch(
+      new RegExp(`compilation_info = #iree_codegen.*vector_common_parallel = \\[${tiles}\\]`, 's'),
+    );
+    const [{ factors, result }] = operations as [PackedProduct];
+    const shapes = [factors[0].shape, result.shape];
+    const { written, formed } = await resultsOf(
+      text,
+      choices,
+      shapes,
+      (i, at) => ((i * 5 + at) % 9) - 4,
+      HOST,
+    );
+    expect(new Set(written).size).toBeGreaterThan(20);
+    expect(formed).toEqual(written);
+  },
+);
 
 test('a product of f32 without constant weights, of a batch, or with few columns has no tiles', () => {
   const [, text] = WITH_WEIGHTS['whole strips'];
@@ -262,21 +276,31 @@ test('windows of f32 are copied for many filters only', () => {
   expect(formOf(64, { f32: '6x16' })).toBe('channels-last');
 });
 
-test.each([
+const windows: [number, number][] = [
+  [1, 3],
   [1, 1],
   [2, 1],
-  [1, 3],
   [2, 2],
-] as const)('windows with strides of %i and %i have the results of the convolution', async (...strides) => {
-  const operation = convolutionOf(128, strides);
-  const shapes = [operation.image, operation.filter, operation.result].map(({ shape }) => shape);
-  const [image, filter, result] = shapes.map((shape) => `tensor<${shape.join('x')}xf32>`);
-  const text = `func.func @main(%a: ${image!}, %b: ${filter!}, %c: ${result!}) -> ${result!} {
+];
+test.each(windows)(
+  'windows with strides of %i and %i have the results of the convolution',
+  async (...strides) => {
+    const operation = convolutionOf(128, strides);
+    const shapes = [operation.image, operation.filter, operation.result].map(({ shape }) => shape);
+    const [image, filter, result] = shapes.map((shape) => `tensor<${shape.join('x')}xf32>`);
+    const text = `func.func @main(%a: ${image!}, %b: ${filter!}, %c: ${result!}) -> ${result!} {
   %r = linalg.conv_2d_nchw_fchw {dilations = dense<[1, 2]> : vector<2xi64>, strides = dense<[${strides.join(', ')}]> : vector<2xi64>} ins(%a, %b : ${image!}, ${filter!}) outs(%c : ${result!}) -> ${result!}
   return %r : ${result!}
 }
 `;
-  const choices = [{ operation, form: 'windows-by-filters-6x16' }];
-  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 5 + at) % 9) - 4, HOST);
-  expect(formed).toEqual(written);
-});
+    const choices = [{ operation, form: 'windows-by-filters-6x16' }];
+    const { written, formed } = await resultsOf(
+      text,
+      choices,
+      shapes,
+      (i, at) => ((i * 5 + at) % 9) - 4,
+      HOST,
+    );
+    expect(formed).toEqual(written);
+  },
+);

@@ -4,6 +4,7 @@ import { chooseForms } from '../../src/form/choose.ts';
 import { isProduct, readProducts } from '../../src/form/product.ts';
 import { isRewritable, rewritableKey } from '../../src/form/rewritable.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 /** A linear layer: the product of the argument with transposed weights. */
 const layer = (weights = 'arith.constant dense<0.5> : tensor<130x128xf32>', columns = 130) => `
@@ -47,23 +48,27 @@ test('every field is checked, because all are written into MLIR', () => {
     expect(isProduct({ ...own, ...change }), JSON.stringify(change)).toBe(false);
 });
 
-test.each([
+const weights: [number, string, RegExp][] = [
   [130, 'blocks-of-weights', /barrier\.start[^]*linalg\.generic/],
   [144, 'settled-weights', /linalg\.transpose[^]*barrier\.start[^]*linalg\.matmul/],
-])('the form of %i columns has the results of the written product', async (columns, form, left) => {
-  const own = layer(`arith.constant dense<0.5> : tensor<${columns}x128xf32>`, columns);
-  const choices = chooseForms(read(own));
-  expect(choices.map((one) => one.form)).toEqual([form]);
-  const text = own.replace(/ {2}%w = .*\n/, '').replace('ins(%w ', 'ins(%other ');
-  expect(await preprocessed(text, choices)).toMatch(left);
-  const shapes = [
-    [4, 128],
-    [4, columns],
-    [columns, 128],
-  ];
-  const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 7 + at) % 11) - 5);
-  expect(formed).toEqual(written);
-});
+];
+test.each(casesOfTier(weights, 1))(
+  'the form of %i columns has the results of the written product',
+  async (columns, form, left) => {
+    const own = layer(`arith.constant dense<0.5> : tensor<${columns}x128xf32>`, columns);
+    const choices = chooseForms(read(own));
+    expect(choices.map((one) => one.form)).toEqual([form]);
+    const text = own.replace(/ {2}%w = .*\n/, '').replace('ins(%w ', 'ins(%other ');
+    expect(await preprocessed(text, choices)).toMatch(left);
+    const shapes = [
+      [4, 128],
+      [4, columns],
+      [columns, 128],
+    ];
+    const { written, formed } = await resultsOf(text, choices, shapes, (i, at) => ((i * 7 + at) % 11) - 5);
+    expect(formed).toEqual(written);
+  },
+);
 
 /** A loop over five steps: each is multiplied by the transposed weights, and added to twice the sum so far. */
 const recurrent = ({ rows = 1, columns = 144, weights = 'before' } = {}) => {
@@ -104,26 +109,30 @@ test('a product of each step is found, if its weights and its sequence are older
   expect(isProduct({ ...products[0], steps: 1.5 })).toBe(false);
 });
 
-test.each([
+const sizes: [number, number][] = [
   [1, 144],
   [3, 144],
   [1, 130],
-])('the products of all steps of %i rows and %i columns are one before the loop', async (rows, columns) => {
-  const text = recurrent({ rows, columns });
-  const choices = chooseForms(read(text));
-  expect(choices.map(({ form }) => form)).toEqual(['all-steps-at-once']);
-  const [before, loop] = (await preprocessed(text, choices)).split('scf.for') as [string, string];
-  expect(before).toMatch(/linalg\.(?:matmul|generic)/);
-  expect(loop).not.toMatch(/linalg\.(?:matmul|transpose)|mulf/);
-  const shapes = [
-    [5 * rows, 128],
-    [rows, columns],
-    [1, columns, 128],
-  ];
-  const valueAt = (i: number, at: number) => ((i * 7 + at) % 11) - 5;
-  const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
-  expect(formed).toEqual(written);
-  const strips = chooseForms(read(text), { f32: '6x16' });
-  expect(strips.map(({ form }) => form)).toEqual(['all-steps-at-once-6x16']);
-  expect((await resultsOf(text, strips, shapes, valueAt, HOST)).formed).toEqual(written);
-});
+];
+test.each(casesOfTier(sizes, 1))(
+  'the products of all steps of %i rows and %i columns are one before the loop',
+  async (rows, columns) => {
+    const text = recurrent({ rows, columns });
+    const choices = chooseForms(read(text));
+    expect(choices.map(({ form }) => form)).toEqual(['all-steps-at-once']);
+    const [before, loop] = (await preprocessed(text, choices)).split('scf.for') as [string, string];
+    expect(before).toMatch(/linalg\.(?:matmul|generic)/);
+    expect(loop).not.toMatch(/linalg\.(?:matmul|transpose)|mulf/);
+    const shapes = [
+      [5 * rows, 128],
+      [rows, columns],
+      [1, columns, 128],
+    ];
+    const valueAt = (i: number, at: number) => ((i * 7 + at) % 11) - 5;
+    const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
+    expect(formed).toEqual(written);
+    const strips = chooseForms(read(text), { f32: '6x16' });
+    expect(strips.map(({ form }) => form)).toEqual(['all-steps-at-once-6x16']);
+    expect((await resultsOf(text, strips, shapes, valueAt, HOST)).formed).toEqual(written);
+  },
+);

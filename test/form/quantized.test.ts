@@ -1,4 +1,5 @@
 // Quantized programs are computed in integers, and their convolutions become products.
+// In full after a change of src/form/windows-by-filters.ts, src/form/generic-convolution.ts.
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { chooseForms, choicesOf, namesOf } from '../../src/form/choose.ts';
@@ -8,6 +9,7 @@ import { IN_INTEGERS, readQuantized } from '../../src/form/quantized.ts';
 import { packedName } from '../../src/form/packing.ts';
 import { isRewritable, type Rewritable } from '../../src/form/rewritable.ts';
 import { HOST, preprocessed, resultsOf } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 const SAME = 'affine_map<(a, b, c, d) -> (a, b, c, d)>';
 const SCALAR = 'affine_map<(a, b, c, d) -> ()>';
@@ -94,61 +96,72 @@ const convolutionsIn = (text: string): Convolution[] => {
   return parse(bytes).operations.flatMap((operation) => readConvolution(operation, bytes) ?? []);
 };
 
-test.each([
-  ['signed', 'arith.extsi'],
+const signs: [string, string][] = [
   ['unsigned', 'arith.extui'],
-])('convolutions of %s images become products of integers with equal results', async (sign, widening) => {
-  const text = quantizedProgram(sign === 'unsigned');
-  const quantized = readQuantized(Buffer.from(text))!;
-  const integers = await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]);
-  const convolutions = convolutionsIn(integers);
-  const types = convolutions.map((one) => [one.image.elementType, one.result.elementType, one.widening]);
-  expect(types).toEqual(Array(2).fill(['i8', 'i32', widening]));
-  const all: readonly Rewritable[] = [quantized, ...convolutions];
-  expect(all.every(isRewritable)).toBe(true);
-  const choices = chooseForms(all);
-  expect(choices.map(({ form }) => form)).toEqual([
-    'in-integers',
-    'windows-by-filters',
-    'windows-by-filters',
-  ]);
-  // Notes and lock files have the names only.
-  expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
-  const left = await preprocessed(text, choices);
-  expect(left.match(/linalg\.matmul [^\n]*xi8>[^\n]*xi32>/g)).toHaveLength(2);
-  expect(left).not.toContain('nchw');
-  const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
-  const { written, formed } = await resultsOf(text, choices, [[1, 4, 9, 8]], valueAt, HOST);
-  expect(new Set(written).size).toBeGreaterThan(20);
-  expect(formed).toEqual(written);
-});
+  ['signed', 'arith.extsi'],
+];
+test.each(casesOfTier(signs, 1))(
+  'convolutions of %s images become products of integers with equal results',
+  async (sign, widening) => {
+    const text = quantizedProgram(sign === 'unsigned');
+    const quantized = readQuantized(Buffer.from(text))!;
+    const integers = await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]);
+    const convolutions = convolutionsIn(integers);
+    const types = convolutions.map((one) => [one.image.elementType, one.result.elementType, one.widening]);
+    expect(types).toEqual(Array(2).fill(['i8', 'i32', widening]));
+    const all: readonly Rewritable[] = [quantized, ...convolutions];
+    expect(all.every(isRewritable)).toBe(true);
+    const choices = chooseForms(all);
+    expect(choices.map(({ form }) => form)).toEqual([
+      'in-integers',
+      'windows-by-filters',
+      'windows-by-filters',
+    ]);
+    // Notes and lock files have the names only.
+    expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
+    const left = await preprocessed(text, choices);
+    expect(left.match(/linalg\.matmul [^\n]*xi8>[^\n]*xi32>/g)).toHaveLength(2);
+    expect(left).not.toContain('nchw');
+    const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
+    const { written, formed } = await resultsOf(text, choices, [[1, 4, 9, 8]], valueAt, HOST);
+    expect(new Set(written).size).toBeGreaterThan(20);
+    expect(formed).toEqual(written);
+  },
+);
 
-test('a depthwise convolution stays in floats, without transposes between it and products of integers', async () => {
-  const text = depthwiseProgram;
-  const quantized = readQuantized(Buffer.from(text))!;
-  const convolutions = convolutionsIn(
-    await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
-  );
-  expect(convolutions.map((one) => one.result.elementType)).toEqual(['f32', 'i32']);
-  const all: readonly Rewritable[] = [quantized, ...convolutions];
-  expect(all.every(isRewritable)).toBe(true);
-  const choices = chooseForms(all);
-  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'settled-slices', 'windows-by-filters']);
-  expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
-  const left = await preprocessed(text, choices);
-  expect(left).not.toMatch(/nchw|quantize_affine/);
-  // Only the image and the result are transposed.
-  expect(left.match(/linalg\.transpose ins\([^\n]*tensor<1x[^\n]*outs/g)).toHaveLength(2);
-  const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
-  const { written, formed } = await resultsOf(text, choices, [[1, 8, 9, 8]], valueAt, HOST);
-  expect(new Set(written).size).toBeGreaterThan(20);
-  expect(formed).toEqual(written);
-});
+test(
+  'a depthwise convolution stays in floats, without transposes between it and products of integers',
+  { tags: 'full' },
+  async () => {
+    const text = depthwiseProgram;
+    const quantized = readQuantized(Buffer.from(text))!;
+    const convolutions = convolutionsIn(
+      await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
+    );
+    expect(convolutions.map((one) => one.result.elementType)).toEqual(['f32', 'i32']);
+    const all: readonly Rewritable[] = [quantized, ...convolutions];
+    expect(all.every(isRewritable)).toBe(true);
+    const choices = chooseForms(all);
+    expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'settled-slices', 'windows-by-filters']);
+    expect(choicesOf(all, namesOf(choices), null)).toEqual(choices);
+    const left = await preprocessed(text, choices);
+    expect(left).not.toMatch(/nchw|quantize_affine/);
+    // Only the image and the result are transposed.
+    expect(left.match(/linalg\.transpose ins\([^\n]*tensor<1x[^\n]*outs/g)).toHaveLength(2);
+    const valueAt = (i: number) => ((i * 7) % 23) / 8 - 1;
+    const { written, formed } = await resultsOf(text, choices, [[1, 8, 9, 8]], valueAt, HOST);
+    expect(new Set(written).size).toBeGreaterThan(20);
+    expect(formed).toEqual(written);
+  },
+);
 
-test('convolutions with zero points, as those of TFLite, become products of integers', async () => {
-  const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
-  const [image, filter, result] = ['1x9x8x4', '3x3x4x6', '1x4x3x6'] as const;
-  const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
+test(
+  'convolutions with zero points, as those of TFLite, become products of integers',
+  { tags: 'full' },
+  async () => {
+    const type = (shape: string, element: string) => `tensor<${shape}x${element}>`;
+    const [image, filter, result] = ['1x9x8x4', '3x3x4x6', '1x4x3x6'] as const;
+    const text = `func.func @main(%a: ${type(image, 'f32')}, %b: ${type(filter, 'f32')}, %c: ${type(result, 'f32')}) -> ${type(result, 'f32')} {
   %x = arith.fptosi %a : ${type(image, 'f32')} to ${type(image, 'i8')}
   %y = arith.fptosi %b : ${type(filter, 'f32')} to ${type(filter, 'i8')}
   %z = arith.fptosi %c : ${type(result, 'f32')} to ${type(result, 'i32')}
@@ -159,20 +172,21 @@ test('convolutions with zero points, as those of TFLite, become products of inte
   return %s : ${type(result, 'f32')}
 }
 `;
-  const quantized = readQuantized(Buffer.from(text))!;
-  const convolutions = convolutionsIn(
-    await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
-  );
-  const all: readonly Rewritable[] = [quantized, ...convolutions];
-  expect(all.every(isRewritable)).toBe(true);
-  const choices = chooseForms(all);
-  expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters']);
-  expect(await preprocessed(text, choices)).not.toContain('linalg.conv_2d');
-  const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
-  const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 255) - 127;
-  const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
-  expect(formed).toEqual(written);
-});
+    const quantized = readQuantized(Buffer.from(text))!;
+    const convolutions = convolutionsIn(
+      await preprocessed(text, [{ operation: quantized, form: IN_INTEGERS.name }]),
+    );
+    const all: readonly Rewritable[] = [quantized, ...convolutions];
+    expect(all.every(isRewritable)).toBe(true);
+    const choices = chooseForms(all);
+    expect(choices.map(({ form }) => form)).toEqual(['in-integers', 'windows-by-filters']);
+    expect(await preprocessed(text, choices)).not.toContain('linalg.conv_2d');
+    const shapes = [image, filter, result].map((shape) => shape.split('x').map(Number));
+    const valueAt = (i: number, at: number) => ((i * 37 + at * 5) % 255) - 127;
+    const { written, formed } = await resultsOf(text, choices, shapes, valueAt);
+    expect(formed).toEqual(written);
+  },
+);
 
 test('a convolution of integers is read with any locations', () => {
   const convolution = { strides: [2, 1], dilations: [1, 3], widening: 'arith.extui' } as const;
@@ -195,7 +209,7 @@ test('a program without steps is not quantized', () => {
   expect(isRewritable({ name: 'iree_linalg_ext.quantize' })).toBe(false);
 });
 
-test.each([
+const windows = [
   ['contiguous rows', 4, [3, 3], 1, 1, null],
   ['strides', 4, [3, 2], 2, 1, null],
   ['a dilation', 4, [3, 3], 1, 2, '16x16x2'],
@@ -203,8 +217,10 @@ test.each([
   ['whole vectors and tiles', 16, [3, 2], 1, 1, '8x8x2'],
   ['whole vectors and strides', 16, [3, 3], 2, 1, '8x8x1'],
   ['whole vectors and a dilation', 16, [2, 3], 1, 2, '16x16x2'],
-] as const)(
+] as const;
+test.each(windows)(
   'windows of integers with %s are products',
+  { tags: 'full' },
   async (_, channels, window, stride, dilation, tiles) => {
     const sizeOf = (size: number, i: number) =>
       Math.floor((size - (window[i]! - 1) * dilation - 1) / stride) + 1;

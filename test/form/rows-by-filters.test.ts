@@ -10,6 +10,7 @@ import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, outputOf, resultsOf } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 /** A 1x1 convolution, a ReLU, padding, a depthwise 3x3 convolution, and a 1x1 convolution. */
 interface Network {
@@ -94,12 +95,13 @@ async function dispatchesOf(text: string, choices: readonly FormChoice[]): Promi
 
 const copiesIn = (dispatches: readonly string[]) => dispatches.filter((name) => name.includes('memcpy'));
 
-describe.each([
+const networks: [string, Partial<Network>][] = [
+  ['padding on one side', { padding: [0, 1], strides: [1, 2] }],
   ['one image', {}],
   ['several images', { batch: 2 }],
   ['strides', { rows: 23, columns: 28, strides: [2, 2] }],
-  ['padding on one side', { padding: [0, 1], strides: [1, 2] }],
-] satisfies [string, Partial<Network>][])('a 1x1 convolution before padding, with %s', (_, own) => {
+];
+describe.each(casesOfTier(networks, 1))('a 1x1 convolution before padding, with %s', (_, own) => {
   const text = networkText({ ...NETWORK, ...own });
 
   test('writes its result into the padded image', async () => {

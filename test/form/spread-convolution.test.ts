@@ -133,52 +133,56 @@ const read = (text: string): (SpreadConvolution | null)[] => {
   );
 };
 
-test('convolutions among zeros are found, and give the results of the written operations', async () => {
-  const folder = temporaryDirectory();
-  const text = CASES.map(([, one], i) => textOf(one, i)).join('');
-  const found = read(text);
-  expect(found.every(isSpread) && found.every(isRewritable)).toBe(true);
-  const choices = chooseForms(found as SpreadConvolution[]);
-  expect(choices.map(({ form }) => form)).toEqual(
-    CASES.map(([, { dilation }]) => (dilation === undefined ? 'filters-to-pixels' : 'element-by-element')),
-  );
-  const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'spec.mlir')];
-  writeFileSync(input, text);
-  writeFileSync(spec, formsSpec(choices));
-  const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
-  const compiled = async (name: string, flags: readonly string[]) => {
-    const module = join(folder, name);
-    await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
-    return module;
-  };
-  const modules = [await compiled('written.vmfb', []), await compiled('formed.vmfb', passes)];
-  const left = await outputOf(rememberingCompiler, [
-    ...TARGET,
-    ...passes,
-    input,
-    '--compile-to=preprocessing',
-  ]);
-  expect(left).not.toMatch(/nchw|ncw|iree_tuned_form/);
-  for (const [i, [name, { image, filter, result }]] of CASES.entries()) {
-    const inputs = [image, filter, result].map((shape, seed) => {
-      const path = join(folder, `${i}-${seed}.bin`);
-      const size = shape.reduce((product, one) => product * one, 1);
-      // Sums of small integers are exact in any order.
-      writeFileSync(
-        path,
-        Float32Array.from({ length: size }, (_, at) => ((at * 7 + seed * 3) % 11) - 5),
-      );
-      return `--input=${shape.join('x')}xf32=@${path}`;
-    });
-    const options = [`--function=f${i}`, '--device=local-sync', '--output_max_element_count=9999999'];
-    const [written, formed] = await Promise.all(
-      modules.map((module) =>
-        outputOf(runtimeTool('iree-run-module'), [`--module=${module}`, ...options, ...inputs]),
-      ),
+test(
+  'convolutions among zeros are found, and give the results of the written operations',
+  { tags: 'full' },
+  async () => {
+    const folder = temporaryDirectory();
+    const text = CASES.map(([, one], i) => textOf(one, i)).join('');
+    const found = read(text);
+    expect(found.every(isSpread) && found.every(isRewritable)).toBe(true);
+    const choices = chooseForms(found as SpreadConvolution[]);
+    expect(choices.map(({ form }) => form)).toEqual(
+      CASES.map(([, { dilation }]) => (dilation === undefined ? 'filters-to-pixels' : 'element-by-element')),
     );
-    expect(formed, name).toBe(written);
-  }
-});
+    const [input, spec] = [join(folder, 'input.mlir'), join(folder, 'spec.mlir')];
+    writeFileSync(input, text);
+    writeFileSync(spec, formsSpec(choices));
+    const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
+    const compiled = async (name: string, flags: readonly string[]) => {
+      const module = join(folder, name);
+      await outputOf(rememberingCompiler, [...TARGET, ...flags, input, '-o', module]);
+      return module;
+    };
+    const modules = [await compiled('written.vmfb', []), await compiled('formed.vmfb', passes)];
+    const left = await outputOf(rememberingCompiler, [
+      ...TARGET,
+      ...passes,
+      input,
+      '--compile-to=preprocessing',
+    ]);
+    expect(left).not.toMatch(/nchw|ncw|iree_tuned_form/);
+    for (const [i, [name, { image, filter, result }]] of CASES.entries()) {
+      const inputs = [image, filter, result].map((shape, seed) => {
+        const path = join(folder, `${i}-${seed}.bin`);
+        const size = shape.reduce((product, one) => product * one, 1);
+        // Sums of small integers are exact in any order.
+        writeFileSync(
+          path,
+          Float32Array.from({ length: size }, (_, at) => ((at * 7 + seed * 3) % 11) - 5),
+        );
+        return `--input=${shape.join('x')}xf32=@${path}`;
+      });
+      const options = [`--function=f${i}`, '--device=local-sync', '--output_max_element_count=9999999'];
+      const [written, formed] = await Promise.all(
+        modules.map((module) =>
+          outputOf(runtimeTool('iree-run-module'), [`--module=${module}`, ...options, ...inputs]),
+        ),
+      );
+      expect(formed, name).toBe(written);
+    }
+  },
+);
 
 test('values besides zeros, other steps and usual padding are no such convolution', () => {
   const [, own] = CASES[0]!;

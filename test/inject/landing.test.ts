@@ -1,4 +1,5 @@
 // Every form of operation, injected by each route, is found in the executables that the real compiler makes.
+// In full after a change of src/inject, src/spec.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, parse } from 'mlir-parser-ts';
@@ -23,7 +24,7 @@ import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { elementTypeConversion } from '../../src/input/input.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { isFull } from '../support/needs.ts';
+import { casesOfTier, isFull } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { operationWork } from '../support/operation-work.ts';
@@ -176,7 +177,7 @@ async function land(
   return landed && resultsOf(parts, landed);
 }
 
-describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', (route) => {
+describe.each(casesOfTier(['spec', 'substitute', 'preprocess', 'inline'] as const, 1))('by %s', (route) => {
   // A tuning spec can hang a compiler that configures many executables. The hang is rare: the full tier compiles three times, without memory.
   const mayHang = route === 'spec' || route === 'preprocess';
 

@@ -184,7 +184,7 @@ describe('a contraction that the compiler makes is found once, at its operation'
       'contraction b=3 m=61 n=67 k=71 f32,f32->f32 bmk,bkn->bmn',
     ],
   ];
-  test.each(casesOfTier(operations, 10))('of %s', async (_, text, name, workload) => {
+  test.each(casesOfTier(operations, 4))('of %s', async (_, text, name, workload) => {
     const { pass, surveyed, found } = await inspector(text)();
     // Other dispatches are tuned as a whole.
     const own = found.filter(([, what]) => !what.startsWith('dispatch '));

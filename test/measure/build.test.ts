@@ -6,6 +6,7 @@ import { truthOf } from '../../src/measure/candidate-module.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 /** A compiler that logs each compile of candidates in `runs`. It writes its output unless the shell text `checks` exits on "$source". */
 function fakeCompiler(folder: string, checks: string): string {
@@ -49,10 +50,11 @@ describe('a candidate that the compiler', () => {
   const stock = { name: 'stock', attribute: null };
   const candidates = [0, 1, 2].map((i) => ({ name: `c${i}`, attribute: 'some = 1' }));
 
-  test.each([
+  const failures: [string, string][] = [
     ['crashes at', 'kill -SEGV $$'],
     ['hangs at', 'exec sleep 600'],
-  ])('%s is refused, and others are built in time', async (_, failure) => {
+  ];
+  test.each(casesOfTier(failures, 1))('%s is refused, and others are built in time', async (_, failure) => {
     const folder = temporaryDirectory();
     const compiler = fakeCompiler(folder, `! grep -q '@c1(' "$source" || { ulimit -c 0; ${failure}; }`);
     const tools = { ...(await toolchain(folder)), compiler };

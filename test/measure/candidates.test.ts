@@ -1,3 +1,4 @@
+// In full after a change of src/measure.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -132,7 +133,7 @@ describe('a module of candidates', () => {
     ]);
   });
 
-  test('has the truth for narrow accumulators, exact at each size', async () => {
+  test('has the truth for narrow accumulators, exact at each size', { tags: 'full' }, async () => {
     const shape = { ...matmul(8, 16, 2000, ['bf16', 'bf16', 'bf16']), constantRhs: true };
     const [m, ...others] = shape.dimensions;
     const sizes = [3, 8];

@@ -1,4 +1,5 @@
 // The wheel in a pip environment with IREE and Node only.
+// In full after a change of scripts/packages, python.
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -146,7 +146,7 @@ describe('a program whose original is too slow to run', () => {
   });
 });
 
-test('the timing of a program with slow runs may exceed the budget', async () => {
+test('the timing of a program with slow runs may exceed the budget', { tags: 'full' }, async () => {
   const { runs } = fakeProgram('case $0 in *run) sleep 0.8 ;; esac; case $module in a) ms=2 ;; esac', {
     seconds: 4,
   });
@@ -174,7 +174,7 @@ test('a slower program with a slower dispatch', async () => {
   expect(await runs.ratio(['a'])).toBe(0.5);
 });
 
-test('a loss that may be noise has no ratio', async () => {
+test('a loss that may be noise has no ratio', { tags: 'full' }, async () => {
   // Much slower than stock in most processes, and much faster in some.
   const { runs } = fakeProgram(`case $module in a)
     echo >>"$0.count"; case $(wc -l <"$0.count") in 5|13|21) ms=0.6 ;; *) ms=2.4 ;; esac ;; esac`);

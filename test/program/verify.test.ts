@@ -185,7 +185,7 @@ describe('results that are not finite', () => {
       .replace('%zero = ', `%zeros = arith.constant dense<0.0> : ${matrix}\n  %zero = `);
   const roots = withRoot('math.sqrt %a');
 
-  test('by negative roots are compared on scaled inputs', async () => {
+  test('by negative roots are compared on scaled inputs', { tags: 'full' }, async () => {
     const verdict = await compareProgram(await contestOf(roots, roots, { isRandom: true }), 60);
     expect(verdict).toMatchObject({ equal: true, reason: null });
     const wrong = withRoot('arith.addf %z, %a');
@@ -194,39 +194,49 @@ describe('results that are not finite', () => {
     });
   });
 
-  test('by values that grow from layer to layer are compared on scaled inputs', async () => {
-    const layers = Array.from(
-      { length: 40 },
-      (_, i) =>
-        `  %l${i + 1} = linalg.matmul ins(%l${i}, %b : ${matrix}, ${matrix}) outs(%init : ${matrix}) -> ${matrix}`,
-    );
-    const deep = (last: string) =>
-      program('addf').replace(
-        / {2}%1 = .*/,
-        [...layers, `  %1 = ${last} %l40, %l39 : ${matrix}`].join('\n').replace('%l0,', '%a,'),
+  test(
+    'by values that grow from layer to layer are compared on scaled inputs',
+    { tags: 'full' },
+    async () => {
+      const layers = Array.from(
+        { length: 40 },
+        (_, i) =>
+          `  %l${i + 1} = linalg.matmul ins(%l${i}, %b : ${matrix}, ${matrix}) outs(%init : ${matrix}) -> ${matrix}`,
       );
-    const contest = await contestOf(deep('arith.addf'), deep('arith.addf'), { isRandom: true });
-    expect(await compareProgram(contest, 60)).toMatchObject({ equal: true, reason: null });
-    const wrong = await contestOf(deep('arith.addf'), deep('arith.subf'), { isRandom: true });
-    expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
-  });
+      const deep = (last: string) =>
+        program('addf').replace(
+          / {2}%1 = .*/,
+          [...layers, `  %1 = ${last} %l40, %l39 : ${matrix}`].join('\n').replace('%l0,', '%a,'),
+        );
+      const contest = await contestOf(deep('arith.addf'), deep('arith.addf'), { isRandom: true });
+      expect(await compareProgram(contest, 60)).toMatchObject({ equal: true, reason: null });
+      const wrong = await contestOf(deep('arith.addf'), deep('arith.subf'), { isRandom: true });
+      expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
+    },
+  );
 
-  test('of one function of a group are compared on positive inputs, and those of the others on all inputs', async () => {
-    const group = { isRandom: true, isGroup: true };
-    expect(await compareProgram(await contestOf(roots, roots, group), 60)).toMatchObject({
-      equal: true,
-      compared: 'equal bit for bit in 2 calls',
-    });
-    const wrongs = [
-      withRoot('arith.addf %z, %a'),
-      // Only negative numbers show that the first result is wrong.
-      roots.replace('return %0', `%w = math.absf %0 : ${matrix}\n  return %w`),
-    ];
-    for (const wrong of wrongs)
-      expect(await compareProgram(await contestOf(roots, wrong, group), 60)).toMatchObject({ equal: false });
-  });
+  test(
+    'of one function of a group are compared on positive inputs, and those of the others on all inputs',
+    { tags: 'full' },
+    async () => {
+      const group = { isRandom: true, isGroup: true };
+      expect(await compareProgram(await contestOf(roots, roots, group), 60)).toMatchObject({
+        equal: true,
+        compared: 'equal bit for bit in 2 calls',
+      });
+      const wrongs = [
+        withRoot('arith.addf %z, %a'),
+        // Only negative numbers show that the first result is wrong.
+        roots.replace('return %0', `%w = math.absf %0 : ${matrix}\n  return %w`),
+      ];
+      for (const wrong of wrongs)
+        expect(await compareProgram(await contestOf(roots, wrong, group), 60)).toMatchObject({
+          equal: false,
+        });
+    },
+  );
 
-  test('on integer inputs are compared as they are', async () => {
+  test('on integer inputs are compared as they are', { tags: 'full' }, async () => {
     const masked = (operation: string) => `func.func @main(%a: tensor<8xi32>) -> tensor<8xf32> {
       %f = arith.sitofp %a : tensor<8xi32> to tensor<8xf32>
       %i = arith.constant dense<0xFF800000> : tensor<8xf32>
@@ -269,7 +279,7 @@ describe('results that are not finite', () => {
     expect(await contest(rooted('subf'))).toMatchObject({ equal: false });
   });
 
-  test('on all inputs have no verdict', async () => {
+  test('on all inputs have no verdict', { tags: 'full' }, async () => {
     const nothing = withRoot('arith.divf %z, %z');
     expect(await compareProgram(await contestOf(nothing, nothing, { isRandom: true }), 60)).toMatchObject({
       equal: null,

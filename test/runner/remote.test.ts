@@ -1,4 +1,5 @@
 // Tools on another machine: an OpenSSH server of this machine, with its own folder for temporary files.
+// In full after a change of src/runner.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,11 +102,11 @@ TMPDIR='${temporary}' HOME=/proc exec sh -c "$*"
 }
 
 const WAYS = [
-  ...(isWithout(whyNoSsh) ? [] : [{ way: 'ssh', address: 'ssh://board' }]),
   { way: 'adb', address: 'adb://phone' },
+  ...(isWithout(whyNoSsh) ? [] : [{ way: 'ssh', address: 'ssh://board' }]),
 ];
 
-describe.each(WAYS)('over $way', ({ way, address }) => {
+describe.each(WAYS)('over $way', { tags: 'full' }, ({ way, address }) => {
   const there = temporaryDirectory();
   const tools = temporaryDirectory();
   const path = process.env['PATH'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cacheRate, memoryRate } from '../../src/running/memory-rate.ts';
 
-test('the rate of reading memory is positive, for one thread and for several', async () => {
+test('the rate of reading memory is positive, for one thread and for several', { tags: 'full' }, async () => {
   for (const threads of [1, 2]) {
     const rate = await memoryRate(threads);
     expect(rate).toBeGreaterThan(0);

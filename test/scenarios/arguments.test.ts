@@ -1,4 +1,5 @@
 // Unusual command lines: the real compiler gets the same arguments and gives the same result as without us.
+// In full after a change of bin/iree-compile-tuned, src/compiler/response.ts.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +110,7 @@ describe('long command lines', () => {
   const limit = Number(execFileSync('getconf', ['ARG_MAX'], { encoding: 'utf8' }));
   const textOf = (more: readonly string[]) => [...HOST, ...more, 'in.mlir', '--compile-to=input'];
 
-  test.each([
+  const long: [string, string[]][] = [
     [
       'one argument of 100 KiB',
       textOf([`--iree-llvmcpu-link-embedded=true`, `--mlir-print-ir-after=${'x'.repeat(100_000)}`]),
@@ -120,13 +121,14 @@ describe('long command lines', () => {
       textOf(Array<string>(Math.floor((limit * 0.7) / (cpu.length + 9))).fill(cpu)),
     ],
     ['thousands of inputs after --', ['--', ...Array<string>(150_000).fill('x')]],
-  ])('%s', async (_, argv) => {
+  ];
+  test.each(casesOfTier(long, 2))('%s', async (_, argv) => {
     await expectPassedOn(argv);
   });
   it('200 KiB of the real compiler', async () => {
     expect(await expectSame(textOf(Array<string>(7_000).fill(cpu)))).toMatchObject({ code: 0 });
   });
-  it('more than the system takes, in a response file', async () => {
+  it('more than the system takes, in a response file', { tags: 'full' }, async () => {
     place.write('long.rsp', textOf(Array<string>(60_000).fill(cpu)).join('\n'));
     expect(await expectSame(['@long.rsp'])).toMatchObject({ code: 0 });
   });
@@ -134,7 +136,7 @@ describe('long command lines', () => {
 
 describe('odd arguments', () => {
   const quotes = [...HOST, 'broken.mlir', '-o', `it's "$HOME" \`x\` * \\.vmfb`];
-  test.each([
+  const odd: [string, string[]][] = [
     ['an empty one', ['', ...HOST, 'in.mlir']],
     ['an empty input', [...HOST, '']],
     ['an empty value', [...HOST, 'in.mlir', '-o', '']],
@@ -142,7 +144,8 @@ describe('odd arguments', () => {
     ['a name with a newline', [...HOST, 'no\nwhere.mlir']],
     ['quotes and what shells expand', quotes],
     ['only newlines', [...HOST, '\n\n']],
-  ])('%s', async (_, argv) => {
+  ];
+  test.each(casesOfTier(odd, 3))('%s', async (_, argv) => {
     await expectPassedOn(argv);
   });
   const refused: [string, string[]][] = [
@@ -153,11 +156,11 @@ describe('odd arguments', () => {
     expect(await expectSame(argv)).toMatchObject({ code: 1 });
   });
   const names = [`it's "x".mlir`, 'new\nline\n.mlir', '$(x)`y`*.mlir', '@at.mlir', ' .mlir', 'é 💡.mlir'];
-  test.each(casesOfTier(names, 4))('an input that is called %j', async (name) => {
+  test.each(casesOfTier(names, 2))('an input that is called %j', async (name) => {
     place.write(name, matmulModule(8, 8, 8));
     await expectPassedOn([...HOST, '--', name]);
   });
-  it('an input that is called "-", which the real compiler reads', async () => {
+  it('an input that is called "-", which the real compiler reads', { tags: 'full' }, async () => {
     place.write('-', matmulModule(8, 8, 8));
     const { code } = await expectSame([...HOST, '--compile-to=input', '--', './-']);
     expect(code).toBe(0);
@@ -165,7 +168,7 @@ describe('odd arguments', () => {
 });
 
 describe('response files', () => {
-  it('nest', async () => {
+  it('nest', { tags: 'full' }, async () => {
     place.write('outer.rsp', `@inner.rsp\n'in.mlir'`);
     place.write('inner.rsp', `"${HOST[0]!}" ${HOST[1]!} @inmost.rsp`);
     place.write('inmost.rsp', `${HOST[2]!} -o "a b.vmfb"`);
@@ -175,8 +178,6 @@ describe('response files', () => {
     const explanation = await place.built(['@outer.rsp']);
     expect(explanation.operations).toMatchObject([{ operation: 'linalg.matmul', outcome: 'default' }]);
     expect(place.read('a b.vmfb').equals(stock)).toBe(true);
-  });
-  it('are passed on unchanged', async () => {
     await expectPassedOn(['@outer.rsp']);
   });
   it('that name themselves, are missing, or are no files', async () => {

@@ -1,4 +1,5 @@
 // `iree-tuned tune --config` and `iree-tuned profile` for GPUs.
+// In full after a change of src/compat.
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { isWithout } from '../support/needs.ts';

@@ -1,4 +1,5 @@
 // Files of builds in the cache folder.
+// In full after a change of src/system/cache.ts.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -24,7 +25,7 @@ function placesOf(folder: string): Map<string, string | undefined> {
 }
 
 test('every file of a build has its place in the list', async () => {
-  const place = Workplace.simulated();
+  const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
   const argv = ['in.mlir', '-o', 'out.vmfb', ...HOST];
   // As outside of the tests: they share Node's compile cache.
@@ -56,7 +57,7 @@ test('every file of a build has its place in the list', async () => {
   );
 });
 
-test('files of another version cost only time', async () => {
+test('files of another version cost only time', { tags: 'full' }, async () => {
   const place = await recordedWorkplace();
   const first = await place.explain(build);
   expect(first.explanation).toMatchObject({ route: 'spec', applied: true });

@@ -1,4 +1,5 @@
 // Convolutions with their channels first: in another form if the program is faster in it.
+// In full after a change of src/running/variants, src/form/spec.ts.
 import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
 import { casesOfTier } from '../support/needs.ts';
@@ -117,16 +118,12 @@ test('a program with different results in other forms stays as written', { tags:
   expect(isRewritten(explanation.command)).toBe(false);
 });
 
-test.each(
-  casesOfTier(
-    [
-      ['elementwise_32x64x64', GROUPED],
-      ['batch_matmul_4x8x900x8', DEPTHWISE],
-    ] as const,
-    1,
-  ),
-)(
+test.each([
+  ['elementwise_32x64x64', GROUPED],
+  ['batch_matmul_4x8x900x8', DEPTHWISE],
+] as const)(
   'forms that are right alone and wrong together leave half of the operations as written (%s is wrong)',
+  { tags: 'full' },
   async (wrong, right) => {
     const place = workplace(true, true);
     const grouped = 'tensor<1x4x8x30x30xf32>';
@@ -159,17 +156,18 @@ esac
   },
 );
 
-test.each([
+const asWritten: [string, string[], object | null][] = [
   ['nothing may be measured', ['--iree-tuned-budget=0'], { used: false, code: 'forms-unknown' }],
+  ['the user has a pipeline', ['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)'], null],
   [
     'the budget is too small to run a program',
     ['--iree-tuned-budget=10'],
     { used: false, code: 'forms-unknown' },
   ],
   ['the user says how configurations are injected', ['--iree-tuned-inject=spec'], null],
-  ['the user has a pipeline', ['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)'], null],
   ['the user has data tiling', ['--iree-global-opt-data-tiling'], null],
-])('a program stays as written if %s', async (_, flags, forms) => {
+];
+test.each(casesOfTier(asWritten, 2))('a program stays as written if %s', async (_, flags, forms) => {
   const place = workplace(true, true);
   const explanation = await place.built([...argv, ...flags]);
   if (forms === null) expect(explanation.forms).toBeNull();

@@ -1,4 +1,5 @@
 // Clients in Python: IREE's own binding, and programs that run iree-compile as a command.
+// In full after a change of python.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';

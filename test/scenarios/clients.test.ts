@@ -1,4 +1,6 @@
 // Clients that find the compiler in a folder: CMake's IREE_HOST_BIN_DIR, and PATH.
+// In full after a change of src/cli/shim.
+// In full after a change of src/cli/shim.
 import { realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { casesOfTier, isWithout } from '../support/needs.ts';
@@ -124,8 +126,8 @@ iree-dump-module out.vmfb > dump
 `;
 
 const budgets = [
-  ['with one a program that was tuned', '300'],
   ['without a budget the very bytes of stock', '0'],
+  ['with one a program that was tuned', '300'],
 ] as const;
 test.each(casesOfTier(budgets, 1))(
   'a shell script that redirects gets an empty log, and %s',

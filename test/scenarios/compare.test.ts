@@ -1,4 +1,5 @@
 // `iree-tuned compare`
+// In full after a change of src/running/comparison, src/cli/compare.ts.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Comparison } from '../../src/running/comparison/compare.ts';
@@ -36,58 +37,62 @@ function scripted(place: Workplace, script: string, run = `exec '${runtimeTool('
   return { IREE_TUNED_COMPILER: path };
 }
 
-test('a model is built in each way, its results are compared, and its builds are timed', async () => {
-  const place = new Workplace();
-  place.write('in.mlir', MATMUL);
-  // Tuned has a record instead of a search.
-  await record(place, () => TILE, [...HOST, 'in.mlir', '-o', 'mine.vmfb']);
-  place.remove('mine.vmfb');
-  const argv = [
-    'compare',
-    'in.mlir',
-    '--budget',
-    '0',
-    '--json',
-    'out.json',
-    '--',
-    ...HOST,
-    '-o',
-    'mine.vmfb',
-  ];
-  const { code, stdout, stderr } = await place.tuned(argv, { env: scripted(place, '') });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  // The user's own output is not written.
-  expect(place.has('mine.vmfb')).toBe(false);
-  const { builds, best, results, rounds, explanation, ...written } = readJson(place);
-  expect(builds.map(({ name }) => name)).toEqual([
-    ...['default', 'O3', 'data tiling', 'O3, data tiling', 'im2col', 'tuned'],
-  ]);
-  for (const one of builds) {
-    expect(one).toMatchObject({ error: null });
-    expect(one.compileSeconds).toBeGreaterThan(0);
-    const { seconds, low, high } = one.seconds!;
-    expect(low).toBeLessThanOrEqual(seconds);
-    expect(high).toBeGreaterThanOrEqual(seconds);
-  }
-  expect(builds.find(({ name }) => name === best)?.againstBest?.ratio).toBe(1);
-  expect(builds[0]!.againstDefault).toEqual({ ratio: 1, low: 1, high: 1 });
-  // The program has no convolution.
-  expect(builds[4]!.sameCodeAs).toBe('default');
-  expect(results).toMatchObject([{ name: 'main', equal: true, reason: null }]);
-  expect(rounds).toBeGreaterThanOrEqual(3);
-  expect(builds[5]!.sameCodeAs).toBeNull();
-  expect(explanation?.operations).toMatchObject([{ outcome: 'hit', configuration: TILE }]);
-  expect(written).toMatchObject({
-    ...{ version: 1, model: 'in.mlir', device: { driver: 'local-sync', threads: 1 }, skipped: [] },
-    command: ['in.mlir', ...HOST, '-o', 'mine.vmfb'],
-  });
-  const lines = stdout.toString().split('\n');
-  expect(lines[0]).toMatch(/^in\.mlir on .*, local-sync, 1 thread; \d+ rounds?$/);
-  expect(lines.find((line) => line.startsWith('tuned '))).toMatch(/ equal /);
-  expect(oneLine(stdout.toString())).toContain(oneLine(written.sentence));
-});
+test(
+  'a model is built in each way, its results are compared, and its builds are timed',
+  { tags: 'full' },
+  async () => {
+    const place = new Workplace();
+    place.write('in.mlir', MATMUL);
+    // Tuned has a record instead of a search.
+    await record(place, () => TILE, [...HOST, 'in.mlir', '-o', 'mine.vmfb']);
+    place.remove('mine.vmfb');
+    const argv = [
+      'compare',
+      'in.mlir',
+      '--budget',
+      '0',
+      '--json',
+      'out.json',
+      '--',
+      ...HOST,
+      '-o',
+      'mine.vmfb',
+    ];
+    const { code, stdout, stderr } = await place.tuned(argv, { env: scripted(place, '') });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // The user's own output is not written.
+    expect(place.has('mine.vmfb')).toBe(false);
+    const { builds, best, results, rounds, explanation, ...written } = readJson(place);
+    expect(builds.map(({ name }) => name)).toEqual([
+      ...['default', 'O3', 'data tiling', 'O3, data tiling', 'im2col', 'tuned'],
+    ]);
+    for (const one of builds) {
+      expect(one).toMatchObject({ error: null });
+      expect(one.compileSeconds).toBeGreaterThan(0);
+      const { seconds, low, high } = one.seconds!;
+      expect(low).toBeLessThanOrEqual(seconds);
+      expect(high).toBeGreaterThanOrEqual(seconds);
+    }
+    expect(builds.find(({ name }) => name === best)?.againstBest?.ratio).toBe(1);
+    expect(builds[0]!.againstDefault).toEqual({ ratio: 1, low: 1, high: 1 });
+    // The program has no convolution.
+    expect(builds[4]!.sameCodeAs).toBe('default');
+    expect(results).toMatchObject([{ name: 'main', equal: true, reason: null }]);
+    expect(rounds).toBeGreaterThanOrEqual(3);
+    expect(builds[5]!.sameCodeAs).toBeNull();
+    expect(explanation?.operations).toMatchObject([{ outcome: 'hit', configuration: TILE }]);
+    expect(written).toMatchObject({
+      ...{ version: 1, model: 'in.mlir', device: { driver: 'local-sync', threads: 1 }, skipped: [] },
+      command: ['in.mlir', ...HOST, '-o', 'mine.vmfb'],
+    });
+    const lines = stdout.toString().split('\n');
+    expect(lines[0]).toMatch(/^in\.mlir on .*, local-sync, 1 thread; \d+ rounds?$/);
+    expect(lines.find((line) => line.startsWith('tuned '))).toMatch(/ equal /);
+    expect(oneLine(stdout.toString())).toContain(oneLine(written.sentence));
+  },
+);
 
-test('a variant that fails is a result, and so are wrong results of tuned', async () => {
+test('a variant that fails is a result, and so are wrong results of tuned', { tags: 'full' }, async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('in.mlir', MATMUL);
   place.write(
@@ -133,7 +138,7 @@ describe('a comparison that is not possible names the reason', () => {
     ['an unknown flag', MATMUL, ['--iree-none'], /^in\.mlir: .*--iree-none/],
     ['no results', 'func.func @main(%x: tensor<8xf32>) { return }', HOST, /@main: it returns nothing/],
   ];
-  test.each(casesOfTier(programs, 4))('%s', async (_, program, flags, message) => {
+  test.each(casesOfTier(programs, 1))('%s', async (_, program, flags, message) => {
     const place = new Workplace();
     place.write('in.mlir', program);
     const { code, stderr } = await place.tuned(['compare', 'in.mlir', '--', ...flags]);
@@ -161,7 +166,7 @@ describe('a comparison that is not possible names the reason', () => {
     [[], 2, /missing required argument 'model'/],
     [['none.mlir'], 1, /none\.mlir: the input cannot be read: there is no such file/],
   ];
-  test.each(casesOfTier(commands, 3))('%j', async (words, code, message) => {
+  test.each(casesOfTier(commands, 2))('%j', async (words, code, message) => {
     const place = new Workplace({ IREE_TUNED_COMPILER: compiler.executable });
     place.write('in.mlir', MATMUL);
     const result = await place.tuned(['compare', ...words]);

@@ -1,6 +1,6 @@
+// In full after a change of src/plan/route.ts, src/spec.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { casesOfTier } from '../support/needs.ts';
 import type { ExplainedOperation } from '../../src/report/explain.ts';
 import type { TuningRecord } from '../../src/store/store.ts';
 import { TILE } from '../store/samples.ts';
@@ -18,6 +18,7 @@ import {
   withoutMatmul,
   Workplace,
 } from './support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 const PATIENT = { timeout: 250_000 };
 
@@ -92,8 +93,9 @@ describe('a miss and then a hit', () => {
     expect(shown.trials.length).toBeLessThanOrEqual(records[0]!.evidence.trials + 9);
   });
 
-  test.each(casesOfTier(['substitute', 'spec', 'preprocess', 'inline'], 1))(
+  test.each(['substitute', 'spec', 'preprocess', 'inline'])(
     'the output by %s does not depend on where the caches and temporary files are',
+    { tags: 'full' },
     async (route) => {
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];
       const build = async () => {
@@ -157,7 +159,7 @@ describe('a miss and then a hit', () => {
 });
 
 describe('input and output', () => {
-  test('an input that is a pipe is left to the compiler', async () => {
+  test('an input that is a pipe is left to the compiler', { tags: 'full' }, async () => {
     const place = Workplace.real();
     place.write('in.mlir', oddMatmul);
     const script = '"$0" "$@" <(cat in.mlir) -o out.vmfb';
@@ -243,11 +245,11 @@ const OWN = `{compilation_info = #iree_codegen.compilation_info<lowering_config 
 const FOREIGN =
   process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
 
-test.each<[string, string, readonly string[], Record<string, string>, string]>([
+const untuned: [string, string, readonly string[], Record<string, string>, string][] = [
   ['dynamic dimensions', matmulModule('?', 64, 64), HOST, {}, 'skipped: sizes-missing'],
-  ['an own compilation_info', matmulModule(64, 64, 64, OWN), HOST, {}, 'skipped: own-configuration'],
   ['a budget of 0', oddMatmul, HOST, { IREE_TUNED_BUDGET: '0' }, 'default: no-budget'],
   ['on-miss=record', oddMatmul, HOST, { IREE_TUNED_ON_MISS: 'record' }, 'default: tuning-off'],
+  ['an own compilation_info', matmulModule(64, 64, 64, OWN), HOST, {}, 'skipped: own-configuration'],
   [
     'a target that this machine cannot run',
     oddMatmul,
@@ -255,14 +257,18 @@ test.each<[string, string, readonly string[], Record<string, string>, string]>([
     {},
     'default: device-unsuitable',
   ],
-])('an operation with %s is compiled as by the compiler alone', async (_, text, flags, env, decision) => {
-  const place = new Workplace(env);
-  place.write('in.mlir', text);
-  const explanation = await place.built([...flags, 'in.mlir', '-o', 'out.vmfb']);
-  expect(decisionsOf(explanation)).toEqual([decision]);
-  expect(await place.isStock('out.vmfb', [...flags, 'in.mlir'])).toBe(true);
-  expect(rowsOf(place, 'miss')).toBe(decision === 'default: tuning-off' ? 1 : 0);
-});
+];
+test.each(casesOfTier(untuned, 3))(
+  'an operation with %s is compiled as by the compiler alone',
+  async (_, text, flags, env, decision) => {
+    const place = new Workplace(env);
+    place.write('in.mlir', text);
+    const explanation = await place.built([...flags, 'in.mlir', '-o', 'out.vmfb']);
+    expect(decisionsOf(explanation)).toEqual([decision]);
+    expect(await place.isStock('out.vmfb', [...flags, 'in.mlir'])).toBe(true);
+    expect(rowsOf(place, 'miss')).toBe(decision === 'default: tuning-off' ? 1 : 0);
+  },
+);
 
 test('a tuning spec of the user stays in force', async () => {
   const place = new Workplace();

@@ -1,4 +1,5 @@
 // Builds for another machine, records of machines of the same class, and databases on network disks.
+// In full after a change of src/cli/device.ts, src/decision/for-device.ts, src/decision/same-class.ts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -49,7 +50,7 @@ describe('a build for another device', () => {
     const got = await built(place, env);
     expect(got).toMatchObject({ outcome: 'hit', reason: '1.83x faster than the default' });
     expect(got.device).toMatchObject({ model: 'Another CPU (25/17/2)', threads: 3 });
-    for (const asked of [KEY, 'prod'])
+    for (const asked of casesOfTier([KEY, 'prod'], 1))
       expect(await built(place, { ...env, IREE_TUNED_FOR_DEVICE: asked })).toMatchObject({ outcome: 'hit' });
     expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
     expect(['trial', 'undecided', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0, 0]);
@@ -83,7 +84,7 @@ describe('a build for another device', () => {
     },
   );
 
-  test('with an unknown name is the stock build, and the log lists the names', async () => {
+  test('with an unknown name is the stock build, and the log lists the names', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     await tuned(place, 'device', 'name', 'prod');
     const { operations } = await expectStockBuild(place, {
@@ -100,7 +101,7 @@ describe('a build for another device', () => {
     expect(stdout.toString()).toMatch(/^BAD {2}for-device prdo\n {16}-> for-device=prdo is no device/m);
   });
 
-  test('on the same device is a normal build', async () => {
+  test('on the same device is a normal build', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     expect(await tuned(place, 'device', 'name', 'prod')).toMatchObject({ code: 0 });
     expect(await built(place, { IREE_TUNED_FOR_DEVICE: 'prod' })).toMatchObject({ outcome: 'hit' });
@@ -167,7 +168,7 @@ describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of 
 });
 
 describe('iree-tuned device', () => {
-  test('lists what the database knows', async () => {
+  test('lists what the database knows', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const [device] = await devicesOf(place);
     expect(device).toEqual({
@@ -186,7 +187,7 @@ describe('iree-tuned device', () => {
     expect((await tuned(place, 'device', 'ls', 'ci-box')).stdout).toBe(listed.stdout);
     expect((await tuned(place, 'device', 'ls', 'nowhere')).stdout).toMatch(/^No devices like "nowhere" in /);
   });
-  test('moves a name to another device, and prints the device without a name', async () => {
+  test('moves a name to another device, and prints the device without a name', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     moveRecords(place);
     await tuned(place, 'device', 'name', 'prod', KEY);
@@ -199,7 +200,7 @@ describe('iree-tuned device', () => {
       ]),
     );
   });
-  test('refuses an invalid name, and lists the devices of an ambiguous text', async () => {
+  test('refuses an invalid name, and lists the devices of an ambiguous text', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     await tuned(place, 'device', 'name', 'here');
     place.inDatabase((database) =>
@@ -265,7 +266,7 @@ require('node:module').syncBuiltinESMExports();
     expect(operations[0]!.reason).toMatch(/^no tuning database: .* is on a network disk \(NFS\)/);
     expect(place.has('data/tuning.db')).toBe(false);
   });
-  test('allows replays like any other database', async () => {
+  test('allows replays like any other database', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const { NODE_OPTIONS } = onNetwork(place);
     const { compiler, ran } = place.watchedTools();

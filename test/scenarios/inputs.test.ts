@@ -1,8 +1,8 @@
 // Inputs in every dialect of the compiler: the same matmul is tuned once, and its configuration lands in each.
+// In full after a change of src/input/survey.ts, src/plan/surveyed.ts.
 import { describe, expect, test } from 'vitest';
-import { casesOfTier } from '../support/needs.ts';
 import { dialects } from './dialects.ts';
-import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
 import { problemsOf } from '../support/explain-schema.ts';
 
 const dialect = (name: string) => dialects.find(([one]) => one === name)![1];
@@ -36,11 +36,11 @@ describe('an input', () => {
 
   // The first dialect of the list is in database-alone.test.ts.
   const [first, ...others] = dialects;
-  test.each(casesOfTier([...others, first!], 1))('in %s is tuned', async (name, text) => {
+  test.each([...others, first!])('in %s is tuned', { tags: 'full' }, async (name, text) => {
     await expectTuned(place.write(`${name}.mlir`, text), name);
   });
 
-  test('in bytecode is tuned', async () => {
+  test('in bytecode is tuned', { tags: 'full' }, async () => {
     place.write('text.mlir', oddMatmul);
     const toBytecode = ['--compile-to=input', '--emit-mlir-bytecode', '-o', 'bytecode.mlir'];
     expect((await place.stock(['text.mlir', ...toBytecode])).code).toBe(0);
@@ -48,7 +48,7 @@ describe('an input', () => {
     await expectTuned('bytecode.mlir', 'bytecode');
   });
 
-  test('in torch gets the location of each operation', async () => {
+  test('in torch gets the location of each operation', { tags: 'full' }, async () => {
     place.write('torch.mlir', dialect('torch'));
     const { explanation } = await place.explain([...HOST, 'torch.mlir', '-o', 'tuned.vmfb'], {
       env: { IREE_TUNED_BUDGET: '0' },
@@ -63,41 +63,6 @@ describe('an input', () => {
     const json = await place.asked<object>(['explain', 'torch.mlir', '--json']);
     expect(json).toMatchObject({ operations: [{ outcome: 'hit', code: 'faster' }] });
     expect(problemsOf(json, 'preview')).toBe('');
-  });
-
-  const TRANSPOSED = `func.func @main(%a: tensor<71x62xf32>, %b: tensor<71x67xf32>, %init: tensor<62x67xf32>) -> tensor<62x67xf32> {
-  %e = tensor.empty() : tensor<62x71xf32>
-  %t = linalg.transpose ins(%a : tensor<71x62xf32>) outs(%e : tensor<62x71xf32>) permutation = [1, 0]
-  %r = linalg.matmul ins(%t, %b : tensor<62x71xf32>, tensor<71x67xf32>) outs(%init : tensor<62x67xf32>) -> tensor<62x67xf32>
-  return %r : tensor<62x67xf32>
-}
-`;
-  const AS_GENERATED = {
-    operation: 'linalg.matmul',
-    workload: 'contraction m=62 n=67 k=71 f32,f32->f32 km,kn->mn',
-  };
-
-  test('with operations that the compiler rewrites is tuned for the generated operations', async () => {
-    place.write('transposed.mlir', TRANSPOSED);
-    const { applied, operations } = await place.built([...HOST, 'transposed.mlir', '-o', 'tuned.vmfb']);
-    expect(applied).toBe(true);
-    expect(operations).toMatchObject([
-      { ...AS_GENERATED, location: 'transposed.mlir:4:8', outcome: 'tuned' },
-    ]);
-  });
-
-  test('with unit dimensions is tuned for the folded operations', { tags: 'full' }, async () => {
-    place.write('unit.mlir', matmulModule(1, 67, 71));
-    const argv = [...HOST, '--iree-opt-level=O2', 'unit.mlir', '-o', 'tuned.vmfb'];
-    const { applied, operations } = await place.built(argv);
-    expect(applied).toBe(true);
-    expect(operations).toMatchObject([
-      {
-        location: 'unit.mlir:2:13',
-        workload: 'contraction n=67 k=71 f32,f32->f32 k,kn->n',
-        outcome: 'tuned',
-      },
-    ]);
   });
 
   test(

@@ -1,4 +1,5 @@
 // A lock file: a second machine compiles the same bytes as the first machine from the lock file alone.
+// In full after a change of src/decision/lock, src/cli/lock.ts.
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -60,7 +61,7 @@ describe('a build from the lock file alone gives the bytes of the locked build',
         ],
         ['substitute', oddMatmul, 'substitute', () => TILE],
       ],
-      2,
+      1,
     ),
   )('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
     const env = { IREE_TUNED_INJECT: inject };
@@ -98,19 +99,23 @@ describe('a build from the lock file alone gives the bytes of the locked build',
   });
 });
 
-test('generated operations are locked, and found on another machine', { timeout: 600_000 }, async () => {
-  const origin = new Workplace({ IREE_TUNED_BUDGET: '0' });
-  origin.write('in.mlir', turned(GENERIC_PRODUCT));
-  await record(origin, () => ODD_TILES);
-  expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
-  expect(origin.read(LOCK).toString()).toContain('"surveyed": true');
-  expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
-  const place = elsewhere(origin);
-  const build = await place.explain(argv);
-  expect(decisionsOf(build.explanation)).toEqual([LOCKED]);
-  expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
-  expect(place.has('data')).toBe(false);
-});
+test(
+  'generated operations are locked, and found on another machine',
+  { tags: 'full', timeout: 600_000 },
+  async () => {
+    const origin = new Workplace({ IREE_TUNED_BUDGET: '0' });
+    origin.write('in.mlir', turned(GENERIC_PRODUCT));
+    await record(origin, () => ODD_TILES);
+    expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
+    expect(origin.read(LOCK).toString()).toContain('"surveyed": true');
+    expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
+    const place = elsewhere(origin);
+    const build = await place.explain(argv);
+    expect(decisionsOf(build.explanation)).toEqual([LOCKED]);
+    expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
+    expect(place.has('data')).toBe(false);
+  },
+);
 
 /** A compiler of another version, with the same output. */
 const otherCompiler = (place: Workplace) =>
@@ -141,7 +146,7 @@ describe('a program that has changed', () => {
     expect(place.has('data')).toBe(false);
   });
 
-  test('uses the database for workloads that are not locked', async () => {
+  test('uses the database for workloads that are not locked', { tags: 'full' }, async () => {
     const place = elsewhere(origin, NO_TUNING);
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv);
@@ -202,26 +207,30 @@ describe('a lock file of several compilers', () => {
     }
   });
 
-  test('loses the entries of an old compiler on demand, and never those of the compiler at hand', async () => {
-    const place = elsewhere(origin);
-    const before = place.read(LOCK).toString();
-    const env = otherCompiler(place);
-    await lock(place, [], env);
-    const both = place.read(LOCK).toString();
-    // The key of each compiler has this text.
-    const { code, stdout } = await lock(place, ['--without-compiler', '3.']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^- in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\nWrote iree-tuned\.lock\.\n/,
-    );
-    expect(place.read(LOCK).toString()).toBe(before);
-    // The entries of the compiler at hand stay even if another program is locked.
-    place.write(LOCK, both);
-    place.write('other.mlir', matmulModule(16, 32, 64));
-    await lock(place, ['other.mlir', '--without-compiler', '3.', '--', ...HOST], env);
-    const { programs } = JSON.parse(place.read(LOCK).toString()) as { programs: ProgramKey[] };
-    expect(programs.map(({ compiler }) => compiler)).toEqual(Array(2).fill('3.99.0@aaaaaaaaaa'));
-  });
+  test(
+    'loses the entries of an old compiler on demand, and never those of the compiler at hand',
+    { tags: 'full' },
+    async () => {
+      const place = elsewhere(origin);
+      const before = place.read(LOCK).toString();
+      const env = otherCompiler(place);
+      await lock(place, [], env);
+      const both = place.read(LOCK).toString();
+      // The key of each compiler has this text.
+      const { code, stdout } = await lock(place, ['--without-compiler', '3.']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^- in\.mlir: llvm-cpu .*, compiler 3\.99\.0@aaaaaaaaaa\nWrote iree-tuned\.lock\.\n/,
+      );
+      expect(place.read(LOCK).toString()).toBe(before);
+      // The entries of the compiler at hand stay even if another program is locked.
+      place.write(LOCK, both);
+      place.write('other.mlir', matmulModule(16, 32, 64));
+      await lock(place, ['other.mlir', '--without-compiler', '3.', '--', ...HOST], env);
+      const { programs } = JSON.parse(place.read(LOCK).toString()) as { programs: ProgramKey[] };
+      expect(programs.map(({ compiler }) => compiler)).toEqual(Array(2).fill('3.99.0@aaaaaaaaaa'));
+    },
+  );
 });
 
 describe('a lock file that cannot be used', () => {
@@ -259,7 +268,7 @@ describe('a replay', () => {
     return place.read('out.vmfb');
   };
 
-  test('depends on the lock file that appears, changes and vanishes', async () => {
+  test('depends on the lock file that appears, changes and vanishes', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     place.remove(LOCK);
     const stock = await build(place);
@@ -282,7 +291,7 @@ describe('a replay', () => {
     expect((await build(place)).equals(changed)).toBe(true);
   });
 
-  test('does not depend on a database that decides nothing', async () => {
+  test('does not depend on a database that decides nothing', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     const locked = await build(place);
     const before = readReplay(place);
@@ -317,7 +326,7 @@ describe('iree-tuned lock', () => {
     expect(newcomer.has('data')).toBe(false);
   });
 
-  test('reports differences with --check, and writes nothing', async () => {
+  test('reports differences with --check, and writes nothing', { tags: 'full' }, async () => {
     const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const text = place.read(LOCK).toString();
@@ -348,27 +357,31 @@ describe('iree-tuned lock', () => {
     });
   });
 
-  test('locks workloads without a record to the default, with a message, and removes workloads that are gone', async () => {
-    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
-    place.write('other.mlir', matmulModule(16, 32, 64));
-    const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
-    expect(code).toBe(0);
-    expect(stdout).toContain(
-      '1 program with 1 workload: 1 left to the default\n  1 x there was no record\niree-tuned tune other.mlir tunes the workloads without a record.\n',
-    );
-    const build = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
-    expect(decisionsOf(build.explanation)).toEqual(['default: locked']);
-    expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
-    place.remove('other.mlir');
-    const { stdout: gone } = await lock(place, ['--json']);
-    const { changed, differences } = JSON.parse(gone) as {
-      changed: boolean;
-      differences: string[];
-    };
-    expect(changed).toBe(true);
-    expect(differences).toContain('- program: "other.mlir"');
-    expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
-  });
+  test(
+    'locks workloads without a record to the default, with a message, and removes workloads that are gone',
+    { tags: 'full' },
+    async () => {
+      const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
+      place.write('other.mlir', matmulModule(16, 32, 64));
+      const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
+      expect(code).toBe(0);
+      expect(stdout).toContain(
+        '1 program with 1 workload: 1 left to the default\n  1 x there was no record\niree-tuned tune other.mlir tunes the workloads without a record.\n',
+      );
+      const build = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
+      expect(decisionsOf(build.explanation)).toEqual(['default: locked']);
+      expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
+      place.remove('other.mlir');
+      const { stdout: gone } = await lock(place, ['--json']);
+      const { changed, differences } = JSON.parse(gone) as {
+        changed: boolean;
+        differences: string[];
+      };
+      expect(changed).toBe(true);
+      expect(differences).toContain('- program: "other.mlir"');
+      expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
+    },
+  );
 
   test('is shown by explain, and names programs that cannot be locked', { tags: 'full' }, async () => {
     const place = elsewhere(origin);

@@ -1,5 +1,6 @@
 // A change of the input that means nothing changes nothing: builds from the database alone use the same configurations, forms and data
 // tiling, and give the same results.
+// In full after a change of src/input/canonical.ts, src/running/program-notes.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -92,6 +93,14 @@ const programs: readonly Program[] = [
     found: tuned('tile'),
   },
   {
+    name: 'a whole dispatch',
+    text: SOFTMAX,
+    inputs: ['4x100x190'],
+    place: untuned,
+    recorded: { version: 1, kind: 'dispatch-tile', distribution: [1, 20, 0], vector: [1, 4, 38] },
+    found: tuned('dispatch-tile'),
+  },
+  {
     name: 'a convolution in another form',
     text: DEPTHWISE_PROGRAM,
     inputs: ['1x32x66x66', '32x3x3'],
@@ -101,14 +110,6 @@ const programs: readonly Program[] = [
   {
     ...{ name: 'weights', text: WEIGHTS, inputs: [lhs], found: tuned('tile') },
     ...(isFull ? { place: () => Workplace.simulated() } : { place: untuned, recorded: TILE }),
-  },
-  {
-    name: 'a whole dispatch',
-    text: SOFTMAX,
-    inputs: ['4x100x190'],
-    place: untuned,
-    recorded: { version: 1, kind: 'dispatch-tile', distribution: [1, 20, 0], vector: [1, 4, 38] },
-    found: tuned('dispatch-tile'),
   },
   {
     name: 'a called pooling',
@@ -222,7 +223,7 @@ async function before(program: Program) {
 }
 
 describe('the same is used', { timeout: 300_000 }, () => {
-  test.each(casesOfTier(programs, 4))(
+  test.each(casesOfTier(programs, 1))(
     'after all changes at once, and in the generic form: $name',
     async (program) => {
       const { place, expected } = await before(program);
@@ -238,16 +239,6 @@ describe('the same is used', { timeout: 300_000 }, () => {
         name,
         ...expected,
       });
-  });
-
-  test('for every name of a function', { tags: 'full' }, async () => {
-    for (const program of programs.filter(({ text }) => [DEPTHWISE_PROGRAM, SOFTMAX].includes(text))) {
-      const { place, expected } = await before(program);
-      for (const name of ['Model from X.', 'größe', 'main_dispatch_3', 'a.b', 'a (b) {c}']) {
-        const text = program.text.replace('@main', `@"${name}"`);
-        expect({ name, ...(await built(place, { ...program, text }, name)) }).toEqual({ name, ...expected });
-      }
-    }
   });
 });
 
@@ -273,12 +264,10 @@ test(
     };
     const expected = await found(13);
     expect([expected.operations.length, expected.forms?.length]).toEqual([9, 6]);
-    for (const opset of [15, 17, 18]) {
-      const { results, ...same } = await found(opset);
-      expect({ opset, ...same }).toEqual({ opset, operations: expected.operations, forms: expected.forms });
-      const errors = results.map((value, i) => Math.abs(value - expected.results[i]!));
-      expect(Math.max(...errors)).toBeLessThan(1e-5);
-    }
+    const { results, ...same } = await found(18);
+    expect(same).toEqual({ operations: expected.operations, forms: expected.forms });
+    const errors = results.map((value, i) => Math.abs(value - expected.results[i]!));
+    expect(Math.max(...errors)).toBeLessThan(1e-5);
   },
 );
 

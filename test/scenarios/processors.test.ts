@@ -1,4 +1,5 @@
 // One cache folder, several machines: processors of one model with different features.
+// In full after a change of src/backend/llvm-cpu/cpu.ts.
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { casesOfTier } from '../support/needs.ts';

@@ -1,4 +1,5 @@
 // A configuration that cannot be measured alone is tried on all operations of a program at once.
+// In full after a change of src/running/variants.
 import { expect, test } from 'vitest';
 import { decisionsOf, HOST, matmulModule, WITHOUT_RATES, Workplace } from './support.ts';
 
@@ -34,7 +35,7 @@ test('data tiling that makes a program faster is chosen by one build for all bui
   expect(decisionsOf(await place.built([...argv, '--iree-tuned-inject=spec']))).toEqual(UNTUNED);
 });
 
-test('data tiling that makes no program faster is tried once', async () => {
+test('data tiling that makes no program faster is tried once', { tags: 'full' }, async () => {
   const place = Workplace.simulated({}, { isRefusing: true, isShort: true });
   place.write('in.mlir', matmulModule(61, 67, 71));
   place.write('slower', '.');

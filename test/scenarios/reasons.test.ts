@@ -1,4 +1,5 @@
 // Reasons of builds that no other scenario has.
+// In full after a change of src/system/reason.ts.
 import { expect, test } from 'vitest';
 import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
 import { SOFTMAX } from '../support/dispatch-programs.ts';
@@ -29,11 +30,15 @@ test('a build whose executables cannot be read substitutes none, and is stock', 
   expect(await place.isStock()).toBe(true);
 });
 
-test('a dispatch whose program cannot be run has no certain gain, and later builds do not try again', async () => {
-  const place = Workplace.simulated({}, { programs: 'failing' });
-  place.write('in.mlir', SOFTMAX);
-  expect(decisionsOf(await place.built(argv))).toEqual(['default: no-certain-gain']);
-  const again = await place.built(argv);
-  expect(decisionsOf(again)).toEqual(['default: undecided']);
-  expect(again.seconds.tuning).toBe(0);
-});
+test(
+  'a dispatch whose program cannot be run has no certain gain, and later builds do not try again',
+  { tags: 'full' },
+  async () => {
+    const place = Workplace.simulated({}, { programs: 'failing' });
+    place.write('in.mlir', SOFTMAX);
+    expect(decisionsOf(await place.built(argv))).toEqual(['default: no-certain-gain']);
+    const again = await place.built(argv);
+    expect(decisionsOf(again)).toEqual(['default: undecided']);
+    expect(again.seconds.tuning).toBe(0);
+  },
+);

@@ -1,4 +1,5 @@
 // The package is rebuilt while builds of its users run; see also builds-folder.test.ts.
+// In full after a change of src/wrapper/replay.ts, src/wrapper/outputs.ts.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
 // Replays: a final compile is repeated without new decisions until something changes.
+// In full after a change of src/wrapper/replay.ts.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -117,16 +118,11 @@ test('decisions from before a change of the database are not replayed', async ()
   expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
 });
 
-test.each(
-  casesOfTier(
-    [
-      ['compiler', 'iree-compile'],
-      ['linker', 'iree-lld'],
-      ['file of a flag', 'objects'],
-    ],
-    1,
-  ),
-)('a build during which the %s is replaced is not remembered', async (_, file) => {
+test.each([
+  ['compiler', 'iree-compile'],
+  ['linker', 'iree-lld'],
+  ['file of a flag', 'objects'],
+])('a build during which the %s is replaced is not remembered', { tags: 'full' }, async (_, file) => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
   const argv = [...HOST, '--iree-hal-executable-object-search-path=objects', 'in.mlir', '-o', 'out.vmfb'];
   for (const name of ['iree-lld', 'objects']) place.write(name, 'before');
@@ -177,17 +173,21 @@ describe('a database behind a link', () => {
     return database;
   };
 
-  test.each([
+  const links: [string, string, string, string][] = [
     ['to the file', 'data/tuning.db', 'link.db', 'link.db'],
     ['to its folder', 'data', 'link', 'link/tuning.db'],
-  ])('%s is read again after another process has written to it', async (_, ...names) => {
-    const { place, isAsBefore } = await linkedPlace(...names);
-    expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
-    // While the database is open, the new rows are only in the log next to the real file.
-    const open = withoutRecords(place.database);
-    expect(await isAsBefore()).toBe(false);
-    open.close();
-  });
+  ];
+  test.each(casesOfTier(links, 1))(
+    '%s is read again after another process has written to it',
+    async (_, ...names) => {
+      const { place, isAsBefore } = await linkedPlace(...names);
+      expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+      // While the database is open, the new rows are only in the log next to the real file.
+      const open = withoutRecords(place.database);
+      expect(await isAsBefore()).toBe(false);
+      open.close();
+    },
+  );
 
   test('is read again after the link changes', async () => {
     const { place, isAsBefore } = await linkedPlace('data/tuning.db', 'link.db');
@@ -198,7 +198,7 @@ describe('a database behind a link', () => {
     expect(await isAsBefore()).toBe(false);
   });
 
-  test('is read after the target of the link appears', async () => {
+  test('is read after the target of the link appears', { tags: 'full' }, async () => {
     const readonly = { IREE_TUNED_READONLY: '1' };
     const { place, isAsBefore } = await linkedPlace('later.db', 'link.db', 'link.db', readonly);
     copyDatabase(place.database, place.path('later.db'));
@@ -233,7 +233,7 @@ test('a response file is read every time', { tags: 'full' }, async () => {
   }
 });
 
-test('a missing working directory fails no build', async () => {
+test('a missing working directory fails no build', { tags: 'full' }, async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
   place.write('in.mlir', oddMatmul);
   const input = place.path('in.mlir');

@@ -1,4 +1,5 @@
 // A program with several workloads is tuned as a whole, by the real compiler.
+// In full after a change of src/running/round-bench.ts, src/program/rounds.ts.
 import { symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';

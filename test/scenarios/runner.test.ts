@@ -1,4 +1,5 @@
 // Builds whose candidates run on another machine: an OpenSSH server of this one, and an emulator that is none.
+// In full after a change of src/runner.
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

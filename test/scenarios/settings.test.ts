@@ -1,3 +1,4 @@
+// In full after a change of src/settings.
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -116,7 +117,7 @@ describe('settings files', () => {
     },
   );
 
-  test('may set the compiler, also with tuning disabled', async () => {
+  test('may set the compiler, also with tuning disabled', { tags: 'full' }, async () => {
     const place = new Project();
     place.write('cc', `#!/bin/sh\necho ran >>ran\nexec '${rememberingCompiler}' "$@"\n`);
     await place.run('chmod', ['+x', 'cc']);
@@ -127,14 +128,6 @@ describe('settings files', () => {
       expect((await place.compile(argv, { env: { ...env, ...more } })).code).toBe(0);
       expect(place.read('ran').toString()).toMatch(/ran/);
     }
-  });
-
-  test('are not needed, nor is a home directory', async () => {
-    const place = new Project();
-    const env = { HOME: undefined, XDG_CONFIG_HOME: undefined, IREE_TUNED_DB: 'tuning.db' };
-    expect(await place.reason(['--iree-tuned-budget=0'], { env })).toBe(
-      'no record, and the tuning budget is 0',
-    );
   });
 });
 
@@ -160,15 +153,6 @@ describe("a project's file", () => {
     expect(log).toContain(`to allow it, add "${place.folder}" to "trusted-projects" in ${userPath}`);
     expect(outside.has('stolen.db')).toBe(false);
     expect(place.has('none.db')).toBe(true);
-  });
-
-  test('may set them if the user trusts it', async () => {
-    const place = new Project();
-    const outside = new Project();
-    place.project(`{"db": "${outside.path('shared.db')}", "budget": 0}`);
-    place.user(`{"trusted-projects": ["${place.folder}"]}`);
-    expect(await place.reason()).toBe('no record, and the tuning budget is 0');
-    expect(outside.has('shared.db')).toBe(true);
   });
 });
 
@@ -214,7 +198,7 @@ describe('iree-tuned config', () => {
 
 describe('an input with // iree-tuned: disable', () => {
   const reason = 'a comment in the input disables tuning';
-  test('is passed on unchanged, from a file and from stdin', async () => {
+  test('is passed on unchanged, from a file and from stdin', { tags: 'full' }, async () => {
     const text = `// A model.\n// iree-tuned: disable\n${oddMatmul}`;
     const place = new Project(text);
     expect(await place.reason()).toBe(reason);
@@ -250,7 +234,7 @@ test('a cache folder that other users can write to is not used, and the build go
   expect(doctor.stderr).toContain(told);
 });
 
-test('no record of a database that a project has set goes to a team', async () => {
+test('no record of a database that a project has set goes to a team', { tags: 'full' }, async () => {
   const place = new Project();
   place.project('{"db": "their.db"}');
   const folder = temporaryDirectory();

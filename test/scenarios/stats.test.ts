@@ -1,3 +1,4 @@
+// In full after a change of src/cli/stats.ts, src/report/counts.ts.
 import { expect, test } from 'vitest';
 import { misbehavingCompiler, statistics } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';

@@ -1,4 +1,5 @@
 // The output of builds at a terminal, and its absence elsewhere.
+// In full after a change of src/report/terminal.ts, src/report/progress.ts.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { INTRODUCTION } from '../../src/report/sentences.ts';

@@ -1,4 +1,5 @@
 // Tuning ahead of builds: a sweep is killed and continued, and later builds have hits only. Misses of builds are tuned, too.
+// In full after a change of src/populate, src/cli/tune.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,35 +43,51 @@ const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
     })
     .join('');
 
-test('a killed sweep can be continued, and builds of its shapes have hits only', async () => {
-  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
-  const sweep = ['tune', '--m', '32:57:12', '--n', '40', '--k', '64', '--rhs-constant', 'no', '--jobs', '1'];
-  const { child, ended } = place.start(join(root, 'bin', 'iree-tuned'), sweep);
-  let said = '';
-  child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
-  while (!said.includes('1 of 3')) await sleep(20);
-  child.kill('SIGKILL');
-  expect((await ended).signal).toBe('SIGKILL');
-  const before = await records(place);
-  expect(before.length).toBeGreaterThanOrEqual(1);
-  expect(before.length).toBeLessThan(3);
+test(
+  'a killed sweep can be continued, and builds of its shapes have hits only',
+  { tags: 'full' },
+  async () => {
+    const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
+    const sweep = [
+      'tune',
+      '--m',
+      '32:57:12',
+      '--n',
+      '40',
+      '--k',
+      '64',
+      '--rhs-constant',
+      'no',
+      '--jobs',
+      '1',
+    ];
+    const { child, ended } = place.start(join(root, 'bin', 'iree-tuned'), sweep);
+    let said = '';
+    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
+    while (!said.includes('1 of 3')) await sleep(20);
+    child.kill('SIGKILL');
+    expect((await ended).signal).toBe('SIGKILL');
+    const before = await records(place);
+    expect(before.length).toBeGreaterThanOrEqual(1);
+    expect(before.length).toBeLessThan(3);
 
-  const again = await place.tuned([...sweep, '--json']);
-  expect(again.code, again.stderr).toBe(0);
-  const { plan, results } = JSON.parse(again.stdout.toString()) as Population;
-  expect(plan.known).toHaveLength(before.length);
-  expect(results!.every(({ outcome }) => outcome === 'tuned')).toBe(true);
-  const after = await records(place);
-  expect(after).toHaveLength(3);
-  // No earlier workload was measured again.
-  for (const record of before) expect(after).toContainEqual(record);
+    const again = await place.tuned([...sweep, '--json']);
+    expect(again.code, again.stderr).toBe(0);
+    const { plan, results } = JSON.parse(again.stdout.toString()) as Population;
+    expect(plan.known).toHaveLength(before.length);
+    expect(results!.every(({ outcome }) => outcome === 'tuned')).toBe(true);
+    const after = await records(place);
+    expect(after).toHaveLength(3);
+    // No earlier workload was measured again.
+    for (const record of before) expect(after).toContainEqual(record);
 
-  place.write('model.mlir', matmuls([32, 44, 56].map((m) => [m, 40, 64] as const)));
-  const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
-    env: { IREE_TUNED_ON_MISS: 'default' },
-  });
-  expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
-});
+    place.write('model.mlir', matmuls([32, 44, 56].map((m) => [m, 40, 64] as const)));
+    const { explanation } = await place.explain([...HOST, 'model.mlir', '-o', 'model.vmfb'], {
+      env: { IREE_TUNED_ON_MISS: 'default' },
+    });
+    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit', 'hit']);
+  },
+);
 
 test(
   'a dry run lists new, known, duplicate and skipped workloads, and changes nothing; misses are tuned later',
@@ -110,33 +127,37 @@ test(
   },
 );
 
-test('shards plan all models and shapes, each once, in any order and in any folder', async () => {
-  const planned = async (place: Workplace, inputs: readonly string[], shard: string) => {
-    const sweep = ['--m', '32', '--n', '40', '--k', '64', '--rhs-constant', 'no'];
-    const argv = ['tune', ...inputs, ...sweep, '--shard', shard, '--dry-run', '--json'];
-    const { code, stdout, stderr } = await place.tuned(argv);
-    expect(code, stderr).toBe(0);
-    const { plan } = JSON.parse(stdout.toString()) as Population;
-    return { stderr, workloads: plan.todo.map(({ workload }) => workload).toSorted() };
-  };
-  const [here, there] = [new Workplace(), new Workplace()];
-  for (const place of [here, there]) {
-    mkdirSync(place.path('models'));
-    for (const m of [16, 17, 18])
-      place.write(`models/m-${m}.mlir`, matmuls([[m, 40, 64] as const, [2 * m, 8, 8] as const]));
-  }
-  const shards = await Promise.all(['1/2', '2/2'].map((shard) => planned(here, ['models'], shard)));
-  expect(shards.map(({ stderr }) => stderr)).toEqual([
-    'iree-tuned: shard 1/2: 2 of 4 models and shapes\n',
-    'iree-tuned: shard 2/2: 2 of 4 models and shapes\n',
-  ]);
-  expect(shards.map(({ workloads }) => workloads.length)).toEqual([4, 3]);
-  expect(new Set(shards.flatMap(({ workloads }) => workloads)).size).toBe(7);
-  const files = [18, 16, 17].map((m) => there.path(`models/m-${m}.mlir`));
-  expect((await planned(there, files, '2/2')).workloads).toEqual(shards[1]!.workloads);
-  // More shards than work.
-  expect((await planned(here, ['models'], '2/9')).workloads).toEqual([]);
-});
+test(
+  'shards plan all models and shapes, each once, in any order and in any folder',
+  { tags: 'full' },
+  async () => {
+    const planned = async (place: Workplace, inputs: readonly string[], shard: string) => {
+      const sweep = ['--m', '32', '--n', '40', '--k', '64', '--rhs-constant', 'no'];
+      const argv = ['tune', ...inputs, ...sweep, '--shard', shard, '--dry-run', '--json'];
+      const { code, stdout, stderr } = await place.tuned(argv);
+      expect(code, stderr).toBe(0);
+      const { plan } = JSON.parse(stdout.toString()) as Population;
+      return { stderr, workloads: plan.todo.map(({ workload }) => workload).toSorted() };
+    };
+    const [here, there] = [new Workplace(), new Workplace()];
+    for (const place of [here, there]) {
+      mkdirSync(place.path('models'));
+      for (const m of [16, 17, 18])
+        place.write(`models/m-${m}.mlir`, matmuls([[m, 40, 64] as const, [2 * m, 8, 8] as const]));
+    }
+    const shards = await Promise.all(['1/2', '2/2'].map((shard) => planned(here, ['models'], shard)));
+    expect(shards.map(({ stderr }) => stderr)).toEqual([
+      'iree-tuned: shard 1/2: 2 of 4 models and shapes\n',
+      'iree-tuned: shard 2/2: 2 of 4 models and shapes\n',
+    ]);
+    expect(shards.map(({ workloads }) => workloads.length)).toEqual([4, 3]);
+    expect(new Set(shards.flatMap(({ workloads }) => workloads)).size).toBe(7);
+    const files = [18, 16, 17].map((m) => there.path(`models/m-${m}.mlir`));
+    expect((await planned(there, files, '2/2')).workloads).toEqual(shards[1]!.workloads);
+    // More shards than work.
+    expect((await planned(here, ['models'], '2/9')).workloads).toEqual([]);
+  },
+);
 
 const refusals: [string[], string, code?: number][] = [
   [['--m', '64:128'], '--n is missing', 2],
@@ -147,7 +168,7 @@ const refusals: [string[], string, code?: number][] = [
   ],
   [['--from-misses', '--jobs', '0'], 'It must be a whole number of at least 1', 2],
 ];
-test.each(casesOfTier(refusals, 3))('%j is refused with the way out', async (argv, message, expected = 1) => {
+test.each(casesOfTier(refusals, 1))('%j is refused with the way out', async (argv, message, expected = 1) => {
   const { code, stderr } = await new Workplace().tuned(['tune', ...argv]);
   expect(code).toBe(expected);
   expect(stderr).toContain(message);

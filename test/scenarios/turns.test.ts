@@ -1,5 +1,6 @@
 // Surveys and runs of programs wait for the measuring lock, but no build waits for long.
-import { cpSync, renameSync, rmSync } from 'node:fs';
+// In full after a change of src/site, src/system/slots.ts.
+import { cpSync, renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
-import { decisionsOf, hasOpen, HOST, Workplace } from './support.ts';
+import { hasOpen, HOST, Workplace } from './support.ts';
 import { readExplanation } from '../support/explain-schema.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
@@ -89,13 +90,13 @@ describe('a survey of an input in another dialect', () => {
     expect(surveys()).toBe(1);
   });
 
-  test('is made once for concurrent builds', async () => {
+  test('is made once for concurrent builds', { tags: 'full' }, async () => {
     const builds = ['a', 'b', 'c', 'd'].map((name) => start({}, name));
     for (const build of builds) expect(await build.explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);
   });
 
-  test('is taken from another build that made it first', async () => {
+  test('is taken from another build that made it first', { tags: 'full' }, async () => {
     await measureElsewhere(place);
     const build = start();
     await build.waits();
@@ -117,18 +118,6 @@ describe('a survey of an input in another dialect', () => {
     await measureElsewhere(place);
     expect(await start(settings).explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);
-  });
-
-  test('counts the wait against the budget', { tags: 'full' }, async () => {
-    for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
-    await measureElsewhere(place);
-    const { operations, seconds } = await start({ IREE_TUNED_BUDGET: '4' }).explained();
-    expect(decisionsOf({ operations })).toEqual(['default: lock-busy']);
-    expect(seconds.tuning).toBeGreaterThanOrEqual(4);
-    // Without this the build would wait for twice the budget.
-    expect(seconds.tuning).toBeLessThan(8);
-    // The next build gets the lock.
-    expect(place.has('cache/replays')).toBe(false);
   });
 });
 
@@ -165,32 +154,36 @@ test(
 );
 
 describe('surveys of many builds at once', () => {
-  test('are as many as there are processors, and so are the compilers for them', async () => {
-    const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
-    // A compile that the user did not ask for takes its time.
-    const env = place.scriptedCompiler(
-      `case "$*" in *in?.mlir*--compile-to=*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
+  test(
+    'are as many as there are processors, and so are the compilers for them',
+    { tags: 'full' },
+    async () => {
+      const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+      // A compile that the user did not ask for takes its time.
+      const env = place.scriptedCompiler(
+        `case "$*" in *in?.mlir*--compile-to=*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
        echo begin >>log; sleep 0.3; '${rememberingCompiler}' "$@"; code=$?; echo end >>log; exit $code`,
-    );
-    // No build has the measuring lock, whose holder needs no slot.
-    await measureElsewhere(place);
-    const builds = [1, 2, 3, 4].map((i) => {
-      place.write(`in${i}.mlir`, stablehlo.replaceAll('61', `6${i}`));
-      return place.start(
-        join(root, 'bin/iree-compile-tuned'),
-        [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`],
-        { env },
       );
-    });
-    for (const { ended } of builds) expect(await ended).toMatchObject({ code: 0, stderr: '' });
-    let now = 0;
-    const counts = place
-      .read('log')
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => (now += line === 'begin' ? 1 : -1));
-    expect(counts.length).toBeGreaterThanOrEqual(2 * 2 * builds.length);
-    expect(Math.max(...counts)).toBeLessThanOrEqual(availableParallelism());
-  });
+      // No build has the measuring lock, whose holder needs no slot.
+      await measureElsewhere(place);
+      const builds = [1, 2, 3, 4].map((i) => {
+        place.write(`in${i}.mlir`, stablehlo.replaceAll('61', `6${i}`));
+        return place.start(
+          join(root, 'bin/iree-compile-tuned'),
+          [...HOST, `in${i}.mlir`, '-o', `out${i}.vmfb`],
+          { env },
+        );
+      });
+      for (const { ended } of builds) expect(await ended).toMatchObject({ code: 0, stderr: '' });
+      let now = 0;
+      const counts = place
+        .read('log')
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => (now += line === 'begin' ? 1 : -1));
+      expect(counts.length).toBeGreaterThanOrEqual(2 * 2 * builds.length);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(availableParallelism());
+    },
+  );
 });

@@ -1,4 +1,5 @@
 // Undecided workloads are tuned once, and again with more time or a new runtime.
+// In full after a change of src/tuning/undecided.ts, src/store/claim.ts.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -44,7 +45,7 @@ const UNDECIDED = ['default: undecided'];
 
 test(
   'an undecided workload is tried once per budget, and again on request',
-  { timeout: 240_000 },
+  { tags: 'full', timeout: 240_000 },
   async () => {
     const place = workplace({ IREE_TUNED_BUDGET: '8' });
     const { refusing: env, measuring, wasTried } = quickTools(place);
@@ -158,38 +159,3 @@ exit 1`,
     expect(decisionsOf(readExplanation(place.read(`${name}.json`).toString()))).toEqual(UNDECIDED);
   expect(attempts()).toBe(before + 1);
 });
-
-test(
-  'a record of fewer families is completed by one build that may tune',
-  { timeout: 240_000, tags: 'full' },
-  async () => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '12' });
-    place.inDatabase((database) => database.exec(`UPDATE claim SET families = '["tile"]'`));
-    const { refusing: env, measuring, wasTried } = quickTools(place);
-    const outcome = async (more: Record<string, string> = {}) =>
-      (await place.explain(argv, { env: { ...env, ...more } })).explanation.operations[0]!.outcome;
-    // A build without tuning uses the record, and so does a build whose settings allow no more families.
-    expect(await outcome({ IREE_TUNED_BUDGET: '0' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_ON_MISS: 'default' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_READONLY: '1' })).toBe('hit');
-    expect(await outcome({ IREE_TUNED_INJECT: 'spec' })).toBe('hit');
-    expect(wasTried()).toBe(false);
-
-    // A build that cannot measure the other families tries once, and uses the record.
-    expect(await outcome()).toBe('hit');
-    expect(wasTried()).toBe(true);
-    expect(await outcome()).toBe('hit');
-    expect(wasTried()).toBe(false);
-
-    place.inDatabase((database) => database.exec('DELETE FROM undecided'));
-    const build = (options: readonly string[] = []) =>
-      place.explain([...argv, ...options], { env: measuring });
-    expect((await build()).explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
-    expect(wasTried()).toBe(true);
-    for (const options of [[], ['--iree-tuned-inject=spec'], ['--iree-tuned-budget=14']]) {
-      const { explanation } = await build(options);
-      expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    }
-    expect(wasTried()).toBe(false);
-  },
-);

@@ -1,4 +1,5 @@
 // The first build runs the program, and leaves out configurations that make it slower or wrong.
+// In full after a change of src/program, src/running/verified-decisions.ts, src/running/verify-program.ts, src/plan/unproven.ts.
 import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -215,31 +216,6 @@ describe('a tuned dispatch that is slower in the program', () => {
     await build(place);
     expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
   });
-
-  test('is left out if it is the only one, and the build is stock', { tags: 'full' }, async () => {
-    const place = await recordedPlace();
-    place.write('slower', '.');
-    const { route, operations, program } = await build(place);
-    expect({ route, outcomes: operations.map(({ outcome }) => outcome) }).toEqual({
-      route: 'none',
-      outcomes: ['default', 'default'],
-    });
-    expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
-    // The second benchmark is not simulated.
-    await build(place, { IREE_TUNED_OUTPUTS: 'off' });
-    expect(await place.isStock()).toBe(true);
-  });
-
-  test('is found by iree-tuned tune, too', { tags: 'full' }, async () => {
-    const place = await recordedPlace();
-    place.write('slower', '_61x48x67_');
-    const text = await place.said(['tune', 'in.mlir']);
-    expect(text).toMatch(/program +stock +tuned +gain +outputs\n@main .*1\.33x +equal\n/);
-    expect(text).toMatch(/\nleft to the default: contraction m=61 n=48 .*\n {2}its configuration /);
-    expect(runsOf(place)).toBeGreaterThan(0);
-    expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
-    expect(runsOf(place)).toBe(0);
-  });
 });
 
 const wrongOnes: [string, string, Record<string, Outcome>, string[]][] = [
@@ -271,7 +247,7 @@ async function expectUnverified(place: Workplace, reason: RegExp, env = LONG): P
 }
 
 describe('a program that cannot be run is compiled with its configurations', () => {
-  test.each([
+  const faults: [string, string, RegExp, typeof LONG][] = [
     [
       'stock crashes',
       'ulimit -c 0; kill -SEGV $$',
@@ -286,7 +262,8 @@ describe('a program that cannot be run is compiled with its configurations', () 
       /^result 0 moves by half of its value .* \(@main\)$/,
       LONG,
     ],
-  ])('because %s', async (_, deed, reason, env) => {
+  ];
+  test.each(casesOfTier(faults, 1))('because %s', async (_, deed, reason, env) => {
     const place = await recordedPlace();
     place.write('hook', note(place) + deed);
     await expectUnverified(place, reason, env);
@@ -312,7 +289,7 @@ describe('a program that cannot be run is compiled with its configurations', () 
     expect((await build(place, LONG)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
   });
 
-  test('because its inputs cannot be generated, which costs no time', async () => {
+  test('because its inputs cannot be generated, which costs no time', { tags: 'full' }, async () => {
     const place = await recordedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
     const { program } = await expectUnverified(place, /^none of its functions can be run$/);
     expect(program).toMatchObject({
@@ -322,18 +299,25 @@ describe('a program that cannot be run is compiled with its configurations', () 
     expect(runsOf(place)).toBe(0);
   });
 
-  test('because a tenth of the budget is too little, or measuring is disabled', async () => {
-    const place = await recordedPlace();
-    const { program } = await build(place, { IREE_TUNED_BUDGET: '14' });
-    expect(program).toMatchObject({ injected: true, reason: 'the budget leaves too little time to run it' });
-    for (const [name, value] of [
-      ['IREE_TUNED_BUDGET', '0'],
-      ['IREE_TUNED_ON_MISS', 'default'],
-      ['IREE_TUNED_READONLY', 'true'],
-    ] as const)
-      expect(await build(place, { [name]: value })).toMatchObject({ route: 'spec', program: null });
-    expect(runsOf(place)).toBe(0);
-  });
+  test(
+    'because a tenth of the budget is too little, or measuring is disabled',
+    { tags: 'full' },
+    async () => {
+      const place = await recordedPlace();
+      const { program } = await build(place, { IREE_TUNED_BUDGET: '14' });
+      expect(program).toMatchObject({
+        injected: true,
+        reason: 'the budget leaves too little time to run it',
+      });
+      for (const [name, value] of [
+        ['IREE_TUNED_BUDGET', '0'],
+        ['IREE_TUNED_ON_MISS', 'default'],
+        ['IREE_TUNED_READONLY', 'true'],
+      ] as const)
+        expect(await build(place, { [name]: value })).toMatchObject({ route: 'spec', program: null });
+      expect(runsOf(place)).toBe(0);
+    },
+  );
 });
 
 test('a tuned program that crashes is not used, and its configurations are not marked', async () => {
@@ -384,8 +368,9 @@ const unrun: [string, string, Record<string, string>][] = [
   ['that nobody can run', twoMatmuls.replace('(%a:', '(%unused: tensor<?xf32>, %a:'), LONG],
   ['that is not run, at a budget of 0', twoMatmuls, { IREE_TUNED_BUDGET: '0' }],
 ];
-test.each(casesOfTier(unrun, 1))(
+test.each(unrun)(
   'a program %s gets no data tiling for operands of another operation',
+  { tags: 'full' },
   async (_, text, env) => {
     const place = simulatedPlace(text);
     await record(place, (workload) =>

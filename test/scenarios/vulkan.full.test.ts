@@ -1,4 +1,5 @@
 // A build for Vulkan: a miss, a search on the device, and builds that use a record.
+// In full after a change of src/backend/vulkan.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
 import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';

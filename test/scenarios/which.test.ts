@@ -1,4 +1,5 @@
 // `iree-tuned which`: the records in a delivered module.
+// In full after a change of src/report/module-note.ts, src/wrapper/provenance.ts, src/cli/which.ts.
 import { createHash } from 'node:crypto';
 import { copyFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -78,7 +79,7 @@ test(
   'the first build after iree-tuned tune has its records, and its output is kept',
   { timeout: 300_000 },
   async () => {
-    const place = Workplace.simulated({ IREE_TUNED_AUTHOR: AUTHOR });
+    const place = Workplace.simulated({ IREE_TUNED_AUTHOR: AUTHOR }, { isShort: true });
     place.write('in.mlir', oddMatmul);
     await place.said(['tune', 'in.mlir', '--', ...HOST]);
     await build(place, { IREE_TUNED_BUDGET: '0' });
@@ -92,23 +93,27 @@ test(
   },
 );
 
-test('a module of another home names the base of its records, and stats count them', async () => {
-  const folder = temporaryDirectory();
-  const writer = await recordedWorkplace();
-  await writer.said(['team', 'publish', folder]);
-  const place = new Workplace({ IREE_TUNED_TEAM: folder, IREE_TUNED_BUDGET: '0' });
-  place.write('in.mlir', oddMatmul);
-  await build(place);
-  const [record] = await writer.asked<ExplainedRecord[]>(['db', 'ls', '--json']);
-  expect(await asked(place)).toMatchObject({
-    operations: [{ source: `base ${folder}`, record: { digest: record!.digest } }],
-  });
-  expect(await statistics(place)).toMatchObject({ hits: { [`base ${folder}`]: 1 } });
-  expect(await place.said(['stats'])).toMatch(/^ {2}found +1\n {4}base .* 1$/m);
+test(
+  'a module of another home names the base of its records, and stats count them',
+  { tags: 'full' },
+  async () => {
+    const folder = temporaryDirectory();
+    const writer = await recordedWorkplace();
+    await writer.said(['team', 'publish', folder]);
+    const place = new Workplace({ IREE_TUNED_TEAM: folder, IREE_TUNED_BUDGET: '0' });
+    place.write('in.mlir', oddMatmul);
+    await build(place);
+    const [record] = await writer.asked<ExplainedRecord[]>(['db', 'ls', '--json']);
+    expect(await asked(place)).toMatchObject({
+      operations: [{ source: `base ${folder}`, record: { digest: record!.digest } }],
+    });
+    expect(await statistics(place)).toMatchObject({ hits: { [`base ${folder}`]: 1 } });
+    expect(await place.said(['stats'])).toMatch(/^ {2}found +1\n {4}base .* 1$/m);
 
-  // A lock file has no evidence.
-  await place.said(['lock', 'in.mlir', '--', ...HOST]);
-  const explained = await place.explain(argv);
-  expect(explained.explanation.operations).toMatchObject([{ source: 'lock file', record: null }]);
-  expect(await statistics(place)).toMatchObject({ hits: { [`base ${folder}`]: 1, 'lock file': 1 } });
-});
+    // A lock file has no evidence.
+    await place.said(['lock', 'in.mlir', '--', ...HOST]);
+    const explained = await place.explain(argv);
+    expect(explained.explanation.operations).toMatchObject([{ source: 'lock file', record: null }]);
+    expect(await statistics(place)).toMatchObject({ hits: { [`base ${folder}`]: 1, 'lock file': 1 } });
+  },
+);

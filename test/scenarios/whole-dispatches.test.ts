@@ -1,4 +1,5 @@
 // Dispatches without contractions are tuned as a whole.
+// In full after a change of src/workload/dispatch.
 import { describe, expect, test } from 'vitest';
 import type { DispatchTileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DYNAMIC_SOFTMAX } from '../support/dispatch-programs.ts';
@@ -128,14 +129,6 @@ describe('a softmax', { timeout: 300_000 }, () => {
     const place = workplace();
     const { explanation } = await place.explain([...argv, '--iree-tuned-inject=spec']);
     expect(decisionsOf(explanation)).toEqual(['skipped: route-excludes']);
-  });
-
-  test('is tuned by iree-tuned tune', { tags: 'full' }, async () => {
-    const place = workplace();
-    const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '60', '--', ...HOST]);
-    expect(stdout.toString()).toMatch(/dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}/);
-    const { explanation } = await place.explain([...argv, '--iree-tuned-budget=0']);
-    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
   test('has its tiles in a spec, for compiles without the wrapper', { tags: 'full' }, async () => {

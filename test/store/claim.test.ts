@@ -17,7 +17,7 @@ import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { isFull } from '../support/needs.ts';
 import { TILE } from './samples.ts';
 
-const RUNS = { numRuns: isFull ? 10_000 : 2_000 };
+const RUNS = { numRuns: isFull ? 10_000 : 500 };
 
 describe('claims', () => {
   it('merge in any order and any number of times, even if some are revoked', () => {

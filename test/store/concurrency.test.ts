@@ -33,7 +33,7 @@ it('lets processes create one database concurrently', async () => {
   }
 });
 
-it('adds up the misses of four processes', async () => {
+it('adds up the misses of four processes', { tags: 'full' }, async () => {
   const path = temporaryPath();
   await release([1, 2, 3, 4].map(() => startChild('count', path, '250')));
   expect(open(path).misses()).toMatchObject([{ count: 1000 }]);

@@ -1,4 +1,5 @@
 // @module-tag slow
+// In full after a change of src/system/process-tree.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +8,7 @@ import { whenHung, type HangLimits } from '../../src/system/limits.ts';
 import { childrenOf, scanForChildren } from '../../src/system/process-tree.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isRunning, program } from '../compiler/support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 const within = (limits: HangLimits, ...command: string[]) =>
   runCompiler('/bin/sh', command, {
@@ -69,15 +71,16 @@ describe('a child with a limit of work', () => {
 });
 
 describe.concurrent('a child that works', () => {
-  test.each([
+  const working: [string, string][] = [
+    ['in a child of a child', `sh -c 'sh -c "$0"; :' '${busy(3)}; :'; echo done`],
     ['itself', `${busy(3)}; echo done`],
     ['in a child that it waits for', `sh -c '${busy(3)}; :'; echo done`],
-    ['in a child of a child', `sh -c 'sh -c "$0"; :' '${busy(3)}; :'; echo done`],
     [
       'in many children that end soon',
       `end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'; done; echo done`,
     ],
-  ])('%s is not killed', async (_, script) => {
+  ];
+  test.each(casesOfTier(working, 1))('%s is not killed', async (_, script) => {
     expect(await run(script)).toMatchObject({ code: 0, cut: null, stdout: Buffer.from('done\n') });
   });
 });

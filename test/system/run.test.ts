@@ -10,6 +10,7 @@ import { describe, expect, it, test } from 'vitest';
 import { runCompiler, type RunOptions } from '../../src/system/run.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isRunning, matmul, program, realCompiler, root, write } from '../compiler/support.ts';
+import { casesOfTier } from '../support/needs.ts';
 
 const directory = temporaryDirectory();
 const env = process.env;
@@ -71,24 +72,23 @@ ${code}`,
 }
 
 describe('ending like the child', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGPIPE', 'SIGXFSZ'])(
-    'by %s',
-    (signal) => {
-      const script = sh(`ulimit -c 0; kill -${signal.slice(3)} $$`);
-      const { run } = inProcess(
-        `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false }));`,
-      );
-      expect(run()).toMatchObject({ status: null, signal });
-    },
-  );
-  test.each([0, 1, 74, 255])('with code %i', (code) => {
+  test.each(
+    casesOfTier(['SIGTERM', 'SIGKILL', 'SIGSEGV', 'SIGINT', 'SIGHUP', 'SIGABRT', 'SIGPIPE', 'SIGXFSZ'], 3),
+  )('by %s', (signal) => {
+    const script = sh(`ulimit -c 0; kill -${signal.slice(3)} $$`);
+    const { run } = inProcess(
+      `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false }));`,
+    );
+    expect(run()).toMatchObject({ status: null, signal });
+  });
+  test.each(casesOfTier([74, 0, 1, 255], 1))('with code %i', (code) => {
     const { run } = inProcess(
       `exitLike(await runCompiler(${JSON.stringify(sh(`exit ${code}`))}, [], { env: process.env, capture: false }));`,
     );
     expect(run()).toMatchObject({ status: code, signal: null });
   });
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  test.each(casesOfTier(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
     'passes %s on, lets the child clean up, and dies of it',
     async (signal) => {
       const ready = join(directory, `ready-${signal}`);
@@ -126,7 +126,7 @@ test('a child ends with this process, even after SIGKILL', async () => {
   await expect.poll(() => isRunning(child), { timeout: 20_000 }).toBe(false);
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+test.each(casesOfTier(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
   '%s during a question to the compiler ends this process, and removes its scratch folders',
   async (signal) => {
     const ready = join(directory, `asked-${signal}`);
@@ -243,7 +243,7 @@ describe('becoming the compiler', () => {
     };
     write(join(directory, 'm.mlir'), matmul);
 
-    it('compiles to the same bytes', () => {
+    it('compiles to the same bytes', { tags: 'full' }, () => {
       const flags = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host', 'm.mlir', '-o'];
       expect(same([...flags, 'direct.vmfb']).status).toBe(0);
       const { args } = become(executable, [...flags, 'ours.vmfb']);

@@ -84,21 +84,25 @@ test.each([
   },
 );
 
-test('a batch ends at its limit, however many candidates hang', async () => {
-  const folder = temporaryDirectory();
-  const hangs = join(folder, 'hangs');
-  const tools = fakeTools(folder, {
-    benchmarkModule: `case "$*" in *--benchmark_filter=*c[2-7]*) echo x >>'${hangs}'; exec sleep 60 ;; esac`,
-  });
-  const screener = new Screener(tools, matmul(64, 64, 64));
-  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
-  const ready = await screener.prepare(configurations, 60, 2);
-  const { processes, failed } = await ready.time(8);
-  // In each of two modules the first process hangs, and then one candidate.
-  expect(readFileSync(hangs, 'utf8').length).toBeLessThanOrEqual('x\n'.length * 4);
-  expect(processes.flatMap(({ seconds }) => [...seconds.keys()])).toEqual(['c0', 'c1']);
-  expect(failed).toEqual([]);
-}, 30_000);
+test(
+  'a batch ends at its limit, however many candidates hang',
+  { tags: 'full', timeout: 30_000 },
+  async () => {
+    const folder = temporaryDirectory();
+    const hangs = join(folder, 'hangs');
+    const tools = fakeTools(folder, {
+      benchmarkModule: `case "$*" in *--benchmark_filter=*c[2-7]*) echo x >>'${hangs}'; exec sleep 60 ;; esac`,
+    });
+    const screener = new Screener(tools, matmul(64, 64, 64));
+    const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiled);
+    const ready = await screener.prepare(configurations, 60, 2);
+    const { processes, failed } = await ready.time(8);
+    // In each of two modules the first process hangs, and then one candidate.
+    expect(readFileSync(hangs, 'utf8').length).toBeLessThanOrEqual('x\n'.length * 4);
+    expect(processes.flatMap(({ seconds }) => [...seconds.keys()])).toEqual(['c0', 'c1']);
+    expect(failed).toEqual([]);
+  },
+);
 
 test('candidates that are far behind are timed once', async () => {
   const folder = temporaryDirectory();

@@ -1,8 +1,7 @@
 // Operations that are looked up, tuned, noted or left to the default, without a compiler and without measuring tools.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { configurationText } from '../../src/backend/index.ts';
 import type { Input } from '../../src/input/input.ts';
 import { surveyMemory } from '../../src/input/survey-memory.ts';
 import type { Settings } from '../../src/settings/index.ts';
@@ -125,29 +124,6 @@ describe('a compile with a record for each operation', () => {
     expect(now).toBe(inspected);
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('counts the wait of its survey', async () => {
-    const input = inputOf(text(8), { waitedSeconds: 3 });
-    expect((await resolved({ store: stored([8]), input })).seconds).toBe(3);
-  });
-  test('is final with tuning disabled, even if a search has more families to try', async () => {
-    for (const settings of [{ onMiss: 'record' }, { readonly: true }] as const) {
-      const store = stored([8], { families: ['tile'] });
-      const { got, isFinal } = await resolved({ store, settings });
-      expect({ got, isFinal }).toEqual({ got: [HIT], isFinal: true });
-    }
-  });
-  test('leaves out the configurations that this program is slower with, and no others', async () => {
-    const reason = 'it is slower in here';
-    const configuration = configurationText(TILE);
-    const compile = async (workload: string, than = configuration) => {
-      const leftOut = [{ workload, configuration: than, reason }];
-      const program = { identity: '', leftOut, verified: null, programWide: null, open: null };
-      return (await resolved({ store: stored([8, 16]), input: inputOf(text(8, 16)), program })).got;
-    };
-    expect(await compile(keyOf(8))).toEqual([['default', reason], HIT]);
-    // The record has another configuration by now.
-    expect(await compile(keyOf(8), '{}')).toEqual([HIT, HIT]);
-  });
 });
 
 describe('a miss with tuning disabled', () => {
@@ -193,14 +169,6 @@ describe('a miss with tuning disabled', () => {
     ]);
     expect(store.subject({ workload: keyOf(16), ...placeOf(here) })).toEqual(aboutMatmul(16));
   });
-  test.each([{ onMiss: 'record', readonly: true }, { onMiss: 'default' }, { budgetSeconds: 0 }] as const)(
-    'is not noted with %j',
-    async (settings) => {
-      const store = stored();
-      await resolved({ store, settings });
-      expect(store.misses()).toEqual([]);
-    },
-  );
 });
 
 describe('a miss', () => {
@@ -240,13 +208,6 @@ describe('a miss', () => {
     const { got, isFinal } = await resolved({ input: inputOf(text(8, 16)) });
     expect(got).toEqual([TUNED, ['default', 'the tuning budget is spent']]);
     expect(isFinal).toBe(false);
-  });
-  test('that is undecided is left to the default, and not tried again', async () => {
-    const row = { workload: keyOf(8), reason: 'too slow', budgetSeconds: 60, attempts: 1, lastTriedAt: '' };
-    tuned([], { undecided: new Map([[keyOf(8), row]]) });
-    const { got, isFinal } = await resolved();
-    expect(got).toEqual([['default', expect.stringMatching(/^cannot be decided: too slow\./)]]);
-    expect(isFinal).toBe(true);
   });
   test('cannot be tuned without tools', async () => {
     const { got, isFinal } = await resolved();
@@ -291,29 +252,10 @@ describe('a record of unfinished searches', () => {
     expect(isFinal).toBe(true);
     expect(tuner.mock.calls[0]![5].patienceSeconds).toBeUndefined();
   });
-  test('is used without the time to continue, and the next build continues', async () => {
-    tuned([], { whyNot: BUSY });
-    const { got, isFinal } = await resolved({ store: unfinished() });
-    expect(got).toEqual([NOTHING]);
-    expect(isFinal).toBe(false);
-    expect(tuner.mock.calls[0]![5].patienceSeconds).toBe(0);
-  });
-  test.each([
-    [20, false],
-    [55, true],
-  ])('after %i s of tuning is finished: %s', async (spent, expected) => {
-    const known = { ...nothing(spent), outcome: 'tuned' as const };
-    tuned([], { results: new Map([[keyOf(8), known]]) });
-    const { got, isFinal } = await resolved({ store: unfinished(), settings: { budgetSeconds: 60 } });
-    expect(got).toEqual([['tuned', NOTHING[1]]]);
-    expect(isFinal).toBe(expected);
-  });
   test.each<[string, number, Partial<Settings>]>([
     ['has had its time', 55, {}],
     ['is not to be tuned', 10, { onMiss: 'default' }],
-    ['is only noted', 10, { onMiss: 'record' }],
     ['may not be written', 10, { readonly: true }],
-    ['is given no time', 10, { budgetSeconds: 0 }],
   ])('is a plain hit if it %s', async (_, spent, change) => {
     const settings = { budgetSeconds: 60, ...change };
     const { got, isFinal } = await resolved({ store: unfinished(spent), settings });
@@ -426,9 +368,6 @@ describe('generated operations can differ from the text', () => {
     expect(got).toEqual([TUNED]);
     expect(now.input.surveyed).toBe(false);
   });
-  test('a hit makes no survey', async () => {
-    expect((await resolved({ store: stored([8]), ...becoming(9) })).got).toEqual([HIT]);
-  });
 
   test('while another process measures there is no survey, but its new records are used', async () => {
     const given = becoming(9, { budgetSeconds: 0.01 });
@@ -445,15 +384,6 @@ describe('generated operations can differ from the text', () => {
     }
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('with a cache folder that cannot be written nothing is tuned', async () => {
-    const { surroundings, input } = becoming(null);
-    mkdirSync(dirname(surroundings.cacheDirectory), { recursive: true });
-    writeFileSync(surroundings.cacheDirectory, 'in the way');
-    const { got, isFinal } = await resolved({ surroundings, input });
-    expect(got).toEqual([['default', expect.stringMatching(/^tuning failed: .*EEXIST/)]]);
-    expect(isFinal).toBe(false);
-  });
-
   test('a survey is made once', async () => {
     const { surroundings, input } = becoming(9);
     const first = await withSurvey({ command, inspected: { input, site: here } }, surroundings);

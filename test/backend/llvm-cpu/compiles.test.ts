@@ -1,4 +1,5 @@
 // The rules and the space of llvm-cpu against the real compiler.
+// In full after a change of src/backend/llvm-cpu/tile-knobs.ts, src/backend/llvm-cpu/legality.ts.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -152,7 +153,7 @@ describe('every configuration of the llvm-cpu space compiles', () => {
     }));
   }
 
-  test('for matmuls, a batched matmul, a matvec, i8 and bf16', async () => {
+  test('for matmuls, a batched matmul, a matvec, i8 and bf16', { tags: 'full' }, async () => {
     const shapes = [
       matmul(96, 160, 64),
       matmul(97, 101, 103),
@@ -180,7 +181,7 @@ describe('every configuration of the llvm-cpu space compiles', () => {
     expect(ok, stderr).toBe(true);
   });
 
-  test('for a vecmat, to machine code', async () => {
+  test('for a vecmat, to machine code', { tags: 'full' }, async () => {
     const shape = workload({ n: 128, k: 256 });
     const candidates = candidatesOf(shape);
     const { refused } = await buildCandidates(tools, shape, candidates, 'vecmat');

@@ -35,7 +35,7 @@ describe.each(
       ['an attention of dynamic size', 'LinalgExtTileAndVectorize', DYNAMIC_ATTENTION, [3, 61, 40]],
       ['an attention of dynamic size to one key', 'LinalgExtTileAndVectorize', DYNAMIC_ATTENTION, [3, 1, 40]],
     ],
-    2,
+    1,
   ),
 )('%s', { timeout: isFull ? 3_600_000 : 120_000 }, (_, pipeline, text, shape) => {
   test('has tiles that compile to the same results', async () => {

@@ -1,3 +1,4 @@
+// In full after a change of src/store/open.ts, src/store/sqlite.
 import {
   chmodSync,
   copyFileSync,
@@ -16,6 +17,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { compiler, root } from '../../support/real-tools.ts';
 import type { Workplace } from '../support.ts';
 import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
+import { casesOfTier, isFull } from '../../support/needs.ts';
 
 /** User id of `nobody` on Unix, because root may write everywhere. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? 65534 : undefined;
@@ -28,7 +30,7 @@ function isUsable(): boolean {
 }
 
 describe('a build with an unusable database goes on without tuning', () => {
-  test.each<[string, (place: Workplace) => void, RegExp]>([
+  const damages: [string, (place: Workplace) => void, RegExp][] = [
     [
       'garbage',
       (place) => {
@@ -73,7 +75,8 @@ describe('a build with an unusable database goes on without tuning', () => {
       },
       /has a schema that this program does not make, .*\(CREATE VIEW workload/,
     ],
-  ])('%s', async (_, damage, reason) => {
+  ];
+  test.each(casesOfTier(damages, 2))('%s', async (_, damage, reason) => {
     const place = workplace();
     mkdirSync(join(place.folder, 'data'));
     damage(place);
@@ -113,7 +116,7 @@ describe('a database with a record', () => {
     expect(explanation.operations[0]!.reason).toMatch(/locked by another process/);
   });
 
-  test.runIf(isUsable())('in a read-only folder is read', async () => {
+  test.runIf(isFull && isUsable())('in a read-only folder is read', { tags: 'full' }, async () => {
     const place = await recordedWorkplace({ IREE_TUNED_COMPILER: compiler.executable });
     chmodSync(place.folder, 0o777);
     chmodSync(join(place.folder, 'data'), 0o555);
@@ -131,36 +134,26 @@ describe('a database with a record', () => {
     expect(explanation.operations[0]!.code).toBe('read-only');
   });
 
-  test('of a later version is read, and stays unchanged', async () => {
-    const place = await recordedWorkplace();
-    const database = new Database(place.database);
-    database.exec('ALTER TABLE claim ADD COLUMN joules REAL');
-    database.pragma('user_version = 999');
-    database.close();
-    const before = readFileSync(place.database);
-    const log = join(place.folder, 'log');
-    const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
-    expect(told.explanation.operations[0]!.outcome).toBe('hit');
-    expect(readFileSync(log, 'utf8')).toMatch(/newer iree-compile-tuned .*; it is read-only now\n/);
-    expect(readFileSync(place.database).equals(before)).toBe(true);
-  });
-
-  test('of an earlier version is migrated once, and the log has the path of the old copy', async () => {
-    const place = await recordedWorkplace();
-    const database = new Database(place.database);
-    // Later migrations create a table of shapes, and change the table of notes, which this migration makes again.
-    database.exec('DROP TABLE shape');
-    database.exec(readFileSync(join(root, 'db/migrations/0008_program_times.sql'), 'utf8'));
-    database.pragma('user_version = 8');
-    database.close();
-    const log = join(place.folder, 'log');
-    for (let build = 0; build < 2; build++) {
-      const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
-      expect(told.explanation.operations[0]!.outcome).toBe('hit');
-    }
-    expect(readFileSync(log, 'utf8').match(/\.schema-8 is a copy from before\n/g)).toHaveLength(1);
-    expect(existsSync(`${place.database}.schema-8`)).toBe(true);
-  });
+  test(
+    'of an earlier version is migrated once, and the log has the path of the old copy',
+    { tags: 'full' },
+    async () => {
+      const place = await recordedWorkplace();
+      const database = new Database(place.database);
+      // Later migrations create a table of shapes, and change the table of notes, which this migration makes again.
+      database.exec('DROP TABLE shape');
+      database.exec(readFileSync(join(root, 'db/migrations/0008_program_times.sql'), 'utf8'));
+      database.pragma('user_version = 8');
+      database.close();
+      const log = join(place.folder, 'log');
+      for (let build = 0; build < 2; build++) {
+        const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
+        expect(told.explanation.operations[0]!.outcome).toBe('hit');
+      }
+      expect(readFileSync(log, 'utf8').match(/\.schema-8 is a copy from before\n/g)).toHaveLength(1);
+      expect(existsSync(`${place.database}.schema-8`)).toBe(true);
+    },
+  );
 
   test('that is missing or empty is created', async () => {
     const place = workplace({ IREE_TUNED_BUDGET: '0' });

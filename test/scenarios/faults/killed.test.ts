@@ -1,3 +1,4 @@
+// In full after a change of src/tuning/search-notes.ts, src/site/measuring-lock.ts.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';

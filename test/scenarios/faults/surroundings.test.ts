@@ -1,3 +1,4 @@
+// In full after a change of src/wrapper/deliver.ts, src/wrapper/required.ts, src/system/cache.ts.
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +27,7 @@ describe('a cache', () => {
     },
   );
 
-  test('that cannot be written after tuning gives a stock build', async () => {
+  test('that cannot be written after tuning gives a stock build', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     await place.compile(argv);
     place.write('file', '');
@@ -35,7 +36,7 @@ describe('a cache', () => {
     expect(explanation.code).toBe('internal-error');
   });
 
-  test('with damaged files is written again', async () => {
+  test('with damaged files is written again', { tags: 'full' }, async () => {
     const place = await recordedWorkplace();
     const first = await place.explain(argv);
     for (const folder of ['cache', 'cache/plans']) {
@@ -79,14 +80,15 @@ describe('a cache without room for a module', () => {
     }
   });
 
-  test('is not needed for a new output', async () => {
+  test('is not needed for a new output', { tags: 'full' }, async () => {
     const { place, env, runs } = await fullPlace();
     expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
     expect([runs(), place.has('out.vmfb')]).toEqual([1, true]);
   });
 
-  test.each(casesOfTier(['landed', 'tuned'], 1))(
+  test.each(['landed', 'tuned'])(
     'does not refuse a build with require=%s',
+    { tags: 'full' },
     async (require) => {
       const { place, env } = await fullPlace({ IREE_TUNED_REQUIRE: require });
       for (const state of ['new', 'known']) {
@@ -97,7 +99,7 @@ describe('a cache without room for a module', () => {
     },
   );
 
-  test('does not refuse a build with a frozen lock file', async () => {
+  test('does not refuse a build with a frozen lock file', { tags: 'full' }, async () => {
     const { place, env } = await fullPlace();
     await place.said(['lock', 'in.mlir', '--', ...HOST]);
     place.remove('cache');
@@ -132,7 +134,7 @@ describe('settings', () => {
     await expectStock(place, await place.compile(argv, { env: { IREE_TUNED_BUDGET: 'soon' } }));
   });
 
-  test('with an explanation that cannot be written do not stop the build', async () => {
+  test('with an explanation that cannot be written do not stop the build', { tags: 'full' }, async () => {
     const place = workplace();
     const env = { IREE_TUNED_EXPLAIN: join(place.folder, 'no', 'such', 'folder'), IREE_TUNED_BUDGET: '0' };
     expect((await place.compile(argv, { env })).code).toBe(0);
@@ -154,11 +156,6 @@ describe('a home folder', () => {
       HOME: join(place.folder, 'file', 'home'),
     });
     expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
-  });
-  test('that is missing is created', async () => {
-    const place = workplace({ IREE_TUNED_BUDGET: '0' });
-    await expectStockBuild(place, { ...homeless, HOME: place.path('home') });
-    expect(readdirSync(place.path('home')).length).toBeGreaterThan(0);
   });
 });
 

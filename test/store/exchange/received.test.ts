@@ -1,5 +1,6 @@
 // @module-tag slow
 // Received lines: records for builds, notes, revocations, lines of later versions, and what pruning removes.
+// In full after a change of src/store/exchange.
 import fc from 'fast-check';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -180,7 +181,7 @@ describe('descriptions of one device', () => {
         const [device] = store.devices();
         expect(device && JSON.stringify(device.form)).toBe(events.includes('found') ? own : joined);
       }),
-      { numRuns: isFull ? 1000 : 60 },
+      { numRuns: isFull ? 1000 : 15 },
     );
   });
 });

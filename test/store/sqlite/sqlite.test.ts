@@ -43,8 +43,6 @@ const TRIALS: readonly Trial[] = [
   },
 ];
 
-const NOTHING = { ratio: 1, low: 1, high: 1 };
-
 /** An empty store. */
 let store: Store;
 beforeEach(() => {
@@ -147,33 +145,6 @@ describe('records', () => {
     ).toEqual(['asked', 'revocation']);
   });
 
-  it('are found for no workloads at all', () => {
-    expect(open(temporaryPath()).findRecords([], 'target', 'compiler')).toEqual([]);
-  });
-
-  it('are the claim with the surest gain in any order, with the effort of all', () => {
-    const sure = { ...DECISION, evidence: { ...EVIDENCE, families: ['tile'], trials: 7 } };
-    const surer = {
-      ...DECISION,
-      configuration: { ...TILE, peeling: false },
-      evidence: { ...EVIDENCE, ratio: 2, low: 1.9, high: 2.1, families: ['data-tile'], tuningSeconds: 50 },
-    };
-    const none = { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence: { ...EVIDENCE, ...NOTHING } };
-    for (const decisions of [
-      [none, sure, surer],
-      [surer, sure, none],
-    ]) {
-      const fresh = open(temporaryPath());
-      for (const decision of decisions) fresh.putRecord(SUBJECT, decision);
-      expect(fresh.allRecords()).toMatchObject([
-        {
-          configuration: surer.configuration,
-          evidence: { ratio: 2, families: ['data-tile', 'tile'], trials: 120, tuningSeconds: 50 },
-        },
-      ]);
-    }
-  });
-
   it('keep the better evidence for the same configuration, and the effort of both', () => {
     store.putRecord(SUBJECT, DECISION);
     const worse = { ...EVIDENCE, ratio: 1.8, complete: false, trials: 500, families: ['later', 'tile'] };
@@ -183,13 +154,6 @@ describe('records', () => {
     const better = { ...EVIDENCE, processes: 6, ratio: 1.8 };
     store.putRecord(SUBJECT, { ...DECISION, evidence: better });
     expect(store.allRecords()).toMatchObject([{ evidence: { ...better, trials: 500, families } }]);
-  });
-
-  it('are the default if no tile is certainly faster', () => {
-    store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, low: 0.99 } });
-    const evidence = { ...EVIDENCE, ...NOTHING };
-    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence });
-    expect(store.allRecords()).toMatchObject([{ configuration: DEFAULT_CONFIGURATION, evidence: NOTHING }]);
   });
 
   it('are listed newest first', () => {
@@ -219,16 +183,6 @@ describe('marks', () => {
     expect(failureOf(store, subjectOf(256))).toBeNull();
   });
 
-  it('belong to the configuration: an unmarked claim wins with any gain', () => {
-    store.putRecord(SUBJECT, DECISION);
-    store.addMarks(SUBJECT, [MARK]);
-    const evidence = { ...EVIDENCE, ...NOTHING };
-    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence });
-    expect(failureOf(store)).toBeNull();
-    store.putRecord(SUBJECT, DECISION);
-    expect(store.allRecords()).toMatchObject([{ failure: null, configuration: DEFAULT_CONFIGURATION }]);
-  });
-
   it('stay lifted until a new mark', () => {
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
@@ -240,27 +194,6 @@ describe('marks', () => {
     expect(failureOf(store)).toBe('wrong-result: at 3');
     store.addMarks(SUBJECT, [{ ...MARK, kind: 'lifted' }]);
     expect(failureOf(store)).toBeNull();
-  });
-
-  it('of the kind slower count from this origin or from two origins', () => {
-    const path = temporaryPath();
-    const origin = { createdBy: 'me', machine: 'mine', tool: '1' };
-    const slower = { ...MARK, kind: 'slower' } as const;
-    const from = (createdBy: string, machine: string) => {
-      const writer = open(path, { origin: { createdBy, machine, tool: '1' } });
-      writer.addMarks(SUBJECT, [slower]);
-      writer.close();
-    };
-    const read = () => open(path, { origin }).marks(SUBJECT).length;
-    from('ann', 'one');
-    expect(read()).toBe(0);
-    from('ann', 'one');
-    expect(read()).toBe(0);
-    from('ann', 'two');
-    expect(read()).toBe(2);
-    const own = open(temporaryPath(), { origin });
-    own.addMarks(SUBJECT, [slower]);
-    expect(own.marks(SUBJECT)).toHaveLength(1);
   });
 
   it('are stored without control characters', () => {

@@ -1,4 +1,5 @@
 // A list of shapes, a worker that tunes it, and builds with hits, by the command lines alone.
+// In full after a change of src/fleet, src/cli/team.
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +57,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     expect(JSON.parse(again.stdout.toString())).toMatchObject({ plan: { known: [{}], todo: [] } });
   });
 
-  test('an undecided job is dead after some attempts, and can be revived', { tags: 'full' }, async () => {
+  test('an undecided job is dead after some attempts, and can be revived', async () => {
     const { database, ofWorker, settings } = await fleetOf();
     const zen4 = Workplace.simulated(ofWorker, { isRefusing: true });
     const ci = new Workplace(settings);

@@ -1,4 +1,5 @@
 // The spaces of llvm-cpu for other architectures: every configuration compiles to machine code and lands. Nothing runs.
+// In full after a change of src/backend/llvm-cpu/tile-knobs.ts, src/backend/llvm-cpu/legality.ts.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -22,7 +23,6 @@ import {
 } from '../../support/dispatch-programs.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler } from '../../support/installed-tools.ts';
-import { isFull } from '../../support/needs.ts';
 import { failuresOf, startsAndRandom, toolchainFor } from '../compile-all.ts';
 import { SHAPES } from '../gpu/shapes.ts';
 import { CPU_NAMES, cpuTarget, hardwareFor } from './targets.ts';
@@ -31,14 +31,11 @@ import { CPU_NAMES, cpuTarget, hardwareFor } from './targets.ts';
 const POINTS = Number(process.env['CPU_POINTS'] ?? 0);
 
 /** Points of one of `count` workloads of a family. */
-const pointsFor = (count: number): number => (POINTS > 0 ? Math.ceil(POINTS / count) : isFull ? 4 : 2);
+const pointsFor = (count: number): number => (POINTS > 0 ? Math.ceil(POINTS / count) : 4);
 
-/** Without the full tier one target of each architecture compiles. */
-const TARGETS = isFull || POINTS > 0 ? CPU_NAMES : ['neoverse-n1', 'spacemit-x60'];
-
-/** The first workloads of a family: one, or in the full tier one of each type. With `POINTS` all of them. */
+/** The first workloads of a family, one of each type. With `POINTS` all of them. */
 const ofTier = <T>(all: Readonly<Record<string, T>>): [string, T][] =>
-  Object.entries(all).slice(0, POINTS > 0 ? undefined : isFull ? 3 : 1);
+  Object.entries(all).slice(0, POINTS > 0 ? undefined : 3);
 
 const CONTRACTIONS = Object.fromEntries(
   [
@@ -76,7 +73,7 @@ const DISPATCHES: Readonly<Record<string, string>> = {
 /** 300 points of a family take minutes. */
 const MOST_SECONDS = 3600;
 
-describe.each(TARGETS)('for %s', { tags: ['slow'], timeout: MOST_SECONDS * 1000 }, (name) => {
+describe.each(CPU_NAMES)('for %s', { timeout: MOST_SECONDS * 1000 }, (name) => {
   const target = cpuTarget(name);
   const counts: Record<string, number> = {};
   const count = (family: string, more: number) => (counts[family] = (counts[family] ?? 0) + more);

@@ -1,4 +1,5 @@
 // The names of functions mean nothing: other names get the same configurations.
+// In full after a change of src/inject/substitute.ts, src/inject/executable-sources.ts.
 import { expect, test } from 'vitest';
 import { SOFTMAX } from '../support/dispatch-programs.ts';
 import { casesOfTier } from '../support/needs.ts';

@@ -1,4 +1,5 @@
 // The time that a program loses, measured on this machine: `profile` times it, `explain` and `report` show it.
+// In full after a change of src/report/loss.ts, src/running/measure-loss.ts, src/cli/profile.ts.
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { PageData } from '../../src/report/html/data.ts';

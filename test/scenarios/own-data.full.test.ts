@@ -1,4 +1,5 @@
 // Programs that need the user's data: on generated inputs their results say nothing.
+// In full after a change of src/program/own-data.ts, src/settings/own-data.ts.
 import { expect, test } from 'vitest';
 import { npy } from '../program/npy.ts';
 import { record } from './faults/support.ts';
@@ -59,18 +60,22 @@ test("a program whose results are NaN on generated inputs is verified on the use
   expect((await place.built(withData)).program).toMatchObject({ functions: [{ equal: true }] });
 });
 
-test('data that the program cannot take are a message of the build, which runs on no other data', async () => {
-  const place = await lookupPlace();
-  const problem = 'the setting input cannot be used: arg4: @main has the arguments arg0 to arg3';
-  const wrong = [...BUILD, '--iree-tuned-input=arg4=@tokens.npy'];
-  for (let build = 0; build < 2; build++) {
-    const { code, explanation } = await place.explain(wrong, { env: { IREE_TUNED_LOG: 'log' } });
-    expect(code).toBe(0);
-    expect(explanation.program).toMatchObject({ functions: [], code: 'data-unusable', reason: problem });
-  }
-  expect(place.read('log').toString().split(`the program was not run: ${problem}`)).toHaveLength(3);
-  const { code, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program'], {
-    env: { IREE_TUNED_INPUT: 'arg4=@tokens.npy' },
-  });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `iree-tuned: ${problem}\n` });
-});
+test(
+  'data that the program cannot take are a message of the build, which runs on no other data',
+  { tags: 'full' },
+  async () => {
+    const place = await lookupPlace();
+    const problem = 'the setting input cannot be used: arg4: @main has the arguments arg0 to arg3';
+    const wrong = [...BUILD, '--iree-tuned-input=arg4=@tokens.npy'];
+    for (let build = 0; build < 2; build++) {
+      const { code, explanation } = await place.explain(wrong, { env: { IREE_TUNED_LOG: 'log' } });
+      expect(code).toBe(0);
+      expect(explanation.program).toMatchObject({ functions: [], code: 'data-unusable', reason: problem });
+    }
+    expect(place.read('log').toString().split(`the program was not run: ${problem}`)).toHaveLength(3);
+    const { code, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program'], {
+      env: { IREE_TUNED_INPUT: 'arg4=@tokens.npy' },
+    });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `iree-tuned: ${problem}\n` });
+  },
+);

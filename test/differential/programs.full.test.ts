@@ -1,3 +1,4 @@
+// In full after a change of test/differential.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

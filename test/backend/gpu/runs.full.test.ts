@@ -16,7 +16,7 @@ import { hostCpu } from '../../../src/system/processor.ts';
 import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolution2d, convolutionWorkloads, type ConvolutionText } from '../../support/convolutions.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
-import { casesOfTier, isFull, isWithout } from '../../support/needs.ts';
+import { isWithout } from '../../support/needs.ts';
 import { compiler, runtimeTool, toolchain } from '../../support/real-tools.ts';
 import { LLVMPIPE } from '../../support/vulkan-target.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../../support/vulkan.ts';
@@ -119,15 +119,13 @@ const places: readonly (readonly [string, Place | string])[] = [
 
 describe.each(places)('every configuration that is drawn compiles and runs right on %s', (name, place) => {
   const isAbsent = typeof place === 'string';
-  const shapes = casesOfTier(SHAPES, 2);
-  const convolutions = casesOfTier(CONVOLUTIONS, 1);
-  test.skipIf(isAbsent).each(shapes)('%s', (_name, shape) => draw(shape));
-  test.skipIf(isAbsent).each(convolutions)('%s', (_name, text) =>
+  test.skipIf(isAbsent).each(SHAPES)('%s', (_name, shape) => draw(shape));
+  test.skipIf(isAbsent).each(CONVOLUTIONS)('%s', (_name, text) =>
     draw(convolutionWorkloads((place as Place).flags, [text])[0]!),
   );
   // GPUs with matrix instructions have this space. llvmpipe can run the code, too.
   test.skipIf(isAbsent || name !== 'Vulkan').each(
-    shapes.flatMap(([shape, own]) => {
+    SHAPES.flatMap(([shape, own]) => {
       const space = promotedSpace(own, readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!);
       return space === null ? [] : [[shape, own, space] as const];
     }),
@@ -138,7 +136,7 @@ describe.each(places)('every configuration that is drawn compiles and runs right
     const tools = { ...(await toolchain(temporaryDirectory())), flags, device };
     const space = (own ?? spaceOf(shape)) as SearchSpace<OwnConfiguration>;
     // llvmpipe translates all kernels of a module in each process.
-    const drawn = startsAndRandom(space, isFull ? 84 : 2, seededRandom(isFull ? 2 : 1));
+    const drawn = startsAndRandom(space, 84, seededRandom(2));
     const candidates = drawn.map((one, i) => candidateOf(`c${i}`, one, shape, tools.release));
     const build = await buildCandidates(tools, shape, [stockCandidate('stock'), ...candidates], 'drawn');
     expect(build.refused).toEqual(new Map());

@@ -1,5 +1,6 @@
 // @module-tag slow
 // The page in a browser: charts, filters, sorting, requests and accessibility.
+// In full after a change of src/report/html.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +15,7 @@ import { pageDataOf } from '../../../src/report/html/model.ts';
 import { pageText, type PageAssets } from '../../../src/report/html/page.ts';
 import { BROWSER, noBrowser } from '../../support/browser.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
-import { isFull, isWithout } from '../../support/needs.ts';
+import { isWithout } from '../../support/needs.ts';
 import { hostile } from './hostile.ts';
 import { dataOf, LOSSES } from './made-up.ts';
 
@@ -189,7 +190,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
     ],
   ] as const;
-  test.each(looks.slice(0, isFull ? undefined : 1))('is accessible: %s', async (_, rules, options) => {
+  test.each(looks)('is accessible: %s', async (_, rules, options) => {
     // The page's policy would block the checker's script.
     const data = dataOf(12);
     const { page, complaints } = await open(data, { ...options, bypassCSP: true });
@@ -199,8 +200,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     expect(complaints).toEqual([]);
     await page.close();
   });
-
-  if (!isFull) return;
 
   test('can be printed, and says what is missing without data', async () => {
     const { page, complaints } = await open(dataOf(0, { misses: [] }), { bypassCSP: true });

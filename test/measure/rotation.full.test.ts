@@ -1,4 +1,5 @@
 // On a GPU that runs its commands in order, one call of a candidate reads weights from several buffers.
+// In full after a change of src/measure.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

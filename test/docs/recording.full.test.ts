@@ -1,4 +1,5 @@
 // The README's recording shows the output of its commands at a terminal. Numbers differ from machine to machine.
+// In full after a change of README.md, scripts/figures/recording.ts.
 import { readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,7 +18,7 @@ const constantPart = (text: string) =>
 
 test.skipIf(isWithout(noTerminals))(
   'the recorded commands print the recorded words',
-  { timeout: 240_000, tags: 'full' },
+  { timeout: 240_000 },
   async () => {
     const place = Workplace.simulated({ TERM: 'xterm', NO_COLOR: '1' }, { isShort: true });
     symlinkSync(join(root, 'examples'), place.path('examples'));

@@ -1,6 +1,6 @@
 // An operation with strided operands is tuned in its dispatch, and only this dispatch gets the tiles.
+// In full after a change of src/inject/substitute.ts, src/input/dispatches.ts.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { casesOfTier } from '../support/needs.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DECISION } from '../store/samples.ts';
 import { windowSpace } from '../../src/backend/llvm-cpu/window-space.ts';
@@ -47,15 +47,10 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     expect(operationWork(subject!.workloadForm).context).toEqual({ digest: workloads[0]!.slice(-16) });
   });
 
-  test.each<[string, string, (workload: string) => TileConfiguration | null]>(
-    casesOfTier(
-      [
-        ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
-        ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : ODD_TILES)],
-      ],
-      1,
-    ),
-  )('gets its tiles %s, with the same results', async (_, route, choose) => {
+  test.each<[string, string, (workload: string) => TileConfiguration | null]>([
+    ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+    ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : ODD_TILES)],
+  ])('gets its tiles %s, with the same results', async (_, route, choose) => {
     recordMisses(place, choose);
     const explanation = await place.built(argv);
     expect(explanation).toMatchObject({ route, applied: true, reason: null });
@@ -78,7 +73,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   // Times of a few microseconds: other processes can hide the gain.
-  test('has the gain of its program in its record', { retry: 2, tags: 'full' }, async () => {
+  test('has the gain of its program in its record', { retry: 2 }, async () => {
     recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : ODD_TILES));
     const { explanation } = await place.explain(argv, {
       env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },
@@ -92,12 +87,6 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     expect(evidenceOf(true)[0]!.processes).toBeGreaterThan(DECISION.evidence.processes);
     const { ratio, processes } = DECISION.evidence;
     expect(evidenceOf(false)).toMatchObject([1, 2].map(() => ({ ratio, processes })));
-  });
-
-  test('is skipped if executables cannot be substituted', async () => {
-    recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : ODD_TILES));
-    const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });
-    expect(decisionsOf(explanation)).toContain('skipped: route-excludes');
   });
 });
 
@@ -113,7 +102,7 @@ const WINDOWS = `func.func @main(%x: tensor<1x14x14x16xf32>, %w0: tensor<3x3x16x
 
 test(
   'a convolution that moves its filter gets its tiles, and computes the same',
-  { timeout: 300_000 },
+  { tags: 'full', timeout: 300_000 },
   async () => {
     const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
     const argv = [...HOST, 'windows.mlir', '-o', 'tuned.vmfb'];
@@ -142,15 +131,12 @@ test(
   },
 );
 
-test(
-  'a convolution whose dispatch has two results is tuned in it',
-  { timeout: 300_000, tags: 'full' },
-  async () => {
-    const place = new Workplace();
-    const tensor = 'tensor<1x12x16x32xf32>';
-    place.write(
-      'in.mlir',
-      `func.func @main(%x: tensor<1x14x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> (${tensor}, ${tensor}) {
+test('a convolution whose dispatch has two results is tuned in it', { timeout: 300_000 }, async () => {
+  const place = new Workplace();
+  const tensor = 'tensor<1x12x16x32xf32>';
+  place.write(
+    'in.mlir',
+    `func.func @main(%x: tensor<1x14x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> (${tensor}, ${tensor}) {
   %zero = stablehlo.constant dense<0.0> : ${tensor}
   %h = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x14x18x16xf32>, tensor<3x3x16x32xf32>) -> ${tensor}
   %r = stablehlo.maximum %h, %zero : ${tensor}
@@ -158,12 +144,11 @@ test(
   return %r, %s : ${tensor}, ${tensor}
 }
 `,
-    );
-    const { explanation } = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
-      env: { IREE_TUNED_BUDGET: '5' },
-    });
-    expect(explanation.operations).toMatchObject([
-      { workload: expect.stringMatching(/ in=[0-9a-f]{16}$/) as string, outcome: 'tuned' },
-    ]);
-  },
-);
+  );
+  const { explanation } = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+    env: { IREE_TUNED_BUDGET: '5' },
+  });
+  expect(explanation.operations).toMatchObject([
+    { workload: expect.stringMatching(/ in=[0-9a-f]{16}$/) as string, outcome: 'tuned' },
+  ]);
+});

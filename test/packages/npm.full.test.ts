@@ -1,5 +1,6 @@
 // @module-tag slow
 // The npm package: its contents, and its commands after an installation.
+// In full after a change of scripts/packages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';

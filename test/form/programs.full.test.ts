@@ -1,4 +1,5 @@
 // Whole programs as written and in their preferred forms: the results are the same, and transposes between operations cancel.
+// In full after a change of src/form.
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { readConvolution } from '../../src/form/convolution.ts';

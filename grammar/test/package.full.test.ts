@@ -1,5 +1,6 @@
 // @module-tag slow
 // Packs the package, installs the tarball in a fresh project, and runs it there.
+// In full after a change of grammar/package.json, grammar/README.md, grammar/src/main.ts.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BROWSER, noBrowser } from '../../test/support/browser.ts';
-import { isFull, isWithout } from '../../test/support/needs.ts';
+import { isWithout } from '../../test/support/needs.ts';
 import manifest from '../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..');
@@ -43,7 +44,7 @@ const noOldestNode = (): string | null => {
   return existsSync(oldestNode) ? null : `npm cannot install node@${oldest}`;
 };
 const nodes = [['this Node', process.execPath]] as [string, string][];
-if (isFull && !isWithout(noOldestNode())) nodes.push([`Node ${oldest}`, oldestNode]);
+if (!isWithout(noOldestNode())) nodes.push([`Node ${oldest}`, oldestNode]);
 
 let folder = '';
 let project = '';
