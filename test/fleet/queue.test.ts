@@ -2,9 +2,8 @@
 // Jobs on a real server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAddress } from '../../src/fleet/address.ts';
 import { QUEUE_SCHEMA } from '../../src/fleet/boss.ts';
-import { queueDatabase, type QueueDatabase } from '../../src/fleet/database.ts';
+import type { QueueDatabase } from '../../src/fleet/database.ts';
 import { installQueue } from '../../src/fleet/install.ts';
 import { queueName } from '../../src/fleet/job.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
@@ -200,11 +199,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     );
     await queue.take();
     expect(await runStates(own, run)).toMatchObject([{ workers: 0, secondsLeft: null }]);
-    const address = readAddress(url);
-    const worker = queueDatabase(address, '', queueName(PLACE));
-    onTestFinished(() => {
-      worker.close();
-    });
+    const worker = databaseOf(url, queueName(PLACE));
     await worker.rows('SELECT');
     expect(await runStates(own)).toMatchObject([{ id: run, ...PLACE, workers: 1, secondsLeft: 25 }]);
     expect(await queueStates(own)).toMatchObject([

@@ -1,5 +1,5 @@
 // A list of shapes, a worker that tunes it, and builds with hits, by the command lines alone.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,6 +58,23 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     expect(rowsOf(ci, 'trial')).toBe(0);
     const again = await ci.tuned(['tune', ...SHAPE, '--fleet', '--json', '--', ...HOST]);
     expect(JSON.parse(again.stdout.toString())).toMatchObject({ plan: { known: [{}], todo: [] } });
+  });
+
+  test('the misses of a build become jobs at the next publication', async () => {
+    const { base, settings, ofWorker } = await fleetOf();
+    const ofCi = { IREE_TUNED_BUDGET: '0', IREE_TUNED_ON_MISS: 'record', IREE_TUNED_TEAM_PUBLISH: 'inbox' };
+    const ci = new Workplace({ IREE_TUNED_TEAM: base, ...ofCi });
+    ci.write('in.mlir', oddMatmul);
+    await ci.compile(argv);
+    const inbox = join(base, 'inbox');
+    while (!existsSync(inbox) || readdirSync(inbox).every((name) => !name.endsWith('.misses.gz')))
+      await sleep(50);
+    const publisher = new Workplace(settings);
+    expect(await asked(publisher, 'team', 'publish', base)).toMatchObject({ submitted: 1 });
+    expect(readdirSync(inbox)).toEqual([]);
+    const zen4 = Workplace.simulated(ofWorker);
+    expect(await zen4.said(['team', 'worker', '--until-idle', '--', ...HOST])).toMatch(/ends, 1 done/);
+    expect((await ci.explain(argv)).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
   test('an undecided job fails after some attempts, and can be retried', { tags: 'full' }, async () => {

@@ -88,7 +88,8 @@ export async function tuneMany(
         again: options.again === true,
       };
       const all = requestIn(folder);
-      const models = isForFleet ? modelsFolder(options.models, surroundings) : null;
+      // A dry run shows the work within programs.
+      const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
       const { whole, rest: request } = splitForFleet(all, models);
       const run = { request, sites, knowledge, budgetSeconds, folder };
       const first = await planRequest(run);
@@ -104,7 +105,9 @@ export async function tuneMany(
         const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
         command.print({ ...described, runs }, () =>
           [
-            ...(results === null ? [] : [describeResults(results, first, NO_PROGRAMS, sites)]),
+            ...(results === null || (results.length === 0 && runs.length > 0)
+              ? []
+              : [describeResults(results, first, NO_PROGRAMS, sites)]),
             ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
           ].join('\n\n'),
         );
