@@ -4,7 +4,7 @@ import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 import { openBoss } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
-import { jobName, queueName, type Place } from './job.ts';
+import { jobName, type Place } from './job.ts';
 import { JOBS, PAUSED, RUNS } from './queue.ts';
 
 /** Counts of jobs of one target, compiler and class of devices. */
@@ -95,12 +95,6 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
     ...placeIn(data),
     ...(counts as unknown as Omit<QueueState, keyof Place>),
   }));
-}
-
-/** The number of connected workers. Rejects with `ServerError`. */
-export async function workersAt(database: QueueDatabase, place: Place): Promise<number> {
-  const [row] = await database.rows(`${WORKERS} $1`, [queueName(place)]);
-  return row!['workers'] as number;
 }
 
 /** Runs, the latest first. @param id of the only one. Rejects with `ServerError` */

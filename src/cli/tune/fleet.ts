@@ -12,7 +12,7 @@ import { openQueue, type PlannedJob } from '../../fleet/queue.ts';
 import { describeProgram } from '../../populate/describe.ts';
 import { executorHere } from '../../populate/executor.ts';
 import { isUnfinished, type Answer, type Planned } from '../../populate/plan.ts';
-import type { Populated } from '../../populate/populate.ts';
+import { SURVEYED_AT_ONCE, type Populated } from '../../populate/populate.ts';
 import type { PopulationRequest, RequestPlan } from '../../populate/request.ts';
 import type { PopulationSite } from '../../populate/site.ts';
 import { lineDisplay } from '../../report/progress.ts';
@@ -134,9 +134,6 @@ interface Surveyed {
   readonly planned: Planned;
   readonly answer: Answer;
 }
-
-/** Shapes of each survey. */
-const SURVEYED_AT_ONCE = 32;
 
 /** The work with its final keys: a shape gets its key from the compiler. */
 async function surveyed(todo: readonly Planned[], run: TimedRun): Promise<Surveyed[]> {
