@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { HEARTBEAT_SECONDS, QUEUE_SCHEMA } from '../../src/fleet/boss.ts';
-import { jobStates, queueStates } from '../../src/fleet/overview.ts';
+import { cancel, jobStates, queueStates } from '../../src/fleet/overview.ts';
 import { isFull, isWithout } from '../support/needs.ts';
 import { testServer, whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import { databaseOf, PLACE } from './support.ts';
@@ -87,6 +87,22 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
       expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0, 0]);
     },
   );
+
+  test('stops a cancelled job, and takes the next one', async () => {
+    const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);
+    const release = hold('A1');
+    const worker = start('A1', { untilIdle: true });
+    await until((all) => all.some(({ deed }) => deed === 'begins'));
+    const own = databaseOf(url);
+    const [job] = await jobStates(own);
+    expect(await cancel(own, job!.id)).toEqual([job!.id]);
+    await until((all) => all.some(({ what }) => what === `stopped ${job!.name}: it is cancelled`));
+    release();
+    expect(await worker.ended).toBe(0);
+    expect(endsOf(notes()).at(-1)!.what).not.toBe(job!.name);
+    expect(await jobStates(own, job!.id)).toMatchObject([{ state: 'cancelled' }]);
+    expect(await queueStates(own)).toMatchObject([{ waiting: 0, active: 0, done: 1 }]);
+  });
 
   test('hands a job of a later version back and does the jobs behind it', async () => {
     const { database, start, until, notes } = await fleetOf(await testServer(), 2);
