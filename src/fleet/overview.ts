@@ -8,31 +8,29 @@ import { jobName, type Place } from './job.ts';
 import { JOBS, PAUSED, RUNS } from './queue.ts';
 
 /** Counts of jobs of one target, compiler and class of devices. */
-export interface QueueState extends Place {
+interface Counts {
   readonly waiting: number;
   readonly active: number;
-  readonly failed: number;
-  /** Completed in the last hour. */
   readonly done: number;
-  /** Median seconds of these; null for none. */
-  readonly secondsEach: number | null;
+  readonly failed: number;
   /** Connected workers. */
   readonly workers: number;
 }
 
+/** `done` counts the last hour. */
+export interface QueueState extends Place, Counts {
+  /** Median seconds of the jobs that are done; null for none. */
+  readonly secondsEach: number | null;
+}
+
 /** One submission for one target, compiler and class of devices. */
-export interface RunState extends Place {
+export interface RunState extends Place, Counts {
   readonly id: string;
   readonly createdBy: string;
   readonly machine: string;
   /** ISO 8601 UTC. */
   readonly since: string;
-  readonly waiting: number;
-  readonly active: number;
-  readonly done: number;
-  readonly failed: number;
   readonly cancelled: number;
-  readonly workers: number;
   /** Estimate by the completed jobs of the run; null without one, or without a worker. */
   readonly secondsLeft: number | null;
 }
@@ -114,10 +112,7 @@ export async function runStates(database: QueueDatabase, id: string | null = nul
     [id],
   );
   return rows.map(({ id: own, data, since, secondsEach, ...counts }) => {
-    const run = counts as unknown as Pick<
-      RunState,
-      'waiting' | 'active' | 'done' | 'failed' | 'cancelled' | 'workers'
-    >;
+    const run = counts as unknown as Counts & Pick<RunState, 'cancelled'>;
     const { waiting, active, workers } = run;
     // An active job is half done on average.
     const isKnown = typeof secondsEach === 'number' && workers > 0;
