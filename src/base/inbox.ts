@@ -14,13 +14,14 @@ import { readJson, realpathOr, removeIfPossible } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { replaceFile, temporaryName } from '../system/temporary-files.ts';
 import { Descriptions, lineOfBase } from './lines.ts';
+import { MISSES, missLines } from './misses.ts';
 import { sourceAt, type Access } from './source.ts';
 
 /** File in the base's folder of the cache: when each database was read last. */
 const SENT = 'sent.json';
 
 /**
- * Sends what an author has written into a database on this machine since the last call: claims, marks, failed trials and notes.
+ * Sends what an author has written into a database on this machine since the last call: claims, marks, failed trials and notes; and misses.
  * @param sent the database, and the setting `author`
  * @param folder of the base in the cache
  * @returns the number of lines without descriptions
@@ -40,17 +41,24 @@ export async function sendToInbox(
   // A clock that was wrong must not keep records back.
   const since = typeof last === 'string' && last <= now ? last : '';
   const { lines, count } = ownLines(database, since, ownOrigin(author));
+  const misses = await missLines(database, since);
   makeFolder(folder, 0o700);
-  if (count > 0) {
+  const put = async (texts: readonly string[], ending: string) => {
     const file = temporaryName(join(folder, 'sent.gz'));
     try {
-      writeFileSync(file, gzipSync(`${lines.join('\n')}\n`));
+      writeFileSync(file, gzipSync(`${texts.join('\n')}\n`));
       const stamp = now.replace(/[^0-9TZ]/g, '');
-      await sourceAt(address, access).put(`${stamp}-${randomBytes(8).toString('hex')}.jsonl.gz`, file);
+      await sourceAt(address, access).put(`${stamp}-${randomBytes(8).toString('hex')}${ending}`, file);
     } finally {
       removeIfPossible(file);
     }
-  }
+  };
+  if (count > 0) await put(lines, '.jsonl.gz');
+  if (misses.length > 0)
+    await put(
+      misses.map((miss) => JSON.stringify(miss)),
+      MISSES,
+    );
   replaceFile(join(folder, SENT), JSON.stringify({ ...times, [name]: now }));
   return count;
 }

@@ -21,6 +21,7 @@ import { UserError } from '../system/user-error.ts';
 import { HEAD, headText, LARGEST_HEAD, readHeadText, type Head, type Place, type Published } from './head.ts';
 import { placeName } from './installed.ts';
 import { Descriptions, lineOfBase, placeOfLine } from './lines.ts';
+import { removeOldMisses } from './misses.ts';
 import { packLines, unpack } from './packed.ts';
 import { INBOX } from './source.ts';
 
@@ -277,6 +278,7 @@ const nameOf = ({ scope, value }: RevocationLine): string => `${scope} ${value}`
 
 /** Removes what was merged, and puts what is no file of lines aside. */
 function clearInbox(folder: string, { taken, refused }: Inbox): void {
+  removeOldMisses(folder);
   for (const { from } of taken) rmSync(from, { force: true });
   if (refused.length === 0) return;
   makeFolder(join(folder, REFUSED));

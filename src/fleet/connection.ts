@@ -21,7 +21,11 @@ const isFromServer = (error: unknown): boolean =>
  * Connects at the first query, and again after a failure. The driver's own limits exclude the name look-up and need the server's consent,
  * so this destroys the socket instead.
  */
-export function openConnection(address: Address, password: string): Connection {
+export function openConnection(
+  address: Address,
+  password: string,
+  application = 'iree-compile-tuned',
+): Connection {
   let live: { readonly client: Client; readonly socket: Socket } | null = null;
   const drop = () => {
     live?.socket.destroy();
@@ -39,7 +43,7 @@ export function openConnection(address: Address, password: string): Connection {
       database,
       // A function, because without one the driver reads password files and prints warnings.
       password: () => password,
-      application_name: 'iree-compile-tuned',
+      application_name: application,
       // The driver's default `prefer` would allow a plain connection.
       ssl: tls === null ? false : { rejectUnauthorized: tls.verified, ca: tls.authorities },
       stream: () => socket,

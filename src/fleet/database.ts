@@ -28,8 +28,9 @@ export interface QueueDatabase extends Db {
   close(): void;
 }
 
-export function queueDatabase(address: Address, password: string): QueueDatabase {
-  const connection = openConnection(address, password);
+/** @param application name of the connection on the server */
+export function queueDatabase(address: Address, password: string, application?: string): QueueDatabase {
+  const connection = openConnection(address, password, application);
   const rows = async (text: string, values: readonly unknown[] = []) => {
     try {
       return (await connection.query(text, values, STATEMENT_LIMIT_MS)) as Record<string, unknown>[];

@@ -2,13 +2,10 @@
 import { UserError } from '../system/user-error.ts';
 import { openBoss, QUEUE_SCHEMA } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
-import { DEAD } from './queue.ts';
+import { KEPT_SECONDS, PAUSED, RUNS } from './queue.ts';
 
 /** Advisory lock of the installation: "IREt" in ASCII, and a number for the purpose. */
 const LOCK = '1230128500, 2';
-
-/** How long dead jobs stay. */
-const DEAD_SECONDS = 90 * 24 * 3600;
 
 /**
  * Creates or migrates the queue; a second call changes nothing. The login owns it.
@@ -26,7 +23,9 @@ export async function installQueue(database: QueueDatabase): Promise<void> {
     }
     const boss = await openBoss(database, true);
     try {
-      await boss.createQueue(DEAD, { retentionSeconds: DEAD_SECONDS });
+      await boss.createQueue(RUNS, { retentionSeconds: KEPT_SECONDS, deleteAfterSeconds: KEPT_SECONDS });
+      // Nobody supervises this queue, so a pause does not expire.
+      await boss.createQueue(PAUSED, { policy: 'exclusive' });
     } finally {
       await boss.stop({ graceful: false });
     }

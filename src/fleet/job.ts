@@ -1,9 +1,9 @@
-// Jobs of the queue. A job is data, which the worker validates. The worker writes the MLIR itself.
+// Jobs of the queue. A job is data, which the worker validates. The worker writes the MLIR of a workload itself.
 import * as v from 'valibot';
 import { deviceClass } from '../backend/device.ts';
 import { readValue } from '../store/exchange/read.ts';
 import type { Site } from '../site/site.ts';
-import { LONGEST_KEY } from '../store/limits.ts';
+import { LONGEST_KEY, plainText } from '../store/limits.ts';
 import { isObject } from '../system/data.ts';
 import { sha256 } from '../system/hash.ts';
 import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
@@ -16,33 +16,56 @@ export interface Place {
   readonly device: string;
 }
 
-/** A workload to tune. */
-export interface Job extends Place {
-  readonly version: 1;
-  readonly workload: string;
-  readonly form: Workload;
+/** A program's file: its path below the workers' folder of models, and its digest. */
+export interface ProgramFile {
+  readonly path: string;
+  readonly sha256: string;
 }
+
+/** A workload, or a whole program, to tune. */
+export type Job = Place & {
+  readonly version: 1;
+  /** The worker's own if absent. */
+  readonly budgetSeconds?: number;
+} & ({ readonly workload: string; readonly form: Workload } | { readonly program: ProgramFile });
+
+/** Time limit of a job. */
+export const LONGEST_JOB_SECONDS = 6 * 3600;
 
 const key = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST_KEY));
 
-const job = v.pipe(
+/** A job has no other fields, so no flag of a compiler. */
+const fields = {
+  version: v.literal(1),
+  target: key,
+  compiler: key,
+  device: key,
+  budgetSeconds: v.optional(v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_JOB_SECONDS))),
+};
+
+const shape = v.pipe(
   v.strictObject({
-    version: v.literal(1),
+    ...fields,
     workload: key,
     form: v.custom<Workload>(isWorkload, 'has an invalid workload'),
-    target: key,
-    compiler: key,
-    device: key,
   }),
   v.check(({ form, workload }) => workloadKey(form) === workload, 'has a form with another key'),
   v.check(({ form }) => whyNotAlone(form) === null, 'needs the text of a program'),
 );
 
+const program = v.strictObject({
+  ...fields,
+  program: v.strictObject({
+    path: v.pipe(v.string(), v.regex(/^\P{C}{1,4096}$/u, 'has a path with control characters')),
+    sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'has an invalid digest')),
+  }),
+});
+
 /** @returns a reason as text if `data` is no job, or belongs to another queue */
 export function readJob(data: unknown, { target, compiler, device }: Place): Job | string {
-  const result = v.safeParse(job, data);
+  const result = v.safeParse(isObject(data) && 'program' in data ? program : shape, data);
   if (!result.success) return `this is not a job: ${result.issues[0].message}`;
-  const { output } = result;
+  const output = result.output as Job;
   const isOurs = output.target === target && output.compiler === compiler && output.device === device;
   return isOurs ? output : 'this job is for another target, compiler or device';
 }
@@ -59,9 +82,7 @@ export function isOfLaterVersion(data: unknown): boolean {
 
 /** Why a worker cannot measure a workload without the text of its program; null if it can. */
 export const whyNotAlone = (workload: Workload): string | null =>
-  dispatchOf(workload) === null
-    ? null
-    : 'it needs the text of its program, and a queue has no programs: tune the program on a machine with such a device';
+  dispatchOf(workload) === null ? null : 'it needs the text of its program: submit the program';
 
 /** The class of a device from its form in the database; its key if it has none. */
 export const deviceOf = (key: string, form: unknown): string => deviceClass(form) ?? key;
@@ -76,5 +97,13 @@ export const placeOfWorker = ({ target, compiler, device, deviceKey }: Site): Pl
 export const queueName = ({ target, compiler, device }: Place): string =>
   `tune/${sha256(JSON.stringify([target, compiler, device])).slice(0, 32)}`;
 
-/** A queue has one job of a key at a time. */
-export const jobKey = (workload: string): string => sha256(workload).slice(0, 32);
+/** A queue has one job of a key at a time: of a workload, or of a program's content. */
+export const jobKey = (job: Job): string =>
+  sha256('program' in job ? `program ${job.program.sha256}` : job.workload).slice(0, 32);
+
+/** The name of an untrusted job in messages. */
+export function jobName(data: unknown): string {
+  if (!isObject(data)) return '?';
+  const name = isObject(data['program']) ? data['program']['path'] : data['workload'];
+  return typeof name === 'string' ? plainText(name, LONGEST_KEY) : '?';
+}

@@ -1,10 +1,9 @@
-// A worker: takes a job, tunes its workload, delivers the record to the team's base, and takes the next job. Records stay in the local database
-// while the base cannot be reached.
+// A worker: takes a job, does it, delivers the records to the team's base, and takes the next job. Records stay in the local database while
+// the base cannot be reached.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatRatio } from '../system/format.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
-import { isOfLaterVersion, readJob, type Job, type Place } from './job.ts';
+import { isOfLaterVersion, jobName, readJob, type Job, type Place } from './job.ts';
 import type { MachineLock } from './machine.ts';
 import type { Queue, TakenJob } from './queue.ts';
 import { GivenUpError, retryUntilReachable, type Retry } from './retry.ts';
@@ -38,6 +37,8 @@ const DEFER_MS = 600_000;
 /** Interval in milliseconds at which an idle worker looks for jobs, +-25%. */
 const IDLE_MS = 2000;
 
+const CANCELLED = 'cancelled';
+
 /** Jobs in a row with an error, after which a worker ends. */
 const MAX_ERRORS = 3;
 
@@ -52,7 +53,7 @@ class Worker {
   readonly #retry: Retry;
   #finished = 0;
   /** The current job. `lost` aborts its search. */
-  #held: { readonly taken: TakenJob; readonly job: Job; readonly lost: AbortController } | null = null;
+  #held: { readonly taken: TakenJob; readonly lost: AbortController } | null = null;
   #holdsMachine = false;
   /** Keys of jobs of later versions, and until when each is deferred, by `performance.now()`. */
   readonly #deferred = new Map<string, number>();
@@ -124,8 +125,8 @@ class Worker {
       return;
     }
     const lost = new AbortController();
-    this.#held = { taken, job, lost };
-    say(`took ${job.workload}`);
+    this.#held = { taken, lost };
+    say(`took ${jobName(job)}`);
     try {
       // Another worker may have tuned it since it was submitted.
       await this.#exchange();
@@ -149,24 +150,32 @@ class Worker {
 
   async #end(taken: TakenJob, job: Job, result: JobResult): Promise<void> {
     const { queue, say } = this.#parts;
+    const name = jobName(job);
     switch (result.outcome) {
-      case 'known': {
-        const { isNew, evidence } = result;
+      case 'done': {
+        const { summary, log = [] } = result;
         await this.#exchange();
-        await this.#retry(() => queue.complete(taken, { ratio: evidence.ratio, isNew }));
+        await this.#retry(() => queue.complete(taken, [...log, `done: ${summary}`]));
         this.#finished++;
         this.#errorsInARow = 0;
-        say(`done ${job.workload}: ${formatRatio(evidence.ratio)}${isNew ? '' : ' (known already)'}`);
+        say(`done ${name}: ${summary}`);
         return;
       }
       case 'undecided':
-        await this.#retry(() => queue.fail(taken, result.reason));
-        say(`failed ${job.workload}: ${result.reason}`);
+        // A program may have records for some of its work.
+        await this.#exchange();
+        await this.#retry(() => queue.fail(taken, result.reason, result.log));
+        say(`failed ${name}: ${result.reason}`);
         return;
       case 'busy':
       case 'stopped':
+        // This has no effect on a cancelled job.
         await this.#retry(() => queue.handBack(taken));
-        say(`returned ${job.workload} to the queue`);
+        say(
+          this.#held?.lost.signal.reason === CANCELLED
+            ? `stopped ${name}: it is cancelled`
+            : `returned ${name} to the queue`,
+        );
     }
   }
 
@@ -192,7 +201,7 @@ class Worker {
     const { queue, machine, say } = this.#parts;
     const held = this.#held;
     // The search goes on if another worker may have the job now: its result is valid, and completing a job twice does no harm.
-    if (held !== null) await queue.touch(held.taken);
+    if (held !== null && (await queue.touch(held.taken)) === 'cancelled') held.lost.abort(CANCELLED);
     if (this.#holdsMachine && held !== null && !(await machine.hold()) && this.#held === held) {
       say('another worker measures on this machine now');
       held.lost.abort();

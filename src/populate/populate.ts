@@ -1,6 +1,6 @@
 // Executes a plan group by group. Each group belongs to one site and is surveyed just before its measurement. After an
 // interruption, all measured results are in the database, and the next run continues from there.
-import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/schedule.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import { isUnfinished, type Answer, type Plan, type Planned } from './plan.ts';
@@ -24,8 +24,6 @@ export interface GroupOptions {
   readonly finishEarly: AbortSignal;
   /** Ends everything at once. */
   readonly signal: AbortSignal;
-  /** Called for each result as soon as it is known. The outcome has all results. */
-  readonly onResult: (key: string, known: Known) => void;
 }
 
 export interface Populated {
@@ -46,12 +44,12 @@ export interface PopulateOptions extends Pick<GroupOptions, 'finishEarly' | 'sig
   readonly atOnce: number;
   /** Seconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Called for each result as soon as it is known. */
+  /** Called for each result. */
   readonly onDone?: (done: Populated) => void;
 }
 
 /** Shapes of each survey. One survey of many shares the start-up time of the compiler. */
-const SURVEYED_AT_ONCE = 32;
+export const SURVEYED_AT_ONCE = 32;
 
 /** Limit of seconds for each workload, for searches that hang or for programs that run for minutes. */
 export const MOST_SECONDS_EACH = 600;
@@ -108,16 +106,14 @@ export async function populate(
       const byKey = Map.groupBy(toTune, ({ answer }) => answer.work.key);
       const answers = [...byKey.values()].map(([first]) => first!.answer);
       const share = Math.min(MOST_SECONDS_EACH, shareOf(end - clock(), open.length));
-      const onResult = (key: string, known: Known) => {
-        for (const { planned } of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
-      };
       const outcome = await executor.tune(
         answers.map(({ work }) => work),
         new Set(answers.filter(isUnfinished).map(({ work }) => work.key)),
         site,
-        { budgetSeconds: answers.length * share, finishEarly, signal, onResult },
+        { budgetSeconds: answers.length * share, finishEarly, signal },
       );
-      for (const [key, known] of outcome.results) onResult(key, known);
+      for (const [key, known] of outcome.results)
+        for (const { planned } of byKey.get(key)!) note(planned, key, known, known.outcome === 'hit');
       for (const { planned, answer } of toTune) {
         const { key } = answer.work;
         const why = outcome.undecided.get(key)?.reason;

@@ -77,7 +77,8 @@ export async function decide(asked: FormedProgram, given: Surroundings): Promise
   const verified = await verifiedDecisions(program.with(tuned.decisions), plan, whyNot, means, state);
   const { decisions } = verified;
   const tuning = budget.measuredSeconds + verified.seconds;
-  if (tuning > 0) await sendNews(site, surroundings);
+  const hasNoted = surroundings.settings.onMiss === 'record' && program.lookup.misses.length > 0;
+  if (tuning > 0 || hasNoted) await sendNews(site, surroundings);
 
   const mayArrive =
     program.lookup.misses.length > 0 && surroundings.settings.bases.some(({ kind }) => kind === 'folder');
@@ -190,7 +191,7 @@ async function withBasesOf(store: Store, site: Site, surroundings: Surroundings)
   return withBases(store, [placeOf(site)], surroundings);
 }
 
-/** Sends new records to the inbox of the bases, in a process that outlives this one, if a setting says so. */
+/** Sends new records and misses to the inbox of the bases, in a process that outlives this one, if a setting says so. */
 async function sendNews(site: Site, surroundings: Surroundings): Promise<void> {
   const { bases, publish, isForeignDatabase, database } = surroundings.settings;
   if (bases.length === 0 || publish === 'off' || isForeignDatabase) return;

@@ -39,7 +39,7 @@ const MEANINGS: Readonly<Record<Name, string>> = {
   'team-key': 'only a base that this key has signed is used',
   'team-token': 'command that prints a token for a web server, such as `gcloud auth print-access-token`',
   'team-publish':
-    '`inbox`: new records go to the inbox of the base; `now`: they are also published at once, in a folder without a key',
+    '`inbox`: new records and misses go to the inbox of the base; `now`: they are also published at once, in a folder without a key',
   author:
     'name in your new records and marks, in place of your login; records from before keep theirs, and the name of the machine stays',
   fleet: "queue of the [fleet's](team.md#a-fleet) jobs",

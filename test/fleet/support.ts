@@ -45,9 +45,10 @@ export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> 
   });
 }
 
-export function databaseOf(url: string): QueueDatabase {
+/** @param application name of the connection */
+export function databaseOf(url: string, application?: string): QueueDatabase {
   const address = readAddress(url);
-  const database = queueDatabase(address, address.password ?? '');
+  const database = queueDatabase(address, address.password ?? '', application);
   onTestFinished(() => {
     database.close();
   });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { HEARTBEAT_SECONDS, QUEUE_SCHEMA } from '../../src/fleet/boss.ts';
-import { activeJobs, queueStates } from '../../src/fleet/overview.ts';
+import { cancel, jobStates, queueStates } from '../../src/fleet/overview.ts';
 import { isFull, isWithout } from '../support/needs.ts';
 import { testServer, whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import { databaseOf, PLACE } from './support.ts';
@@ -19,7 +19,9 @@ const silence = (database: TestDatabase, workload: string) =>
 
 /** Lets failed jobs be tried again at once. */
 const endPauses = (database: TestDatabase) =>
-  database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
+  database.query(
+    `UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() - interval '1 minute' WHERE state = 'retry'`,
+  );
 
 /** Three workers on one machine, and one on each of two others. */
 const NAMES = ['A1', 'A2', 'A3', 'B1', 'C1'];
@@ -38,7 +40,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
         notes().filter(({ worker, deed }) => deed === 'begins' && name.test(worker));
       // One worker on each machine measures. The two others of machine A wait.
       await until(() => begun().length === 3);
-      expect((await activeJobs(databaseOf(url))).map(({ machine }) => machine).sort()).toEqual([
+      expect((await jobStates(databaseOf(url))).flatMap(({ machines }) => machines).sort()).toEqual([
         'A',
         'B',
         'C',
@@ -86,6 +88,22 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     },
   );
 
+  test('stops a cancelled job, and takes the next one', async () => {
+    const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);
+    const release = hold('A1');
+    const worker = start('A1', { untilIdle: true });
+    await until((all) => all.some(({ deed }) => deed === 'begins'));
+    const own = databaseOf(url);
+    const [job] = await jobStates(own);
+    expect(await cancel(own, job!.id)).toEqual([job!.id]);
+    await until((all) => all.some(({ what }) => what === `stopped ${job!.name}: it is cancelled`));
+    release();
+    expect(await worker.ended).toBe(0);
+    expect(endsOf(notes()).at(-1)!.what).not.toBe(job!.name);
+    expect(await jobStates(own, job!.id)).toMatchObject([{ state: 'cancelled' }]);
+    expect(await queueStates(own)).toMatchObject([{ waiting: 0, active: 0, done: 1 }]);
+  });
+
   test('hands a job of a later version back and does the jobs behind it', { tags: 'full' }, async () => {
     const { database, start, until, notes } = await fleetOf(await testServer(), 2);
     const first = start('A1', { untilIdle: true });
@@ -128,7 +146,8 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
       expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('returned'))).toBe(true);
       const [state] = await queueStates(databaseOf(url));
       expect(state).toMatchObject({ done: 0 });
-      expect(state!.waiting - state!.retried).toBe(1);
+      // One was handed back. That of the killed worker is still active.
+      expect(state).toMatchObject({ waiting: 1, active: 1 });
       const third = start('C1', { untilIdle: true });
       expect(await third.ended).toBe(0);
       expect((await queueStates(databaseOf(url)))[0]!.done).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ export async function fleetOf(server: TestServer, jobs: number) {
   const folder = temporaryDirectory();
   const { url } = database;
   const queue = await openQueue(databaseOf(url), PLACE);
-  await queue.plan(Array.from({ length: jobs }, (_, m) => jobOf(m + 1)));
+  await queue.submit(Array.from({ length: jobs }, (_, m) => jobOf(m + 1)));
   await queue.close();
   const notes = (): Note[] => {
     let text: string;

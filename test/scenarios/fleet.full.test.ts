@@ -1,16 +1,19 @@
 // A list of shapes, a worker that tunes it, and builds with hits, by the command lines alone.
 // In full after a change of src/fleet, src/cli/team.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { fleetDatabase } from '../fleet/support.ts';
+import { runWithJobs, type RunWithJobs } from '../../src/cli/team/queue.ts';
+import type { RunState } from '../../src/fleet/overview.ts';
+import { databaseOf, fleetDatabase } from '../fleet/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
-import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
+import { HOST, matmulModule, oddMatmul, rowsOf, Workplace } from './support.ts';
 
 const HANGS = { timeout: 300_000 };
 
@@ -23,6 +26,8 @@ const fleetOf = async () => {
 };
 const asked = (place: Workplace, ...words: string[]) =>
   place.asked<Record<string, unknown>>([...words, '--json']);
+
+const PROGRAMS = 20;
 
 const SHAPE = ['--m', '61', '--n', '67', '--k', '71', '--rhs-constant', 'no'];
 
@@ -46,9 +51,8 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
       / took contraction m=61 n=67 k=71 [^]*done contraction .*: \d+\.\d\dx\n/,
     );
     expect(await asked(zen4, 'team', 'queue')).toMatchObject({
-      queues: [{ waiting: 0, active: 0, done: 1 }],
-      active: [],
-      dead: [],
+      queues: [{ waiting: 0, active: 0, done: 1, failed: 0, workers: 0 }],
+      jobs: [],
     });
     expect(await build()).toMatchObject({ outcome: 'hit' });
     // Nothing was measured here, and the same list needs no work.
@@ -57,32 +61,53 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
     expect(JSON.parse(again.stdout.toString())).toMatchObject({ plan: { known: [{}], todo: [] } });
   });
 
-  test('an undecided job is dead after some attempts, and can be revived', async () => {
+  test('the misses of a build become jobs at the next publication', async () => {
+    const { base, settings, ofWorker } = await fleetOf();
+    const ofCi = { IREE_TUNED_BUDGET: '0', IREE_TUNED_ON_MISS: 'record', IREE_TUNED_TEAM_PUBLISH: 'inbox' };
+    const ci = new Workplace({ IREE_TUNED_TEAM: base, ...ofCi });
+    ci.write('in.mlir', oddMatmul);
+    await ci.compile(argv);
+    const inbox = join(base, 'inbox');
+    while (!existsSync(inbox) || readdirSync(inbox).every((name) => !name.endsWith('.misses.gz')))
+      await sleep(50);
+    const publisher = new Workplace(settings);
+    expect(await asked(publisher, 'team', 'publish', base)).toMatchObject({ submitted: 1 });
+    expect(readdirSync(inbox)).toEqual([]);
+    const zen4 = Workplace.simulated(ofWorker);
+    expect(await zen4.said(['team', 'worker', '--until-idle', '--', ...HOST])).toMatch(/ends, 1 done/);
+    expect((await ci.explain(argv)).explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  });
+
+  test('an undecided job fails after some attempts, and can be retried', async () => {
     const { database, ofWorker, settings } = await fleetOf();
     const zen4 = Workplace.simulated(ofWorker, { isRefusing: true });
     const ci = new Workplace(settings);
-    await ci.tuned(['tune', ...SHAPE, '--fleet', '--budget', '1', '--', ...HOST]);
+    await ci.tuned(['tune', ...SHAPE, '--fleet', '--detach', '--', ...HOST]);
     let said = '';
-    while (!/"dead": \[\n/.test(await zen4.said(['team', 'queue', '--json']))) {
-      await database.query(`UPDATE iree_tuned_queue.job SET start_after = now() WHERE state = 'retry'`);
+    const jobs = async () => (await asked(zen4, 'team', 'queue'))['jobs'] as { id: string }[];
+    while ((await jobs()).length === 0) {
+      await database.query(
+        `UPDATE iree_tuned_queue.job SET start_after = now() - interval '1 minute' WHERE state = 'retry'`,
+      );
       said += await zen4.said(['team', 'worker', '--until-idle', '--', ...HOST]);
     }
     expect(said.match(/failed contraction .*: cannot be decided/g)).toHaveLength(5);
-    const { dead } = await asked(zen4, 'team', 'queue');
-    const [job] = dead as [{ id: string }];
+    const [job] = await jobs();
     expect(job).toMatchObject({
-      attempts: 5,
+      ...{ state: 'failed', attempts: 5 },
       reason: expect.stringContaining('cannot be decided') as string,
     });
-    expect(await asked(zen4, 'team', 'queue', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
-    expect(await asked(zen4, 'team', 'queue')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
+    const log = await zen4.said(['team', 'runs', job!.id.slice(0, 8), '--log']);
+    expect(log.match(/failed: cannot be decided/g)).toHaveLength(5);
+    expect(await asked(zen4, 'team', 'runs', job!.id.slice(0, 8), '--retry')).toEqual({ retried: [job!.id] });
+    expect(await asked(zen4, 'team', 'queue')).toMatchObject({ jobs: [], queues: [{ waiting: 1 }] });
   });
 
   test('a worker ends if the base revokes its machine', async () => {
     const { base, settings, ofWorker } = await fleetOf();
     const zen4 = Workplace.simulated(ofWorker);
     const work = () => zen4.tuned(['team', 'worker', '--until-idle', '--', ...HOST]);
-    await new Workplace(settings).tuned(['tune', ...SHAPE, '--fleet', '--budget', '1', '--', ...HOST]);
+    await new Workplace(settings).tuned(['tune', ...SHAPE, '--fleet', '--detach', '--', ...HOST]);
     expect(await work()).toMatchObject({ code: 0, stderr: '' });
     const other = new Workplace();
     await other.said(['db', 'revoke', '--origin', hostname(), '--reason', 'a broken fan']);
@@ -93,6 +118,58 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', HANGS, () => {
       `records of this machine are ignored: origin ${hostname()} is revoked (a broken fan)`,
     );
   });
+
+  test(
+    'a killed worker and a cancelled job keep no other program from the inbox',
+    { tags: 'full', timeout: 900_000 },
+    async () => {
+      const { database, base, settings } = await fleetOf();
+      const ofWorker = { ...settings, IREE_TUNED_TEAM_PUBLISH: 'inbox' };
+      const models = join(base, 'models');
+      mkdirSync(models);
+      for (let i = 0; i < PROGRAMS; i++)
+        writeFileSync(join(models, `${i}.mlir`), matmulModule(33 + i, 24, 16));
+      const ci = new Workplace(settings);
+      const submission = ['tune', models, '--fleet', '--detach', '--budget', '300', '--json', '--', ...HOST];
+      const { code, stdout } = await ci.tuned(submission);
+      expect(code).toBe(0);
+      const [{ run }] = (JSON.parse(stdout.toString()) as { runs: [RunWithJobs] }).runs;
+      expect(run).toMatchObject({ waiting: PROGRAMS, workers: 0 });
+      const own = databaseOf(database.url);
+      const until = async (condition: (now: RunState) => boolean) => {
+        for (;;) {
+          const now = await runWithJobs(own, run!.id);
+          if (condition(now.run!)) return now;
+          await sleep(300);
+        }
+      };
+
+      const [first, second] = [Workplace.simulated(ofWorker), Workplace.simulated(ofWorker)];
+      const start = (place: Workplace) =>
+        place.start(join(root, 'bin', 'iree-tuned'), ['team', 'worker', '--', ...HOST]);
+      first.write('hold', '');
+      const killed = start(first);
+      const { jobs } = await until(({ active }) => active === 1);
+      killed.child.kill('SIGKILL');
+      const waiting = jobs.find(({ state }) => state === 'waiting')!;
+      expect(await asked(ci, 'team', 'runs', waiting.id, '--cancel')).toEqual({ cancelled: [waiting.id] });
+      // The queue frees the job of a silent worker. Both workers are on one machine, which leaves the retry to others for a minute.
+      await database.query(
+        `UPDATE iree_tuned_queue.job SET heartbeat_on = heartbeat_on - interval '1 minute' WHERE state = 'active'`,
+      );
+      const worker = start(second);
+      await until(({ active, waiting: left }) => active + left === 1);
+      await database.query(
+        `UPDATE iree_tuned_queue.job SET start_after = start_after - interval '1 minute' WHERE state = 'retry'`,
+      );
+      const ended = await until(({ active, waiting: left }) => active + left === 0);
+      worker.child.kill('SIGTERM');
+      expect(await worker.ended).toMatchObject({ code: 0, stderr: '' });
+      expect(ended.run).toMatchObject({ done: PROGRAMS - 1, cancelled: 1, failed: 0 });
+      const { databases } = await asked(new Workplace(), 'team', 'publish', base);
+      expect(databases).toMatchObject([{ claims: PROGRAMS - 1 }]);
+    },
+  );
 
   test('commands without what they need end with the reason', async () => {
     const { settings } = await fleetOf();

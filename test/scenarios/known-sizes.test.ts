@@ -1,4 +1,5 @@
 // Functions with dynamic sizes get copies for the sizes of the user. Runs of programs are simulated, their results are real.
+// In full after a change of src/running/variants, src/form.
 import { describe, expect, test } from 'vitest';
 import { decisionsOf, HOST, matmulModule, Workplace } from './support.ts';
 

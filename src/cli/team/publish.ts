@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { existsSync, writeFileSync } from 'node:fs';
 import type { InvalidArgumentError } from 'commander';
 import { publish, rollBack, type Report } from '../../base/publish.ts';
+import { submitMisses } from '../../fleet/misses.ts';
 import { table } from '../../report/table.ts';
 import { counted } from '../../system/format.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -11,7 +12,7 @@ import { isThere } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { readText, refusalOf } from '../../system/user-files.ts';
 import { page, sentences, warn } from '../output.ts';
-import { requireOwnDatabase } from './server.ts';
+import { requireOwnDatabase, withQueue } from './server.ts';
 
 interface Options {
   readonly key?: string;
@@ -22,7 +23,7 @@ interface Options {
 
 export const publishCommand = new CliCommand(
   'publish',
-  'merge the database, more files and the inbox into the base in a folder, for all builds whose setting "team" names it',
+  'merge the database, more files and the inbox into the base in a folder, for all builds whose setting "team" names it; submit misses to the fleet',
 )
   .argument('<folder>', 'the folder of the base; it need not exist')
   .argument('[files...]', 'more databases, and files of iree-tuned db export')
@@ -66,7 +67,16 @@ export const publishCommand = new CliCommand(
     for (const { from, refused, problems } of report.imported)
       if (refused > 0) warn(`${from}: ${counted(refused, 'line')} refused, such as ${problems[0]!}`);
     if (report.refused.length > 0) process.exitCode = 1;
-    command.print(report, () => described(folder, report, isDry));
+    const submitted =
+      settings.fleet === undefined || isDry
+        ? 0
+        : await withQueue(surroundings, (database) => submitMisses(folder, database, settings.author));
+    command.print({ ...report, submitted }, () =>
+      [
+        described(folder, report, isDry),
+        ...(submitted === 0 ? [] : [`Submitted ${counted(submitted, 'miss', 'misses')} to the fleet.`]),
+      ].join('\n'),
+    );
   });
 
 function numberOf(text: string): number {

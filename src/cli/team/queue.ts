@@ -1,95 +1,177 @@
-// Shows the jobs of the fleet.
+// Shows and changes the jobs of the fleet.
 import { HEARTBEAT_SECONDS } from '../../fleet/boss.ts';
+import type { QueueDatabase } from '../../fleet/database.ts';
 import {
-  activeJobs,
-  deadJobs,
+  cancel,
+  idOf,
+  isPaused,
+  jobStates,
+  pause,
   queueStates,
-  retryDead,
-  type ActiveJob,
-  type DeadJob,
+  resume,
+  retry,
+  runStates,
+  type JobState,
   type QueueState,
+  type RunState,
 } from '../../fleet/overview.ts';
 import { table } from '../../report/table.ts';
-import { formatDuration } from '../../system/format.ts';
+import { counted, formatDuration } from '../../system/format.ts';
 import type { CliCommand } from '../command.ts';
+import { UsageError } from '../failure.ts';
 import { withQueue } from './server.ts';
 
-/** Whether the worker of a job misses heartbeats: it is gone, or cannot reach the server. */
-const isSilent = ({ silent }: ActiveJob): boolean => silent > 2 * HEARTBEAT_SECONDS;
-
-interface Options {
-  /** Id of a failed job to retry, or its beginning; true for all failed jobs. */
-  readonly retry?: string | true;
+export interface QueueOptions {
+  readonly retry?: boolean;
+  readonly pause?: boolean;
+  readonly resume?: boolean;
   readonly install?: boolean;
 }
 
-export async function showQueue({ retry, install }: Options, command: CliCommand): Promise<void> {
-  const surroundings = command.surroundings();
-  await withQueue(surroundings, async (database) => {
-    if (install === true) {
+export async function showQueue(options: QueueOptions, command: CliCommand): Promise<void> {
+  await withQueue(command.surroundings(), async (database) => {
+    if (options.install === true) {
       const { installQueue } = await import('../../fleet/install.ts');
       await installQueue(database);
       command.print({ installed: true }, () => 'The queue is ready.');
-      return;
+    } else if (options.retry === true) await printRetried(null, database, command);
+    else {
+      if (options.pause === true) await pause(database);
+      if (options.resume === true) await resume(database);
+      const paused = await isPaused(database);
+      const queues = await queueStates(database);
+      const jobs = await jobStates(database);
+      command.print({ paused, queues, jobs }, () =>
+        [
+          ...(paused ? ['The queue is paused: iree-tuned team queue --resume ends the pause.'] : []),
+          ...describedQueues(queues),
+          ...describedJobs(jobs),
+        ].join('\n\n'),
+      );
     }
-    if (retry !== undefined) {
-      const retried = await retryDead(database, retry === true ? undefined : retry);
-      command.print({ retried }, () => `Retried jobs: ${retried.length}.`);
-      return;
-    }
-    const queues = await queueStates(database);
-    const active = await activeJobs(database);
-    const dead = await deadJobs(database);
-    command.print({ queues, active, dead }, () => described(queues, active, dead));
   });
 }
 
-function described(
-  queues: readonly QueueState[],
-  active: readonly ActiveJob[],
-  dead: readonly DeadJob[],
-): string {
-  const parts = [
-    queues.length === 0
-      ? 'The queue is empty.'
-      : table(
-          ['target', 'compiler', 'device', 'waiting', 'retries', 'active', 'done in an hour', 'time per job'],
-          queues.map((queue) => [
-            queue.target,
-            queue.compiler,
-            queue.device,
-            String(queue.waiting),
-            String(queue.retried),
-            String(queue.active),
-            String(queue.done),
-            queue.secondsEach === null ? '-' : formatDuration(queue.secondsEach),
-          ]),
-        ),
-    ...(active.length === 0
-      ? []
-      : [
-          table(
-            ['running', 'on', 'for', 'worker'],
-            active.map((job) => [
-              ...[job.workload, job.machine, formatDuration(job.seconds)],
-              isSilent(job) ? `silent for ${formatDuration(job.silent)}` : 'works',
-            ]),
-          ),
-        ]),
+export interface RunsOptions {
+  readonly log?: boolean;
+  readonly cancel?: boolean;
+  readonly retry?: boolean;
+}
+
+export async function showRuns(
+  beginning: string | undefined,
+  options: RunsOptions,
+  command: CliCommand,
+): Promise<void> {
+  await withQueue(command.surroundings(), async (database) => {
+    if (beginning === undefined) {
+      if (Object.keys(options).some((name) => name !== 'json'))
+        throw new UsageError('team runs: --log, --cancel and --retry need the id of a run or a job');
+      const runs = await runStates(database);
+      command.print(runs, () => (runs.length === 0 ? 'There are no runs.' : tableOfRuns(runs)));
+      return;
+    }
+    const id = await idOf(database, beginning);
+    if (options.cancel === true) {
+      const cancelled = await cancel(database, id);
+      command.print({ cancelled }, () => `Cancelled jobs: ${cancelled.length}.`);
+    } else if (options.retry === true) await printRetried(id, database, command);
+    else if (options.log === true) {
+      const jobs = await jobStates(database, id);
+      command.print(jobs, () => jobs.map(({ name, state, log }) => `${name}: ${state}\n${log}\n`).join('\n'));
+    } else {
+      const run = await runWithJobs(database, id);
+      command.print(run, () => describeRun(run));
+    }
+  });
+}
+
+async function printRetried(id: string | null, database: QueueDatabase, command: CliCommand): Promise<void> {
+  const retried = await retry(database, id);
+  command.print({ retried }, () => `Retried jobs: ${retried.length}.`);
+}
+
+/** A run with its jobs; null as the run of a single job. */
+export interface RunWithJobs {
+  readonly run: RunState | null;
+  readonly jobs: readonly JobState[];
+}
+
+export async function runWithJobs(database: QueueDatabase, id: string): Promise<RunWithJobs> {
+  const [run = null] = await runStates(database, id);
+  return { run, jobs: await jobStates(database, id) };
+}
+
+export const describeRun = ({ run, jobs }: RunWithJobs): string =>
+  [...(run === null ? [] : [tableOfRuns([run])]), ...describedJobs(jobs)].join('\n\n');
+
+const tableOfRuns = (runs: readonly RunState[]): string =>
+  table(
+    ['run', 'since', 'by', 'device', 'waiting', 'active', 'done', 'failed', 'cancelled', 'left'],
+    runs.map((run) => [
+      ...[run.id.slice(0, 8), run.since.slice(0, 16), `${run.createdBy}@${run.machine}`, run.device],
+      ...[run.waiting, run.active, run.done, run.failed, run.cancelled].map(String),
+      describeLeft(run),
+    ]),
+  );
+
+/** The time left of a run. */
+export function describeLeft({ waiting, active, workers, secondsLeft }: RunState): string {
+  if (waiting + active === 0) return '-';
+  if (workers === 0) return 'no worker';
+  return secondsLeft === null ? '?' : `about ${formatDuration(secondsLeft)}`;
+}
+
+function describedQueues(queues: readonly QueueState[]): string[] {
+  if (queues.length === 0) return ['The queue is empty.'];
+  const rows = queues.map(({ target, compiler, device, secondsEach, ...counts }) => [
+    ...[target, compiler, device],
+    ...[counts.workers, counts.waiting, counts.active, counts.failed, counts.done].map(String),
+    secondsEach === null ? '-' : formatDuration(secondsEach),
+  ]);
+  const header = [
+    'target',
+    'compiler',
+    'device',
+    'workers',
+    'waiting',
+    'active',
+    'failed',
+    'done in an hour',
   ];
-  if (dead.length > 0)
-    parts.push(
-      table(
-        ['failed', 'workload', 'attempts', 'on', 'reason'],
-        dead.map(({ id, workload, attempts, machines, reason }) => [
-          id.slice(0, 8),
-          workload,
-          String(attempts),
-          machines.join(', ') || 'all machines',
-          reason,
-        ]),
-      ),
-      'iree-tuned team queue --retry retries all failed jobs, iree-tuned team queue --retry ID one of them.',
-    );
-  return parts.join('\n\n');
+  return [
+    table([...header, 'time per job'], rows),
+    ...queues.flatMap(({ target, compiler, device, waiting, workers }) =>
+      waiting > 0 && workers === 0
+        ? [`No worker serves ${counted(waiting, 'job')} for ${device}, ${target}, ${compiler}.`]
+        : [],
+    ),
+  ];
+}
+
+/** Most rows in the table of jobs. */
+const MOST_ROWS = 50;
+
+function describedJobs(jobs: readonly JobState[]): string[] {
+  if (jobs.length === 0) return [];
+  const rows = jobs
+    .slice(0, MOST_ROWS)
+    .map((job) => [
+      ...[job.id.slice(0, 8), job.name, describeState(job)],
+      ...[String(job.attempts), job.machines.join(', ') || '-', job.reason ?? ''],
+    ]);
+  return [
+    table(['job', 'workload or program', 'state', 'attempts', 'on', 'reason'], rows),
+    ...(jobs.length > MOST_ROWS ? [`... and ${jobs.length - MOST_ROWS} more (--json has all)`] : []),
+    ...(jobs.some(({ state }) => state === 'failed')
+      ? ['iree-tuned team runs ID --log shows why, and --retry tries once more.']
+      : []),
+  ];
+}
+
+function describeState({ state, seconds, silent }: JobState): string {
+  if (seconds === null || silent === null) return state;
+  // Its worker is gone, or cannot reach the server.
+  const note = silent > 2 * HEARTBEAT_SECONDS ? `, silent for ${formatDuration(silent)}` : '';
+  return `${state} for ${formatDuration(seconds)}${note}`;
 }

@@ -21,18 +21,20 @@ export function requireOwnDatabase({ settings }: Surroundings): void {
 
 /**
  * Opens the database of the fleet's queue for an action.
+ * @param application name of the connection on the server
  * @throws UsageError if none is set
  */
 export async function withQueue<T>(
   { settings, env }: Surroundings,
   action: (database: QueueDatabase) => Promise<T>,
+  application?: string,
 ): Promise<T> {
   if (settings.fleet === undefined)
     throw new UsageError(
       'no fleet is set: set IREE_TUNED_FLEET, or "fleet" in a settings file, to postgres://user@host/database',
     );
   const address = readAddress(settings.fleet);
-  const database = queueDatabase(address, passwordFor(address, env));
+  const database = queueDatabase(address, passwordFor(address, env), application);
   try {
     return await action(database);
   } finally {
@@ -50,3 +52,7 @@ export function requireBase({ settings }: Surroundings): void {
       'results of the fleet come through a base: set IREE_TUNED_TEAM to its folder or address',
     );
 }
+
+/** The folder of the fleet's models: of the option, else the first base in a folder; null without both. */
+export const modelsFolder = (option: string | undefined, { settings }: Surroundings): string | null =>
+  option ?? settings.bases.find((base) => base.kind === 'folder')?.path ?? null;

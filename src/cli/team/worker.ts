@@ -1,13 +1,17 @@
 // Does the jobs of the fleet on this machine.
+import { join } from 'node:path';
 import { folderOf, lastCheck } from '../../base/installed.ts';
 import { runJob } from '../../base/job.ts';
 import { jobFor } from '../../base/start.ts';
 import { withBases } from '../../base/open.ts';
-import { placeOfWorker } from '../../fleet/job.ts';
+import type { QueueDatabase } from '../../fleet/database.ts';
+import { placeOfWorker, queueName } from '../../fleet/job.ts';
 import { machineLock } from '../../fleet/machine.ts';
 import { openQueue } from '../../fleet/queue.ts';
+import type { ProgramMeans } from '../../fleet/tune-program.ts';
 import { jobsAt } from '../../fleet/tune-job.ts';
 import { runWorker, type WorkerParts } from '../../fleet/worker.ts';
+import { packageRoot } from '../../system/package-root.ts';
 import { machineVariable } from '../../system/machine-lock.ts';
 import { acquireMeasuringLock } from '../../site/measuring-lock.ts';
 import { siteOf } from '../../populate/site.ts';
@@ -16,7 +20,7 @@ import type { CliCommand } from '../command.ts';
 import { openDatabase } from '../database.ts';
 import { UsageError } from '../failure.ts';
 import { measuringToolsAt, withTarget } from '../input.ts';
-import { requireBase, requireOwnDatabase, withQueue } from './server.ts';
+import { modelsFolder, requireBase, requireOwnDatabase, withQueue } from './server.ts';
 
 /** Time to hand the running job back to the server, in seconds. */
 const HAND_BACK_SECONDS = 15;
@@ -25,11 +29,12 @@ export interface WorkerOptions {
   /** Time of a running job after the first signal, in seconds. */
   readonly drain: number;
   readonly untilIdle?: boolean;
+  readonly models?: string;
   readonly json?: boolean;
 }
 
-export async function work(
-  { drain, untilIdle = false, json = false }: WorkerOptions,
+export async function runWorkerHere(
+  { drain, untilIdle = false, models, json = false }: WorkerOptions,
   cli: CliCommand,
 ): Promise<void> {
   const surroundings = cli.surroundings();
@@ -44,12 +49,19 @@ export async function work(
     const time = new Date().toISOString();
     console.log(json ? JSON.stringify({ at: time, message }) : `${time} ${message}`);
   };
-  await withQueue(surroundings, async (database) => {
-    const at = await siteOf(withTarget(cli.flags), surroundings);
-    const { site } = at;
-    const tools = measuringToolsAt(at, surroundings);
-    const place = placeOfWorker(site);
-    const places = [placeOf(site)];
+  const flags = withTarget(cli.flags);
+  const at = await siteOf(flags, surroundings);
+  const { site } = at;
+  const tools = measuringToolsAt(at, surroundings);
+  const place = placeOfWorker(site);
+  const places = [placeOf(site)];
+  const programs: ProgramMeans = {
+    models: modelsFolder(models, surroundings),
+    executable: join(packageRoot, 'bin', 'iree-tuned'),
+    flags,
+    envFor: (seconds) => ({ ...env, ...cli.variables({ budget: String(seconds) }) }),
+  };
+  const work = async (database: QueueDatabase) => {
     const { signals, unlisten } = endingSignals(drain, say);
     // The first exchange reads it.
     (await openDatabase(surroundings)).close();
@@ -66,7 +78,7 @@ export async function work(
       const { finished } = await runWorker({
         ...{ place, queue, exchange, signals, say, untilIdle },
         machine: machineLock(database, env[machineVariable]),
-        doJob: jobsAt(storeNow, site, tools, surroundings),
+        doJob: jobsAt(storeNow, site, tools, surroundings, programs),
         whyUseless: async () => {
           const store = await storeNow();
           const revoked = store.ownRevocation();
@@ -85,7 +97,8 @@ export async function work(
     } finally {
       unlisten();
     }
-  });
+  };
+  await withQueue(surroundings, work, queueName(place));
 }
 
 /** The first SIGTERM or SIGINT drains: the running job has `drainSeconds` to end. The second ends the process at once. */

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { withBases } from '../../base/open.ts';
 import { findMeasuringTools } from '../../compiler/find.ts';
 import { splitArguments } from '../../compiler/response.ts';
+import { LONGEST_JOB_SECONDS } from '../../fleet/job.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../../populate/describe.ts';
 import { MOST_SECONDS_EACH } from '../../populate/populate.ts';
 import { type Knowledge, planRequest, type PopulationRequest } from '../../populate/request.ts';
@@ -23,13 +24,17 @@ import { readText } from '../../system/user-files.ts';
 import { withTarget } from '../input.ts';
 import { warn } from '../output.ts';
 import { readSpaceFile, restricted } from '../search.ts';
-import { requireBase } from '../team/server.ts';
-import { atFleet, catchUp, followFleet } from './fleet.ts';
+import { describeRun } from '../team/queue.ts';
+import { modelsFolder, requireBase } from '../team/server.ts';
+import { atFleet, catchUp, runOnFleet, splitForFleet } from './fleet.ts';
 import { tuneHere } from './here.ts';
 import type { TuneOptions } from './tune.ts';
 
 /** Options that limit a search on this machine. */
 const OF_SEARCHES_HERE = ['jobs', 'searchSpace', 'trials', 'again', 'verifyProgram'] as const;
+
+/** Options that need `--fleet`. */
+export const OF_FLEET = ['models', 'priority', 'detach'] as const;
 
 /** Plans the work, prints the plan or carries it out, and prints the results. Ends with 1 where a workload is left without one. */
 export async function tuneMany(
@@ -47,6 +52,14 @@ export async function tuneMany(
     throw new UsageError(
       `${excluded.map(optionFlag).join(', ')}: workers ignore these options: remove them, or remove --fleet`,
     );
+  const ofFleet = OF_FLEET.filter((name) => !isForFleet && options[name] !== undefined);
+  if (ofFleet.length > 0) throw new UsageError(`${ofFleet.map(optionFlag).join(', ')}: add --fleet`);
+  if (
+    isForFleet &&
+    budgetSeconds !== undefined &&
+    !(budgetSeconds >= 1 && budgetSeconds <= LONGEST_JOB_SECONDS)
+  )
+    throw new UsageError('--budget with --fleet is the time of each job: 1s to 6h');
   checkSettings(surroundings, isDry, isForFleet);
   await withScratchFolder(surroundings.cacheDirectory, 'tune', async (folder) => {
     const here = await sitesOf(command.flags, options.flags ?? [''], surroundings);
@@ -74,7 +87,11 @@ export async function tuneMany(
         isRestricted: written !== null,
         again: options.again === true,
       };
-      const run = { request: requestIn(folder), sites, knowledge, budgetSeconds, folder };
+      const all = requestIn(folder);
+      // A dry run shows the work within programs.
+      const models = isForFleet && !isDry ? modelsFolder(options.models, surroundings) : null;
+      const { whole, rest: request } = splitForFleet(all, models);
+      const run = { request, sites, knowledge, budgetSeconds, folder };
       const first = await planRequest(run);
       if (isDry) {
         command.print(populationJson(first, null, NO_PROGRAMS, sites), () =>
@@ -82,10 +99,25 @@ export async function tuneMany(
         );
         return;
       }
-      const { plan, results, found } = isForFleet
-        ? // Workers tune workloads only, so programs have no results.
-          { plan: first, results: await followFleet(first, run), found: NO_PROGRAMS }
-        : await tuneHere(first, run, { tools, written, ...options });
+      if (isForFleet) {
+        const { detach: isDetached = false, priority } = options;
+        const { results, runs } = await runOnFleet(first, whole, run, { isDetached, priority });
+        const described = populationJson(first, results, NO_PROGRAMS, sites) as object;
+        command.print({ ...described, runs }, () =>
+          [
+            ...(results === null || (results.length === 0 && runs.length > 0)
+              ? []
+              : [describeResults(results, first, NO_PROGRAMS, sites)]),
+            ...(whole.length === 0 && !isDetached ? [] : runs.map(describeRun)),
+          ].join('\n\n'),
+        );
+        const isDone =
+          results?.every(({ result }) => result !== null) !== false &&
+          (isDetached || runs.every(({ jobs }) => jobs.every(({ state }) => state === 'done')));
+        if (!isDone) process.exitCode = 1;
+        return;
+      }
+      const { plan, results, found } = await tuneHere(first, run, { tools, written, ...options });
       command.print(populationJson(plan, results, found, sites), () =>
         describeResults(results, plan, found, sites),
       );

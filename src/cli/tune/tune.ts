@@ -6,7 +6,7 @@ import { UsageError } from '../failure.ts';
 import type { Shard } from '../../populate/shard.ts';
 import { isSwept, type SweepText } from '../../populate/sweep.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
-import { tuneMany } from './many.ts';
+import { OF_FLEET, tuneMany } from './many.ts';
 import { tuneProgram } from './program.ts';
 
 export interface TuneOptions extends SearchOptions, SweepText {
@@ -18,6 +18,9 @@ export interface TuneOptions extends SearchOptions, SweepText {
   readonly jobs?: number;
   readonly shard?: Shard;
   readonly fleet?: boolean;
+  readonly models?: string;
+  readonly priority?: number;
+  readonly detach?: boolean;
   readonly verifyProgram?: boolean;
   readonly json?: boolean;
   readonly config?: string;
@@ -46,8 +49,14 @@ export const tune = new CliCommand(
   .option('--shard <part>', 'one of several even parts of the models and shapes, such as 3/10', shardOf)
   .option(
     '--fleet',
-    "send the work to the team's workers and wait for the results (see iree-tuned team worker)",
+    "send the work to the team's workers and wait for the results (see iree-tuned team worker); --budget is the time of each job",
   )
+  .option(
+    '--models <dir>',
+    "with --fleet: folder of the workers' programs (default: the first base in a folder)",
+  )
+  .option('--priority <number>', 'with --fleet: jobs with a higher one come first', wholeNumber)
+  .option('--detach', 'with --fleet: do not wait for the results')
   .option('--dry-run', 'print the work, its order and its expected time, and tune nothing')
   .json()
   .examples(
@@ -74,7 +83,7 @@ export const tune = new CliCommand(
   });
 
 /** Options of a run that may have several inputs or targets. */
-const OF_MANY = ['shapes', 'fromMisses', 'flags', 'jobs', 'shard', 'fleet', 'dryRun'] as const;
+const OF_MANY = ['shapes', 'fromMisses', 'flags', 'jobs', 'shard', 'fleet', 'dryRun', ...OF_FLEET] as const;
 
 function isOneProgram(inputs: readonly string[], options: TuneOptions): boolean {
   const [input] = inputs;

@@ -148,11 +148,11 @@ export function copyLines(lines: Iterable<string>, path: string): void {
   }
 }
 
-export function* batches<T>(values: Iterable<T>): Generator<T[]> {
+export function* batches<T>(values: Iterable<T>, size = BATCH): Generator<T[]> {
   let batch: T[] = [];
   for (const value of values) {
     batch.push(value);
-    if (batch.length < BATCH) continue;
+    if (batch.length < size) continue;
     yield batch;
     batch = [];
   }
