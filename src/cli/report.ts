@@ -22,7 +22,7 @@ interface Options {
 
 export const report = new CliCommand(
   'report',
-  'write an HTML page about the database: gains, lost time and records',
+  'write an HTML page about the database: gains, rooflines, lost time and records',
 )
   .argument('[text]', 'only records whose workload, target or device contains the text')
   .filters()

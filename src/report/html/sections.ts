@@ -94,8 +94,9 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
     facts.records > 0 ? content(data, facts) : NO_RECORDS;
   return [
     { id: 'gains', title: 'Gains', ...ofRecords(gains) },
+    { id: 'roofline', title: 'Roofline', ...ofRecords(roofline) },
     { id: 'lost', title: 'Lost time', ...lost(data) },
-    { id: 'records', title: 'Records', ...ofRecords(recordsOf) },
+    { id: 'records', title: 'Records', ...ofRecords(() => ({ lede: 'The filters above select records.' })) },
   ];
 }
 
@@ -103,15 +104,15 @@ const gains = (_: PageData, { faster, failed, default: kept }: Facts): Content =
   lede: `Faster than the compiler’s default: ${counted(faster, 'record')}. The default is best: ${countText(kept)}. Not used after a failure: ${countText(failed)}.`,
 });
 
-function recordsOf({ places }: PageData): Content {
+function roofline({ places }: PageData): Content {
   const isMeasured = places.some(({ rates }) => rates.bytesPerSecond !== null);
   return {
     ...(!isMeasured &&
       without(
-        'The limits of the machine are not measured, so no record has a bound. This command measures them, with the dispatches of a program:',
+        'The limits of the machine are not measured. This command measures them, with the dispatches of a program:',
         'iree-tuned profile model.mlir',
       )),
-    lede: 'The filters above select records.',
+    lede: 'Each workload at its arithmetic intensity. Under a sloped roof memory limits it, under a flat roof the arithmetic units do.',
   };
 }
 

@@ -91,7 +91,7 @@ describe('lost time', () => {
 describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
-    for (const id of ['gains', 'lost', 'records'])
+    for (const id of ['gains', 'roofline', 'lost', 'records'])
       expect(sectionOf(text, id)).toMatch(/<div class="missing"><p>.+<pre /s);
     expect(text).not.toContain('data-draw');
     expect(text).toContain('iree-tuned tune model.mlir');
@@ -104,9 +104,9 @@ describe('missing data comes with its command', () => {
   });
 
   test('without measured limits', () => {
-    const text = sectionOf(page(dataOf(1, { ratesOf: () => NO_RATES })), 'records');
+    const text = sectionOf(page(dataOf(1, { ratesOf: () => NO_RATES })), 'roofline');
     expect(text).toMatch(/iree-tuned profile model\.mlir.*data-draw/s);
-    expect(sectionOf(page(dataOf(50)), 'records')).not.toContain('iree-tuned profile');
+    expect(sectionOf(page(dataOf(50)), 'roofline')).not.toContain('iree-tuned profile');
   });
 
   test('with a default that is best, and with a failed record', () => {

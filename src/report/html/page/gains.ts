@@ -5,7 +5,7 @@ import { counted, countText } from '../../../system/format.ts';
 import { gainText } from '../texts.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
-import { COLOURS, ratioDomain, ratioTick, ratioTicks } from './marks.ts';
+import { axis, COLOURS, GRID, HALO, ratioDomain, ratioTick, ratioTicks } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
 import { sortableTable } from './table.ts';
 
@@ -96,21 +96,14 @@ function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   const domain = ratioDomain(dots.map(({ gain }) => gain));
   const ticks = ratioTicks(domain, width);
   const at = { x: 'gain', y: 'y' } as const;
-  /** Text over lines. */
-  const halo = { fill: COLOURS.ink, stroke: COLOURS.paper, strokeWidth: 3 } as const;
-  const line = { y: (_: Group, i: number) => i + 0.14, ...halo } as const;
+  const line = { y: (_: Group, i: number) => i + 0.14, ...HALO } as const;
   return {
     ...{ height: groups.length * ROW + 44, marginTop: 4, marginBottom: 40, marginLeft: 8, marginRight: 20 },
     x: { type: 'log', domain, label: null },
     y: { domain: [0, groups.length], axis: null, reverse: true },
     marks: [
-      gridX(ticks, { stroke: COLOURS.grid, strokeOpacity: 1 }),
-      axisX(ticks, {
-        text: ratioTick,
-        tickSize: 0,
-        label: 'times as fast as the default  →',
-        labelArrow: 'none',
-      }),
+      gridX(ticks, GRID),
+      axisX(ticks, { text: ratioTick, ...axis('times as fast as the default  →') }),
       ruleX([1], { stroke: COLOURS.muted }),
       dot(
         dots.filter(({ row }) => !isFaster(row)),

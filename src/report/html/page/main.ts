@@ -7,10 +7,12 @@ import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
 import { drawLost } from './lost.ts';
 import { drawRecords } from './records.ts';
+import { drawRoofline } from './roofline.ts';
 import { pageOf, type Drawing } from './rows.ts';
 
 const DRAWINGS: Readonly<Record<string, Drawing>> = {
   gains: drawGains,
+  roofline: drawRoofline,
   lost: drawLost,
   records: drawRecords,
 };

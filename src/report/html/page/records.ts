@@ -3,6 +3,7 @@ import { formatDuration, formatSeconds } from '../../../system/format.ts';
 import { shellWord } from '../../../system/shell-word.ts';
 import { gainText, percentText } from '../texts.ts';
 import { copyable, element, isolated } from './dom.ts';
+import { rateOf, rateText } from './marks.ts';
 import type { Drawing, Row } from './rows.ts';
 import { sortableTable } from './table.ts';
 
@@ -44,13 +45,6 @@ export const drawRecords: Drawing = (host) => {
 };
 
 const SHORT = { 'default is best': 'default', 'must not be used': 'failed' } as const;
-
-/** GFLOP/s with three digits: `0.31`, `10.4`, `104`. */
-const rateText = (gflops: number): string =>
-  gflops >= 100 ? gflops.toFixed(0) : gflops >= 10 ? gflops.toFixed(1) : gflops.toPrecision(2);
-
-/** Rate in GFLOP/s of operations in seconds; NaN for an unknown number of operations. */
-const rateOf = (flops: number | null, seconds: number): number => (flops ?? NaN) / seconds / 1e9;
 
 /** Unusable records come last. */
 const gainOf = ({ outcome, ratio }: Row): number =>
