@@ -26,14 +26,26 @@ const matmul = (m: number | '?', n: number, k: number, element = 'f32', lowering
 };
 
 /** For each operation of an input, whether the configuration that all operations have landed in a dump. */
-function find(input: string, dump: string) {
-  const decisions = classify(parse(Buffer.from(input)).operations, { m: [1, 48] }).map((tunable): Decision =>
-    isTunable(tunable) ? hit(tunable, TILES) : skipped(tunable),
+function find(input: string, dump: string, target?: string) {
+  const decisions = classify(parse(Buffer.from(input)).operations, { m: [1, 48] }).map(
+    (tunable): Decision => {
+      if (!isTunable(tunable)) return skipped(tunable);
+      return { ...hit(tunable, TILES), ...(target !== undefined && { target }) };
+    },
   );
   return whatLanded(landedOn([Buffer.from(dump)], decisions, 'inline'));
 }
 
 describe('a configuration landed', () => {
+  test('in the variant of its target only', () => {
+    const variant = (backend: string, operation: string) =>
+      `  hal.executable.variant public @v target(<"${backend}", "x">) {\n    ${operation}  }\n`;
+    const own = matmul(48, 64, 32, 'f32', LOWERING);
+    const dump = `hal.executable public @f {\n${variant('llvm-cpu', own)}${variant('vulkan-spirv', matmul(48, 64, 32))}}`;
+    expect(find(matmul(48, 64, 32), dump, 'llvm-cpu')).toEqual([true]);
+    expect(find(matmul(48, 64, 32), dump, 'vulkan-spirv')).toEqual([false]);
+  });
+
   test('on the operation of its form, among others', () => {
     const dump = matmul(48, 64, 16, 'f32', OTHER) + matmul(48, 64, 32, 'f32', LOWERING);
     expect(find(matmul(48, 64, 32), dump)).toEqual([true]);
