@@ -69,6 +69,7 @@ const ON_DEMAND = [
   'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
   'src/wrapper/provenance.ts',
+  'src/wrapper/several-targets.ts',
   'src/running/program-verdict.ts',
 ];
 const onDemand = {

@@ -5,6 +5,7 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/landed.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { consultLock } from '../wrapper/locked.ts';
+import { decisionsFor } from '../wrapper/several-targets.ts';
 import { planCompile, planOf } from '../plan/route.ts';
 import {
   EXPLAIN_VERSION,
@@ -27,7 +28,7 @@ import { configurationKey } from '../backend/index.ts';
 import { CliCommand } from './command.ts';
 import { decideByRecords } from './by-records.ts';
 import { openDatabase } from './database.ts';
-import { inspectInput } from './input.ts';
+import { inspectEach, type InspectedPart } from './input.ts';
 import { withInterrupts } from './interrupt.ts';
 import { because } from '../system/reason.ts';
 import { page, sentences, warn } from './output.ts';
@@ -46,9 +47,20 @@ export const explain = new CliCommand(
   .action(explainInput);
 
 async function explainInput(input: string, _: unknown, cli: CliCommand): Promise<void> {
-  const surroundings = cli.surroundings();
+  const parts = await inspectEach(input, cli.flags, cli.surroundings());
+  const each = await Array.fromAsync(parts, (part) => explainTarget(input, part, parts.length > 1));
+  const [first] = each;
+  // Operations name their target if there are several.
+  const operations = each.flatMap(({ json }) => json.operations);
+  const json =
+    each.length === 1 ? first!.json : { ...first!.json, forms: null, time: null, loss: null, operations };
+  cli.print(json, () => each.map(({ text }) => text()).join('\n\n'));
+}
+
+/** The explanation for one target. @param isOneOfSeveral whether the flags have several targets */
+async function explainTarget(input: string, asked: InspectedPart, isOneOfSeveral: boolean) {
+  const { surroundings } = asked;
   const { settings } = surroundings;
-  const asked = await inspectInput(input, cli.flags, surroundings);
   const locked =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(asked, surroundings);
   if (locked?.lock.problem) warn(locked.lock.problem);
@@ -59,8 +71,10 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
         whyNot: ({ whyNotHere }) =>
           whyNotHere ?? because('no-record', 'no record: a build or iree-tuned tune makes one'),
       });
-  const { command, inspected, decisions, forms } = decided;
+  const { command, inspected, forms } = decided;
   const times = await completed(decided, surroundings);
+  const { backend } = asked.inspected.site.target.target;
+  const decisions = isOneOfSeveral ? decisionsFor(backend, decided.decisions) : decided.decisions;
   const plan = locked?.whole
     ? planOf(locked.program, decisions, locked.whole.injection)
     : planCompile(decided, decisions, surroundings);
@@ -75,20 +89,11 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
   const loss = lossOf(times.dispatches, times.wholeSeconds, times.rates);
   const why = whyNothing(injection, forms);
   const sizes = settableSizes(dynamicFunctions(inspected.input.bytes, settings.sizes));
-  const json = {
-    version: EXPLAIN_VERSION,
-    route: injection.route,
-    ...why,
-    forms,
-    time,
-    loss,
-    sizes,
-    operations,
-  };
-  cli.print(json, () => {
+  const text = () => {
     const sourceAt = sourcesOf(input, inspected.input.bytes);
     const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
     return [
+      ...(isOneOfSeveral ? [page.paint('bold', `For ${backend}:\n`)] : []),
       ...operations.map((operation) => `${describe(operation, sourceAt)}\n`),
       ...(forms === null ? [] : [sentences(describeForms(forms))]),
       ...(sentence === undefined ? [] : [sentences(sentence)]),
@@ -97,7 +102,11 @@ async function explainInput(input: string, _: unknown, cli: CliCommand): Promise
       ...(sizes.length === 0 ? [] : [...settableLines(sizes).map(printable), '']),
       sentences(describeRoute(injection, operations)),
     ].join('\n');
-  });
+  };
+  return {
+    json: { version: EXPLAIN_VERSION, route: injection.route, ...why, forms, time, loss, sizes, operations },
+    text,
+  };
 }
 
 /** The noted times, with the work and the rates that are not known yet. A program that was never timed is not timed here. */

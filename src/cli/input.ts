@@ -17,6 +17,7 @@ import { isReason, type Reason } from '../system/reason.ts';
 import { resultOr } from '../system/result-or.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
+import { partsOf, type Part } from '../wrapper/several-targets.ts';
 import { unknownSizes } from '../report/dynamic-sizes.ts';
 import { refusalOf } from '../system/user-files.ts';
 import { warn } from './output.ts';
@@ -105,6 +106,29 @@ async function refuse(input: string, why: Reason, { compiler, expanded }: Comman
     if (code !== 0 && said !== '') throw new UserError(said);
   }
   throw new PassedThroughError(input, why);
+}
+
+export type InspectedPart = Omit<Part, 'backend'>;
+
+/**
+ * Inspects an input for each target of the flags. Of several targets, those without a tuner are left out.
+ * @throws as `inspectInput`
+ */
+export async function inspectEach(
+  input: string,
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<readonly InspectedPart[]> {
+  const command = await readableCommand(input, flags, surroundings);
+  const found = await inspect(command, surroundings);
+  if (!isReason(found)) {
+    warnOfSizes(found, surroundings);
+    return [{ ...(await withSurvey(found, surroundings)), surroundings }];
+  }
+  const parts = 'targets' in found ? await partsOf(found, command, surroundings) : found;
+  if (isReason(parts)) return refuse(input, parts, command);
+  if (parts.open.length === 0) throw new PassedThroughError(input, found);
+  return parts.open;
 }
 
 /** The command of a build of an input, for this machine by default. Refuses an unreadable file: the compiler's message has no reason. */

@@ -24,7 +24,7 @@ import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
 import { CliCommand } from './command.ts';
 import { openWithBases } from './database.ts';
 import { UsageError } from './failure.ts';
-import { inspectInput, named } from './input.ts';
+import { inspectEach, named } from './input.ts';
 import { sentences } from './output.ts';
 
 interface Wanted {
@@ -126,17 +126,15 @@ function lockedCommands({ programs }: Lock, path: string, surroundings: Surround
 
 async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Promise<LockedProgram[]> {
   const entries: LockedProgram[] = [];
-  for (const { input, flags, surroundings } of wanted) {
-    const written = await inspectInput(input, flags, surroundings);
-    const store = await openWithBases(written.inspected.site, surroundings);
-    try {
-      entries.push(
-        await lockedProgram({ ...written, store, lock: old, path }, surroundings).catch(named(input)),
-      );
-    } finally {
-      store?.close();
+  for (const { input, flags, surroundings: own } of wanted)
+    for (const { surroundings: one, ...written } of await inspectEach(input, flags, own)) {
+      const store = await openWithBases(written.inspected.site, one);
+      try {
+        entries.push(await lockedProgram({ ...written, store, lock: old, path }, one).catch(named(input)));
+      } finally {
+        store?.close();
+      }
     }
-  }
   return entries;
 }
 

@@ -14,6 +14,8 @@ export interface Decision extends Reason {
   readonly tunable: TunableOperation | null;
   /** For a skipped operation: the form that matchers see. */
   readonly matched?: MatchedOperation;
+  /** Backend of the decision's target in a build for several targets; absent in a build for one. */
+  readonly target?: string;
   readonly outcome: Outcome;
   /** Null without a record; `kind: 'default'` if the default was measured to be best. */
   readonly configuration: Configuration | null;

@@ -10,6 +10,7 @@ import { executablesByName } from '../input/executable-texts.ts';
 import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './injection-flags.ts';
 import type { Entry } from './plan.ts';
+import { editVariants, isFor } from './variants.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { hasRoot, rootFormOf, type OperationWork } from '../workload/workload.ts';
 
@@ -63,7 +64,7 @@ const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
 /** A workload of an executable, with its configuration. */
-type Configured = Pick<Entry, 'workload'> & { readonly configuration: Configuration };
+type Configured = Pick<Entry, 'workload' | 'target'> & { readonly configuration: Configuration };
 
 /** An executable that replaces the compiler's executable of this name. */
 export interface Substitute {
@@ -76,20 +77,24 @@ export interface Substitute {
 export function configuredExecutable(
   { sources, configured }: ExecutableTexts,
   name: string,
-  { workload, configuration }: Configured,
+  own: Configured,
   release: Release,
 ): Substitute | null {
+  const { workload, configuration } = own;
   if (isDefault(configuration)) return null;
   const phase = hasRoot(workload) ? 'source' : 'configuration';
   const executable = (phase === 'source' ? sources : configured).get(name);
-  if (executable === undefined) return null;
-  if (hasRoot(workload)) {
-    const text = configuredSource(executable, { workload, configuration }, release);
-    return text && { name, phase, text };
-  }
-  const before = Buffer.from(executable).toString('latin1');
-  const after = backendOf(configuration).rendering.reconfigured?.(before, workload, configuration) ?? null;
-  return after === null ? null : { name, phase, text: Buffer.from(after, 'latin1') };
+  const text =
+    executable &&
+    editVariants(executable, (variant) => {
+      if (!isFor(own, variant)) return null;
+      if (hasRoot(workload)) return configuredSource(variant.text, { workload, configuration }, release);
+      const before = Buffer.from(variant.text).toString('latin1');
+      const after =
+        backendOf(configuration).rendering.reconfigured?.(before, workload, configuration) ?? null;
+      return after === null ? null : Buffer.from(after, 'latin1');
+    });
+  return text ? { name, phase, text } : null;
 }
 
 /** An executable's source with a configuration on its root; null without exactly one root of the workload's dimensions. Pure. */

@@ -11,6 +11,7 @@ import { ELIDED } from '../input/survey.ts';
 import { withScratchFolder } from '../system/scratch.ts';
 import { hasRoot, matchKey } from '../workload/workload.ts';
 import { injectedLoops, type Injection } from './plan.ts';
+import { isFor, variantsOf } from './variants.ts';
 
 /** For each decision, its operations that have its configuration; null for a decision without an injection. */
 type Landing = readonly (readonly ConfiguredOperation[] | null)[];
@@ -24,19 +25,25 @@ export function landedOn(
   decisions: readonly Decision[],
   route: Injection['route'],
 ): Landing {
-  const configured = texts.flatMap(configuredOperations);
-  const executables = texts.map((text) => ({ text, spelled: Buffer.from(text).toString() }));
+  const variants = texts.flatMap(variantsOf).map((variant) => ({
+    ...variant,
+    configured: configuredOperations(variant.text),
+    spelled: Buffer.from(variant.text).toString(),
+  }));
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));
-  return decisions.map(({ tunable, configuration }) => {
+  return decisions.map((decision) => {
+    const { tunable, configuration } = decision;
     if (tunable === null || configuration === null || isDefault(configuration)) return null;
     const { rendering } = backendOf(configuration);
+    const own = variants.filter((variant) => isFor(decision, variant));
     const { workload, loops } = tunable;
     if (!hasRoot(workload))
       // The text does not change if it has the configuration already.
-      return executables
+      return own
         .filter(({ spelled }) => rendering.reconfigured?.(spelled, workload, configuration) === spelled)
         .map(({ text }) => wholeDispatch(text));
     const injected = injectedLoops(route, tunable);
+    const configured = own.flatMap((variant) => variant.configured);
     return rendering.landedOn(configured, { workload, loops }, configuration, injected, expected);
   });
 }

@@ -52,6 +52,8 @@ export interface Entry extends WorkloadForm {
   readonly configuration: OwnConfiguration;
   /** Names of its executables, if no injection changes the program before; empty if the form finds them. */
   readonly executables: readonly string[];
+  /** Backend of its only target in a program for several targets; absent in a program for one. */
+  readonly target?: string;
 }
 
 /** Whether its dispatch finds it: by the names of the executables, or by the digest if an injection changes the program before. */
@@ -59,9 +61,9 @@ export const isOfDispatch = ({ workload, executables }: Entry): boolean =>
   executables.length > 0 || dispatchOf(workload) !== null;
 
 const entryOf = (
-  { tunable: { workload, loops }, configuration }: Injected,
+  { tunable: { workload, loops }, configuration, target }: Injected,
   executables: readonly string[],
-): Entry => ({ workload, loops, configuration, executables });
+): Entry => ({ workload, loops, configuration, executables, ...(target && { target }) });
 
 export interface InjectionOptions {
   readonly wanted: InjectRoute;

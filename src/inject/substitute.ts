@@ -21,9 +21,10 @@ import {
   type Substitute,
 } from './executable-sources.ts';
 import { isOfDispatch, type Entry } from './plan.ts';
+import { editVariants, isFor } from './variants.ts';
 
 /**
- * An executable's source with configurations on its operations; null without exactly one operation that matches an entry. Pure.
+ * An executable's source with configurations on its operations; null if no variant has exactly one operation that matches an entry. Pure.
  */
 export function editedExecutable(
   source: Uint8Array,
@@ -32,17 +33,21 @@ export function editedExecutable(
 ): Substitute | null {
   const [name, ...others] = symbolsOf(source, 'hal.executable');
   if (name === undefined || others.length > 0) return null;
-  // The compiler rejects two configurations in a dispatch.
-  if (Buffer.from(source).includes('compilation_info')) return null;
-  const byForm = new Map(entries.map((entry) => [matchKey(entry), entry.configuration]));
-  const found = parse(source).operations.flatMap((operation) => {
-    const form = workloadOf(operation);
-    if (isReason(form)) return [];
-    const configuration = byForm.get(matchKey(form));
-    const directive = configuration && directiveOf(configuration, form.loops, release);
-    return directive ? [insertionFor(operation, attributeText(directive))] : [];
+  const text = editVariants(source, (variant) => {
+    // The compiler rejects two configurations in a dispatch.
+    if (Buffer.from(variant.text).includes('compilation_info')) return null;
+    const own = entries.filter((entry) => isFor(entry, variant));
+    const byForm = new Map(own.map((entry) => [matchKey(entry), entry.configuration]));
+    const found = parse(variant.text).operations.flatMap((operation) => {
+      const form = workloadOf(operation);
+      if (isReason(form)) return [];
+      const configuration = byForm.get(matchKey(form));
+      const directive = configuration && directiveOf(configuration, form.loops, release);
+      return directive ? [insertionFor(operation, attributeText(directive))] : [];
+    });
+    return found.length === 1 ? applyInsertions(variant.text, found) : null;
   });
-  return found.length === 1 ? { name, phase: 'source', text: applyInsertions(source, found) } : null;
+  return text && { name, phase: 'source', text };
 }
 
 /** Compiles a program with more flags. The result is true on success. */

@@ -6,7 +6,7 @@ import { inputName, passesOf, withTrailingFlags, type Command, type Compile } fr
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import { specFlags, substituteFlag, withoutNotes, type SubstituteFile } from '../inject/injection-flags.ts';
-import { matchesGenerated, type Entry } from '../inject/plan.ts';
+import { isOfDispatch, matchesGenerated, type Entry } from '../inject/plan.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Input } from '../input/input.ts';
@@ -143,12 +143,16 @@ async function substituteFiles(
   if (flagIsOn(args, 'split-input-file')) return null;
   // Not loaded on a hit.
   const { compilingWith, makeSubstitutes } = await import('../inject/substitute.ts');
+  // Programs for one target, which were measured, may have other numbers.
+  const isRenumbered =
+    !matchesGenerated(injection.route) ||
+    entries.some((one) => isOfDispatch(one) && one.target !== undefined);
   const made = await makeSubstitutes(
     compilingWith(compiler.executable, compile, { env, cacheDirectory }),
     entries,
     inspected.site.compiler.release,
     cacheDirectory,
-    !matchesGenerated(injection.route),
+    isRenumbered,
     texts,
   );
   if (made === null || made.length === 0) return null;

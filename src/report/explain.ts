@@ -66,6 +66,8 @@ export interface ExplainedOperation extends Reason {
   readonly location: string;
   readonly operation: string;
   readonly workload: string | null;
+  /** Backend of the decision's target; left out in a build for one target. */
+  readonly target?: string;
   readonly outcome: Outcome;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
@@ -116,13 +118,14 @@ export function explainOperations(
     return `${inputName}:${line}:${column}`;
   };
   return decisions.map((decision, i) => {
-    const { place, tunable, outcome, code, reason, configuration } = decision;
+    const { place, tunable, target, outcome, code, reason, configuration } = decision;
     const speedup = decision.evidence ?? decision.speedup ?? null;
     const record = records?.[i] ?? null;
     return {
       location: placeOf(place),
       operation: place.name,
       workload: tunable?.key ?? null,
+      ...(target !== undefined && { target }),
       outcome,
       ...(landed?.[i] === false
         ? because('not-applied', `${reason}; ${notApplied(tunable?.executables ?? [])}`)

@@ -15,7 +15,7 @@ const LARGEST_BYTES = 16 * 2 ** 20;
 const MOST_PLACES = 5;
 
 const OF_OPERATION = [
-  ...(['operation', 'workload', 'code', 'reason'] as const),
+  ...(['operation', 'workload', 'target', 'code', 'reason'] as const),
   ...(['configuration', 'speedup', 'landed', 'source', 'record'] as const),
 ] as const;
 
@@ -62,8 +62,8 @@ export const moduleNotes = memoryOf(
 /** The operations with configurations, each configuration of a workload once. */
 export function notedOperations(operations: readonly ExplainedOperation[]): NotedOperations[] {
   const tuned = operations.filter(isTuned);
-  const groups = Map.groupBy(tuned, ({ workload, configuration, record }) =>
-    JSON.stringify([workload, configurationText(configuration), record?.digest]),
+  const groups = Map.groupBy(tuned, ({ workload, target, configuration, record }) =>
+    JSON.stringify([workload, target, configurationText(configuration), record?.digest]),
   );
   return [...groups.values()].map((own) => {
     const locations = own.slice(0, MOST_PLACES).map(({ location }) => location);

@@ -30,6 +30,12 @@ export interface Site {
   readonly whyNotHere: Reason | null;
 }
 
+/** Why a command has no site. */
+export interface NoSite extends Reason {
+  /** The targets of a command for several; empty for other commands. */
+  readonly targets: readonly ProbedTarget[];
+}
+
 const unsuitable = (problem: string | null): Reason | null =>
   problem === null ? null : because('device-unsuitable', problem);
 
@@ -44,7 +50,7 @@ export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
 export async function describeSite(
   { arguments: args, compiler }: Pick<Command, 'arguments' | 'compiler'>,
   surroundings: Surroundings,
-): Promise<Site | Reason> {
+): Promise<Site | NoSite> {
   const { settings, cacheDirectory } = surroundings;
   const { executable } = compiler;
   const flags = candidateFlags(args.flags);
@@ -53,11 +59,13 @@ export async function describeSite(
     probeTargets(executable, of, own, cpu, cacheDirectory);
   const { targets, problem } = await probe(flags, codegenFlags(args.flags));
   const [target, ...others] = targets;
-  if (target === undefined)
-    return because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`);
-  if (others.length > 0) {
+  if (target === undefined || others.length > 0) {
     const names = targets.map((one) => one.target.backend).join(', ');
-    return because('several-targets', `the command has several targets: ${names}`);
+    const why =
+      target === undefined
+        ? because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`)
+        : because('several-targets', `the command has several targets: ${names}`);
+    return { ...why, targets };
   }
 
   const backend = await loadBackend(target.key);

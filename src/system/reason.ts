@@ -25,7 +25,7 @@ export const REASONS = {
 
   // The target or the device.
   'target-unknown': 'the target is not known',
-  'several-targets': 'the command has several targets',
+  'several-targets': 'several targets of one backend, or for a command about one target',
   'backend-unsupported': 'no tuner for the backend yet',
   'device-missing': 'no device is known that measures for the target',
   'device-unsuitable': 'the device does not run code for the target',

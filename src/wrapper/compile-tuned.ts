@@ -45,9 +45,17 @@ export async function compile(
     for (const message of unknownVariables(env)) tell(message, settings.log);
     const why = misspelt === null ? whyUnusable(problems, settings) : because('command-unclear', misspelt);
     const found = why === null ? await inspect(command, surroundings) : untuned(why);
-    return isReason(found)
-      ? await compileUntuned(found, misspelt, command, surroundings)
-      : await compileTuned(await decide(found, surroundings), command, surroundings);
+    let decided: Decided | Untuned;
+    if (!isReason(found)) decided = await decide(found, surroundings);
+    else if (!('targets' in found)) decided = found;
+    else {
+      // Not loaded for one target.
+      const { decideEach } = await import('./several-targets.ts');
+      decided = await decideEach(found, command, surroundings);
+    }
+    return isReason(decided)
+      ? await compileUntuned(decided, misspelt, command, surroundings)
+      : await compileTuned(decided, command, surroundings);
   } catch (error) {
     return goOn(error);
   }
@@ -120,7 +128,7 @@ async function compileTuned(decided: Decided, asked: Command, given: Surrounding
       async onNew(module: string, landed: Landed | null) {
         if (injected === null) return;
         const { noteModule } = await import('./provenance.ts');
-        noteModule(decided, module, landed);
+        await noteModule(decided, module, landed, given);
       },
       async onLost() {
         // With this survey the next build decides about the generated operations.

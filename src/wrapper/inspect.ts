@@ -18,6 +18,7 @@ import { operationsOf, type IsEnough } from '../input/operations.ts';
 import type { FormedProgram } from '../plan/inspected.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import type { ProbedTarget } from '../site/probe.ts';
 import { describeSite, noTuner } from '../site/site.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, isReason, type Reason } from '../system/reason.ts';
@@ -37,18 +38,24 @@ export const untuned = ({ code, reason }: Reason): Untuned => ({
   input: undefined,
 });
 
+/** A command for several targets. Each target is tuned alone. */
+export interface SeveralTargets extends Reason {
+  readonly targets: readonly ProbedTarget[];
+}
+
 /** Reads the input and finds its tunable operations, or the reason for a command without them. */
 export async function inspect(
   command: Command,
   surroundings: Surroundings,
-): Promise<FormedProgram | Untuned> {
+): Promise<FormedProgram | Untuned | SeveralTargets> {
   if (command.whyUntouched !== null) return untuned(command.whyUntouched);
   const site = await describeSite(command, surroundings);
+  if (isReason(site) && site.targets.length > 0) return site;
   // Without a tuner for the target, reading the input would only cost time.
-  if (isReason(site)) return untuned(site);
-  if (backendNamed(site.target.key) === undefined) return untuned(noTuner(site.target));
+  if (!isReason(site) && backendNamed(site.target.key) === undefined) return untuned(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
-  return isReason(input) ? input : { command, inspected: { input, site } };
+  if (isReason(input)) return input;
+  return isReason(site) ? untuned(site) : { command, inspected: { input, site } };
 }
 
 /** The part of `inspect` that depends on arguments and input alone. It runs the compiler only if no survey of the input is cached. */

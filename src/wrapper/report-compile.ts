@@ -42,7 +42,9 @@ export async function reporting(
   // Only the explanation shows times and records.
   const isShown = isExplained(surroundings.settings);
   const times = knownTimes(decided, isShown ? decided.store : null);
-  const records = isShown ? (await import('./provenance.ts')).recordsNow(decided) : undefined;
+  const records = isShown
+    ? await (await import('./provenance.ts')).recordsNow(decided, surroundings)
+    : undefined;
   const handedOver = performance.now();
   return reportCompile;
 

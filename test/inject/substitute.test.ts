@@ -1,5 +1,8 @@
 import { parse } from 'mlir-parser-ts';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadBackend } from '../../src/backend/index.ts';
+import { configuredExecutable } from '../../src/inject/executable-sources.ts';
+import type { Entry } from '../../src/inject/plan.ts';
 import { editedExecutable } from '../../src/inject/substitute.ts';
 import { substituteFlag, withoutNotes } from '../../src/inject/injection-flags.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -16,17 +19,19 @@ const tile: TileConfiguration = {
 const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile, executables: [] };
 const operation = (attributes = '') =>
   `        %r = linalg.matmul ${attributes} ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
-const executable = (operations: string) =>
+const executable = (operations: string, backends = ['llvm-cpu']) =>
   Buffer.from(`hal.executable public @f$async_dispatch_0 {
-  hal.executable.variant public @llvm_cpu target(<"llvm-cpu", "a-format", {a = "}"}>) {
+${backends.map((backend) => variant(backend, operations)).join('\n')}
+}
+`);
+const variant = (backend: string, operations: string) =>
+  `  hal.executable.variant public @${backend.replace('-', '_')} target(<"${backend}", "a-format", {a = "}"}>) {
     builtin.module {
       func.func @f_matmul() {
 ${operations}        return
       }
     }
-  }
-}
-`);
+  }`;
 
 test('an executable with the operation gets the configuration, and keeps its name', () => {
   const edited = editedExecutable(executable(operation()), [entry], [3, 13, 0]);
@@ -42,6 +47,48 @@ test.each([
   ['nothing', ''],
 ])('an executable with %s is left alone', (_, operations) => {
   expect(editedExecutable(executable(operations), [entry], [3, 13, 0])).toBeNull();
+});
+
+describe('an executable for two targets', () => {
+  const both = executable(operation(), ['llvm-cpu', 'vulkan-spirv']);
+  const forCpu = { ...entry, target: 'llvm-cpu' };
+  const forGpu: Entry = {
+    ...{ ...entry, target: 'vulkan-spirv' },
+    configuration: {
+      ...{ version: 1, kind: 'spirv-tile', workgroup: [4, 8, 0], thread: [1, 4, 0], reduction: [0, 0, 2] },
+    },
+  };
+  /** Attributes of the operation in each variant, as text. */
+  const attributesIn = (text: Uint8Array) =>
+    parse(text).operations.map(({ attributes }) =>
+      attributes.map(({ start, end }) => Buffer.from(text.subarray(start, end)).toString()).join(),
+    );
+  beforeAll(() => loadBackend('vulkan-spirv'));
+
+  test('gets the configuration of each target in the variant of the target', () => {
+    const { text } = editedExecutable(both, [forGpu, forCpu], [3, 13, 0])!;
+    expect(attributesIn(text)).toEqual([
+      expect.stringContaining('#iree_cpu.'),
+      expect.stringContaining('#iree_gpu.'),
+    ]);
+    const attribute = / \{compilation_info = .*?\} {2}ins/g;
+    expect(Buffer.from(text).toString().replaceAll(attribute, '  ins')).toBe(both.toString());
+  });
+  test('keeps the variant of a target without a configuration', () => {
+    const { text } = editedExecutable(both, [forGpu], [3, 13, 0])!;
+    expect(attributesIn(text)).toEqual(['', expect.stringContaining('#iree_gpu.')]);
+    expect(editedExecutable(both, [{ ...forGpu, target: 'cuda' }], [3, 13, 0])).toBeNull();
+  });
+  test('gets the configurations of dispatches in the same way', () => {
+    const texts = { sources: new Map([['f', both]]), configured: new Map() };
+    const first = configuredExecutable(texts, 'f', forCpu, [3, 13, 0])!;
+    expect(attributesIn(first.text)).toEqual([expect.stringContaining('#iree_cpu.'), '']);
+    const second = editedExecutable(first.text, [{ ...forCpu }, forGpu], [3, 13, 0])!;
+    expect(attributesIn(second.text)).toEqual([
+      expect.stringContaining('#iree_cpu.'),
+      expect.stringContaining('#iree_gpu.'),
+    ]);
+  });
 });
 
 test("only the notes about this program's substitutes are removed from the compiler's messages", () => {

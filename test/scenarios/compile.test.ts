@@ -291,18 +291,12 @@ test('a tuning spec of the user stays in force', async () => {
   expect((await place.explain(argv)).explanation).toMatchObject({ route: 'none', code: 'own-tuning' });
 });
 
-test.each([
-  ['a target without a tuner', 'backend-unsupported', ['--iree-hal-target-device=metal']],
-  [
-    'several targets',
-    'several-targets',
-    ['--iree-hal-target-backends=llvm-cpu,vmvx', '--iree-llvmcpu-target-cpu=host'],
-  ],
-])('a command for %s is passed through before the input is read', async (_, code, target) => {
+test('a target without a tuner is passed through before the input is read', async () => {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
-  const explanation = await place.built([...target, 'in.mlir', '-o', 'out.vmfb']);
-  expect(explanation).toMatchObject({ code, operations: [] });
+  const flags = ['--iree-hal-target-device=metal', 'in.mlir', '-o', 'out.vmfb'];
+  const explanation = await place.built(flags);
+  expect(explanation).toMatchObject({ code: 'backend-unsupported', operations: [] });
   expect([place.has('cache/surveys'), place.has('data')]).toEqual([false, false]);
-  expect(await place.isStock('out.vmfb', [...target, 'in.mlir'])).toBe(true);
+  expect(await place.isStock('out.vmfb', flags.slice(0, 2))).toBe(true);
 });

@@ -36,6 +36,7 @@ export function inspector(text: string, sizes = '') {
     const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
     const command = await readCommand(argv, { ...compiler, executable: watched! }, surroundings);
     const looked = await inspect(command, surroundings);
+    if ('targets' in looked) throw new Error(looked.reason);
     const isLook = !isReason(looked) && looked.inspected.input.operations.length === 0;
     const found = isLook ? await withSurvey(looked, surroundings) : looked;
     const passed = isReason(found) ? found : null;

@@ -9,14 +9,14 @@ import { isTunable } from '../../src/input/operation.ts';
 import { readInput } from '../../src/input/text.ts';
 import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-memory.ts';
 import type { Settings } from '../../src/settings/index.ts';
-import { describeSite, type Site } from '../../src/site/site.ts';
+import { describeSite, type NoSite, type Site } from '../../src/site/site.ts';
 import { readStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
 import { inspect, inspectInput, untuned, type Untuned } from '../../src/wrapper/inspect.ts';
 import { commandOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
-import { because, isReason, type Reason, type ReasonCode } from '../../src/system/reason.ts';
+import { because, isReason, type ReasonCode } from '../../src/system/reason.ts';
 
 // The stdin of the test is no input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
@@ -309,7 +309,7 @@ describe('stdin', () => {
 
 test('an input is inspected if it has a site, and passed on otherwise', async () => {
   const { command } = place(MATMUL);
-  const inspectedAt = (site: Site | Reason) => {
+  const inspectedAt = (site: Site | NoSite) => {
     vi.mocked(describeSite).mockResolvedValueOnce(site);
     return inspect(command, surroundingsOf());
   };
@@ -318,6 +318,11 @@ test('an input is inspected if it has a site, and passed on otherwise', async ()
   expect(await inspectedAt(site)).toMatchObject({
     inspected: { input: { digest: (read as Input).digest }, site },
   });
+  const target = { target: site.target.target, key: site.target.key };
   const noSite = because('several-targets');
-  expect(await inspectedAt(noSite)).toEqual(untuned(noSite));
+  expect(await inspectedAt({ ...noSite, targets: [] })).toEqual(untuned(noSite));
+  expect(await inspectedAt({ ...noSite, targets: [target] })).toEqual({
+    ...noSite,
+    targets: [target],
+  });
 });

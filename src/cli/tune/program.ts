@@ -12,18 +12,33 @@ import { UserError } from '../../system/user-error.ts';
 import { table } from '../../report/table.ts';
 import type { Work } from '../../tuning/tune-workloads.ts';
 import { needsProgram } from '../../workload/workload.ts';
+import { decisionsFor } from '../../wrapper/several-targets.ts';
 import { configurationKey } from '../../backend/index.ts';
 import type { CliCommand } from '../command.ts';
 import { openDatabase } from '../database.ts';
-import { atDevice, inspectInput } from '../input.ts';
+import { atDevice, inspectEach, type InspectedPart } from '../input.ts';
 import { page } from '../output.ts';
 import { readSpaceFile, restricted, search } from '../search.ts';
 import type { TuneOptions } from './tune.ts';
 
-/** Tunes one input, and prints its operations. Ends with 1 where a workload is left without a result. */
+/** Tunes one input for each of its targets, and prints its operations. Ends with 1 where a workload is left without a result. */
 export async function tuneProgram(input: string, options: TuneOptions, cli: CliCommand): Promise<void> {
-  const surroundings = cli.surroundings();
-  const { command: asked, inspected: read } = await inspectInput(input, cli.flags, surroundings);
+  const parts = await inspectEach(input, cli.flags, cli.surroundings());
+  const each = await Array.fromAsync(parts, (part) => tuneTarget(input, part, options, parts.length > 1));
+  const operations = each.flatMap((one) => one.operations);
+  // Operations name their target if there are several, and each target has a program of its own.
+  const program = each.length === 1 ? each[0]!.verdict : null;
+  cli.print({ operations, program }, () => each.map(({ text }) => text()).join('\n\n'));
+  if (!each.every(({ isComplete }) => isComplete)) process.exitCode = 1;
+}
+
+/** Tunes for one target. @param isOneOfSeveral whether the flags have several targets */
+async function tuneTarget(
+  input: string,
+  { command: asked, inspected: read, surroundings }: InspectedPart,
+  options: TuneOptions,
+  isOneOfSeveral: boolean,
+) {
   const own = await openDatabase(surroundings);
   const store = await withBases(own, [placeOf(read.site)], surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
@@ -51,9 +66,11 @@ export async function tuneProgram(input: string, options: TuneOptions, cli: CliC
   const concluded = await concludeProgram(open, whyNot, isOnDemand, means);
   kept.discard();
   store.close();
-  const { decisions, verdict } = concluded;
+  const { verdict } = concluded;
+  const { backend } = site.target.target;
+  const decisions = isOneOfSeveral ? decisionsFor(backend, concluded.decisions) : concluded.decisions;
   const operations = explainOperations(inspected.input, input, decisions, null);
-  cli.print({ operations, program: verdict }, () => {
+  const text = () => {
     const rows = operations.map((row, i) => {
       const evidence = decisions[i]!.evidence;
       return [
@@ -65,14 +82,15 @@ export async function tuneProgram(input: string, options: TuneOptions, cli: CliC
         row.configuration === null ? row.reason : configurationKey(row.configuration),
       ];
     });
-    return [
+    const described = [
       table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page),
       ...unfinishedLines(decisions),
       ...(verdict === null ? [] : ['', describeVerdict(verdict, page)]),
     ].join('\n');
-  });
+    return isOneOfSeveral ? `For ${backend}:\n\n${described}` : described;
+  };
   const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
-  if (!wanted.every(isKnown)) process.exitCode = 1;
+  return { operations, verdict, text, isComplete: wanted.every(isKnown) };
 }
 
 /** The way to go on with unfinished searches; no line without one. */

@@ -1,0 +1,221 @@
+// A build for several targets: the code for each target gets the configurations of that target.
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { backendNamed, loadBackend } from '../../src/backend/index.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import { readLock } from '../../src/decision/lock/file.ts';
+import { DECISION, EVIDENCE } from '../store/samples.ts';
+import { isWithout } from '../support/needs.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { whyNoVulkan } from '../support/vulkan.ts';
+import { HOST, matmulModule, Workplace } from './support.ts';
+import { tiles } from '../support/backend.ts';
+
+const CPU = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host'];
+const VULKAN = ['--iree-hal-target-backends=vulkan-spirv', '--iree-vulkan-target=llvmpipe'];
+const files = ['in.mlir', '-o', 'out.vmfb'];
+const both = [...CPU, ...VULKAN, ...files];
+
+const ON_CPU = tiles([50, 100, 0], [5, 20, 0], [0, 0, 4]);
+const ON_VULKAN: VulkanConfiguration = {
+  ...{ version: 1, kind: 'spirv-tile' },
+  ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
+};
+const RECORDS = { 'llvm-cpu': ON_CPU, 'vulkan-spirv': ON_VULKAN };
+
+const LANDED = { env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' } };
+
+/** A workplace with a matmul, and with a record for each of these backends. The misses come from a build for both targets. */
+async function placeWith(records: Readonly<Record<string, Configuration>>): Promise<Workplace> {
+  const place = new Workplace();
+  place.write('in.mlir', matmulModule(100, 100, 100));
+  const { code, stderr } = await place.compile(both, { env: { IREE_TUNED_ON_MISS: 'record' } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  place.inStore((store) => {
+    const misses = store.misses();
+    expect(misses.map(({ target }) => target.split(' ')[0]).sort()).toEqual(['llvm-cpu', 'vulkan-spirv']);
+    for (const miss of misses) {
+      const backend = backendNamed(miss.target)!;
+      const configuration = records[backend.name];
+      if (configuration === undefined) continue;
+      const subject = store.subject(miss)!;
+      // Without all families of its backend, `tune` would search again.
+      const families = backend.tuning(subject.workloadForm).families({ wholeProgram: true });
+      store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, families } });
+    }
+  });
+  return place;
+}
+
+/** Expects the results of the stock module on both devices. */
+async function expectStockResults(place: Workplace): Promise<void> {
+  await place.stock([...both.slice(0, -1), 'stock.vmfb']);
+  const row = (step: number) => Array.from({ length: 10_000 }, (_, i) => ((i * step) % 7) - 3).join(' ');
+  const inputs = [5, 3, 2].map((step) => `--input=100x100xf32=${row(step)}`);
+  for (const device of ['local-sync', 'vulkan']) {
+    const outputs = [];
+    for (const module of ['stock.vmfb', 'out.vmfb']) {
+      const call = [`--module=${module}`, `--device=${device}`, '--function=main', ...inputs];
+      const { code, stdout } = await place.run(runtimeTool('iree-run-module'), call);
+      expect(code).toBe(0);
+      outputs.push(stdout.toString());
+    }
+    expect(outputs[1]).toBe(outputs[0]);
+  }
+}
+
+beforeAll(() => loadBackend('vulkan-spirv'));
+
+describe.skipIf(isWithout(whyNoVulkan()))('a build for a CPU and a GPU', () => {
+  test('uses the records of both targets, each in the code of its target', async () => {
+    const place = await placeWith(RECORDS);
+    const explanation = await place.built(both, LANDED);
+    expect(explanation).toMatchObject({
+      ...{ route: 'substitute', applied: true },
+      operations: [
+        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    await expectStockResults(place);
+    // Builds for one target use the same records.
+    const { explanation: forOne } = await place.explain([...HOST, ...files], LANDED);
+    expect(forOne.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
+    expect(forOne.operations[0]).not.toHaveProperty('target');
+  });
+
+  test('is repeated without the compiler', { tags: 'full' }, async () => {
+    const place = await placeWith(RECORDS);
+    const { compiler, ran } = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_BUDGET: '0' };
+    expect((await place.compile(both, { env })).code).toBe(0);
+    const first = place.read('out.vmfb');
+    expect(ran()).not.toEqual([]);
+    const explanation = await place.built(both, { env });
+    expect(ran()).toEqual([]);
+    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
+    expect(place.read('out.vmfb').equals(first)).toBe(true);
+  });
+
+  test('follows a lock file that has both targets, without a database', { tags: 'full' }, async () => {
+    const place = await placeWith(RECORDS);
+    const { code, stderr } = await place.tuned(['lock', 'in.mlir', '--', ...CPU, ...VULKAN]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { programs } = (await readLock(place.path('iree-tuned.lock')))!.lock;
+    expect(programs.map(({ target, workloads }) => [target.split(' ')[0], workloads.size])).toEqual([
+      ['llvm-cpu', 1],
+      ['vulkan-spirv', 1],
+    ]);
+    place.remove('data');
+    const { explanation } = await place.explain(both, { env: { ...LANDED.env, IREE_TUNED_FROZEN: '1' } });
+    expect(explanation).toMatchObject({
+      lock: { used: true, problem: null },
+      operations: [
+        { target: 'llvm-cpu', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    expect(await place.tuned(['lock', '--check'])).toMatchObject({ code: 0 });
+  });
+
+  test('is explained for each target', { tags: 'full' }, async () => {
+    const place = await placeWith(RECORDS);
+    const targets = ['--', ...CPU, ...VULKAN];
+    const { code, stdout } = await place.tuned(['explain', 'in.mlir', '--json', ...targets]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      route: 'substitute',
+      operations: [
+        { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN, landed: true },
+      ],
+    });
+    const { stdout: text } = await place.tuned(['explain', 'in.mlir', ...targets]);
+    expect(text.toString()).toMatch(/^For llvm-cpu:\n[^]*^For vulkan-spirv:\n/m);
+  });
+
+  test('finds its records with `tune`', { tags: 'full' }, async () => {
+    const place = await placeWith(RECORDS);
+    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--', ...CPU, ...VULKAN]);
+    expect(stdout.toString()).toMatch(
+      /^For llvm-cpu:\n[^]*^in\.mlir:2:13 .*tile dist=50,100,0[^]*^For vulkan-spirv:\n[^]*^in\.mlir:2:13 .*spirv-tile wg=20,50,0 /m,
+    );
+    expect(code).toBe(0);
+  });
+
+  test(
+    'with a record of one target leaves the code of the other target as it is',
+    { tags: 'full' },
+    async () => {
+      const place = await placeWith({ 'vulkan-spirv': ON_VULKAN });
+      const explanation = await place.built(both, { env: { IREE_TUNED_BUDGET: '0' } });
+      expect(explanation.operations).toMatchObject([
+        { target: 'llvm-cpu', outcome: 'default', configuration: null },
+        { target: 'vulkan-spirv', outcome: 'hit', configuration: ON_VULKAN },
+      ]);
+      await expectStockResults(place);
+    },
+  );
+
+  test('tunes the misses of each target', { tags: 'full' }, async () => {
+    const place = new Workplace({ IREE_TUNED_BUDGET: '16' });
+    place.write('in.mlir', matmulModule(100, 100, 100));
+    const explanation = await place.built(both);
+    expect(explanation.operations.map(({ target }) => target)).toEqual(['llvm-cpu', 'vulkan-spirv']);
+    // The number of trials depends on the machine.
+    const untried = explanation.operations.filter((one) => one.code === 'no-record' || one.landed === false);
+    expect(untried).toEqual([]);
+    await expectStockResults(place);
+  });
+});
+
+test('a configuration that changes the whole program is left out', { tags: 'full' }, async () => {
+  const place = await placeWith({ ...RECORDS, 'llvm-cpu': DATA_TILE_CONFIGURATION });
+  const explanation = await place.built(both, { env: { IREE_TUNED_BUDGET: '1' } });
+  expect(explanation).toMatchObject({
+    applied: true,
+    operations: [
+      { target: 'llvm-cpu', code: 'no-route', configuration: null },
+      { target: 'vulkan-spirv', configuration: ON_VULKAN, landed: true },
+    ],
+  });
+  const { stdout } = await place.tuned(['explain', 'in.mlir', '--json', '--', ...CPU, ...VULKAN]);
+  expect(JSON.parse(stdout.toString())).toMatchObject({
+    operations: [{ target: 'llvm-cpu', code: 'no-route' }, { target: 'vulkan-spirv' }],
+  });
+});
+
+test(
+  'a target without a tuner stays untuned, and the CPU gets its configuration',
+  { tags: 'full' },
+  async () => {
+    const place = await placeWith(RECORDS);
+    const build = [...CPU, '--iree-hal-target-backends=metal-spirv', ...files];
+    const explanation = await place.built(build, LANDED);
+    expect(explanation.operations).toMatchObject([
+      { target: 'llvm-cpu', outcome: 'hit', configuration: ON_CPU, landed: true },
+      { target: 'metal-spirv', outcome: 'skipped', code: 'backend-unsupported' },
+    ]);
+  },
+);
+
+test('a route that reaches the code of every target is not used', async () => {
+  const place = await placeWith(RECORDS);
+  const explanation = await place.built(both, { env: { IREE_TUNED_INJECT: 'inline' } });
+  expect(explanation).toMatchObject({ route: 'none', code: 'no-route' });
+  await place.stock([...both.slice(0, -1), 'stock.vmfb']);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+});
+
+test(
+  'a second device gets no code, so the build is tuned for the default device',
+  { tags: 'full' },
+  async () => {
+    const place = await placeWith(RECORDS);
+    const devices = ['--iree-hal-target-device=cpu=local', '--iree-hal-target-device=gpu=vulkan'];
+    const local = HOST.filter((flag) => !flag.includes('target-device='));
+    const explanation = await place.built([...devices, ...local, ...VULKAN.slice(1), ...files], LANDED);
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit', configuration: ON_CPU, landed: true }]);
+  },
+);
