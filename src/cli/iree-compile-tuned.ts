@@ -16,7 +16,6 @@ import { recallRun } from '../wrapper/replay.ts';
 import { RecursionError } from '../system/recursion.ts';
 import { logBuild } from '../report/build-log.ts';
 import { timedNow, writeExplanation } from '../report/explain-file.ts';
-import { noteCounts } from '../report/counting.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { readSettings, splitFlags } from '../settings/index.ts';
 import type * as CompileTuned from '../wrapper/compile-tuned.ts';
@@ -41,7 +40,6 @@ export async function main(): Promise<never> {
     const output = settings.outputs ? known?.output : undefined;
     const isFetched = output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path, env);
     if (known !== null && (isFetched || known.output?.isAll !== true)) {
-      noteCounts(cacheDirectory, known.counts);
       logBuild(cacheDirectory, known.input, true, known.counts);
       if (known.explanation !== undefined) writeExplanation(timedNow(known.explanation), settings);
       refreshIfDue(surroundings);

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isDefault } from '../backend/configuration.ts';
 import { isOnnx } from '../compiler/import-onnx.ts';
-import { differences } from '../decision/lock/compare.ts';
 import { readLock, updateLock } from '../decision/lock/file.ts';
 import {
   EMPTY_LOCK,
@@ -90,14 +89,14 @@ async function lockInputs(
   const after = (lock: Lock) =>
     withEntries({ programs: lock.programs.filter((entry) => !isGone(entry)) }, entries);
   const now = after(old);
-  const found = differences(old, now);
+  const found = changesOf(old, now);
   const changed = before?.text !== lockText(now);
   if (changed && !isCheck) await updateLock(path, surroundings.cacheDirectory, after);
   if (changed && isCheck) process.exitCode = 1;
   command.print({ path, changed, differences: found, untuned: untunedIn(entries) }, () =>
     [
-      // Lines of the file, unwrapped.
-      ...changeLines(old, now).map(printable),
+      // Unwrapped.
+      ...found.map(printable),
       sentences(
         changed ? verdict(shown, found, isCheck) : `${shown} is up to date.`,
         ...summaryLines(entries),
@@ -139,24 +138,23 @@ async function lockAll(wanted: readonly Wanted[], old: Lock, path: string): Prom
   return entries;
 }
 
-/** Most listed changes. `--json` has all. */
-const MOST_CHANGES = 10;
-
 /** Most listed reasons. */
 const MOST_REASONS = 4;
 
-/** A line for each new or removed program, then the changed lines of the others. */
-export function changeLines(old: Lock, now: Lock): string[] {
-  const keysOf = ({ programs }: Lock) => new Set(programs.map(entryKey));
-  const [before, after] = [keysOf(old), keysOf(now)];
-  const isKept = (entry: LockedProgram) => before.has(entryKey(entry)) && after.has(entryKey(entry));
-  const others = ({ programs }: Lock, sign: string) =>
-    programs.filter((entry) => !isKept(entry)).map((entry) => `${sign} ${entryName(entry)}`);
-  const kept = ({ programs }: Lock): Lock => ({ programs: programs.filter(isKept) });
-  const lines = [...others(old, '-'), ...others(now, '+'), ...differences(kept(old), kept(now))];
-  const more = lines.length - MOST_CHANGES;
-  return more <= 0 ? lines : [...lines.slice(0, MOST_CHANGES), `... and ${more} more lines (--json has all)`];
+/** A line for each entry that is new (`+`), gone (`-`) or changed (`~`). A diff of the file has a line for each workload. */
+export function changesOf(old: Lock, now: Lock): string[] {
+  const [before, after] = [old, now].map(
+    ({ programs }) => new Map(programs.map((entry) => [entryKey(entry), entry])),
+  );
+  const all = withEntries(old, now.programs).programs;
+  return all.flatMap((entry) => {
+    const [was, is] = [before, after].map((entries) => entries!.get(entryKey(entry)));
+    const sign = was === undefined ? '+' : is === undefined ? '-' : textOf(was) === textOf(is) ? null : '~';
+    return sign === null ? [] : [`${sign} ${entryName(entry)}`];
+  });
 }
+
+const textOf = (entry: LockedProgram): string => lockText({ programs: [entry] });
 
 /** Each program with the number of its workloads that have no record. */
 const untunedIn = (entries: readonly LockedProgram[]) =>

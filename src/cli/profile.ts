@@ -1,6 +1,6 @@
 // `iree-tuned profile`
 import type { Input } from '../input/input.ts';
-import { lookUp, workloadsOf } from '../decision/look-up.ts';
+import { lookUp, toSearch, workloadsOf } from '../decision/look-up.ts';
 import { CONTRACTIONS } from '../populate/shape.ts';
 import { populationSite } from '../populate/site.ts';
 import { isSwept, shapesOf, type SweepText } from '../populate/sweep.ts';
@@ -81,10 +81,8 @@ async function profileInput(input: string | undefined, options: Options, command
   const { site } = measured;
   if (site.whyNotHere !== null) throw new UserError(`${input ?? 'profile'}: ${site.whyNotHere.reason}`);
   const all = workloadsOf(read, site, surroundings.settings);
-  const { misses, narrow } = lookUp(store, read, site, surroundings.settings);
-  // A restricted search tunes only the workloads without a record.
-  const isRestricted = options.searchSpace !== undefined;
-  const open = new Set((isRestricted ? misses : [...misses, ...narrow]).map(({ key }) => key));
+  const lookup = lookUp(store, read, site, surroundings.settings);
+  const open = new Set(toSearch(lookup, options.searchSpace !== undefined).map(({ key }) => key));
   const slices = splitKSlices(measured.command.expanded);
   const names = operationsOf(all, slices);
   const works = all.filter((_, i) => patterns.mayBeWanted(names[i]!.name));

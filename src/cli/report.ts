@@ -22,7 +22,7 @@ interface Options {
 
 export const report = new CliCommand(
   'report',
-  'write an HTML page about the database: gains, lost time, records, rooflines, searches and next steps',
+  'write an HTML page about the database: gains, rooflines, lost time and records',
 )
   .argument('[text]', 'only records whose workload, target or device contains the text')
   .filters()
@@ -45,17 +45,12 @@ async function writeReport(
   const ratesOf = (place: Omit<RecordKey, 'workload'>) => knownRates(ratesPlaceAt(place, devices), store);
   const losses = notedLosses(store).filter((one) => isMeant({ ...one, workload: one.name }));
   const records = store.allRecords().filter(isMeant);
-  const misses = store.misses().filter(isMeant);
   const chosen = filterText(filter, text);
-  if (chosen !== '' && records.length + misses.length === 0)
-    throw new UserError(`no records or misses${chosen}: ${output} is not written`);
+  if (chosen !== '' && records.length === 0)
+    throw new UserError(`no records${chosen}: ${output} is not written`);
   const data = pageDataOf({
-    records,
-    misses,
-    ...{ devices, ratesOf, losses },
+    ...{ records, devices, ratesOf, losses },
     subjectOf: (key: RecordKey) => store.subject(key),
-    trialsOf: (key: RecordKey) => store.trials(key),
-    undecidedOf: (key: RecordKey) => store.findUndecided([key.workload], key)[0] ?? null,
     about: {
       database: surroundings.settings.database,
       written: new Date().toISOString(),
@@ -71,7 +66,7 @@ async function writeReport(
   command.print(
     { file: output, bytes, ...facts },
     () =>
-      `${output}: ${counted(facts.records, 'record')}, ${counted(facts.searches, 'search', 'searches')}, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
+      `${output}: ${counted(facts.records, 'record')}, ${Math.ceil(bytes / 1024)} KB; open it in a browser`,
   );
 }
 

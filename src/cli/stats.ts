@@ -1,13 +1,10 @@
 // `iree-tuned stats`
-import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
-import { countsIn, sumOf, takeCounts, type Counts } from '../report/counting.ts';
-import { statisticsOf, type Statistics } from '../report/counts.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
+import { forgetBuilds, loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
+import { statisticsOf, sumOfCounts, type Counts, type Statistics } from '../report/counts.ts';
 import { formatDuration, formatRatio, formatSeconds } from '../system/format.ts';
 import { printable } from '../report/text.ts';
 import { meaningOf } from '../system/reason.ts';
 import { CliCommand, wholeNumber } from './command.ts';
-import { isThere, openDatabase, openIfThere, requireDatabase } from './database.ts';
 import { page, sentences } from './output.ts';
 
 interface Options {
@@ -21,56 +18,25 @@ export const stats = new CliCommand(
   'count the tuned compiles and the reasons of the others, or list the last builds',
 )
   .option('--last [n]', 'list the last builds of this cache folder: 20 if no number is given', wholeNumber)
-  .option('--zero', 'reset the totals to zero after printing them')
+  .option('--zero', 'forget all builds after printing their totals')
   .json()
   .examples(
-    ['iree-tuned stats', 'totals over all builds'],
+    ['iree-tuned stats', 'totals over all builds in the log of this cache folder'],
     ['iree-tuned stats --zero', 'print the totals and reset them'],
     ['iree-tuned stats --last', 'the last 20 builds, with the reason of each untuned operation'],
     ['iree-tuned stats --last 200 --json', 'for a script'],
   )
-  .action(async ({ last, zero = false }: Options, command: CliCommand) => {
-    const surroundings = command.surroundings();
-    if (last === undefined) await showTotals(surroundings, zero, command);
-    else {
-      const { cacheDirectory } = surroundings;
-      const builds = loggedBuilds(cacheDirectory, last === true ? 20 : last);
-      command.print(builds, () =>
-        builds.length === 0
-          ? sentences(`${cacheDirectory} has no log of builds yet.`)
-          : builds.map(describeBuild).join('\n'),
-      );
-    }
+  .action(({ last, zero = false }: Options, command: CliCommand) => {
+    const { cacheDirectory } = command.surroundings();
+    const isOfLast = last !== undefined;
+    const builds = loggedBuilds(cacheDirectory, last === true ? 20 : last);
+    const totals = statisticsOf(sumOfCounts(builds.map(({ counts }) => counts)));
+    if (zero && !isOfLast) forgetBuilds(cacheDirectory);
+    command.print(isOfLast ? builds : totals, () => {
+      if (builds.length === 0) return sentences(`${cacheDirectory} has no log of builds yet.`);
+      return isOfLast ? builds.map(describeBuild).join('\n') : describeStatistics(totals);
+    });
   });
-
-async function showTotals(surroundings: Surroundings, isZeroed: boolean, command: CliCommand): Promise<void> {
-  const hasDatabase = isThere(surroundings);
-  const counts = isZeroed ? await zeroed(surroundings) : await allCounts(surroundings);
-  const statistics = statisticsOf(counts);
-  const nowhere = hasDatabase ? '' : `, and there is no tuning database ${surroundings.settings.database}`;
-  command.print(statistics, () =>
-    statistics.compiles.all === 0
-      ? sentences(`Nothing has been compiled yet${nowhere}.`)
-      : describeStatistics(statistics),
-  );
-}
-
-async function allCounts(surroundings: Surroundings): Promise<Counts> {
-  const store = await openIfThere(surroundings);
-  const stored = store?.counters() ?? {};
-  store?.close();
-  return sumOf([stored, countsIn(surroundings.cacheDirectory)]);
-}
-
-/** Resets all counts. Returns the totals of before. */
-async function zeroed(surroundings: Surroundings): Promise<Counts> {
-  requireDatabase(surroundings);
-  const store = await openDatabase(surroundings);
-  // Earlier versions counted in the database.
-  const stored = store.zeroCounters();
-  store.close();
-  return sumOf([stored, takeCounts(surroundings.cacheDirectory)]);
-}
 
 /** One line for the build, and one for each reason of an untuned part. */
 function describeBuild({ at, input, again, counts }: LoggedBuild): string {

@@ -37,6 +37,12 @@ export interface Lookup {
   decide(results: TuneOutcome['results'], whyNot?: Reason, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
+/** The workloads to search. A search of some configurations only takes workloads without a record. */
+export const toSearch = (
+  { misses, narrow }: Pick<Lookup, 'misses' | 'narrow'>,
+  isRestricted: boolean,
+): readonly Work[] => (isRestricted ? misses : [...misses, ...narrow]);
+
 /**
  * Looks all operations up at once.
  * @param override decides before the lookup

@@ -1,4 +1,4 @@
-// The sizes of an operation's dynamic dimensions in the calls of its program. Pure.
+// The sizes of an operation's dynamic dimensions in the calls of its program.
 import { functions } from 'mlir-parser-ts';
 import { sizesByKind, type WantedSizes } from '../settings/wanted-sizes.ts';
 import { ascending, KIND_ORDER, type DimensionKind, type TunedSizes } from '../workload/sizes.ts';
@@ -15,14 +15,25 @@ export interface DynamicFunction {
   readonly calls: readonly CallSizes[];
 }
 
+/** A build asks about its text several times, and reading 6 MB of text takes 0.1 s. */
+const latest = new WeakMap<
+  Uint8Array,
+  { readonly wanted: WantedSizes; readonly program: readonly DynamicFunction[] }
+>();
+
 /** The public functions of a text with dynamic dimensions. */
-export const dynamicFunctions = (text: Uint8Array, wanted: WantedSizes): DynamicFunction[] =>
-  functions(text).flatMap((found) => {
+export function dynamicFunctions(text: Uint8Array, wanted: WantedSizes): readonly DynamicFunction[] {
+  const before = latest.get(text);
+  if (before?.wanted === wanted) return before.program;
+  const program = functions(text).flatMap((found) => {
     const dimensions = dynamicDimensions(found, text);
     if (dimensions.sizes.length === 0) return [];
     const calls = callsOf(found.name, dimensions, wanted);
     return [{ name: found.name, dimensions, calls: 'problem' in calls ? [] : calls }];
   });
+  latest.set(text, { wanted, program });
+  return program;
+}
 
 /** Whether the user gives sizes to names of the program. */
 export const isNamed = ({ calls }: DynamicFunction): boolean => calls.some((call) => call.isNamed);

@@ -1,6 +1,6 @@
 // Plans a run from a user's request: shapes, models and the misses of builds, with the database's answer for each workload.
 import { parse } from 'mlir-parser-ts';
-import { lookUp, workloadsOf } from '../decision/look-up.ts';
+import { lookUp, toSearch, workloadsOf } from '../decision/look-up.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Input } from '../input/input.ts';
 import { classify, isTunable, type InputOperation } from '../input/operation.ts';
@@ -47,8 +47,7 @@ export function answersFor(
   { store, surroundings: { settings }, secondsEach, tools, isRestricted, again }: Knowledge,
 ): ReadonlyMap<string, Answer> {
   const lookup = lookUp(store, input, site, settings);
-  const searchable = isRestricted === true ? lookup.misses : [...lookup.misses, ...lookup.narrow];
-  const open = new Map(searchable.map((work) => [work.key, work]));
+  const open = new Map(toSearch(lookup, isRestricted === true).map((work) => [work.key, work]));
   const decisions = new Map<string, Decision>();
   for (const decision of lookup.decide(new Map()))
     if (decision.tunable !== null) decisions.set(decision.tunable.key, decision);

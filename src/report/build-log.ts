@@ -1,12 +1,12 @@
-// The log of builds: one line of JSON for each build, so that parallel builds keep all their reasons. A failure of the log never fails a
-// build.
-import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { hasFields, isBoolean, isObject, isText } from '../system/data.ts';
+// The log of builds: one line of JSON for each build, so that parallel builds keep all their reasons. `iree-tuned stats` sums it. A
+// failure of the log never fails a build.
+import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { hasFields, isBoolean, isNumber, isObject, isText } from '../system/data.ts';
 import { linesIn } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { resultOr } from '../system/result-or.ts';
 import { BUILDS, OLDER_BUILDS, pathIn } from '../system/cache.ts';
-import type { Counts } from './counting.ts';
+import type { Counts } from './counts.ts';
 
 export interface LoggedBuild {
   /** ISO 8601 time at which the build ended or started the compiler. */
@@ -38,13 +38,19 @@ export function logBuild(cacheDirectory: string, input: string, again: boolean, 
 }
 
 const isBuild = hasFields<LoggedBuild>({
-  ...{ at: isText, folder: isText, input: isText, again: isBoolean, counts: isObject },
+  ...{ at: isText, folder: isText, input: isText, again: isBoolean },
+  counts: (value) => isObject(value) && Object.values(value).every(isNumber),
 });
 
-/** The last builds, oldest first. Lines that were cut off are left out. */
-export const loggedBuilds = (cacheDirectory: string, most: number): LoggedBuild[] =>
+/** The last builds, oldest first. Lines that were cut off are left out. @param most by default all */
+export const loggedBuilds = (cacheDirectory: string, most = Infinity): LoggedBuild[] =>
   [OLDER_BUILDS, BUILDS]
     .flatMap((place) => linesIn(pathIn(cacheDirectory, place)))
     .map((line) => resultOr((): unknown => JSON.parse(line), null))
     .filter(isBuild)
     .slice(-most);
+
+/** Removes the log. */
+export function forgetBuilds(cacheDirectory: string): void {
+  for (const place of [OLDER_BUILDS, BUILDS]) rmSync(pathIn(cacheDirectory, place), { force: true });
+}

@@ -3,8 +3,10 @@ import { isDefault } from '../backend/configuration.ts';
 import { isInjected, sourceOf, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import type { Counts } from './counting.ts';
 import type { Reason } from '../system/reason.ts';
+
+/** Sums by name. */
+export type Counts = Readonly<Record<string, number>>;
 
 export interface Counted {
   readonly decisions: readonly Decision[];
@@ -61,6 +63,14 @@ function sumsOf(decisions: readonly Decision[]) {
     if (configuration !== null && isDefault(configuration)) add('default kept');
   }
   return { counts, add };
+}
+
+/** The counts of many compiles. */
+export function sumOfCounts(all: readonly Counts[]): Counts {
+  const sums: Record<string, number> = {};
+  for (const counts of all)
+    for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
+  return sums;
 }
 
 export type Statistics = ReturnType<typeof statisticsOf>;

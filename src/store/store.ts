@@ -271,9 +271,5 @@ export interface Store {
   devices(): KnownDevice[];
   /** Names a device. A device with the same name loses it. */
   nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
-  /** Counts of compiles by earlier versions. */
-  counters(): Record<string, number>;
-  /** Atomically removes all counters and returns their values. */
-  zeroCounters(): Record<string, number>;
   close(): void;
 }

@@ -71,10 +71,9 @@ export const ASKING_LOCKS = place('team/asking-*.lock', MEMORY_DAYS);
 /** Databases of a team's bases (`base/installed.ts`). A removed folder would forget the number of its head. */
 export const BASES = place('bases/*');
 
-/** Counters until `iree-tuned stats --zero` adds them up. */
-export const COUNTERS = place('counters.jsonl');
-/** Counters that a process is adding up. After its death the next process takes them. */
-export const TAKEN_COUNTERS = place('counters.jsonl.*');
+/** Files of earlier versions, which counted builds apart from their log. */
+export const COUNTERS = place('counters.jsonl', MEMORY_DAYS);
+export const TAKEN_COUNTERS = place('counters.jsonl.*', MEMORY_DAYS);
 
 /** The log of builds, and its older half. */
 export const BUILDS = place('builds.jsonl');

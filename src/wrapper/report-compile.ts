@@ -1,4 +1,4 @@
-// Reports a compile: counters, the log of builds, the explain JSON, and the memory for a replay.
+// Reports a compile: the log of builds, the explain JSON, and the memory for a replay.
 import { largestCache } from '../backend/device.ts';
 import { inputName, type Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
@@ -6,8 +6,7 @@ import { surveyMemory } from '../input/survey-memory.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import { ledgerPath } from '../plan/ledger.ts';
 import { logBuild } from '../report/build-log.ts';
-import { noteCounts, type Counts } from '../report/counting.ts';
-import { countsOf, countsOfPass } from '../report/counts.ts';
+import { countsOf, countsOfPass, type Counts } from '../report/counts.ts';
 import {
   EXPLAIN_VERSION,
   explainOperations,
@@ -103,14 +102,13 @@ export function reportUntuned(
   }));
 }
 
-/** Notes counts, and writes the explanation if a setting asks for it. @returns the explanation */
+/** Logs the build, and writes the explanation if a setting asks for it. @returns the explanation */
 function report(
   counts: Counts,
   command: Pick<Command, 'arguments' | 'compiler'>,
   { cacheDirectory, settings }: Surroundings,
   explain: (executable: string) => Omit<Explanation, 'version'>,
 ): Explanation | null {
-  noteCounts(cacheDirectory, counts);
   logBuild(cacheDirectory, inputName(command), false, counts);
   if (command.arguments.informational || !isExplained(settings)) return null;
   const explanation: Explanation = { version: EXPLAIN_VERSION, ...explain(command.compiler.executable) };

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { alter, DECISION, MARK, SUBJECT, subjectOf } from '../store/support.ts';
+import { alter, DECISION, MARK, SUBJECT, subjectOf, TILE } from '../store/support.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
 import { keysOf as placeOf } from '../../src/store/subject.ts';
@@ -97,6 +97,31 @@ test('listings and exports filter alike', async () => {
   expect(shown.out).toMatch(/time +gain +configuration\n.*the record/);
   const lines = (await run('db', 'export', '-', '--with-compiler', '3.12')).out.trim().split('\n');
   expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
+});
+
+test('show has the best trials of a record, or all trials with a column for each knob', async () => {
+  const { at, run, fill } = place();
+  fill('tuning.db', 4);
+  const store = openSqliteStore(at('tuning.db'));
+  const trial = { configuration: TILE, message: null, strategy: 'guided' };
+  store.addTrials(subjectOf(4), [
+    { ...trial, outcome: 'measured', seconds: 0.001, ratio: 2 },
+    { ...trial, outcome: 'compile-error', seconds: null, ratio: null, message: 'out of registers' },
+  ]);
+  store.close();
+  const { out: best } = await run('db', 'show', 'm=4 ');
+  expect(best).toMatch(/\d+ trials, \d+ measured:\n/);
+  expect(best).not.toContain('out of registers');
+  const { out: all } = await run('db', 'show', 'm=4 ', '--all');
+  expect(all).toMatch(
+    /time +gain +distribution_m .*outcome +message\n.* 2\.00x [^]*compile-error +out of registers/,
+  );
+  const { records, trials } = JSON.parse((await run('db', 'show', 'm=4 ', '--json')).out) as {
+    records: unknown[];
+    trials: { knobs: unknown; device: string }[];
+  };
+  expect(records).toHaveLength(1);
+  expect(trials.at(-1)).toMatchObject({ knobs: { peeling: TILE.peeling }, device: subjectOf(4).device });
 });
 
 test('import names invalid lines, and imports the others', async () => {

@@ -1,7 +1,7 @@
 // The text of `iree-tuned lock`: a summary, and the changes against the file of before.
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { changeLines, summaryLines } from '../../src/cli/lock.ts';
+import { changesOf, summaryLines } from '../../src/cli/lock.ts';
 import type { LockedProgram, LockedWorkload } from '../../src/decision/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 
@@ -29,17 +29,15 @@ test('the summary counts workloads by result and reason, and names programs to t
   ]);
 });
 
-test('changes are a line for a new or removed program, else each changed line, at most ten', () => {
+test('changes are a line for each new, removed and changed program', () => {
   const [gone, same, fresh] = ['a.mlir', 'b.mlir', 'c.mlir'].map((name) => entry(name, TUNED, BEST));
-  expect(changeLines({ programs: [gone!, same!] }, { programs: [same!, fresh!] })).toEqual([
+  expect(changesOf({ programs: [gone!, same!] }, { programs: [same!, fresh!] })).toEqual([
     '- a.mlir: llvm-cpu, compiler 3.13.0@a',
     '+ c.mlir: llvm-cpu, compiler 3.13.0@a',
   ]);
-  const [before, after] = [unknown(), TUNED].map((one) => ({
-    programs: [entry('a.mlir', ...Array<LockedWorkload>(30).fill(one))],
-  }));
-  const lines = changeLines(before!, after!);
-  expect(lines).toHaveLength(11);
-  expect(lines[1]).toMatch(/^- contraction m=0: .*there was no record/);
-  expect(lines.at(-1)).toBe('... and 51 more lines (--json has all)');
+  const changes = [{ route: 'inline' as const }, { workloads: entry('b.mlir', unknown(), BEST).workloads }];
+  for (const change of changes)
+    expect(changesOf({ programs: [same!] }, { programs: [{ ...same!, ...change }] })).toEqual([
+      '~ b.mlir: llvm-cpu, compiler 3.13.0@a',
+    ]);
 });

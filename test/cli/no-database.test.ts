@@ -14,17 +14,10 @@ test.each([
   [['db', 'export', '-']],
   [['db', 'prune', '--trials-older-than', '90']],
   [['db', 'verify']],
-  [['stats', '--zero']],
 ])('%j reports the missing database, and ends with 1', async (words) => {
   const { folder, at, run } = newPlace();
   const { code, err } = await run(...words);
   expect(err).toContain(`there is no tuning database ${at('tuning.db')}: `);
   expect(code).toBe(1);
   expect(readdirSync(folder)).toEqual([]);
-});
-
-test('stats counts builds without a database', async () => {
-  const { at, run } = newPlace();
-  const { out } = await run('stats');
-  expect(out).toBe(`Nothing has been compiled yet, and there is no tuning database ${at('tuning.db')}.\n`);
 });

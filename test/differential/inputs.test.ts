@@ -1,8 +1,9 @@
 // A wrapper that does not tune behaves as the compiler on every input.
 // In full after a change of src/wrapper, bin/iree-compile-tuned.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loggedBuilds } from '../../src/report/build-log.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -67,8 +68,7 @@ async function compareInputs(
     if (mode.name === 'disabled') expect(existsSync(cacheOf(mode))).toBe(false);
     else {
       // Without Node or a bundle the launcher would run the compiler, and the comparison would be worthless.
-      const counted = readFileSync(join(cacheOf(mode), 'counters.jsonl'), 'utf8');
-      expect(counted.trim().split('\n')).toHaveLength(count);
+      expect(loggedBuilds(cacheOf(mode))).toHaveLength(count);
     }
 }
 

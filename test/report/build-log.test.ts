@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { logBuild, loggedBuilds } from '../../src/report/build-log.ts';
+import { forgetBuilds, logBuild, loggedBuilds } from '../../src/report/build-log.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const inputs = (cache: string, most = 1000) => loggedBuilds(cache, most).map(({ input }) => input);
@@ -42,6 +42,8 @@ test('a long log becomes the older half, and the next one replaces it', () => {
   expect(readFileSync(join(cache, 'builds.jsonl'), 'utf8').length).toBeLessThan(1000);
   expect(existsSync(join(cache, 'builds.older.jsonl'))).toBe(true);
   expect(inputs(cache)).toEqual(['last of the older', 'first of the new']);
+  forgetBuilds(cache);
+  expect(inputs(cache)).toEqual([]);
 });
 
 test('an unwritable log fails no build', () => {

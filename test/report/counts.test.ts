@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { describeStatistics } from '../../src/cli/stats.ts';
 import type { Decision, Outcome } from '../../src/decision/decision.ts';
-import { sumOf, type Counts } from '../../src/report/counting.ts';
-import { countsOf, countsOfPass, statisticsOf, type Counted } from '../../src/report/counts.ts';
+import {
+  countsOf,
+  countsOfPass,
+  statisticsOf,
+  sumOfCounts,
+  type Counted,
+  type Counts,
+} from '../../src/report/counts.ts';
 import { notVerified } from '../../src/program/verdict.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Evidence } from '../../src/store/store.ts';
@@ -116,7 +122,7 @@ describe('the counts of one compile have', () => {
   });
 });
 
-const many = sumOf([
+const many = sumOfCounts([
   ...Array<Counts>(8).fill(counts({ decisions: [hit, best, skipped] })),
   counts({
     decisions: [hit, tuned],

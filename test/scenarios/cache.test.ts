@@ -50,7 +50,6 @@ test('every file of a build has its place in the list', async () => {
       'nodes/*',
       'node',
       'builds.jsonl',
-      'counters.jsonl',
       'measuring.lock',
       'tidied',
     ]),

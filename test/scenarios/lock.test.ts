@@ -333,7 +333,7 @@ describe('iree-tuned lock', () => {
     const found = await lock(place, ['--check']);
     expect(found).toMatchObject({ code: 1, stderr: '' });
     expect(found.stdout).toMatch(
-      /^ {2}in\.mlir: llvm-cpu .*\n- digest: "\w{32}"\n\+ digest: "\w{32}"\niree-tuned\.lock is not up to date: run iree-tuned lock\.\n1 program with 1 workload: 1 tuned\n$/,
+      /^~ in\.mlir: llvm-cpu .*\niree-tuned\.lock is not up to date: run iree-tuned lock\.\n1 program with 1 workload: 1 tuned\n$/,
     );
     expect(place.read(LOCK).toString()).toBe(text);
     place.write('other.mlir', matmulModule(16, 32, 64));
@@ -378,7 +378,7 @@ describe('iree-tuned lock', () => {
         differences: string[];
       };
       expect(changed).toBe(true);
-      expect(differences).toContain('- program: "other.mlir"');
+      expect(differences).toEqual([expect.stringMatching(/^- other\.mlir: llvm-cpu /)]);
       expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
     },
   );

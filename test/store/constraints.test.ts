@@ -95,7 +95,7 @@ it.each<[string, Write]>([
   store.addTrials(SUBJECT, [TRIAL]);
   const content = () => [
     ...[store.allRecords(), store.trials(SUBJECT), store.marks(SUBJECT), store.runs(SUBJECT)],
-    ...[store.misses(), store.findUndecided([SUBJECT.workload], SUBJECT), store.counters()],
+    ...[store.misses(), store.findUndecided([SUBJECT.workload], SUBJECT)],
   ];
   const before = content();
   failure('unwritable', path, () => {

@@ -197,9 +197,6 @@ describe('opened for reading', () => {
       () => {
         store.noteMiss(SUBJECT);
       },
-      () => {
-        store.zeroCounters();
-      },
     ]) {
       expect(failure('unwritable', path, write).message).toContain('unset IREE_TUNED_READONLY');
     }

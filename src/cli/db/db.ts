@@ -1,7 +1,7 @@
 // `iree-tuned db`
 import { CliCommand } from '../command.ts';
 import { exportCommand, importCommand } from './exchange.ts';
-import { ls, show, trials } from './records.ts';
+import { ls, show } from './records.ts';
 import { prune } from './prune.ts';
 import { regressions } from './regressions.ts';
 import { restore, revoke } from './revoke.ts';
@@ -16,7 +16,7 @@ export const db = new CliCommand(
   ['iree-tuned db export tuning.jsonl', 'a copy for another machine'],
 );
 for (const command of [
-  ...[ls, show, trials, verify, regressions],
+  ...[ls, show, verify, regressions],
   ...[exportCommand, importCommand, prune, revoke, restore],
 ])
   db.addCommand(command);

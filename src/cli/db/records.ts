@@ -79,45 +79,67 @@ export const ls = new CliCommand('ls', 'list the records, newest first')
 /** Trials of a record that are shown without `--all`. */
 const FIRST_TRIALS = 10;
 
-export const show = new CliCommand('show', 'show the record of a workload, with its evidence and trials')
+export const show = new CliCommand('show', 'show the records of a workload, with their evidence and trials')
   .argument('<workload>', 'key of a workload, or a part that no other record has')
   .filters('target', 'compiler', 'device')
-  .option('--all', 'all trials (default: the ten with the largest gains)')
+  .option('--all', 'all trials, one column per knob (default: the ten with the largest gains)')
   .json()
   .examples(
     ['iree-tuned db show "m=512 n=512"', 'the record with this text in its key'],
     ['iree-tuned db show m=997 --all', 'with all trials'],
+    ['iree-tuned db show m=997 --json > trials.json', 'for other programs'],
   )
   .action(async (workload: string, options: { all?: boolean }, command: CliCommand) => {
     const { records, trials, form } = await reading(command.surroundings(), (store) => {
       const found = recordsOf(store, workload, command.filter);
-      const [first] = found;
-      return { records: found, trials: store.trials(first), form: store.subject(first)?.workloadForm };
+      const all = found.flatMap((record) => trialsOf(store, record));
+      return { records: found, trials: all, form: store.subject(found[0])?.workloadForm };
     });
     // Times of dynamic dimensions are geometric means over the sizes; so is the work.
     const flops = form === undefined ? null : geometricMean(staticForms(form).map(workloadFlops));
+    const described = options.all === true ? describeAll : describeBest;
     command.print({ records, trials }, () =>
-      [
-        ...records.map((record) => describeRecord(record, flops)),
-        '',
-        describeTrials(trials, records[0], options.all === true),
-      ].join('\n'),
+      [...records.map((record) => describeRecord(record, flops)), '', described(trials, records[0])].join(
+        '\n',
+      ),
     );
   });
 
+/** A trial with its place, and its configuration as values of knobs. */
+interface KnobTrial extends Trial, Omit<RecordKey, 'workload'> {
+  readonly knobs: KnobColumns;
+}
+
+function trialsOf(store: Store, record: TuningRecord): KnobTrial[] {
+  const { target, device, compiler } = record;
+  const form = store.subject(record)?.workloadForm;
+  return store
+    .trials(record)
+    .map((trial) => ({ ...trial, knobs: knobsOf(form, trial), ...{ target, device, compiler } }));
+}
+
+const knobsOf = (workload: Workload | undefined, { configuration }: Trial): KnobColumns =>
+  workload === undefined || isDefault(configuration)
+    ? {}
+    : backendOf(configuration).schema.columns(workload, configuration);
+
 /** Searches at different times have other times for the same default, so gains are the order. */
-function describeTrials(trials: readonly Trial[], { evidence }: TuningRecord, isAll: boolean): string {
-  const measured = trials
-    .filter(({ seconds }) => seconds !== null)
-    .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
-  const shown = isAll ? measured : measured.slice(0, FIRST_TRIALS);
-  const failed = isAll ? trials.filter(({ outcome }) => outcome !== 'measured') : [];
+const byGain = (a: Trial, b: Trial): number => (b.ratio ?? 0) - (a.ratio ?? 0);
+
+/** The best trials of a record. */
+function describeBest(all: readonly KnobTrial[], record: TuningRecord): string {
+  const { target, device, compiler } = record;
+  const isOwn = (one: KnobTrial) =>
+    one.target === target && one.device === device && one.compiler === compiler;
+  const trials = all.filter(isOwn);
+  const measured = trials.filter(({ seconds }) => seconds !== null).sort(byGain);
+  const shown = measured.slice(0, FIRST_TRIALS);
   return [
     `${trials.length} trials, ${measured.length} measured${shown.length < measured.length ? ', the largest gains:' : ':'}`,
     table(
       ['time', 'gain', 'configuration'],
       [
-        [formatSeconds(evidence.seconds), formatRatio(evidence.ratio), 'the record'],
+        [formatSeconds(record.evidence.seconds), formatRatio(record.evidence.ratio), 'the record'],
         ...shown.map(({ seconds, ratio, configuration }) => [
           formatSeconds(seconds!),
           formatRatio(ratio),
@@ -126,20 +148,6 @@ function describeTrials(trials: readonly Trial[], { evidence }: TuningRecord, is
       ],
       page,
     ),
-    ...(failed.length === 0
-      ? []
-      : [
-          '',
-          table(
-            ['outcome', 'configuration', 'message'],
-            failed.map((trial) => [
-              trial.outcome,
-              configurationKey(trial.configuration),
-              trial.message ?? '',
-            ]),
-            page,
-          ),
-        ]),
   ].join('\n');
 }
 
@@ -165,57 +173,22 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
   );
 }
 
-/** A trial with its configuration as values of knobs. */
-interface KnobTrial {
-  readonly trial: Trial;
-  readonly knobs: KnobColumns;
-  readonly record: TuningRecord;
-}
-
-export const trials = new CliCommand('trials', 'show all trials of a workload, one column per knob')
-  .argument('<workload>', 'key of a workload, or a part that no other record has')
-  .filters('target', 'compiler', 'device')
-  .json()
-  .examples(
-    ['iree-tuned db trials "m=512 n=512"', 'a table, the fastest first'],
-    ['iree-tuned db trials m=997 --json > trials.json', 'for other programs'],
-  )
-  .action(async (workload: string, _, command: CliCommand) => {
-    const found = await reading(command.surroundings(), (store) => {
-      const records = recordsOf(store, workload, command.filter);
-      return { key: records[0].workload, all: records.flatMap((record) => trialsOf(store, record)) };
-    });
-    const trials = found.all.map(({ trial, knobs, record: { target, device, compiler } }) => ({
-      ...{ ...trial, knobs, target, device, compiler },
-    }));
-    command.print({ workload: found.key, trials }, () => tableOf(found.all));
-  });
-
-function trialsOf(store: Store, record: TuningRecord): KnobTrial[] {
-  const form = store.subject(record)?.workloadForm;
-  return store.trials(record).map((trial) => ({ trial, knobs: knobsOf(form, trial), record }));
-}
-
-const knobsOf = (workload: Workload | undefined, { configuration }: Trial): KnobColumns =>
-  workload === undefined || isDefault(configuration)
-    ? {}
-    : backendOf(configuration).schema.columns(workload, configuration);
-
-/** The fastest first. Knobs without any value have no column. */
-function tableOf(all: readonly KnobTrial[]): string {
+/** All trials, the fastest first. Knobs without any value have no column. */
+function describeAll(all: readonly KnobTrial[]): string {
   const names = [...new Set(all.flatMap(({ knobs }) => Object.keys(knobs)))];
   const used = names.filter((name) => all.some(({ knobs }) => knobs[name] !== null && name in knobs));
   const text = (value: KnobColumns[string] | undefined) =>
     typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value ?? '-');
   return table(
-    ['time', 'gain', ...used, 'outcome'],
+    ['time', 'gain', ...used, 'outcome', 'message'],
     all
-      .toSorted((a, b) => (b.trial.ratio ?? 0) - (a.trial.ratio ?? 0))
-      .map(({ trial: { seconds, ratio, outcome, configuration }, knobs }) => [
+      .toSorted(byGain)
+      .map(({ seconds, ratio, outcome, message, configuration, knobs }) => [
         formatSeconds(seconds ?? NaN),
         formatRatio(ratio),
         ...used.map((name) => text(knobs[name])),
         isDefault(configuration) ? `${outcome}, the default` : outcome,
+        message ?? '',
       ]),
     page,
   );

@@ -1,6 +1,7 @@
 // `iree-tuned tune` of one input.
 import { withBases } from '../../base/open.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { toSearch } from '../../decision/look-up.ts';
 import { KeptModules } from '../../plan/kept-modules.ts';
 import { describeVerdict } from '../../populate/describe.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../../populate/programs.ts';
@@ -48,9 +49,7 @@ async function tuneTarget(
   const { open } = await openProgram(written, means);
   const { command, inspected, lookup } = open;
   const anew = keysToTuneAgain(lookup.decide(new Map()), options.again === true);
-  // A restricted search tunes only the workloads without a record.
-  const isRestricted = options.searchSpace !== undefined;
-  const missing = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
+  const missing = new Set(toSearch(lookup, options.searchSpace !== undefined).map(({ key }) => key));
   const wanted = restricted(
     lookup.works.filter(({ key }) => missing.has(key) || anew.has(key)),
     site,

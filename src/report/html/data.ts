@@ -1,5 +1,5 @@
 // The data of the page's script: plain JSON.
-import type { Evidence, Miss, TuningRecord } from '../../store/store.ts';
+import type { Evidence, TuningRecord } from '../../store/store.ts';
 import type { DeviceRates, ProgramLoss } from '../loss.ts';
 
 /** A site of measurements. The keys are separate for the filters. */
@@ -32,19 +32,6 @@ export interface PageRecord
   readonly bytes: number | null;
   /** Least time of one execution by the rates of its place; null if a rate or the work is unknown, or sizes are dynamic. */
   readonly bound: number | null;
-  /** Null without trials, and for records beyond the largest number of curves. */
-  readonly search: Search | null;
-  /** Index of the record of the same workload, target and device with the previous compiler; null for none. */
-  readonly previous: number | null;
-}
-
-/** The curve of one search. */
-export interface Search {
-  /** Number of timed trials, and of the others by outcome. */
-  readonly measured: number;
-  readonly failed: Readonly<Record<string, number>>;
-  /** Improvements: number of the trial, from 1, and the default's time over its time. */
-  readonly steps: readonly (readonly [trial: number, ratio: number])[];
 }
 
 /** A timed program. */
@@ -54,17 +41,6 @@ export interface PageLoss extends ProgramLoss {
   readonly place: number;
   /** The sums, and the rates behind the bounds. */
   readonly summary: string;
-}
-
-/** A workload without a record. */
-export interface PageMiss extends Pick<Miss, 'workload' | 'count' | 'lastSeenAt'> {
-  readonly shape: string;
-  /** Index into `PageData.places`. */
-  readonly place: number;
-  /** Why a search could not decide; null without such a search. */
-  readonly undecided: string | null;
-  /** Ways to tune it: a condition, and the command. */
-  readonly commands: readonly { readonly how: string; readonly command: string }[];
 }
 
 export interface PageData {
@@ -81,5 +57,4 @@ export interface PageData {
   readonly records: readonly PageRecord[];
   /** The largest loss first. */
   readonly losses: readonly PageLoss[];
-  readonly misses: readonly PageMiss[];
 }

@@ -2,15 +2,7 @@
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { geometricMean } from '../../measure/statistics.ts';
-import type {
-  KnownDevice,
-  Miss,
-  RecordKey,
-  Subject,
-  Trial,
-  TuningRecord,
-  Undecided,
-} from '../../store/store.ts';
+import type { KnownDevice, RecordKey, Subject, TuningRecord } from '../../store/store.ts';
 import { pick } from '../../system/data.ts';
 import {
   isDynamic,
@@ -22,9 +14,8 @@ import {
 } from '../../workload/workload.ts';
 import { boundOf, type DeviceRates, type ProgramLoss } from '../loss.ts';
 import { ratesText, sumsText } from '../loss-text.ts';
-import type { PageData, PageLoss, PageMiss, PageRecord, Place, Search } from './data.ts';
+import type { PageData, PageLoss, PageRecord, Place } from './data.ts';
 import { classOf, plain, shapeOf, short, typesOf } from './texts.ts';
-import { tuneCommands } from './tune-command.ts';
 
 type PlaceKey = Omit<RecordKey, 'workload'>;
 
@@ -36,25 +27,18 @@ interface SourceLoss extends PlaceKey {
 
 export interface ReportSource extends Pick<PageData, 'about'> {
   readonly records: readonly TuningRecord[];
-  readonly misses: readonly Miss[];
   readonly devices: readonly KnownDevice[];
   readonly subjectOf: (key: RecordKey) => Subject | undefined;
-  readonly trialsOf: (key: RecordKey) => readonly Trial[];
-  /** Why a search could not decide, and its budget; null without such a search. */
-  readonly undecidedOf: (key: RecordKey) => Pick<Undecided, 'reason' | 'budgetSeconds'> | null;
   readonly ratesOf: (place: PlaceKey) => DeviceRates;
   /** Timed programs. */
   readonly losses: readonly SourceLoss[];
 }
 
-/** Most curves of a page, of the records that save most time. To read all curves would take minutes. */
-const MOST_SEARCHES = 1000;
-
 /** Most programs of a page. */
 const MOST_PROGRAMS = 100;
 
 export function pageDataOf(source: ReportSource): PageData {
-  const { records, misses, devices, losses, about } = source;
+  const { records, devices, losses, about } = source;
   const places = new Map<string, Place & { readonly index: number }>();
   const names = new Map(devices.map(({ key, name }) => [key, name]));
   const placeOf = ({ target, device, compiler }: PlaceKey) => {
@@ -67,10 +51,7 @@ export function pageDataOf(source: ReportSource): PageData {
     places.set(key, place);
     return place;
   };
-  const saved = ({ evidence }: TuningRecord) => evidence.defaultSeconds - evidence.seconds;
-  const searched = new Set(records.toSorted((a, b) => saved(b) - saved(a)).slice(0, MOST_SEARCHES));
-  const previous = previousOf(records);
-  const recordOf = (record: TuningRecord, i: number): PageRecord => {
+  const recordOf = (record: TuningRecord): PageRecord => {
     const { workload, configuration, evidence, failure } = record;
     const place = placeOf(record);
     const keepsDefault = isDefault(configuration);
@@ -83,22 +64,7 @@ export function pageDataOf(source: ReportSource): PageData {
       ...{ configuration: configurationKey(configuration), kind: configuration.kind },
       outcome: failure !== null ? 'must not be used' : keepsDefault ? 'default is best' : 'faster',
       ...workOf(source.subjectOf(record)?.workloadForm, place.rates),
-      search: searched.has(record) ? searchOf(source.trialsOf(record)) : null,
-      previous: previous[i]!,
     };
-  };
-  const missOf = (miss: Miss): PageMiss[] => {
-    const subject = source.subjectOf(miss);
-    if (subject === undefined) return [];
-    const search = source.undecidedOf(miss);
-    return [
-      {
-        ...pick(miss, ['workload', 'count', 'lastSeenAt']),
-        ...{ shape: shapeOf(miss.workload), place: placeOf(miss).index },
-        undecided: search && `not decided in ${search.budgetSeconds} s: ${search.reason}`,
-        commands: tuneCommands(subject),
-      },
-    ];
   };
   const lossOf = ({ loss, name, ...key }: SourceLoss): PageLoss => ({
     ...{ ...loss, name, place: placeOf(key).index },
@@ -107,7 +73,6 @@ export function pageDataOf(source: ReportSource): PageData {
   const largest = losses.toSorted((a, b) => (b.loss.lostSeconds ?? 0) - (a.loss.lostSeconds ?? 0));
   const found = {
     records: records.map(recordOf),
-    misses: misses.flatMap(missOf),
     losses: largest.slice(0, MOST_PROGRAMS).map(lossOf),
   };
   return presentable({ ...found, about, places: [...places.values()] });
@@ -116,9 +81,8 @@ export function pageDataOf(source: ReportSource): PageData {
 /** The data with short numbers, and with texts that cannot reorder the text around them. */
 const presentable = (data: PageData): PageData =>
   JSON.parse(
-    JSON.stringify(data, (name, value: unknown) => {
-      // A command has no unusual characters, and must stay whole.
-      if (typeof value === 'string' && name !== 'command') return plain(value);
+    JSON.stringify(data, (_, value: unknown) => {
+      if (typeof value === 'string') return plain(value);
       return typeof value === 'number' && !Number.isInteger(value) ? short(value) : value;
     }),
   ) as PageData;
@@ -130,44 +94,4 @@ function workOf(form: Workload | undefined, rates: DeviceRates) {
   const bound = isDynamic(form) ? null : boundOf(workloadAmount(form), rates);
   const seconds = bound === null || 'unknown' in bound ? null : bound.seconds;
   return { flops: mean(workloadFlops), bytes: mean(workloadBytes), bound: seconds };
-}
-
-/**
- * The best result so far, trial by trial; null if no configuration but the default was timed.
- * @param trials in the order of the search
- */
-export function searchOf(trials: readonly Trial[]): Search | null {
-  const steps: [number, number][] = [];
-  const failed: Record<string, number> = {};
-  let [measured, best] = [0, 1];
-  const tried = trials.filter(({ configuration }) => !isDefault(configuration));
-  for (const [i, { outcome, ratio }] of tried.entries()) {
-    if (outcome !== 'measured') {
-      failed[outcome] = (failed[outcome] ?? 0) + 1;
-      continue;
-    }
-    measured++;
-    if (ratio === null || !(ratio > best)) continue;
-    best = ratio;
-    steps.push([i + 1, ratio]);
-  }
-  return tried.length === 0 ? null : { measured, failed, steps };
-}
-
-/** Orders keys such as `3.13.0rc20261016@abc`: older versions first, keys without a version last. */
-const compareCompilers = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-
-/** For each record the index of the usable record of the previous compiler; null for none, and for an unusable record. */
-export function previousOf(records: readonly TuningRecord[]): (number | null)[] {
-  const previous = records.map((): number | null => null);
-  const usable = [...records.keys()].filter((i) => records[i]!.failure === null);
-  const groups = Map.groupBy(usable, (i) => {
-    const { workload, target, device } = records[i]!;
-    return JSON.stringify([workload, target, device]);
-  });
-  for (const group of groups.values()) {
-    group.sort((a, b) => compareCompilers(records[a]!.compiler, records[b]!.compiler));
-    for (const [at, i] of group.entries()) previous[i] = group[at - 1] ?? null;
-  }
-  return previous;
 }

@@ -72,13 +72,13 @@ ${sections.map(sectionText).join('\n')}
 }
 
 function sectionText({ id, title, lede, missing }: Section): string {
-  const command = missing?.command;
-  const copied =
-    command === undefined ? '' : `<pre tabindex="0" data-copy><code>${escapeHtml(command)}</code></pre>`;
   return `<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${lede === '' ? '' : `<p class="lede">${escapeHtml(lede)}</p>`}
-${missing === undefined ? '' : `<div class="missing"><p>${escapeHtml(missing.what)}</p>${copied}</div>`}
+${missing === undefined ? '' : missingText(missing)}
 ${lede === '' ? '' : `<div data-draw="${id}"></div>`}
 </section>`;
 }
+
+const missingText = ({ what, command }: NonNullable<Section['missing']>): string =>
+  `<div class="missing"><p>${escapeHtml(what)}</p><pre tabindex="0" data-copy><code>${escapeHtml(command)}</code></pre></div>`;

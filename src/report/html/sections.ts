@@ -2,14 +2,13 @@
 import { geometricMean, sumOf } from '../../measure/statistics.ts';
 import { countText, counted, formatDuration, formatSeconds } from '../../system/format.ts';
 import type { PageData } from './data.ts';
-import { gainText, shapeOf, triedIn } from './texts.ts';
+import { gainText, shapeOf } from './texts.ts';
 
 /** The main numbers of a page, for its headline and for `--json`. */
-export function factsOf({ records, misses }: PageData) {
+export function factsOf({ records }: PageData) {
   const usable = records.filter(({ failure }) => failure === null);
   const faster = records.filter(({ outcome }) => outcome === 'faster');
   const best = faster.toSorted((a, b) => b.ratio - a.ratio)[0];
-  const searches = records.flatMap(({ search }) => search ?? []);
   return {
     records: records.length,
     workloads: new Set(records.map(({ workload }) => workload)).size,
@@ -34,11 +33,6 @@ export function factsOf({ records, misses }: PageData) {
             tuned: sumOf(usable.map(({ seconds }) => seconds)),
           },
     tuningSeconds: sumOf(records.map(({ tuningSeconds }) => tuningSeconds)),
-    searches: searches.length,
-    trials: sumOf(searches.map(triedIn)),
-    /** Records that can be compared with an earlier compiler. */
-    compared: records.filter(({ previous }) => previous !== null).length,
-    missing: misses.length,
   };
 }
 
@@ -79,7 +73,7 @@ interface Content {
   /** Missing data, and the command that makes it. */
   readonly missing?: {
     readonly what: string;
-    readonly command: string | undefined;
+    readonly command: string;
   };
 }
 
@@ -88,8 +82,7 @@ export interface Section extends Content {
   readonly title: string;
 }
 
-/** @param command without one, no command makes the data */
-const without = (what: string, command?: string): Content => ({ lede: '', missing: { what, command } });
+const without = (what: string, command: string): Content => ({ lede: '', missing: { what, command } });
 
 const NO_RECORDS = without(
   'There are no records yet. Build with iree-compile-tuned, or tune ahead of a build:',
@@ -104,9 +97,6 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
     { id: 'roofline', title: 'Roofline', ...ofRecords(roofline) },
     { id: 'lost', title: 'Lost time', ...lost(data) },
     { id: 'records', title: 'Records', ...ofRecords(() => ({ lede: 'The filters above select records.' })) },
-    { id: 'searches', title: 'Searches', ...ofRecords(searches) },
-    { id: 'drift', title: 'Compilers', ...ofRecords(drift) },
-    { id: 'next', title: 'Next steps', ...next(facts) },
   ];
 }
 
@@ -136,33 +126,3 @@ function lost({ losses }: PageData): Content {
     lede: `The dispatches of ${counted(losses.length, 'timed program')}. The bound of a dispatch is the least time for its multiplications and its bytes on this machine. Whether a search has decided about a dispatch says nothing about its speed.`,
   };
 }
-
-function searches(_: PageData, facts: Facts): Content {
-  if (facts.searches === 0)
-    return without(
-      'The records have no trials: they were pruned, or came without trials from a team’s server or a file. Tune again to get trials:',
-      'iree-tuned tune model.mlir --again',
-    );
-  return {
-    lede: `The best result so far of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget. A flat line could have ended early. A page has the searches of the 1000 records that save most time.`,
-  };
-}
-
-function drift({ places }: PageData, { compared }: Facts): Content {
-  const isOne = new Set(places.map(({ compiler }) => compiler)).size === 1;
-  if (compared === 0)
-    return without(
-      `All usable records are of ${isOne ? 'one compiler' : 'different workloads, targets or devices'}. Tune the same programs with another version, on the same machine and with the same database:`,
-      'iree-tuned --compiler /path/to/other/iree-compile tune model.mlir',
-    );
-  return {
-    lede: `${counted(compared, 'record')} can be compared with an earlier compiler, at the same workload, target and device. Times of different days also differ by the state of the machine, so a change of less than 5% counts as none.`,
-  };
-}
-
-const next = ({ missing }: Facts): Content =>
-  missing > 0
-    ? {
-        lede: `${counted(missing, 'workload')} without a record. The details of each have the commands that tune it.`,
-      }
-    : without('No build has missed a record. Builds with IREE_TUNED_ON_MISS=record note their misses here.');

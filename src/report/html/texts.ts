@@ -1,8 +1,6 @@
 // Short texts for the page and its script: numbers, names of workloads, and untrusted texts of databases. Pure.
-import { sumOf } from '../../measure/statistics.ts';
 import { groupOf } from '../dispatch-group.ts';
 import { printable } from '../text.ts';
-import type { Search } from './data.ts';
 
 /** A number with few digits, which keeps the page's data small. */
 export const short = (value: number): number => Number(value.toPrecision(4));
@@ -12,9 +10,6 @@ export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ?
 
 /** A share: `58%`. */
 export const percentText = (share: number): string => `${(100 * share).toFixed(0)}%`;
-
-/** Number of trials of a search. */
-export const triedIn = ({ measured, failed }: Search): number => measured + sumOf(Object.values(failed));
 
 /** A text of at most `longest` characters, with invisible characters by name. It cannot reorder the text around it. */
 export function plain(text: string, longest = 2000): string {

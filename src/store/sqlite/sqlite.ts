@@ -256,8 +256,6 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         statement(sql.INSERT_DEVICE_NAME).run({ name, key });
       });
     },
-    counters: () => byName(read<CounterRow>(sql.SELECT_COUNTERS)),
-    zeroCounters: () => byName(read<CounterRow>(sql.DELETE_COUNTERS)),
     close: () => {
       guard(() => db.close());
     },
@@ -274,16 +272,8 @@ interface NoteRow extends Origin {
   readonly note: string;
 }
 
-interface CounterRow {
-  readonly name: string;
-  readonly value: number;
-}
-
 /** A parameter of statements: a JSON array without repetitions. */
 const listOf = (workloads: readonly string[]): string => JSON.stringify([...new Set(workloads)]);
-
-const byName = (rows: readonly CounterRow[]) =>
-  Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
 /** The marks of one subject that count, in their order. */
 function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] {

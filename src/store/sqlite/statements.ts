@@ -231,10 +231,6 @@ export const DELETE_DEVICE_NAME = `
 export const INSERT_DEVICE_NAME = `
   INSERT INTO device_name (device, name) SELECT id, @name FROM device WHERE key = @key`;
 
-export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
-
-export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';
-
 /** All statements that read. A newer schema that supports them is readable. */
 export const READS = [
   ...[
@@ -248,5 +244,5 @@ export const READS = [
     HAS_PROGRAM_NOTES,
   ],
   ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, TRIALS_LIKE, SELECT_RUNS, SELECT_MISSES],
-  ...[FIND_UNDECIDED, SELECT_COUNTERS],
+  FIND_UNDECIDED,
 ];

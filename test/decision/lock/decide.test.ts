@@ -1,11 +1,10 @@
-// Decisions by a lock file, and differences of two lock files.
+// Decisions by a lock file.
 import { expect, test } from 'vitest';
-import { differences } from '../../../src/decision/lock/compare.ts';
 import { decideAll, overrideOf } from '../../../src/decision/lock/decide.ts';
 import type { LockedWorkload } from '../../../src/decision/lock/lock.ts';
 import { TILE } from '../../store/samples.ts';
 import { inputOf, keyOfMatmul, matmulText } from '../../support/inspected.ts';
-import { DEFAULT_RECORD, LEFT_OUT, programOf, RECORD, UNKNOWN } from './support.ts';
+import { DEFAULT_RECORD, LEFT_OUT, RECORD, UNKNOWN } from './support.ts';
 import { because } from '../../../src/system/reason.ts';
 
 const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
@@ -40,24 +39,4 @@ test('operations get their locked configuration, and an invalid one is not locke
     ...Array<null>(5).fill(null),
   ]);
   expect(decisions[0]).toMatchObject({ evidence: null, record: null, speedup: RECORD.speedup });
-});
-
-test('a difference names the program and shows the old and the new line', () => {
-  const [a, b] = [programOf(), programOf({ program: 'models/b.mlir' })];
-  const lock = { programs: [a, b] };
-  expect(differences(lock, { programs: [a, b] })).toEqual([]);
-  const now = programOf({ route: 'inline', workloads: new Map([[keyOf(8), UNKNOWN]]) });
-  expect(differences(lock, { programs: [now, b] })).toEqual([
-    `  models/a.mlir: ${a.target}, compiler ${a.compiler}`,
-    '- route: "spec"',
-    '+ route: "inline"',
-    expect.stringMatching(/^- contraction m=8 .*: \{"configuration": .*"speedup"/) as string,
-    `+ ${keyOf(8)}: {"because": "there was no record"}`,
-  ]);
-  const gone = differences(lock, { programs: [a] });
-  expect(gone[0]).toBe(`  models/b.mlir: ${b.target}, compiler ${b.compiler}`);
-  expect(gone.slice(1).every((line) => line.startsWith('- '))).toBe(true);
-  expect(differences({ programs: [a] }, lock).slice(1)).toEqual(
-    gone.slice(1).map((line) => line.replace('-', '+')),
-  );
 });

@@ -37,13 +37,8 @@ export function hostile(count = 40): ReportSource {
   return {
     ...source,
     records,
-    misses: records.slice(0, 5).map(({ workload, target, device, compiler }) => ({
-      ...{ workload, target, device, compiler, count: 3, lastSeenAt: '2026-05-30T10:00:00.000Z' },
-    })),
     subjectOf: ({ workload, target, device, compiler }) =>
       subjects.get(JSON.stringify([workload, target, device, compiler])),
-    trialsOf: () => source.trialsOf(source.records[0]!),
-    undecidedOf: () => ({ reason: word(0), budgetSeconds: 60 }),
     about: { ...source.about, database: word(1), filter: ` with device "${word(0)}"` },
   };
 }

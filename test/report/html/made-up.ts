@@ -5,7 +5,7 @@ import type { PageAssets } from '../../../src/report/html/page.ts';
 import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { lossOf, NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import type { Miss, RecordKey, Subject, Trial, TuningRecord } from '../../../src/store/store.ts';
+import type { RecordKey, Subject, TuningRecord } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
 import { workloadFlops, workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { TILE } from '../../store/samples.ts';
@@ -105,20 +105,10 @@ export function madeUp(count: number, change: Partial<ReportSource> = {}): Repor
       records.push(recordOf(subject, peak, drift, roll, own));
     }
   }
-  const misses = Array.from({ length: Math.min(40, Math.ceil(count / 8)) }, (): Miss => {
-    const form = workloadOf(roll);
-    const subject = { ...[...subjects.values()][0]!, workload: workloadKey(form), workloadForm: form };
-    subjects.set(keyOf(subject), subject);
-    return { ...keysOf(subject), count: Math.ceil(roll() * 30), lastSeenAt: '2026-05-30T10:00:00.000Z' };
-  });
-  const byKey = new Map(records.map((record) => [keyOf(record), record]));
   return {
     records: records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
-    misses,
     devices: DEVICES.map(({ key, form, name }) => ({ key, form, name })),
     subjectOf: (key) => subjects.get(keyOf(key)),
-    trialsOf: (key) => trialsOf(byKey.get(keyOf(key))!, dice(key.workload.length * 77 + key.device.length)),
-    undecidedOf: () => null,
     ...{ ratesOf, losses: [] },
     about: {
       database: '/home/a user/.local/share/iree-tuned/tuning.db',
@@ -170,23 +160,6 @@ function recordOf(
     ...{ createdBy: ['ada', 'grace', 'kay'][Math.floor(roll() * 3)]!, machine: 'build-7', tool: '0.1.0' },
     digest: 'f'.repeat(64),
   };
-}
-
-function trialsOf({ evidence, configuration }: TuningRecord, roll: () => number): Trial[] {
-  const best = Math.max(1, evidence.ratio);
-  const foundAt = Math.ceil(roll() * 0.7 * evidence.trials);
-  const own = configuration.kind === 'default' ? TILE : configuration;
-  /** @param ratio null for a configuration that does not compile */
-  const trial = (of: Configuration, ratio: number | null): Trial => ({
-    ...{ configuration: of, ratio, seconds: ratio && evidence.defaultSeconds / ratio },
-    ...{ outcome: ratio === null ? 'compile-error' : 'measured', message: null, strategy: 'descent' },
-  });
-  const tried = Array.from({ length: evidence.trials }, (_, i) => {
-    if (roll() < 0.06) return trial(own, null);
-    const reached = i + 1 >= foundAt ? 1 : ((i + 1) / foundAt) ** 0.5 * 0.9;
-    return trial(own, 1 + (best - 1) * reached * (i + 1 === foundAt ? 1 : roll()));
-  });
-  return [trial(DEFAULT_CONFIGURATION, 1), ...tried];
 }
 
 /** Only the first device was profiled. */

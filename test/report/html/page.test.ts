@@ -3,23 +3,20 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import type { PageData } from '../../../src/report/html/data.ts';
-import { pageDataOf, previousOf, searchOf, type ReportSource } from '../../../src/report/html/model.ts';
+import { pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
 import { pageText } from '../../../src/report/html/page.ts';
 import { factsOf } from '../../../src/report/html/sections.ts';
-import { flagsOf } from '../../../src/report/html/tune-command.ts';
 import { classOf, plain, shapeOf } from '../../../src/report/html/texts.ts';
 import { shellWord } from '../../../src/system/shell-word.ts';
 import { NO_RATES, type DeviceRates } from '../../../src/report/loss.ts';
-import type { Trial, TuningRecord } from '../../../src/store/store.ts';
-import { TILE } from '../../store/samples.ts';
-import { matmul } from '../../support/workloads.ts';
+import type { TuningRecord } from '../../../src/store/store.ts';
 import { hostile } from './hostile.ts';
 import { dataOf, LOSSES, madeUp, NO_ASSETS } from './made-up.ts';
 
 const page = (data: PageData) => pageText(data, NO_ASSETS);
 const sectionOf = (text: string, id: string) =>
   new RegExp(`<section id="${id}".*?</section>`, 's').exec(text)![0];
-const NOTHING: Partial<ReportSource> = { misses: [], devices: [] };
+const NOTHING: Partial<ReportSource> = { devices: [] };
 
 describe('a page', () => {
   test('has its data, and main numbers that need no script', () => {
@@ -57,9 +54,6 @@ describe('a page', () => {
     expect(text).not.toMatch(/<img|<style>body|caught'<|[\u202a-\u202e\u2066-\u2069\u200b]/);
     expect(/\p{Cc}/u.exec(text.replaceAll('\n', ''))).toBeNull();
     expect(JSON.stringify(data)).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]|\\u0000|\\u001b/);
-    // Commands are for a shell, so no name is in them.
-    for (const { command } of data.misses.flatMap(({ commands }) => commands))
-      expect(command).not.toMatch(/caught|\$\(|`|javascript|--iree-x/);
     const lengths = data.records.flatMap(({ workload, createdBy, failure }) =>
       [workload, createdBy, failure ?? ''].map((text) => text.length),
     );
@@ -97,7 +91,7 @@ describe('lost time', () => {
 describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
-    for (const id of ['gains', 'roofline', 'lost', 'records', 'searches'])
+    for (const id of ['gains', 'roofline', 'lost', 'records'])
       expect(sectionOf(text, id)).toMatch(/<div class="missing"><p>.+<pre /s);
     expect(text).not.toContain('data-draw');
     expect(text).toContain('iree-tuned tune model.mlir');
@@ -107,13 +101,6 @@ describe('missing data comes with its command', () => {
       best: null,
       seconds: null,
     });
-  });
-
-  test('with one record, without trials', () => {
-    const text = page(dataOf(1, { ...NOTHING, trialsOf: () => [] }));
-    expect(sectionOf(text, 'gains')).toContain('data-draw');
-    expect(sectionOf(text, 'searches')).toMatch(/have no trials.*iree-tuned tune model\.mlir --again/s);
-    expect(sectionOf(text, 'drift')).toContain('one compiler');
   });
 
   test('without measured limits', () => {
@@ -132,51 +119,8 @@ describe('missing data comes with its command', () => {
   });
 });
 
-describe('commands to copy', () => {
-  test('tune misses without a program, except for work that exists in its program only', () => {
-    const source = madeUp(1);
-    const [record] = source.records;
-    const subject = source.subjectOf(record!)!;
-    const commandsOf = (workloadForm: typeof subject.workloadForm) => {
-      const { misses } = pageDataOf({
-        ...{ ...source, misses: [source.misses[0]!] },
-        subjectOf: () => ({ ...subject, workloadForm }),
-      });
-      return misses[0]!.commands.map(({ command }) => command);
-    };
-    const alone = matmul(8, 8, 8);
-    expect(commandsOf(alone)).toEqual([
-      expect.stringMatching(/ tune --from-misses -- --iree-hal-target-device=local /),
-      expect.stringMatching(/ tune model\.mlir --budget 300 -- --iree-hal-target-device=local /),
-    ]);
-    expect(commandsOf({ ...alone, context: { digest: '0123456789abcdef' } })).toEqual([
-      expect.stringMatching(/ tune model\.mlir /),
-    ]);
-  });
-
-  test('measure on the device of the miss', () => {
-    const source = madeUp(1);
-    const subject = source.subjectOf(source.records[0]!)!;
-    const commandAt = (driver: string) => {
-      const deviceForm = { ...(subject.deviceForm as object), driver };
-      return pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) }).misses[0]!.commands[0]!
-        .command;
-    };
-    expect(commandAt('local-task')).toMatch(/^iree-tuned tune /);
-    expect(commandAt('local-sync')).toMatch(/^iree-tuned --device local-sync tune /);
-    expect(commandAt('x; touch caught')).toMatch(/^iree-tuned tune /);
-  });
-
-  test('have no file and only flags of the compiler', () => {
-    const own = ['--iree-llvmcpu-target-cpu=znver4', '--iree-opt-data-tiling'];
-    const others = ['-x', '--iree-plugin=/tmp/evil.so', '--iree-a=$(b)', '--iree-c=d\ne', 7];
-    expect(flagsOf({ candidateFlags: [...others, ...own] })).toEqual(own);
-    expect([flagsOf(null), flagsOf({ candidateFlags: 'x' })]).toEqual([[], []]);
-  });
-
-  test('quote characters of the shell', () => {
-    expect([shellWord('m=5'), shellWord("a b'c$d")]).toEqual(['m=5', `'a b'\\''c$d'`]);
-  });
+test('commands quote characters of the shell', () => {
+  expect([shellWord('m=5'), shellWord("a b'c$d")]).toEqual(['m=5', `'a b'\\''c$d'`]);
 });
 
 test('invisible characters are shown, and long texts are cut', () => {
@@ -207,39 +151,4 @@ test.each([
   ['dispatch generic_9x9_f32 in=0123', 'dispatch generic_9x9_f32 in=0123', 'other dispatches'],
 ])('%s is called %s', (key, name, kind) => {
   expect([shapeOf(key), classOf(key)]).toEqual([name, kind]);
-});
-
-describe('searches', () => {
-  const trial = (ratio: number | null, outcome: Trial['outcome'] = 'measured'): Trial => ({
-    ...{ configuration: TILE, outcome, seconds: ratio && 1, ratio, message: null, strategy: 'descent' },
-  });
-  test('have the steps of the best result', () => {
-    const base = { ...trial(1), configuration: DEFAULT_CONFIGURATION };
-    const trials = [base, trial(0.9), trial(1.5), trial(null, 'timeout'), trial(1.2), trial(2)];
-    expect(searchOf(trials)).toEqual({
-      ...{ measured: 4, failed: { timeout: 1 } },
-      steps: [
-        [2, 1.5],
-        [5, 2],
-      ],
-    });
-  });
-  test('have no curve if only the default was timed', () => {
-    expect(searchOf([{ ...trial(1), configuration: DEFAULT_CONFIGURATION }])).toBeNull();
-  });
-});
-
-describe('drift', () => {
-  test('is between successive compilers, by version', () => {
-    const source = madeUp(1);
-    const of = (compiler: string, change = {}) => ({ ...source.records[0]!, compiler, ...change });
-    const records = [
-      of('3.10.0@b'),
-      of('3.9.1@a'),
-      of('3.11.0@c', { failure: 'slower: no' }),
-      of('3.12.0rc1@d'),
-      of('3.12.0@e', { device: 'another' }),
-    ];
-    expect(previousOf(records)).toEqual([1, null, null, 0, null]);
-  });
 });

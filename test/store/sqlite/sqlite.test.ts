@@ -15,10 +15,8 @@ import {
   RUN,
   SUBJECT,
   TILE,
-  alter,
   look,
   open,
-  recorded,
   subjectOf,
   temporaryFolder,
   temporaryPath,
@@ -59,7 +57,6 @@ describe('a new database', () => {
   it('is empty', () => {
     expect(store.allRecords()).toEqual([]);
     expect(store.misses()).toEqual([]);
-    expect(store.counters()).toEqual({});
     expect(store.trials(KEY)).toEqual([]);
     expect(store.marks(KEY)).toEqual([]);
     expect(store.findUndecided([KEY.workload], KEY)).toEqual([]);
@@ -375,14 +372,4 @@ describe('subjects', () => {
     store.noteMiss(subjectOf(1, { deviceForm: undefined }));
     expect(store.subject(subjectOf(1))?.deviceForm).toBeNull();
   });
-});
-
-it('counters of earlier versions are returned and removed when zeroed, without other rows', () => {
-  const path = recorded();
-  alter(path, "INSERT INTO counter (name, value) VALUES ('hit', 2), ('tuning seconds', 0.5)");
-  const counted = open(path);
-  expect(counted.counters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
-  expect(counted.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
-  expect(counted.counters()).toEqual({});
-  expect(counted.allRecords()).toHaveLength(1);
 });

@@ -3,24 +3,18 @@
 import { gunzipSync, strFromU8 } from 'fflate';
 import type { PageData } from '../data.ts';
 import { makeCopyable } from './dom.ts';
-import { drawDrift } from './drift.ts';
 import { drawFilters } from './filters.ts';
 import { drawGains } from './gains.ts';
 import { drawLost } from './lost.ts';
-import { drawNext } from './next.ts';
 import { drawRecords } from './records.ts';
 import { drawRoofline } from './roofline.ts';
 import { pageOf, type Drawing } from './rows.ts';
-import { drawSearches } from './searches.ts';
 
 const DRAWINGS: Readonly<Record<string, Drawing>> = {
   gains: drawGains,
   roofline: drawRoofline,
   lost: drawLost,
   records: drawRecords,
-  searches: drawSearches,
-  drift: drawDrift,
-  next: drawNext,
 };
 
 function unpack(): PageData {

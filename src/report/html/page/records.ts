@@ -63,7 +63,7 @@ function detailsOf(row: Row): Node {
     Configuration: row.configuration,
     Gain: `${ratio.toFixed(3)}×, 99% interval ${low.toFixed(3)}× to ${high.toFixed(3)}×`,
     Time: `${formatSeconds(defaultSeconds)} by default, ${formatSeconds(seconds)} as decided (${less})`,
-    Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}${foundIn(row)}`,
+    Search: `${trials} trials in ${formatDuration(row.tuningSeconds)}${complete ? '' : ', not complete'}`,
     ...(row.flops !== null && { 'FLOP per byte': (row.flops / row.bytes!).toPrecision(3) }),
     Target: target,
     Device: deviceName === device ? device : `${deviceName}: ${device}`,
@@ -75,12 +75,4 @@ function detailsOf(row: Row): Node {
   for (const [name, value] of Object.entries(values))
     list.append(element('dt', {}, name), element('dd', {}, isolated(value)));
   return element('div', {}, list, copyable(`iree-tuned db show ${shellWord(workload)}`));
-}
-
-/** The best trial and the failed ones; empty without trials. */
-function foundIn({ search }: Row): string {
-  if (search === null) return '';
-  const [foundAt, best] = search.steps.at(-1) ?? [0, 1];
-  const failed = Object.entries(search.failed).map(([outcome, count]) => `${count} ${outcome}`);
-  return [`; best ${gainText(best)} at trial ${foundAt}`, ...failed].join(', ');
 }
