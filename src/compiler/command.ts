@@ -36,6 +36,8 @@ export interface Compile {
 
 /** A rewriting of the program before any optimisation. */
 export interface Rewriting {
+  /** Whether operations have other forms. */
+  readonly isFormed: boolean;
   /** Its parts, for keys of notes: the same on every machine. */
   readonly names: readonly string[];
   /** Passes that run before all others, in pipeline syntax. */

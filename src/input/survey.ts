@@ -136,12 +136,16 @@ export async function surveyInput(
 ): Promise<Found | null> {
   const folder = makeScratchFolder(cacheDirectory, 'survey');
   if (folder === null) return null;
-  const passes = pipelineFlags(passesOf(command));
-  const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
+  const passes = passesOf(command);
+  const compileTo = async (
+    phase: string,
+    flags: readonly string[],
+    more: readonly string[] = [],
+  ): Promise<Uint8Array | null> => {
     const output = join(folder, `${phase}.mlir`);
     const all = [
       ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, NO_CONST_EVAL],
-      ...[...passes, ...flags],
+      ...[...pipelineFlags([...passes, ...more]), ...flags],
       ...['-o', output],
       // Encodings hide the operations.
       ...(dataTiling ? NO_DATA_TILING : []),
@@ -164,7 +168,7 @@ export async function surveyInput(
     if (quantized === null) return null;
     const spec = join(folder, 'quantized.mlir');
     writeFileSync(spec, formsSpec([{ operation: quantized, form: IN_INTEGERS.name }]));
-    const after = await compileTo('preprocessing', pipelineFlags([rewritingPasses(spec, REWRITE)]));
+    const after = await compileTo('preprocessing', [], [rewritingPasses(spec, REWRITE)]);
     return after && [quantized, ...rewritablesOf(after, normalised(after))];
   };
   try {
@@ -173,7 +177,7 @@ export async function surveyInput(
     const text = linalg?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = linalg === null ? normalised(text) : fromText(linalg);
-    const quantized = passes.length === 0 ? await quantizedIn(text) : null;
+    const quantized = command.rewriting?.isFormed === true ? null : await quantizedIn(text);
     const rewritables = quantized ?? rewritablesOf(text, written);
     if (isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);

@@ -88,6 +88,7 @@ export async function rewritten(
   const before = command.rewriting;
   const rewriting = {
     ...before,
+    isFormed: true,
     // The file's name is a digest of its content, so leave out its folder.
     names: [...(before?.names ?? []), basename(path)],
     passes: [...(before?.passes ?? []), rewritingPasses(path, REWRITE)],

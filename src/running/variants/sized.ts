@@ -1,9 +1,9 @@
 // Copies of a program's functions for the sizes of the user's calls, as a variant of the command. Dynamic loops run at a fraction of the speed
 // of static ones. Not loaded without the setting `dim`.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileAside } from '../../compiler/ask.ts';
-import { argvOf, withTrailingFlags, type Command } from '../../compiler/command.ts';
+import { withTrailingFlags } from '../../compiler/command.ts';
 import { hasFlag } from '../../compiler/arguments.ts';
 import { inputIdentity } from '../../compiler/command-identity.ts';
 import { mayHaveForms } from '../../input/input.ts';
@@ -12,7 +12,6 @@ import { specialised, type KnownSizes } from '../../input/specialised.ts';
 import type { FormedProgram } from '../../plan/inspected.ts';
 import { textWriter } from '../../plan/write-once.ts';
 import type { Surroundings } from '../../settings/surroundings.ts';
-import { pipelineFlags } from '../../spec/pipeline.ts';
 import { SURVEYS } from '../../system/cache.ts';
 import { hasFields, isText } from '../../system/data.ts';
 import { isParsable } from '../../system/heap.ts';
@@ -22,6 +21,9 @@ import type { CommandVariant } from './variant.ts';
 
 /** Most copies in a program. Each takes as long to compile as the function, and to tune. */
 const MOST_COPIES = 8;
+
+/** Passes that carry the sizes into all types, where forms and the survey read them. */
+const FOLDING = ['canonicalize', 'cse'];
 
 /** The form of a part of the variant. */
 const SIZED = 'copy of known sizes';
@@ -45,7 +47,8 @@ export function sizedVariant(program: FormedProgram, surroundings: Surroundings)
       );
       if (input === null) return command;
       const names = chosen.map(([key]) => `sized ${key}`).sort();
-      return { ...command, rewriting: { names, passes: [], files: [input], input } };
+      const rewriting = { isFormed: false, names, passes: FOLDING, files: [input], input };
+      return { ...command, rewriting };
     },
     // Copies are the same operations. The comparison of the whole programs checks them.
     wrongTogether: () => Promise.resolve(new Map()),
@@ -105,30 +108,23 @@ async function sizedInput(
   const before = known.recall(cacheDirectory, identity)?.path ?? null;
   if (before !== null && existsSync(before)) return before;
   return withScratchFolder(cacheDirectory, 'sized', async (folder) => {
-    const compile = async (name: string, own: Command, flags: readonly string[]): Promise<Buffer | null> => {
-      const output = join(folder, name);
-      const argv = withTrailingFlags(argvOf(own), [...flags, '--mlir-print-debuginfo', '-o', output]);
-      const isRead = own.rewriting === undefined && input.reading.fromStdin;
-      const stdin = isRead ? (input.stdin ?? input.bytes) : undefined;
-      const { code } = await compileAside(command.compiler.executable, argv, { env, cacheDirectory, stdin });
-      return code === 0 ? readFileSync(output) : null;
-    };
-    const plain = await compile('abi.mlir', command, ['--compile-to=abi']);
-    const text = plain && withCopies(plain, calls);
+    const output = join(folder, 'abi.mlir');
+    const flags = ['--compile-to=abi', '--mlir-print-debuginfo', '-o', output];
+    const { bytes, stdin = bytes, reading } = input;
+    const { code } = await compileAside(
+      command.compiler.executable,
+      withTrailingFlags(command.expanded, flags),
+      {
+        ...{ env, cacheDirectory },
+        stdin: reading.fromStdin ? stdin : undefined,
+      },
+    );
+    const text = code === 0 ? withCopies(readFileSync(output), calls) : null;
     if (text === null) return null;
-    const path = join(folder, 'sized.mlir');
-    writeFileSync(path, text);
-    const sized = { ...command, rewriting: { names: [], passes: [], files: [path], input: path } };
-    // The sizes go into all types, where forms and the survey read them.
-    const whole = await compile('folded.mlir', sized, [
-      ...pipelineFlags(['canonicalize', 'cse']),
-      '--compile-to=preprocessing',
-    ]);
-    if (whole === null) return null;
     const write = await textWriter(cacheDirectory);
-    const written = write(whole);
-    known.remember(cacheDirectory, { identity, path: written });
-    return written;
+    const path = write(text);
+    known.remember(cacheDirectory, { identity, path });
+    return path;
   });
 }
 

@@ -60,7 +60,7 @@ async function wrongIn(
   const program = {
     command: {
       ...{ compiler, argv, expanded: argv, arguments: { input: { kind: 'file', index: HOST_FLAGS.length } } },
-      rewriting: { names: [], files: [path], passes: [rewritingPasses(path, REWRITE)] },
+      rewriting: { isFormed: true, names: [], files: [path], passes: [rewritingPasses(path, REWRITE)] },
     },
     inspected: {
       site: {
