@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { CallSizes } from '../../src/input/call-sizes.ts';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { isEitherFaster } from '../../src/program/answered.ts';
 import { comparisonWith } from '../../src/program/results.ts';
@@ -21,11 +22,13 @@ function fakeProgram(
   {
     seconds = 60,
     functions = ['main'],
+    calls = [],
     result = 'f16',
     reference,
   }: {
     seconds?: number;
     functions?: string[];
+    calls?: (CallSizes | null)[];
     result?: string;
     reference?: Reference;
   } = {},
@@ -56,9 +59,9 @@ ${body}`;
   const compiled: string[] = [];
   const input = join(folder, 'input0.bin');
   writeFileSync(input, new Float32Array([1, 0, -2]));
-  const contests = functions.map((name) => ({
+  const contests = functions.map((name, i) => ({
     function: {
-      call: null,
+      call: calls[i] ?? null,
       name,
       arguments: [],
       results: [{ elementType: result, shape: null }],
@@ -272,6 +275,15 @@ test('a program that hangs uses up the time, and later queries have no answer', 
   const { runs } = fakeProgram('case $module in a) exec sleep 60 ;; esac', { seconds: 1 });
   expect(await runs.compare(['a'])).toMatchObject({ results: 'failed' });
   expect(await runs.compare(['b'])).toEqual({ results: 'unknown', why: NO_TIME });
+});
+
+test('a call that only checks results is compared after the others have used up their time', async () => {
+  const extra = { text: '', shapes: [], isNamed: false, isExtra: true };
+  const options = { seconds: 0.05, functions: ['main', 'other'] };
+  const { runs } = fakeProgram('sleep 0.1', { ...options, calls: [null, extra] });
+  expect(await runs.compare(['a'])).toMatchObject({ results: 'equal' });
+  const { runs: plain } = fakeProgram('sleep 0.1', options);
+  expect(await plain.compare(['a'])).toEqual({ results: 'unknown', why: NO_TIME });
 });
 
 test('a repeated query gets the earlier answer', async () => {
